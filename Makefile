@@ -28,8 +28,7 @@ PYTHON ?= .cache/venv/bin/python
 
 .PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
 .PHONY: programs package package-check upgrade images sbom release release-check reproducible vulnerabilities gosec
-.PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds mutants experiments fix generate dist chart clean help
-.PHONY: kube-test kube-quick kube-build kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
+.PHONY: wheel slurm-test slurm-quick kube-test kube-quick kube-build kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
 check: format lint nocgo layering test race seeds generated tidy python live
@@ -121,9 +120,13 @@ soak:
 	cd live/local && seq 1 1000 $(SOAK) | xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} env OXGANG_SIM_SEED={} \
 		OXGANG_SIM_SEEDS=$$(( $(SOAK) < 1000 ? $(SOAK) : 1000 )) ../../bin/soak.test -test.run '^TestSimulation$$' -test.timeout 0
 
-## python: the PyTorch client: types and tests
+## python: the Python package: types and tests
 python: $(PYTHON)
 	cd python && $(abspath $(PYTHON)) -m mypy && $(abspath $(PYTHON)) -m pytest -q
+
+## wheel: the wheel and the source distribution of python/, into dist/
+wheel: $(PYTHON)
+	packaging/python $(abspath $(PYTHON)) $(VERSION) dist
 
 ## live: real trainings on this machine, scheduled for some minutes
 live: $(PYTHON)
@@ -137,6 +140,18 @@ live-losses: $(PYTHON)
 		"transformer --epochs 16 --samples 4096 --width 16"; do \
 		echo "$$seed $$what" $$(cd python && OMP_NUM_THREADS=1 PYTHONPATH=. $(abspath $(PYTHON)) tests/live_train.py $$what --batch-size 64 --seed $$seed | tail -n 1); \
 	done; done
+
+# The packages with tests on a real Slurm, which begin with it where SLURMRIG is set. They run one after
+# another, each with a Slurm of its own, which starts in a quarter of a minute. The names of such tests have Slurm in them.
+SLURM = $$(grep -rl --include='*_test.go' 'slurmrig\.\|SLURMRIG\|package slurmrig' . | xargs -n 1 dirname | sort -u)
+
+## slurm-test: all tests on a real Slurm (root, and Debian's packages of it; skipped, with the reason, without)
+slurm-test:
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|^TestRig$$' $(RIGFLAGS) $(SLURM)
+
+## slurm-quick: the same, without those that take minutes
+slurm-quick:
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|^TestRig$$' $(RIGFLAGS) $(SLURM)
 
 # Minutes the first time: it builds Kubernetes. The programs stay in the user's cache.
 RIGTIME  ?= 30m
@@ -155,7 +170,7 @@ kube-build:
 kube-quick: kube-vet kube-build
 	cd test/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
 	cd test/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
-QUICK = ^(TestResize|TestInstalled|TestScheduler)
+QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
 kube-vet: $(LINT)
 	cd test/rig && ../../$(LINT) run

@@ -14,8 +14,6 @@ var (
 	pageCSS string
 	//go:embed page/frontier.js
 	pageJS string
-
-	pageTemplate = template.Must(template.New("frontier").Parse(pageHTML))
 )
 
 // A pageView is the page as its template wants it.
@@ -65,7 +63,7 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 	for i, f := range all {
 		v.Curves = append(v.Curves, f.curve(c, i))
 	}
-	if err := pageTemplate.Execute(w, v); err != nil {
+	if err := template.Must(template.New("frontier").Parse(pageHTML)).Execute(w, v); err != nil {
 		return fmt.Errorf("frontier page: %w", err)
 	}
 	return nil

@@ -148,10 +148,10 @@ func (c *Config) Get(key string) string {
 }
 
 // others are the variables that say nothing of a simulation: where the state of this
-// machine's scheduler is, and what its jobs are told.
+// machine's scheduler is, what its jobs are told, and which program Python's packages run.
 var others = []string{
 	"OXGANG_STATE", "OXGANG_SOCKET", "OXGANG_URL", "OXGANG_TOKEN", "OXGANG_JOB", "OXGANG_GENERATION",
-	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN",
+	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN", "OXGANG_PROGRAM",
 }
 
 // Environment sets every key for which an environment variable is set:

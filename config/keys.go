@@ -82,6 +82,7 @@ var keys = []Key{
 	span("scheduler.first", "time until the first plan; 0: a round", func(c *Config) *time.Duration { return &c.Scheduler.First }),
 	flag("scheduler.profile", "take one-GPU profiles before the first plan", func(c *Config) *bool { return &c.Scheduler.Profile }),
 	flag("scheduler.on-submit", "rounds soon after submissions, in which jobs that run keep what they hold, as live schedulers have", func(c *Config) *bool { return &c.Scheduler.OnSubmit }),
+	span("scheduler.on-event", "rounds half a second after a job comes or ends, but no sooner than so long after the last round; 0: none", func(c *Config) *time.Duration { return &c.Scheduler.OnEvent }),
 	flag("scheduler.free-moves", "moving to other nodes in the same shape costs nothing", func(c *Config) *bool { return &c.Scheduler.FreeMoves }),
 	jobRange("window", `jobs that are measured, by order of submission: "4000-4999"; the run ends when they have. Empty: all`),
 	list("measure.skip-queues", `jobs of these queues run and are not measured, by comma. Readers of traces put jobs that run already at the start into queue `+workload.Warm, func(c *Config) *[]string { return &c.Skipped }),

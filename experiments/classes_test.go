@@ -55,7 +55,7 @@ func shownAs(t *testing.T, set map[string]string) ([]*perf.ClassStats, *Inputs) 
 		t.Fatal(err)
 	}
 	seen := &classesSeen{}
-	if _, err := in.simulate(context.Background(), c, entry, classed{p}, []scheduler.Observer{seen}); err != nil {
+	if _, err := in.simulate(context.Background(), c, decides{entry, classed{p}}, Watch{}, []scheduler.Observer{seen}); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen.last) != 2 || seen.last[0].Class != "bert" || seen.last[1].Class != "cifar10" {

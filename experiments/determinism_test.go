@@ -56,7 +56,7 @@ func outcome(c *config.Config, in *Inputs, name string, wrap func(policy.Policy)
 	}
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, journal.Header{Policy: name, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster})
-	run, err := in.simulate(context.Background(), c, entry, p, []scheduler.Observer{w})
+	run, err := in.simulate(context.Background(), c, decides{entry, p}, Watch{}, []scheduler.Observer{w})
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -54,3 +55,5 @@ func TestGaps(t *testing.T) {
 		t.Errorf("worst of rounds above their bound %g %%, want 0", w)
 	}
 }
+
+func (percore) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -59,7 +59,12 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 // rho, and all jobs are measured. It returns an error if a job is not as the
 // inputs have it. A recording that was cut off is unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
-	rec, err := recorderOf(c, in)
+	return RecordedStreaming(r, c, in, metrics.Stream{})
+}
+
+// RecordedStreaming is Recorded, and tells of what is measured as soon as it is complete.
+func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream metrics.Stream) (*Run, error) {
+	rec, err := recorderOf(c, in, stream)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +77,7 @@ func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	case err != nil:
 		return nil, err
 	}
-	p.run.Result = rec.Result()
+	p.run.Result = rec.Finish()
 	s := &p.run.Result.Summary
 	p.run.Unfinished = p.run.Unfinished || s.Active > 0 || s.Jobs < in.measured(c)
 	return p.run, nil
@@ -97,15 +102,17 @@ func (in *Inputs) measured(c *config.Config) int {
 }
 
 // recorderOf returns what measures a recorded run.
-func recorderOf(c *config.Config, in *Inputs) (*metrics.Recorder, error) {
+func recorderOf(c *config.Config, in *Inputs, stream metrics.Stream) (*metrics.Recorder, error) {
 	if in == nil {
-		return metrics.New(metrics.DefaultOptions())
+		o := metrics.DefaultOptions()
+		o.Stream = stream
+		return metrics.New(o)
 	}
 	w, err := in.window(c)
 	if err != nil {
 		return nil, err
 	}
-	return in.recorder(c, w)
+	return in.recorder(c, w, stream)
 }
 
 // A player shows a recording to a recorder.

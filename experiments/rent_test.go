@@ -61,7 +61,7 @@ func rentedRun(t *testing.T, c *config.Config, in *Inputs) (*Run, string) {
 	w := journal.NewWriter(&out, journal.Header{
 		Policy: "srtf", Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: nodesFor(in.Cluster, renter{p}.Traits()),
 	})
-	run, err := in.simulate(t.Context(), c, entry, renter{p}, []scheduler.Observer{w})
+	run, err := in.simulate(t.Context(), c, decides{entry, renter{p}}, Watch{}, []scheduler.Observer{w})
 	if err != nil {
 		t.Fatal(err)
 	}

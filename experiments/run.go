@@ -39,7 +39,7 @@ var errHorizon = errors.New("horizon reached")
 // Simulate runs one policy. Observers see what the policy's scheduler does. A
 // context that ends returns what is finished, marked so.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
-	return simulateNamed(ctx, c, in, name, obs)
+	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
 // A Decider is who decides in a run that has not begun.
@@ -51,12 +51,15 @@ type Decider struct {
 	Cluster   *cluster.Cluster
 }
 
-// SimulateWatched is Simulate with one more observer, the last one, which is made for who decides.
-func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name string, watch func(*Decider) scheduler.Observer, obs ...scheduler.Observer) (*Run, error) {
-	return simulateNamed(ctx, c, in, name, obs, watch)
+// A Watch sees more of a run than observers do.
+type Watch struct {
+	// Observer makes one more observer, the last one, for who decides; nil: none.
+	Observer func(*Decider) scheduler.Observer
+	Stream   metrics.Stream // of what is measured, as soon as it is complete
 }
 
-func simulateNamed(ctx context.Context, c *config.Config, in *Inputs, name string, obs []scheduler.Observer, watch ...func(*Decider) scheduler.Observer) (*Run, error) {
+// SimulateWatched is Simulate with a Watch.
+func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name string, w Watch, obs ...scheduler.Observer) (*Run, error) {
 	entry, err := builtin.Find(name)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func simulateNamed(ctx context.Context, c *config.Config, in *Inputs, name strin
 	if err != nil {
 		return nil, err
 	}
-	return in.simulate(ctx, c, entry, p, obs, watch...)
+	return in.simulate(ctx, c, decides{entry, p}, w, obs)
 }
 
 // FirstRefusal returns why the first plan was refused, if one was.
@@ -95,7 +98,14 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	return builtin.New(name, settings)
 }
 
-func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer, watch ...func(*Decider) scheduler.Observer) (*Run, error) {
+// decides is a policy and its entry.
+type decides struct {
+	entry  builtin.Entry
+	policy policy.Policy
+}
+
+func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w Watch, obs []scheduler.Observer) (*Run, error) {
+	entry, p := d.entry, d.policy
 	traits := p.Traits()
 	so, wo, err := options(c, in, traits)
 	if err != nil {
@@ -117,7 +127,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.
 	if err != nil {
 		return nil, err
 	}
-	rec, err := in.recorder(c, measured)
+	rec, err := in.recorder(c, measured, w.Stream)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +136,8 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.
 	if err != nil {
 		return nil, err
 	}
-	for _, make := range watch {
-		obs = append(obs, make(&Decider{s, p, placer, so, nodes}))
+	if w.Observer != nil {
+		obs = append(obs, w.Observer(&Decider{s, p, placer, so, nodes}))
 	}
 	refused := &watcher{run}
 	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, refused, gaps{run}}, obs...)...)
@@ -137,7 +147,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.FirstRefusal())
 	}
-	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
+	run.Result, run.PolicyTimes = rec.Finish(), rec.PolicyTimes()
 	return run, nil
 }
 
@@ -180,11 +190,12 @@ func starts(c *cluster.Cluster, t policy.Traits) bool {
 }
 
 // recorder returns what measures a run.
-func (in *Inputs) recorder(c *config.Config, w window) (*metrics.Recorder, error) {
+func (in *Inputs) recorder(c *config.Config, w window, stream metrics.Stream) (*metrics.Recorder, error) {
 	if len(in.Arrivals) > 0 && in.measured(c) == 0 {
 		return nil, fmt.Errorf("measure.skip-queues %s: no job is left to measure", strings.Join(c.Skipped, ","))
 	}
 	o := metrics.DefaultOptions()
+	o.Stream = stream
 	o.Measured = func(spec *job.Spec) bool { return w.measures(spec) && !skips(c, spec) }
 	o.UnfairAbove = c.Fairness.Above
 	if in.static(c) {

@@ -88,7 +88,7 @@ func TestPublishedRoundsGivePublishedTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := in.simulate(t.Context(), c, builtin.Entry{Name: "fifo"}, &recorded{rounds: want.Rounds}, nil)
+			run, err := in.simulate(t.Context(), c, decides{builtin.Entry{Name: "fifo"}, &recorded{rounds: want.Rounds}}, Watch{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

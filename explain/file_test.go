@@ -49,7 +49,7 @@ func checkpointed(t testing.TB, policy, cluster string) []byte {
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, experiments.Header(c, in, policy, "test"))
 	watch := func(d *experiments.Decider) scheduler.Observer { return &checkpointer{w, d.Scheduler, 20_000} }
-	_, err = experiments.SimulateWatched(t.Context(), c, in, policy, watch, w)
+	_, err = experiments.SimulateWatched(t.Context(), c, in, policy, experiments.Watch{Observer: watch}, w)
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}

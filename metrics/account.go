@@ -35,6 +35,8 @@ type account struct {
 	allocation                       cluster.Allocation
 	placement                        cluster.Placement
 	intervals                        []Interval
+	pending                          Interval // the last one, if untold
+	untold                           bool
 }
 
 // A holding is what a job's GPUs are and what they cost while held.

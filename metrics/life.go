@@ -44,6 +44,7 @@ func (r *Recorder) settle(a *account) {
 		Start: from.Sub(r.start).Seconds(), End: r.now.Sub(r.start).Seconds(),
 		GPUs: int32(a.held.gpus), Type: uint8(a.held.typ), State: state,
 	}
+	r.streamHeld(a, next)
 	if n := len(a.intervals); n > 0 && a.intervals[n-1].continues(next) {
 		a.intervals[n-1].End = next.End
 		return
@@ -264,4 +265,5 @@ func (r *Recorder) file(a *account) {
 	}
 	a.intervals = slices.Clip(a.intervals)
 	r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
+	r.streamJob(a, &r.done[len(r.done)-1])
 }

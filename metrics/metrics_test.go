@@ -555,3 +555,58 @@ func TestResult_of_measured_jobs(t *testing.T) {
 		t.Errorf("contention %d, utilisation %v; want 3 jobs, and the whole node from 60 to 120 s", sum.MaxContention, sum.Utilisation)
 	}
 }
+
+// What is told as it happens is what the Result has in the end: every interval though few are kept, each
+// job once, those that are active by Finish, and each round.
+func TestStream(t *testing.T) {
+	var jobs []JobResult
+	held := make(map[job.ID][]Interval)
+	var types []string
+	rounds := 0
+	o := DefaultOptions()
+	o.MaxIntervals = 3
+	o.Stream = Stream{
+		Job: func(j *JobResult) { jobs = append(jobs, *j) },
+		Held: func(id job.ID, typ cluster.GPUType, i Interval) {
+			held[id], types = append(held[id], i), append(types, string(typ))
+		},
+		Round: func(s *RoundState) {
+			if rounds++; rounds == 2 && (s.Time != 120 || s.Running != 1 || s.Waiting != 0 || s.Busy[1] != 4 || s.Capacity[0] != 4) {
+				t.Errorf("second round: %+v", s)
+			}
+		},
+	}
+	s := oneLife(t, o)
+	s.submit(320, "b")
+	s.round(360, run("b", "t4", 1, "n0"))
+	s.report(370, "b")
+	s.report(400, "b")
+	if _ = s.Result(); len(jobs) != 1 || len(held["b"]) != 0 {
+		t.Errorf("%d jobs and %v were told, want the one that has ended, and nothing of what goes on", len(jobs), held["b"])
+	}
+	res := s.Finish()
+	want := []Interval{
+		{60, 80, 2, 0, Restoring},
+		{80, 120, 2, 0, Training},
+		{120, 150, 4, 1, Restoring},
+		{150, 180, 4, 1, Training},
+		{240, 250, 4, 1, Restoring},
+		{250, 310, 4, 1, Training},
+		{310, 360, 4, 1, Idle},
+	}
+	if diff := cmp.Diff(want, held["a"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Interval{{360, 370, 1, 0, Restoring}, {370, 400, 1, 0, Training}}, held["b"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(res.Jobs, jobs); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(types, " "); got != "t4 t4 a100 a100 a100 a100 a100 t4 t4" {
+		t.Errorf("types %s", got)
+	}
+	if rounds != 6 || len(res.Jobs) != 2 {
+		t.Errorf("%d rounds and %d jobs, want 6 and 2", rounds, len(res.Jobs))
+	}
+}

@@ -37,6 +37,8 @@ type Options struct {
 	// MaxNodes bounds the lives of rented nodes that are kept, the first ones; 0 keeps
 	// none. Default 100,000.
 	MaxNodes int
+	// Stream receives what is measured as soon as it is complete.
+	Stream Stream
 }
 
 // DefaultOptions returns the defaults stated beside the fields.
@@ -254,6 +256,7 @@ func (r *Recorder) record() {
 		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]), float64(r.rent.comingOf(i)))
 	}
 	r.series.add(r.now.Sub(r.start).Seconds(), r.row)
+	r.streamRound()
 }
 
 // typeIndex returns the position of t in r.types, which it grows if need be.

@@ -16,35 +16,42 @@ import (
 // Complexity: O(n log n) in the number of jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
-	if len(c.active) == 0 && len(c.ending) > 0 {
-		c.integrate(c.boundary)
+	c.opts.Stream = Stream{}
+	return c.close()
+}
+
+// close ends what goes on and returns the Result. It changes r, which is of no use afterwards.
+func (r *Recorder) close() *Result {
+	if len(r.active) == 0 && len(r.ending) > 0 {
+		r.integrate(r.boundary)
 	}
-	c.endRound()
-	for _, id := range slices.Sorted(maps.Keys(c.active)) {
-		a := c.active[id]
-		c.settle(a)
-		if !c.measures(a) {
+	r.endRound()
+	for _, id := range slices.Sorted(maps.Keys(r.active)) {
+		a := r.active[id]
+		r.settle(a)
+		if !r.measures(a) {
 			continue
 		}
-		a.contention = c.meanContention(a)
-		c.done = append(c.done, a.result(c.start, c.now, len(c.types)))
+		a.contention = r.meanContention(a)
+		r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
+		r.streamJob(a, &r.done[len(r.done)-1])
 	}
 	res := &Result{
-		Start: c.start, Types: append([]cluster.GPUType{}, c.types...),
-		Jobs: append([]JobResult{}, c.done...), IntervalsDropped: c.dropped,
+		Start: r.start, Types: append([]cluster.GPUType{}, r.types...),
+		Jobs: append([]JobResult{}, r.done...), IntervalsDropped: r.dropped,
 	}
 	for i := range res.Jobs { // types that appeared after the job was filed
-		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(c.types)-len(res.Jobs[i].ByType))...)
+		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.types)-len(res.Jobs[i].ByType))...)
 	}
 	slices.SortFunc(res.Jobs, func(a, b JobResult) int {
 		return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
 	})
-	res.Series = c.series.series(len(c.types), c.rent.groups)
-	if len(c.lending.loans) > 0 {
-		res.Series.Loans = c.series.loans(c.lending.appraisals.rounds > 0)
+	res.Series = r.series.series(len(r.types), r.rent.groups)
+	if len(r.lending.loans) > 0 {
+		res.Series.Loans = r.series.loans(r.lending.appraisals.rounds > 0)
 	}
-	res.Summary = c.summary(res.Jobs)
-	res.Nodes, res.NodesDropped = c.rent.lives, c.rent.dropped
+	res.Summary = r.summary(res.Jobs)
+	res.Nodes, res.NodesDropped = r.rent.lives, r.rent.dropped
 	return res
 }
 

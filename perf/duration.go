@@ -24,3 +24,6 @@ func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 
 // Efficiency implements Model: it is 1 at every batch size.
 func (d ByDuration) Efficiency(float64) float64 { return 1 }
+
+// StepTime implements Model: there are no steps.
+func (d ByDuration) StepTime(cluster.Allocation) StepTime { return StepTime{} }

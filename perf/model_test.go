@@ -19,6 +19,8 @@ func (m *fitted) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 
 func (m *fitted) Efficiency(total float64) float64 { return perf.Efficiency(m.phi, m.init, total) }
 
+func (m *fitted) StepTime(cluster.Allocation) perf.StepTime { return m.Params.StepTime() }
+
 func on(nodes, gpus int, t cluster.GPUType) cluster.Allocation {
 	return cluster.Allocation{Configuration: cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: t}}
 }

@@ -19,6 +19,9 @@ type Model interface {
 	// Efficiency returns progress per sample at total batch size m (samples),
 	// relative to that at the job's initial batch size.
 	Efficiency(m float64) float64
+	// StepTime returns what is known of the time of a step on an allocation as a function of
+	// the batch size, so that BestBatch asks for few of them; zero: nothing.
+	StepTime(a cluster.Allocation) StepTime
 }
 
 // Efficiency returns (phi + init) / (phi + m): progress per sample at batch

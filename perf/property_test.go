@@ -160,6 +160,8 @@ func (f flat) Throughput(_ cluster.Allocation, b job.BatchSize) float64 {
 
 func (flat) Efficiency(float64) float64 { return 1 }
 
+func (flat) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
 func TestBestBatch_takes_the_smallest_of_equals(t *testing.T) {
 	limits := &job.BatchLimits{Init: 8, Max: 1024}
 	for _, least := range []int{0, 8, 100, 500} {

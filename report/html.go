@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/oxgang/oxgang/cluster"
 )
@@ -35,7 +36,7 @@ var (
 	//go:embed page/main.js
 	mainJS string
 
-	page = template.Must(template.New("page").Parse(pageHTML))
+	page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
 )
 
 // view of a page, as the template wants it.
@@ -114,7 +115,7 @@ func HTML(w io.Writer, in Input) error {
 		v.Data.Jobs = append(v.Data.Jobs, len(runs[i].Result.Jobs))
 		v.Data.Dropped = append(v.Data.Dropped, runs[i].Result.IntervalsDropped)
 	}
-	if err := page.Execute(w, v); err != nil {
+	if err := page().Execute(w, v); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
 	return nil

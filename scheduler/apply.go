@@ -20,11 +20,12 @@ func (ev Restored) apply(s *Scheduler, _ time.Time) error {
 	return s.restore(&ev)
 }
 
-func (ev NodesChanged) apply(s *Scheduler, _ time.Time) error {
+func (ev NodesChanged) apply(s *Scheduler, now time.Time) error {
 	if ev.Cluster == nil {
 		return errors.New("nodes changed: no cluster")
 	}
 	s.cluster, s.rentals, s.loans = ev.Cluster, ev.Rentals, ev.Loans
+	s.changed(now)
 	return nil
 }
 

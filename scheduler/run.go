@@ -19,6 +19,10 @@ import (
 // submissions in a row make few rounds. In such a round jobs that hold GPUs keep what they hold, and
 // the regular rounds come when they would come without it. There is none while no GPU is free, nor
 // while a job waits that an earlier round has let wait.
+//
+// With Options.OnEvent there is a round half a second after a job has come or ended, or nodes have changed, but no sooner than so
+// long after the last round. It is planned as a regular one. No round is held while no job waits, of a policy that uses only what was
+// submitted. The regular rounds come when they would come without it, too.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	s.begun = b.Now()
 	s.next = s.begun.Add(cmp.Or(s.o.First, s.o.Round))
@@ -53,11 +57,17 @@ func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 		}
 		how := s.plan
 		s.between = false
+		if s.o.OnEvent > 0 && !due.Before(s.next) && s.settled() {
+			s.turn(b.Now())
+			continue
+		}
 		if now := b.Now(); due.Before(s.next) && !now.Before(due) && now.Before(s.next) {
-			if s.extra = (time.Time{}); !s.admits() {
+			if s.extra = (time.Time{}); s.o.OnEvent == 0 && !s.admits() {
 				continue
 			}
-			how, s.between = s.keep, true
+			if s.between = true; s.o.OnEvent == 0 {
+				how = s.keep
+			}
 		}
 		if err := s.carryOut(ctx, b, how, obs); err != nil {
 			return err

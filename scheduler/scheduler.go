@@ -28,6 +28,10 @@ type Options struct {
 	// OnSubmit adds rounds soon after submissions, in which jobs that run keep what they hold:
 	// see Scheduler.Run. Default false: jobs wait for the next regular round.
 	OnSubmit bool
+	// OnEvent adds rounds half a second after a job comes or ends, or nodes change, in place of those of OnSubmit, but no
+	// sooner than so long after the last round. So a policy that starts jobs at once is not simulated as one that waits
+	// for the next regular round. 0: there are none.
+	OnEvent time.Duration
 	// FreeMoves makes moving to other nodes of the same type in the same shape
 	// cost nothing, as in the public simulator. Default false.
 	FreeMoves bool
@@ -53,8 +57,8 @@ func (o *Options) Validate() error {
 	if o.Round <= 0 {
 		errs = append(errs, fmt.Errorf("round %v, want more than 0", o.Round))
 	}
-	if o.First < 0 {
-		errs = append(errs, fmt.Errorf("first round after %v, want at least 0", o.First))
+	if o.First < 0 || o.OnEvent < 0 {
+		errs = append(errs, fmt.Errorf("first round after %v, rounds on events after %v, want at least 0", o.First, o.OnEvent))
 	}
 	if o.Classes {
 		errs = append(errs, o.Class.Validate())
@@ -234,6 +238,7 @@ func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 
 func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	r.release(now)
+	s.changed(now)
 	switch o {
 	case Done:
 		r.status.Phase = job.Completed

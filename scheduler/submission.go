@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/policy"
@@ -17,13 +18,32 @@ const perRound = 20
 
 // soon notes that a job was submitted that can be planned from now on.
 func (s *Scheduler) soon(now time.Time) {
-	if !s.o.OnSubmit || !s.extra.IsZero() {
+	if !s.o.OnSubmit && s.o.OnEvent == 0 || !s.extra.IsZero() {
 		return
 	}
 	s.extra = now.Add(settle)
-	if least := s.planned.Add(s.o.Round / perRound); least.After(s.extra) {
+	apart := s.o.Round / perRound
+	if s.o.OnEvent > 0 {
+		apart = s.o.OnEvent
+	}
+	if least := s.planned.Add(apart); least.After(s.extra) {
 		s.extra = least
 	}
+}
+
+// changed notes that GPUs may have become free.
+func (s *Scheduler) changed(now time.Time) {
+	if s.o.OnEvent > 0 && !s.settled() {
+		s.soon(now)
+	}
+}
+
+// settled reports whether a round would change nothing, because no job waits and the policy uses only what was submitted. It is asked
+// only where rounds come on events: others are regular.
+func (s *Scheduler) settled() bool {
+	return s.policy.Traits() == policy.Traits{} && !slices.ContainsFunc(s.active, func(r *record) bool {
+		return !r.status.Holding() && !r.status.Phase.Terminal()
+	})
 }
 
 // due returns when the next round is: the regular one, or a submission round before it.

@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/whatif"
@@ -122,3 +123,5 @@ func TestWeighed(t *testing.T) {
 		}
 	}
 }
+
+func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -97,6 +97,9 @@ func (m alone) Efficiency(total float64) float64 {
 	return m.app.Efficiency(m.epoch, total)
 }
 
+// StepTime implements perf.Model: steps are measured, and may be any.
+func (alone) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
 // Exclusive returns the seconds in which a job passes through all epochs of its
 // regimes alone on an allocation, the last epoch whole; infinite if it does not
 // run there. Source: public Shockwave profiles, total running time.

@@ -145,6 +145,14 @@ type NamespaceShare struct {
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	MaxJobs int32 `json:"maxJobs,omitempty"`
+
+	// maxGPUs is the most that a job of it gets, and may ask for, beside the limits of the queue; 0: only these
+	// hold.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MaxGPUs int32 `json:"maxGPUs,omitempty"`
 }
 
 // A PolicyRef names a policy and its settings.
@@ -243,8 +251,14 @@ type JobLimits struct {
 	// +optional
 	DenyNonPreemptible bool `json:"denyNonPreemptible,omitempty"`
 
-	// allowGrowth: users may raise the parallelism of their running jobs, up to maxGPUs as the job was
-	// created with it. Without it only the scheduler does, in the modes Admit and Resize.
+	// ignoreDisruptionBudgets: jobs are stopped and resized also if a PodDisruptionBudget would keep their
+	// pods. Whoever may edit a namespace may make these.
+	//
+	// +optional
+	IgnoreDisruptionBudgets bool `json:"ignoreDisruptionBudgets,omitempty"`
+
+	// allowGrowth: users may raise the parallelism of their running jobs, up to max-gpus as the job has it when
+	// it starts, and at most maxGPUs. Without it only the scheduler does, in the modes Admit and Resize.
 	//
 	// +optional
 	AllowGrowth bool `json:"allowGrowth,omitempty"`

@@ -15,13 +15,14 @@ import (
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
 // file matches a file of the guide: its name and text.
-var file = regexp.MustCompile("(?ms)^```mps (\\S+)\n(.*?)^```$")
+var file = regexp.MustCompile("(?ms)^```(?:mps|yaml) (\\S+)\n(.*?)^```$")
 
 // A guidePage is one of the guide whose examples are run, one after another, in one folder.
 type guidePage struct {
 	name    string // in docs/guide
 	least   int    // examples
 	environ []string
+	folder  string // below the root of the repository, that is there as well, under its last name; empty: none
 	// after is called with each example that has been run.
 	after func(line string)
 }
@@ -44,6 +45,22 @@ func TestGuide_ledger(t *testing.T) {
 	checkPage(t, &guidePage{name: "ledger.md", least: 5, after: func(string) {}})
 }
 
+// TestGuide_whatif runs every example of docs/guide/whatif.md, on histories of cmd/oxgang/simulate/testdata/slurm.
+func TestGuide_whatif(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates histories: seconds")
+	}
+	checkPage(t, &guidePage{name: "whatif.md", least: 3, folder: "cmd/oxgang/simulate/testdata/slurm", after: func(string) {}})
+}
+
+// TestGuide_research runs every command of docs/guide/research.md; its Python is run by python/tests.
+func TestGuide_research(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a sweep: seconds")
+	}
+	checkPage(t, &guidePage{name: "research.md", least: 5, after: func(string) {}})
+}
+
 // checkPage runs the examples of a page.
 func checkPage(t *testing.T, p *guidePage) {
 	t.Helper()
@@ -55,6 +72,11 @@ func checkPage(t *testing.T, p *guidePage) {
 	dir, examples := t.TempDir(), 0
 	if err := os.CopyFS(filepath.Join(dir, "prices"), os.DirFS(filepath.Join(filepath.Dir(name), "prices"))); err != nil {
 		t.Fatal(err)
+	}
+	if p.folder != "" {
+		if err := os.CopyFS(filepath.Join(dir, filepath.Base(p.folder)), os.DirFS(filepath.Join(testdata.Root(t), p.folder))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, f := range file.FindAllStringSubmatch(string(text), -1) {
 		if err := os.WriteFile(filepath.Join(dir, f[1]), []byte(f[2]), 0o644); err != nil {

@@ -148,12 +148,12 @@ func TestParseBytes(t *testing.T) {
 
 func TestParseRange(t *testing.T) {
 	for text, want := range map[string]control.Range{"1": {Min: 1, Max: 1}, "1..4": {Min: 1, Max: 4}, "4..4": {Min: 4, Max: 4}} {
-		if got, err := machine.ParseRange(text); got != want || err != nil {
+		if got, err := cli.ParseRange(text); got != want || err != nil {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "1..", "..4", "4..1", "1...4", "1-4", "99999999", "0..4", "a"} {
-		if got, err := machine.ParseRange(text); err == nil {
+		if got, err := cli.ParseRange(text); err == nil {
 			t.Errorf("%q: got %v, want an error", text, got)
 		}
 	}

@@ -35,15 +35,20 @@ var rooms = []room{
 	{"cmd/oxgang/study", 18},
 	{"cmd/oxgang/machine", 17},
 	{"cmd/oxgang/kube", 17},
+	{"cmd/oxgang/slurm", 17},
 	{"cmd/oxgang/cli", 16},
 
 	{"live/serve", 15}, // schedulers of live worlds
 	{"live/kube/manager", 15},
+	{"live/slurm/service", 16},
+	{"live/slurm/advise", 15},
 
 	{"live/overview", 15},
+	{"live/slurm/overview", 15},
 	{"page", 14},        // shows explanations
 	{"live/driver", 14}, // what they share; every policy on every workload
 	{"experiments/crosstable", 14},
+	{"experiments/sweep", 14},
 
 	{"experiments", 13}, // what runs, or speaks of, worlds
 	{"explain", 13},
@@ -51,6 +56,7 @@ var rooms = []room{
 
 	{"live/kube", 12}, // live worlds, on their parts, which stand on each other
 	{"live/local", 12},
+	{"live/slurm", 12},
 	{"live/kube/nodepool", 11},
 	{"live/kube/execute", 10},
 	{"live/kube/observe", 9},
@@ -60,12 +66,17 @@ var rooms = []room{
 	{"live/kube/pages", 8},
 	{"live/kube/watched", 8},
 	{"live/local/observe", 8},
+	{"live/slurm/view", 8},
+	{"live/slurm/execute", 9},
+	{"live/slurm/observe", 8},
+	{"live/slurm/batch", 8},
 	{"live/local/backup", 10},
 	{"live/local/recovery", 9},
 	{"live/control", 9}, // asks for retention
 	{"live/local/execute", 8},
 	{"live/local/retention", 8},
 
+	{"report/tabular", 7},
 	{"report", 8}, // windows; the composed options
 	{"config", 8},
 	{"live/record", 8},
@@ -76,12 +87,14 @@ var rooms = []room{
 	{"journal", 7},
 	{"metrics", 7},
 	{"metrics/lowerbound", 7},
+	{"metrics/resample", 7},
 	{"ledger", 7},
 
 	{"explain/counterfactual", 7}, // what would change a decision
 	{"whatif/calibration", 7},     // how far off predictions were
 
-	{"policy/builtin", 7}, // the policies by name
+	{"policy/builtin", 7},  // the policies by name
+	{"policy/external", 7}, // one that observes its run, too
 
 	{"scheduler", 6}, // the machine and its table; Kubernetes' nouns; what is computed of one policy
 	{"api/...", 6},
@@ -136,6 +149,8 @@ var rooms = []room{
 	{"placement/placementtest", testOnly},
 	{"live/control/controltest", testOnly},
 	{"live/kube/kubetest", testOnly},
+	{"live/slurm/slurmrig", testOnly},
+	{"live/slurm/slurmtest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"internal/testdata", testOnly},
@@ -183,7 +198,7 @@ var confined = []confinement{
 	{packages: "os/..."},
 	{packages: "net/http/..."},
 	{"math/rand/...", []string{"internal/rng"}, "random numbers come from its streams"},
-	{"sync/...", []string{"opt/..."}, "a kernel may be parallel within one call"},
+	{"sync/...", []string{"opt/...", "policy/goodput", "perf"}, "a call may be parallel within itself, and keep what it worked out where no answer depends on that"},
 	{"k8s.io/...", []string{"api/...", "live/kube/pods"}, "they are the nouns of Kubernetes: what is stored, and pods"},
 	{"github.com/bartolsthoorn/gohighs/...", []string{"opt/exact"}, "it is the solver that opt/exact calls"},
 }

@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 		{"math/rand/v2 of rng", "internal/rng", "math/rand/v2", ""},
 		{"os of rng", "internal/rng", "os", "internal/rng: imports os"},
 		{"sync", "policy/pop", "sync", "imports sync"},
-		{"sync/atomic", "perf", "sync/atomic", "imports sync/atomic"},
+		{"sync/atomic", "perf/estimate", "sync/atomic", "imports sync/atomic"},
 		{"sync of the cellar", "internal/rng", "sync", "internal/rng: imports sync"},
 		{"kubernetes", "scheduler", "k8s.io/api/core/v1", "imports k8s.io/api/core/v1, which floors up to 6 and opt leave to api/... and live/kube/pods"},
 		{"kubernetes' nouns", "api/v1alpha1", "k8s.io/apimachinery/pkg/runtime", ""},
@@ -153,9 +153,9 @@ func TestCheckReportsAll(t *testing.T) {
 	err := check([]pkg{
 		{ImportPath: module + "/cluster", Imports: []string{"os", module + "/job"}},
 		{ImportPath: module + "/util"},
-		{ImportPath: module + "/perf", Imports: []string{"sync"}},
+		{ImportPath: module + "/forecast", Imports: []string{"sync"}},
 	})
-	want := []string{"cluster: imports os", "cluster: floor 0 imports job", "util: stands on no floor", "perf: imports sync"}
+	want := []string{"cluster: imports os", "cluster: floor 0 imports job", "util: stands on no floor", "forecast: imports sync"}
 	for _, w := range want {
 		if err == nil || !strings.Contains(err.Error(), w) {
 			t.Errorf("got %v, want it to contain %q", err, w)

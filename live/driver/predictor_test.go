@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -214,3 +215,5 @@ func TestPredictor_rests_where_nothing_happens(t *testing.T) {
 		}
 	}
 }
+
+func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

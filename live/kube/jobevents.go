@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -176,6 +177,9 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 		delete(w.table.Past, id)
 		old.Restore(e)
 		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
+		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // it runs, and what it asks for is no more to be had: it keeps what it holds
+			e.Spec = jobstate.Rigid(e.Spec, e)
+		}
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement
 		}
@@ -204,7 +208,7 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 // spec returns the specification of a job for the scheduler. If the queue's mode does not change
 // jobs that have started, such a job keeps what it holds.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
-	spec := *j.Spec
+	spec := *cmp.Or(j.Spec, j.Plain)
 	spec.Queue = w.o.Queue.Name
 	if w.o.Queue.Spec.Limits.DenyNonPreemptible {
 		spec.NonPreemptive = false
@@ -217,7 +221,7 @@ func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 
 // bounded returns a specification with no more GPUs than the queue allows a job.
 func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
-	most := int(w.o.Queue.Spec.Limits.MaxGPUs)
+	most := w.o.MostGPUs(spec.User)
 	if most == 0 || spec.MaxGPUs <= most {
 		return spec
 	}
@@ -226,17 +230,23 @@ func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	return &r
 }
 
+// beyond reports whether a job asks for more GPUs than its queue gives one, which it came to do after it was taken in.
+func (w *jobEvents) beyond(spec *job.Spec) bool {
+	return spec != nil && w.o.MostGPUs(spec.User) > 0 && spec.GPUs > w.o.MostGPUs(spec.User)
+}
+
 // describe reports a job's specification to the scheduler, if its object has changed it. What
 // the job's program stated stays valid until the program states something else.
 func (w *jobEvents) describe(e *jobstate.Job) {
-	if e.Parsed.Spec == nil { // its annotations were spoilt: what they were holds
+	beyond := w.beyond(e.Parsed.Spec)
+	if e.Parsed.Spec == nil || beyond && e.Wants() { // it was spoilt, or made too large: what it was holds
 		return
 	}
 	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
 	if e.Agent.Silent {
 		spec = jobstate.Rigid(spec, e)
 	}
-	if !e.Wants() && e.BacksOff(time.Now()) {
+	if !e.Wants() && (beyond || e.BacksOff(time.Now())) {
 		spec.GPUTypes, spec.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
 	}
 	if !reflect.DeepEqual(spec, e.Spec) {
@@ -258,9 +268,15 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		e.CompleteAt = now
 	}
 	if !e.Started() {
-		e.Begun, e.UpSince = now, time.Time{}
+		e.Begun, e.UpSince, e.Queued = now, time.Time{}, time.Time{}
 		return
 	}
+	if e.Parsed.Suspended { // Kueue has not let it go yet
+		e.Begun, e.UpSince = now, time.Time{}
+		w.awaitQuota(e, now)
+		return
+	}
+	e.Queued = time.Time{}
 	n := e.Done() // they are not made again
 	for _, p := range e.Pods {
 		if e.Present(p) && jobstate.Ready(p) {
@@ -268,9 +284,6 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		}
 	}
 	switch {
-	case e.Parsed.Suspended: // Kueue has not let it go yet
-		e.Begun, e.UpSince = now, time.Time{}
-		return
 	case n < e.Workers():
 		e.UpSince = time.Time{}
 		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {

@@ -1,12 +1,17 @@
 package kube
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 // A Workload is marked while Kueue writes what it says over the job, and may be changed.
@@ -34,4 +39,57 @@ func truth(is bool) string {
 		return "True"
 	}
 	return "False"
+}
+
+// queued opens a world with a job that names a queue of Kueue, which does not admit it.
+func queued(t *testing.T, twin *kubetest.Cluster, o config.Options) *World {
+	t.Helper()
+	j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
+	j.Labels["kueue.x-k8s.io/queue-name"] = "nope"
+	twin.Update(j)
+	w := open(t, twin, o)
+	news(t, w)
+	return w
+}
+
+// GPUs are kept for a job that Kueue has to admit as long as a start may take, and not for ever: whoever may
+// label a job could keep them from all others.
+func TestQuota_is_not_awaited_for_ever(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w := queued(t, twin, options(v1alpha1.Resize))
+		a := w.table.Order[0].ID()
+		do(t, w, runOn(a, on("n0", 4)))
+		looks(t, w, 3)
+		for _, c := range []struct {
+			wait time.Duration
+			lost bool
+		}{{w.o.Start - time.Second, false}, {2 * time.Second, true}} {
+			time.Sleep(c.wait)
+			looks(t, w, 1)
+			lost := exits(news(t, w))
+			if c.lost != (len(lost) == 1 && lost[0].Outcome == scheduler.Lost && strings.Contains(lost[0].Detail, "Kueue has not admitted it")) || !c.lost && len(lost) > 0 {
+				t.Fatalf("after another %v: %+v, want it lost: %v", c.wait, lost, c.lost)
+			}
+		}
+		if !w.table.ByID[a].BacksOff(time.Now()) {
+			t.Error("it may have GPUs again at once, want that others have their turn")
+		}
+	})
+}
+
+// A job for Kueue in a cluster without it is told so, and gets no GPUs.
+func TestQuota_without_Kueue(t *testing.T) {
+	for has, want := range map[bool]string{true: "", false: Misconfigured} {
+		bubble(t, truth(has), func(t *testing.T) {
+			twin := newTwin()
+			o := options(v1alpha1.Resize)
+			o.Kueue = func() bool { return has }
+			w := queued(t, twin, o)
+			looks(t, w, 2)
+			if got := reason(twin); got != want || len(w.table.Order) == 1 != has {
+				t.Errorf("%d jobs planned, told %q, want %q", len(w.table.Order), got, want)
+			}
+		})
+	}
 }

@@ -178,6 +178,24 @@ func TestDisrupt(t *testing.T) {
 			}
 		})
 	}
+	bubble(t, "the queue ignores budgets", func(t *testing.T) {
+		twin := newTwin()
+		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
+		o := options(v1alpha1.Resize)
+		o.Queue.Spec.Limits.IgnoreDisruptionBudgets = true
+		w := open(t, twin, o)
+		a := w.table.Order[0].ID()
+		do(t, w, runOn(a, on("n0", 4)))
+		pass(t, w, twin)
+		b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: kubetest.Namespace}}
+		b.Spec.Selector = &metav1.LabelSelector{}
+		twin.Create(b)
+		do(t, w, scheduler.Preempt{Job: a})
+		pass(t, w, twin)
+		if !*twin.Job("a").Spec.Suspend {
+			t.Error("it runs on, want it stopped")
+		}
+	})
 	bubble(t, "trouble is over once the step is taken", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)

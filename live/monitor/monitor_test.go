@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/placement/bestfit"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/fallback"
@@ -396,3 +397,5 @@ func TestForget_one_of_two(t *testing.T) {
 		t.Errorf("%d metrics are left, want those of the other queue", seen)
 	}
 }
+
+func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -69,6 +69,9 @@ func (m *Model) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 // Efficiency implements perf.Model.
 func (*Model) Efficiency(float64) float64 { return 1 }
 
+// StepTime implements perf.Model: nothing is known.
+func (*Model) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
 // A Generator draws jobs. Two with the same seed draw the same.
 type Generator struct {
 	mix     Mix

@@ -189,6 +189,8 @@ type odd float64
 func (v odd) Throughput(cluster.Allocation, job.BatchSize) float64 { return float64(v) }
 func (odd) Efficiency(float64) float64                             { return 1 }
 
+func (odd) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
 // picky is a model that says nothing of one GPU type.
 type picky cluster.GPUType
 
@@ -199,6 +201,8 @@ func (v picky) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	return 1
 }
 func (picky) Efficiency(float64) float64 { return 1 }
+
+func (picky) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
 // Where a model makes no sense does not hide where it does.
 func TestModelsWithoutSenseOfOneType(t *testing.T) {
@@ -241,3 +245,5 @@ func (few) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	return float64((a.GPUs + 1) % 2 * a.GPUs)
 }
 func (few) Efficiency(float64) float64 { return 1 }
+
+func (few) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

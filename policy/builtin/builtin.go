@@ -62,6 +62,7 @@ func Policies() []Entry {
 		shockwaveEntry(),
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
 		easyEntry(),
+		multifactorEntry(),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
 		tiresiasEntry(),

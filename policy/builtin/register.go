@@ -4,20 +4,22 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // registered are the policies of the program, beside those of the table.
 var registered []Entry
 
 // policyName is what a policy may be called: what can stand in a list by comma, and before a setting.
-var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+// A regular expression with a count takes long to compile, and would be before main.
+var policyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`) })
 
 // Register adds a policy to the table, so that it can be named wherever the others can. A program calls
 // it before it makes policies. It returns an error if the name is taken or cannot be one, or the entry
 // makes no policy without settings.
 func Register(e *Entry) error {
 	switch {
-	case !policyName.MatchString(e.Name):
+	case !policyName().MatchString(e.Name):
 		return fmt.Errorf("policy %q: want a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter", e.Name)
 	case slices.Contains(Names(), e.Name):
 		return fmt.Errorf("policy %s: there is one of this name already", e.Name)

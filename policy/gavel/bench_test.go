@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/gavel"
 )
@@ -120,3 +121,5 @@ func (w *testCluster) play(p policy.Policy) *policy.Plan {
 	w.round++
 	return plan
 }
+
+func (speed) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

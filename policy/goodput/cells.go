@@ -213,8 +213,8 @@ func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}
 	if j.Goal == job.Training && j.Adaptivity.Has(job.BatchSizes) {
-		g, b := perf.BestBatch(j.Perf, a, replicas, j.Limits)
-		return g, j.Perf.Throughput(a, b)
+		best := perf.FindBatch(j.Perf, a, replicas, j.Limits)
+		return best.Goodput, best.Throughput
 	}
 	total := j.BatchSize
 	if total == 0 || j.Goal != job.Training {

@@ -181,3 +181,5 @@ func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
 		}
 	})
 }
+
+func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

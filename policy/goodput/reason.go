@@ -123,8 +123,12 @@ func (p *Program) whyKept(r *Row, column int) policy.Reason {
 // today's prices, of those with more goodput; -1 if none does.
 func (p *Program) better(r *Row, kept int, change change) int {
 	best, most, now := -1, p.net(r, kept, change)+tie, p.value(r, kept)
+	filed := 0
 	for k := range r.columns {
 		if !r.allowed[k] || p.value(r, k) <= now {
+			continue
+		}
+		if filed = r.item.from(filed, k); p.outweighed(r, k, filed, most) {
 			continue
 		}
 		if v := p.net(r, k, change); v > most {
@@ -132,6 +136,25 @@ func (p *Program) better(r *Row, kept int, change change) int {
 		}
 	}
 	return best
+}
+
+// from returns the first choice from c on that is of column k or a later one.
+func (it *item) from(c, k int) int {
+	for c < len(it.origin) && int(it.origin[c].column) < k {
+		c++
+	}
+	return c
+}
+
+// outweighed reports whether column k, which has choice c if it has one, cannot add more than most: what it adds where a
+// move costs nothing is known from the choice. It spares most columns a power.
+func (p *Program) outweighed(r *Row, k, c int, most float64) bool {
+	it := &r.item
+	if c == len(it.origin) || int(it.origin[c].column) != k || it.shape.baked || it.shape.frozen || r.limited(k) || p.o.P > 0 {
+		return false
+	}
+	worth, cost := r.Worth.Weight*it.choices[c].Value, p.cost(r, k)
+	return worth-cost < most-1e-9*(cost-worth)
 }
 
 // net returns what column k adds to the objective less what its GPUs cost, but

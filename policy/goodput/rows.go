@@ -40,16 +40,20 @@ type Row struct {
 // apart those of jobs that are gone.
 func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 	rows := make([]*Row, len(s.Jobs))
+	var stale []staleRow
 	for i, j := range s.Jobs {
 		r := p.rows[j.ID]
 		if r == nil {
 			r = &Row{}
 			p.rows[j.ID] = r
 		}
-		p.refresh(r, j)
+		if t := p.compare(r, j); t.row != nil {
+			stale = append(stale, t)
+		}
 		r.seen = s.Round
 		rows[i] = r
 	}
+	p.refreshAll(stale)
 	p.gone = p.gone[:0]
 	if len(p.rows) == len(rows) {
 		return rows
@@ -65,25 +69,43 @@ func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 	return rows
 }
 
-// refresh brings the row up to date with its job.
-func (p *Program) refresh(r *Row, j *policy.Job) {
+// A staleRow is a row that is to be brought up to date with its job.
+type staleRow struct {
+	row   *Row // nil: it is up to date
+	other bool // it has other columns
+	model bool // what was believed of them is no more
+}
+
+// compare gives the row its job, and returns what of the row that makes stale.
+func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	other := r.job == nil || r.job.Spec != j.Spec || r.job.Limits != j.Limits || !r.laid
-	stale := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity
+	model := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity
 	r.job = j
-	if other {
+	now := r.limits
+	if j.Phase != job.Profiling { // until then the row is not used
+		now = p.limits(j)
+	}
+	if !model && r.limits == now {
+		return staleRow{}
+	}
+	return staleRow{r, other, model}
+}
+
+// refresh brings a row up to date. It changes nothing but the row.
+func (p *Program) refresh(t staleRow) {
+	r := t.row
+	if t.other {
 		p.lay(r)
 	}
-	if stale {
+	if t.model {
 		r.forget()
 	}
-	if j.Phase == job.Profiling { // until then the row is not used
+	if r.job.Phase == job.Profiling {
 		return
 	}
-	if now := p.limits(j); stale || r.limits != now {
-		r.limits, r.item.stale = now, true
-		p.allow(r)
-		p.evaluate(r)
-	}
+	r.limits, r.item.stale = p.limits(r.job), true
+	p.allow(r)
+	p.evaluate(r)
 }
 
 // lay gives the row its columns.

@@ -112,6 +112,8 @@ func (still) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 }
 func (still) Efficiency(float64) float64 { return 0.5 }
 
+func (still) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
 var _ perf.Model = still{}
 
 func TestSpeed_is_that_with_the_batch_it_trains_with(t *testing.T) {

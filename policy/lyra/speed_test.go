@@ -5,6 +5,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra"
 	"github.com/oxgang/oxgang/policy/policytest"
@@ -132,3 +133,5 @@ func TestPlan_takes_the_fastest_type(t *testing.T) {
 		})
 	}
 }
+
+func (quick) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

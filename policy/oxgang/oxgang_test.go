@@ -343,3 +343,5 @@ func TestNew_explains_what_is_wrong(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+func (rated) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

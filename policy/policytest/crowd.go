@@ -24,7 +24,7 @@ type Crowd struct {
 }
 
 // NewCrowd returns the jobs of so many GPUs, which wait.
-func NewCrowd(b *testing.B, gpus int) *Crowd {
+func NewCrowd(b testing.TB, gpus int) *Crowd {
 	share := func(weight, size int) int { return gpus * weight / 64 / size }
 	var nodes []cluster.Node
 	add := func(t cluster.GPUType, count, size int) {
@@ -77,7 +77,7 @@ func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) 
 // Feed makes nodes count CPUs and memory, three CPUs and 62.5 GB for each GPU, and
 // two jobs of three sensitive: they need 1 to 12 CPUs per GPU, and every other one
 // of them reads from storage what is not cached.
-func (w *Crowd) Feed(b *testing.B) {
+func (w *Crowd) Feed(b testing.TB) {
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for i := range nodes {
 		has := &nodes[i].Capacity
@@ -137,6 +137,13 @@ func (w *Crowd) next(plan *policy.Plan) {
 			w.estimators[i].Learn(r)
 			w.believe(i)
 		}
+	}
+}
+
+// Play lets decide plan rounds, and carries its plans out.
+func (w *Crowd) Play(rounds int, decide func(*policy.Snapshot) *policy.Plan) {
+	for range rounds {
+		w.next(decide(w.s))
 	}
 }
 

@@ -33,3 +33,12 @@ func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 
 // Efficiency implements perf.Model.
 func (m *Model) Efficiency(batch float64) float64 { return perf.Efficiency(m.Phi, m.Init, batch) }
+
+// StepTime implements perf.Model.
+func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
+	if m.Sensitivity != nil && a.CPUs > 0 {
+		return perf.StepTime{}
+	}
+	p := m.Params[a.GPUType]
+	return p.StepTime()
+}

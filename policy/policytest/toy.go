@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -139,3 +140,6 @@ func (w *Toy) GPUs() string {
 	}
 	return text
 }
+
+// StepTime implements perf.Model: there are no steps.
+func (*Speedup) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

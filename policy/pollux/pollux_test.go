@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -298,3 +299,7 @@ func TestPower_of_the_harmonic_mean(t *testing.T) {
 		}
 	})
 }
+
+func (typed) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
+func (*speeds) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

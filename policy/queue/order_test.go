@@ -212,3 +212,5 @@ func TestKeptGPUs_keep_their_share_of_CPUs(t *testing.T) {
 		t.Errorf("got %+v, want the share of 8 GPUs", got)
 	}
 }
+
+func (pipeline) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/queue"
@@ -243,3 +244,5 @@ func crowd(b *testing.B) *policy.Snapshot {
 	}
 	return s
 }
+
+func (speeds) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

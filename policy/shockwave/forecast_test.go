@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -38,6 +39,7 @@ type halves struct{}
 
 func (halves) Throughput(_ cluster.Allocation, b job.BatchSize) float64 { return float64(b.Local) / 10 }
 func (halves) Efficiency(float64) float64                               { return 1 }
+func (halves) StepTime(cluster.Allocation) perf.StepTime                { return perf.StepTime{} }
 
 // meetOne returns a policy that has met one job in a cluster of one GPU, and its account.
 func meetOne(t *testing.T, o Options, j *policy.Job) (*Policy, *account) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/sia"
 )
@@ -57,3 +58,5 @@ func Example() {
 	// J1 gets (1, 2, B): started, normalised goodput 5
 	// J2 gets (1, 2, B): started, normalised goodput 2.2
 }
+
+func (goodputs) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

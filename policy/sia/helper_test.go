@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -55,11 +56,7 @@ func (linear) Efficiency(float64) float64                               { return
 
 // waiting returns an adaptive job, submitted an hour before epoch, that waits.
 // Its restarts cost nothing.
-func waiting(id job.ID, m interface {
-	Throughput(cluster.Allocation, job.BatchSize) float64
-	Efficiency(float64) float64
-}, set ...func(*job.Spec),
-) *policy.Job {
+func waiting(id job.ID, m perf.Model, set ...func(*job.Spec)) *policy.Job {
 	spec := &job.Spec{ID: id, GPUs: 1, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 64, Max: 4096}}
 	for _, f := range set {
 		f(spec)
@@ -132,10 +129,17 @@ func goodputOf(j *policy.Job, c cluster.Configuration) float64 {
 	return g
 }
 
-func speed(j *policy.Job, c cluster.Configuration) float64 { _, v := goodput.Goodput(j, c); return v }
+func speed(j *policy.Job, c cluster.Configuration) float64 {
+	_, v := goodput.Goodput(j, c)
+	return v
+}
 
 // pinned reports whether a reason is one of a job that keeps what it has, or gets
 // what it reserved, whatever that is worth.
 func pinned(why policy.Reason) bool {
 	return why.Kind == policy.PinnedRestore || why.Kind == policy.PinnedNonPreempt || why.Kind == policy.Reserved
 }
+
+func (table) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
+func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -15,6 +16,8 @@ func (m truth) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	return m.Application.Throughput(a.Configuration, b)
 }
 func (truth) Efficiency(float64) float64 { return 1 }
+
+func (truth) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
 // Sia §3.3.4: hybrid-parallel jobs "scale as units of P GPUs each". §3.5.3: "We
 // use 2 and 8 stages (1 per GPU) for a100 and rtx GPUs".

@@ -192,3 +192,5 @@ func placeBy(t testing.TB, placer *pack.Placer, s *policy.Snapshot, p *policy.Pl
 	}
 	return p
 }
+
+func (*fed) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

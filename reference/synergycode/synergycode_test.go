@@ -179,3 +179,5 @@ func TestPublic_keeps_the_rules(t *testing.T) {
 		}
 	})
 }
+
+func (fed) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

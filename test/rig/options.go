@@ -36,6 +36,9 @@ type Options struct {
 	// History: the API server has etcd forget nothing. Else it does after five minutes, and what
 	// was before cannot be audited.
 	History bool
+	// Gangs: the alpha gates of workload-aware scheduling are on: the Job controller makes Workloads and
+	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together.
+	Gangs bool
 	// Nodes are fake, served by kwok.
 	Nodes []Nodes
 	// NodeLease is how long a node is taken to live after it was last heard of: whole
@@ -84,6 +87,23 @@ func (o *Options) validate() error {
 		complain(!slices.Contains(names, name), "flags of program %q, want one of %v", name, names)
 	}
 	return errors.Join(all...)
+}
+
+// gates are those that Gangs switches on, with what serves their kinds; by program.
+var gates = map[string][]string{
+	APIServer:  {"--feature-gates", gangGates, "--runtime-config", "scheduling.k8s.io/v1alpha2=true"},
+	Controller: {"--feature-gates", gangGates},
+	Scheduler:  {"--feature-gates", gangGates},
+}
+
+const gangGates = "GenericWorkload=true,GangScheduling=true,WorkloadWithJob=true"
+
+// flags returns those that the options add to a program's.
+func (o *Options) flags(program string) []string {
+	if !o.Gangs {
+		return o.Flags[program]
+	}
+	return slices.Concat(gates[program], o.Flags[program])
 }
 
 // lease returns NodeLease, or what stands for none.

@@ -43,7 +43,7 @@ func (c *Cluster) certify(context.Context) error {
 
 // run starts a program of the control plane with args and the flags of the options.
 func (c *Cluster) run(name string, args ...string) (*Process, error) {
-	return c.Run(name, filepath.Join(c.Bin, name), nil, append(args, c.options.Flags[name]...)...)
+	return c.Run(name, filepath.Join(c.Bin, name), nil, append(args, c.options.flags(name)...)...)
 }
 
 // startEtcd starts etcd, which does not wait for the disk: nobody reads it after a crash

@@ -106,3 +106,22 @@ func TestNotReplayed(t *testing.T) {
 		}
 	}
 }
+
+// TestHistory_of_partitions_and_QOS: a job keeps its partition as its queue, and a QOS other than the usual one is counted.
+func TestHistory_of_partitions_and_QOS(t *testing.T) {
+	const text = "JobID|Partition|QOS|Submit|Start|ElapsedRaw|State|ReqTRES\n" +
+		"1|big|high|1704067200|1704067200|60|COMPLETED|gres/gpu=1\n" +
+		"2|small|normal|1704067200|1704067200|60|COMPLETED|gres/gpu=1\n" +
+		"3|small|high|1704067200|1704067200|60|COMPLETED|gres/gpu=1\n"
+	var s parse.Summary
+	jobs, err := History(strings.NewReader(text), parse.Options{Summary: &s})
+	if err != nil || len(jobs) != 3 {
+		t.Fatalf("%d jobs, %v, want 3", len(jobs), err)
+	}
+	if got := jobs[0].Arrival.Spec.Queue + " " + jobs[1].Arrival.Spec.Queue; got != "big small" {
+		t.Errorf("queues %s, want big small", got)
+	}
+	if len(s.Notes) != 1 || s.Notes[0].Count != 2 || !strings.HasPrefix(s.Notes[0].Text, "jobs of QOS high,") {
+		t.Errorf("notes %+v, want 2 jobs of QOS high", s.Notes)
+	}
+}

@@ -44,7 +44,7 @@ type run struct {
 const pageRuns = 1 << 12
 
 // An owner is who submitted a job, and where.
-type owner struct{ user, partition string }
+type owner struct{ user, partition, qos string }
 
 // An ask is what many jobs ask for alike.
 type ask struct {
@@ -91,7 +91,7 @@ func (l *log) add(r *record, line int) error {
 	*page = append(*page, run{
 		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
 		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line),
-		name: l.names.keep(r.name), owner: l.owners.keep(owner{r.user, r.partition}, owner.clone),
+		name: l.names.keep(r.name), owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
 		ask: l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
 	})
 	l.count++
@@ -128,7 +128,9 @@ func kept(reason string) string {
 }
 
 // clone returns an owner whose texts are its own.
-func (o owner) clone() owner { return owner{strings.Clone(o.user), strings.Clone(o.partition)} }
+func (o owner) clone() owner {
+	return owner{strings.Clone(o.user), strings.Clone(o.partition), strings.Clone(o.qos)}
+}
 
 // clone returns an ask whose text is its own.
 func (a ask) clone() ask {
@@ -224,6 +226,7 @@ func (l *log) pass(r *run, from time.Time) bool {
 		return true
 	}
 	l.note(l.states.all[r.state], r, wanted)
+	l.noteQOS(who.qos)
 	if err := l.feed.Check(&a); err != nil {
 		return l.feed.Reject(l.blame(int(r.line), err))
 	}

@@ -44,3 +44,13 @@ func orElse(text, other string) string {
 	}
 	return text
 }
+
+// usualQOS is the QOS that Slurm makes by itself; it has no limits.
+const usualQOS = "normal"
+
+// noteQOS counts the jobs of each QOS but the usual one.
+func (l *log) noteQOS(name string) {
+	if name != "" && name != usualQOS {
+		l.o.Summary.Note("jobs of QOS " + name + ", whose priority is in that of the log and whose limits are not replayed")
+	}
+}

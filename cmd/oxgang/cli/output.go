@@ -68,11 +68,7 @@ func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 			}
 			return err
 		}
-		before := ""
-		if Terminal(w) {
-			before = "\x1b[H\x1b[2J"
-		}
-		if _, err := io.WriteString(w, before+printable.Text(page.String())); err != nil {
+		if err := Redraw(w, page.String()); err != nil {
 			return err
 		}
 		select {
@@ -81,4 +77,14 @@ func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 		case <-time.After(watchTime):
 		}
 	}
+}
+
+// Redraw writes a text. On a terminal, it replaces what is there.
+func Redraw(w io.Writer, text string) error {
+	before := ""
+	if Terminal(w) {
+		before = "\x1b[H\x1b[2J"
+	}
+	_, err := io.WriteString(w, before+printable.Text(text))
+	return err
 }

@@ -74,11 +74,15 @@ func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(c.Validate(), check(c), contradictions(c)); err != nil {
+	if err := Check(c); err != nil {
 		return nil, UsageError{o.blamed(c, err)}
 	}
 	return c, nil
 }
+
+// Check returns an error that joins all that is wrong with a configuration: values, names that do not
+// exist, and settings that exclude each other.
+func Check(c *config.Config) error { return errors.Join(c.Validate(), check(c), contradictions(c)) }
 
 func readConfig(c *config.Config, name string) error {
 	f, err := os.Open(name)

@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
+	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 	"github.com/oxgang/oxgang/cmd/oxgang/study"
 )
 
@@ -24,7 +25,14 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.SetFlagErrorFunc(cli.FlagError)
-	cmd.AddCommand(simulate.Command(), machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(), machine.PruneCommand(), machine.BackupCommand(), machine.RestoreCommand(), machine.JobsCommand(), machine.SubmitCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(), simulate.LedgerCommand(), traceCommand(), simulate.ExplainCommand(), simulate.UICommand(), study.ProfileCommand(), study.PlanCommand(), policiesCommand(), study.CasestudyCommand(), study.LpCommand(), kube.Command(), cli.ConfigCommand(), versionCommand(), manualCommand(cmd))
+	cmd.AddCommand(
+		simulate.Command(), simulate.GymCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(),
+		simulate.LedgerCommand(), simulate.WhatIfCommand(), simulate.ExplainCommand(), simulate.UICommand(),
+		machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(),
+		machine.PruneCommand(), machine.BackupCommand(), machine.RestoreCommand(), machine.JobsCommand(), machine.SubmitCommand(),
+		study.SweepCommand(), study.ProfileCommand(), study.PlanCommand(), study.CasestudyCommand(), study.LpCommand(),
+		kube.Command(), slurm.Command(), traceCommand(), policiesCommand(), cli.ConfigCommand(), versionCommand(), manualCommand(cmd),
+	)
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	cli.Group(cmd)

@@ -90,7 +90,7 @@ func (s *submission) add(cmd *cobra.Command) {
 func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	r := &s.request
 	r.Command, r.Preemptible = command, !s.noPreempt
-	if r.GPUs, err = ParseRange(s.gpus); err != nil {
+	if r.GPUs, err = cli.ParseRange(s.gpus); err != nil {
 		return cli.Usage(err)
 	}
 	if r.Memory, err = ParseBytes(s.memory); err != nil {

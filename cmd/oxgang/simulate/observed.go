@@ -41,11 +41,15 @@ type history struct {
 	notes    *parse.Summary // of what was dropped or invented when the history was read
 	earlier  int            // jobs that came before since, which are left out
 	short    int            // jobs that ran for less than a start costs
+	workers  bool           // each node of a job was a worker: others get as many nodes
 }
 
 // ownPolicy stands for a cluster's own scheduler unless --baseline says otherwise: it is nearest to
 // what sites run.
 const ownPolicy = "easy"
+
+// ownPolicies are what clusters run whose histories are of a format.
+var ownPolicies = map[string]string{slurm.Format: "multifactor"}
 
 func (h *history) add(f *pflag.FlagSet) {
 	f.BoolVar(&h.from, "from-cluster", false, "simulate what a Kubernetes cluster ran, as your kubectl shows it, and compare")
@@ -72,7 +76,7 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if _, err := builtin.Find(h.baseline); err != nil {
+	if _, err := builtin.Find(cmp.Or(h.baseline, ownPolicy)); err != nil {
 		return cli.Usage(fmt.Errorf("--baseline: %w", err))
 	}
 	name, err := h.read(ctx, c, since, told)
@@ -84,8 +88,11 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	case h.recorded == nil:
 		return nil
 	}
+	if h.baseline == "" {
+		h.baseline = cmp.Or(ownPolicies[h.recorded.Format], ownPolicy)
+	}
 	if h.slurm && !c.IsSet("cluster") {
-		if h.recorded.Cluster, err = askNodes(ctx); err != nil {
+		if h.recorded.Cluster, err = askNodes(ctx, told); err != nil {
 			return err
 		}
 	}
@@ -97,7 +104,10 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 
 // startCost returns what a simulation adds to the running time at every start.
 func startCost(c *config.Config) time.Duration {
-	if c.Sim.Restart != nil {
+	switch {
+	case c.Sim.FreeStart:
+		return 0
+	case c.Sim.Restart != nil:
 		return *c.Sim.Restart
 	}
 	return workload.DefaultRestartDelay
@@ -171,6 +181,9 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 			h.short++
 		}
 		a.Duration = withoutStart(a.Duration, start)
+		if h.workers && j.Nodes > 1 && a.Spec.GPUs%j.Nodes == 0 {
+			a.Spec.WorkerGPUs = a.Spec.GPUs / j.Nodes
+		}
 		a.Spec.Target = withoutStart(seconds(a.Spec.Target), start).Seconds()
 		kept = append(kept, a)
 	}
@@ -186,7 +199,9 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 	if h.short > 0 {
 		fmt.Fprintf(told, "  jobs that ran for less than a start costs, simulated longer: %d\n", h.short)
 	}
-	fmt.Fprintf(told, "  a start costs %v of the running time that was observed\n", start)
+	if start > 0 {
+		fmt.Fprintf(told, "  a start costs %v of the running time that was observed\n", start)
+	}
 	begin := slices.MinFunc(kept, func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
 	for i := range kept {
 		kept[i].At -= begin

@@ -107,8 +107,11 @@ func (h *history) causes(elsewhere bool) []string {
 		all = append(all, "the cluster that is simulated is not the one that was observed")
 	}
 	all = append(all, h.unsaid()...)
-	return append(append(all, "the cluster's scheduler is not exactly "+h.baseline), never[h.recorded.Format]...)
+	return append(append(all, notExactly(h.baseline)), never[h.recorded.Format]...)
 }
+
+// notExactly says that a policy only stands for the cluster's own.
+func notExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
 // unsaid says what a log of Slurm could have said of the order of jobs, and does not.
 func (h *history) unsaid() []string {

@@ -2,8 +2,10 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/report/tabular"
 )
 
 // reporting is one call of oxgang report.
@@ -22,6 +25,8 @@ type reporting struct {
 	above        float64
 	quiet        bool
 	title        string
+	out, tables  string // folder and format of tables
+	stage        *cli.Stage
 	facts        []string
 	stderr       io.Writer
 }
@@ -54,11 +59,7 @@ names; where these are not to be read, it is left out. Policy times are not reco
 			if cmd.Flags().Changed("fairness-above") && !(r.above > 0) {
 				return cli.Misused("--fairness-above %v, want more than 0", r.above)
 			}
-			runs, err := r.runs(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			return r.write(cmd.OutOrStdout(), runs)
+			return r.run(cmd, args)
 		},
 	}
 	f := cmd.Flags()
@@ -66,8 +67,47 @@ names; where these are not to be read, it is left out. Policy times are not reco
 	cli.Complete(cmd, "output", formatNames())
 	f.StringVar(&r.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
 	f.Float64Var(&r.above, "fairness-above", 0, "rho above which a job counts as unfairly scheduled; 0: as the first journal has it")
+	f.StringVar(&r.out, "out", "", "folder for tables of jobs, rounds and allocations of each journal; see --results")
+	f.StringVar(&r.tables, "results", "parquet", "format of the tables: csv or parquet")
+	cli.Complete(cmd, "results", []string{"csv", "parquet"})
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no notes")
 	return cmd
+}
+
+func (r *reporting) run(cmd *cobra.Command, files []string) (err error) {
+	if r.out != "" {
+		if _, err := tabular.ParseFormat(r.tables); err != nil {
+			return cli.Usage(fmt.Errorf("results: %w", err))
+		}
+		if r.stage, err = cli.NewStage(r.out); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.stage.Discard()) }()
+	}
+	runs, err := r.runs(cmd.Context(), files)
+	if err != nil {
+		return err
+	}
+	if r.stage != nil {
+		if err := r.stage.Publish(); err != nil {
+			return err
+		}
+	}
+	return r.write(cmd.OutOrStdout(), runs)
+}
+
+// recorded returns the run of a journal, and writes its tables, in place of those of an earlier try.
+func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, in *experiments.Inputs) (run *experiments.Run, err error) {
+	o := new(output)
+	if r.stage != nil {
+		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		create := func(table string) (io.WriteCloser, error) { return r.stage.Create(name + "." + table) }
+		if o.tables, err = report.NewResults(create, name, tabular.Format(r.tables)); err != nil {
+			return nil, err
+		}
+	}
+	run, err = experiments.RecordedStreaming(j, c, in, o.stream())
+	return run, errors.Join(err, o.close())
 }
 
 // runs returns the recorded runs, named by their policies, or by their files
@@ -109,7 +149,7 @@ func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, er
 		return nil, err
 	}
 	defer f.Close()
-	run, err = experiments.Recorded(j, nil, nil)
+	run, err = r.recorded(file, j, nil, nil)
 	if err == nil {
 		r.warn(file, j)
 	}
@@ -132,7 +172,7 @@ func (r *reporting) judged(ctx context.Context, file string) (*experiments.Run, 
 		return nil, err
 	}
 	r.judge(c, &h)
-	run, err := experiments.Recorded(j, c, in)
+	run, err := r.recorded(file, j, c, in)
 	if err == nil {
 		r.warn(file, j)
 	}

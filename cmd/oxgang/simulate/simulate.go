@@ -35,6 +35,7 @@ type simulation struct {
 	stderr io.Writer
 	stage  *cli.Stage // nil: no output folder
 	past   history
+	tables string // format of the tables of each run; empty: none
 	nodes  string // file with what Slurm says of its nodes; empty: none
 }
 
@@ -70,6 +71,8 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 	f.StringVarP(&s.format, "output", "o", "table", "table, wide, json, yaml or csv")
 	cli.Complete(cmd, "output", formatNames())
 	f.StringVar(&s.out, "out", "", "folder for journals (.oxj), results, plots' data and the report")
+	f.StringVar(&s.tables, "results", "", "with --out, also write jobs, rounds and allocations of each run while it goes on: csv or parquet")
+	cli.Complete(cmd, "results", []string{"csv", "parquet"})
 	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
 	f.StringVar(&s.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
 	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
@@ -84,7 +87,7 @@ var groups = []cli.FlagGroup{
 	{Heading: "What runs", Flags: []string{"trace", "zone", "limit", "generate-kind", "generate-jobs", "from-cluster", "since"}},
 	{Heading: "On which GPUs", Flags: []string{"cluster", "slurm-nodes", "profiles"}},
 	{Heading: "Under which policies", Flags: []string{"policy", "set", "round", "seed", "seeds"}},
-	{Heading: "What is written", Flags: []string{"output", "out", "report", "bound", "quiet"}},
+	{Heading: "What is written", Flags: []string{"output", "out", "results", "report", "bound", "quiet"}},
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 
@@ -101,6 +104,9 @@ type task struct {
 func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if !slices.Contains(formatNames(), s.format) {
 		return cli.Misused("output %q, want one of %v", s.format, report.Formats())
+	}
+	if err := s.checkTables(); err != nil {
+		return err
 	}
 	if s.seeds < 1 {
 		return cli.Misused("seeds %d, want at least 1", s.seeds)
@@ -191,38 +197,35 @@ func (s *simulation) printHint(in *experiments.Inputs) {
 // simulateAll runs the tasks in parallel. If one fails, its task says so, and the others go on. An
 // error is about our own files, and ends all tasks.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
-	writers := make([]io.WriteCloser, len(tasks))
-	if s.stage != nil {
-		for i, t := range tasks {
-			f, err := s.stage.Create(fileName(t) + ".oxj")
-			if err != nil {
-				return err
-			}
-			defer f.Close() // once more if the task has closed it
-			writers[i] = f
+	outputs := make([]*output, len(tasks))
+	for i, t := range tasks {
+		var err error
+		if outputs[i], err = s.output(t); err != nil {
+			return err
 		}
+		defer func() { _ = outputs[i].close() }() // once more if the task has closed it
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range tasks {
-		g.Go(func() error { return t.simulate(ctx, writers[i], bar.Observer()) })
+		g.Go(func() error { return t.simulate(ctx, outputs[i], bar.Observer()) })
 	}
 	return g.Wait()
 }
 
-// simulate runs a task, and writes its journal if out is not nil. It returns errors of the journal;
-// the error of the run is in the task.
-func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
-	if out == nil {
+// simulate runs a task, and writes its journal and tables if there are files for them. It returns errors
+// of these; the error of the run is in the task.
+func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
+	if out.journal == nil {
 		t.run, t.failed = experiments.Simulate(ctx, t.config, t.Inputs, t.policy, obs...)
 		return nil
 	}
-	w := journal.NewWriter(out, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
-	defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
-	checkpoints := func(d *experiments.Decider) scheduler.Observer {
+	w := journal.NewWriter(out.journal, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
+	defer func() { err = errors.Join(err, w.Close(), out.close()) }()
+	watch := experiments.Watch{Stream: out.stream(), Observer: func(d *experiments.Decider) scheduler.Observer {
 		return whatif.NewCheckpointer(whatif.Run(*d), w)
-	}
-	t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, checkpoints, append(obs, w)...)
+	}}
+	t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, watch, append(obs, w)...)
 	return nil
 }
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/trace/slurm"
 )
 
@@ -27,35 +26,78 @@ func askSlurm(ctx context.Context, since time.Duration) ([]byte, error) {
 	return slurmSays(ctx, "sacct", "-P", "-a", "-X", "-D", "-S", from, "-o", slurm.Columns)
 }
 
-// askNodes returns the nodes that scontrol says there are, as a configuration names them.
-func askNodes(ctx context.Context) (string, error) {
+// askNodes returns the nodes that scontrol says there are, as a configuration names them, and tells
+// what of them is not as it is simulated.
+func askNodes(ctx context.Context, told io.Writer) (string, error) {
 	name, args, _ := strings.Cut(slurm.NodesCommand, " ")
 	text, err := slurmSays(ctx, name, strings.Fields(args)...)
 	if err != nil {
 		return "", err
 	}
+	noteUnusable(told, text)
+	if err := noteReservations(ctx, told); err != nil {
+		return "", err
+	}
 	return slurm.Nodes(bytes.NewReader(text), slurm.NodesCommand)
+}
+
+// noteUnusable says how many GPUs are on nodes that start no job now.
+func noteUnusable(told io.Writer, text []byte) {
+	nodes, err := client.ParseNodesText(text)
+	if err != nil {
+		fmt.Fprintf(told, "  which nodes are down is not known: %v\n", err)
+		return
+	}
+	var down []string
+	gpus := 0
+	for i := range nodes {
+		if n := &nodes[i]; n.GPUs.Total() > 0 && !n.Usable() {
+			down, gpus = append(down, n.Name), gpus+n.GPUs.Total()
+		}
+	}
+	if len(down) > 0 {
+		fmt.Fprintf(told, "  nodes that are down or drained now, simulated as if they were not: %d with %d GPUs (%s)\n", len(down), gpus, few(down))
+	}
+}
+
+// noteReservations says which nodes are reserved.
+func noteReservations(ctx context.Context, told io.Writer) error {
+	all, err := (&client.Client{Run: slurmRunner}).Reservations(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		v := &all[i]
+		fmt.Fprintf(told, "  reservation %s of %d nodes (%s) from %s to %s, not simulated\n",
+			v.Name, len(v.Nodes), few(v.Nodes), v.Start.Format(time.RFC3339), v.End.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// few returns the first of some names, and how many more there are.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // slurmSays returns what a command of Slurm prints, its times as seconds since 1970.
 func slurmSays(ctx context.Context, name string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	var out, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.Env = &out, &complaint, append(os.Environ(), "SLURM_TIME_FORMAT=%s")
-	err := cmd.Run()
+	return slurmRunner(ctx, client.Command{Name: name, Args: args})
+}
+
+// slurmRunner runs a command of Slurm; its errors have hints.
+func slurmRunner(ctx context.Context, c client.Command) ([]byte, error) {
+	out, err := client.Exec(ctx, c)
 	switch {
-	case err == nil:
-		return out.Bytes(), nil
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, cli.Hinted(fmt.Errorf("%s is not in the path", name), "run this on a login node, or export there and name the file: "+slurm.Export)
+	case errors.Is(err, client.ErrNoCommand):
+		return nil, cli.Hinted(err, "run this on a login node, or export there and name the file: "+slurm.Export)
 	}
-	said, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
-	if said == "" {
-		said = err.Error()
-	}
-	return nil, fmt.Errorf("%s: %s", name, strings.TrimPrefix(said, name+": error: "))
+	return out, err
 }
 
 // fromSlurm opens what sacct says.

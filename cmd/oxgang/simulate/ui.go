@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	slurmcommand "github.com/oxgang/oxgang/cmd/oxgang/slurm"
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/page"
 )
@@ -20,18 +21,20 @@ import (
 // UICommand returns the command "oxgang ui".
 func UICommand() *cobra.Command {
 	var (
-		live   machine.PageSource
-		listen string
+		live    machine.PageSource
+		onSlurm bool
+		listen  string
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
 		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal",
 		Long: `Serve a page, on loopback, that shows who has which GPU, who waits and why, when jobs are expected
-to start and end, and the life of each job: of the scheduler of this machine, as it changes, or of a journal, at
-any time of it. It prints the page's address with a token, without which nobody sees anything, and serves until
+to start and end, and the life of each job: of the scheduler of this machine or of a Slurm, as it changes, or of a
+journal, at any time of it. It prints the page's address with a token, without which nobody sees anything, and serves until
 Ctrl-C. The page can change nothing.`,
 		Example: `  oxgang ui
-  oxgang ui run/oxgang.oxj`,
+  oxgang ui run/oxgang.oxj
+  oxgang ui --slurm`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Misused("%s takes one journal at most, got %q", cmd.CommandPath(), args)
@@ -39,6 +42,16 @@ Ctrl-C. The page can change nothing.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if onSlurm {
+				if len(args) > 0 {
+					return cli.Misused("--slurm and journal %q, want one of them", args[0])
+				}
+				source, err := slurmcommand.PageSource(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return servePage(cmd, source, listen)
+			}
 			source, done, err := pageSource(cmd.Context(), &live, args)
 			if err != nil {
 				return err
@@ -48,6 +61,7 @@ Ctrl-C. The page can change nothing.`,
 		},
 	}
 	live.Add(cmd)
+	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "show the Slurm of this machine's commands, as \"oxgang slurm observe\" does")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0: any free one")
 	return cmd
 }

@@ -34,6 +34,8 @@ type Options struct {
 	// Turn, if not nil, is shared by all queues of a process: one of them at a time compares what the
 	// watches show of pods and nodes with the API server.
 	Turn *Turn
+	// Kueue, if not nil, reports whether the cluster has Kueue. It is asked of jobs that name a queue of it.
+	Kueue func() bool
 	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
 	Inputs func() string
 }
@@ -123,6 +125,17 @@ func (o *Options) Weights() map[string]int32 {
 		all[n.Name] = max(1, n.Weight)
 	}
 	return all
+}
+
+// MostGPUs returns the most GPUs that a job of a namespace gets; 0: it is not bounded.
+func (o *Options) MostGPUs(namespace string) int {
+	most := o.Queue.Spec.Limits.MaxGPUs
+	for _, n := range o.Queue.Spec.Namespaces {
+		if n.Name == namespace && n.MaxGPUs > 0 && (most == 0 || n.MaxGPUs < most) {
+			most = n.MaxGPUs
+		}
+	}
+	return int(most)
 }
 
 // Expected is the prediction for a job.

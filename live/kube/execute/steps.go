@@ -203,7 +203,8 @@ func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	}
 }
 
-// stopping asks whether the pods of a job may be disrupted, and suspends it, or has Kueue do so.
+// stopping asks whether the pods of a job may be disrupted, unless the queue says otherwise, and suspends
+// it, or has Kueue do so.
 func (w *Planner) stopping(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	suspend := w.rewriting(e, "stop", func(o *object) error { return e.Adapter.Stop(o, epoch) })
@@ -215,6 +216,9 @@ func (w *Planner) stopping(e *jobstate.Job) *Step {
 		if p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
 			running = append(running, p)
 		}
+	}
+	if w.Options.Queue.Spec.Limits.IgnoreDisruptionBudgets {
+		return suspend
 	}
 	return &Step{e, "stop", func(ctx context.Context) error {
 		if err := w.disrupt(ctx, running, epoch); err != nil {

@@ -44,6 +44,9 @@ const (
 	rackLabel   = "topology.kubernetes.io/rack"
 	zoneLabel   = "topology.kubernetes.io/zone"
 	cliqueLabel = "nvidia.com/gpu.clique" // of the nodes that one NVLink network joins
+	// How many pods share a GPU of the node, each of which asks for one, and how: none, time-slicing or mps.
+	replicasLabel = "nvidia.com/gpu.replicas"
+	sharingLabel  = "nvidia.com/gpu.sharing-strategy"
 )
 
 const (
@@ -65,7 +68,7 @@ const (
 // it, have not ended and are not ours. A node without GPUs, CPUs or memory left is left out, too.
 //
 // A node is closed if it is cordoned, has a NoSchedule taint that the queue's pods do not
-// tolerate, or has not been Ready for less than Patience. It has only the GPUs that our pods on it
+// tolerate, is Shared, or has not been Ready for less than Patience. It has only the GPUs that our pods on it
 // hold: these go on, and no others come.
 //
 // Read changes nothing. It takes time linear in nodes and pods.
@@ -138,9 +141,17 @@ func (o *Options) usable(n *corev1.Node) bool {
 // closed reports whether no new pod of the queue may come to a usable node.
 func (o *Options) closed(n *corev1.Node) bool {
 	ready, _ := ready(n)
-	return n.Spec.Unschedulable || !ready || slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+	return n.Spec.Unschedulable || !ready || Shared(n) || slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule && o.keepsOff(&t)
 	})
+}
+
+// Shared reports whether what a node offers as GPUs are shares of them, by time-slicing or MPS: a training
+// on several would be one on fewer, and other pods' too.
+func Shared(n *corev1.Node) bool {
+	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
+	how := n.Labels[sharingLabel]
+	return err == nil && replicas > 1 || how == "time-slicing" || how == "mps"
 }
 
 // keepsOff reports whether pods of the queue do not tolerate a taint.

@@ -29,6 +29,7 @@ const (
 type annotations struct {
 	of       map[string]string
 	problems []string
+	spoilt   []string // keys of those that are wrong
 }
 
 // bad records an error.
@@ -38,6 +39,7 @@ func (a *annotations) bad(format string, args ...any) {
 
 // wrong records an error in an annotation.
 func (a *annotations) wrong(key, want string, args ...any) {
+	a.spoilt = append(a.spoilt, key)
 	a.bad("annotation %s is %.70q, want %s", key, a.of[key], fmt.Sprintf(want, args...))
 }
 

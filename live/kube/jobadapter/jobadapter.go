@@ -34,6 +34,7 @@ type Job struct {
 	Grace                      time.Duration     // time that its pods get to stop
 	Spec                       *job.Spec         // as the user asks; nil if there is a Problem
 	Problem                    string            // why it cannot be scheduled, for people; empty: it can
+	Plain                      *job.Spec         // as the user asks without the annotations that are wrong, if these are the Problem
 }
 
 // An Ending is how a job ended.

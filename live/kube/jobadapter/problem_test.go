@@ -174,3 +174,13 @@ func TestRead_absurdQuantities(t *testing.T) {
 		}
 	}
 }
+
+// Of a job with an annotation that is wrong the others still hold, as far as it runs.
+func TestRead_without_what_is_wrong(t *testing.T) {
+	o := object(t, "job.yaml")
+	grow(o.Object, "metadata")["annotations"] = map[string]any{v1alpha1.MaxGPUs: "banana", v1alpha1.RunSeconds: "77"}
+	j := kindOf(t, o).Read(o, byDefault, 1)
+	if j.Problem == "" || j.Spec != nil || j.Plain == nil || j.Plain.Target != 77 {
+		t.Errorf("got %+v, want a problem, and that it runs for 77 s", j)
+	}
+}

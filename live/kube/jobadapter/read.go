@@ -2,6 +2,7 @@ package jobadapter
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -45,10 +47,27 @@ func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, we
 	spec := r.spec(weight)
 	if len(r.problems) > 0 {
 		j.Problem = strings.Join(r.problems, "; ")
+		j.Plain = r.plain(weight)
 		return j
 	}
 	j.Spec = spec
 	return j
+}
+
+// plain returns what a job asks for without those of its annotations that are wrong; nil if it cannot be read
+// without them, either.
+func (r *request) plain(weight int32) *job.Spec {
+	said := r.j.Resizing
+	defer func() { r.j.Resizing = said }()
+	right := maps.Clone(r.of)
+	for _, key := range r.spoilt {
+		delete(right, key)
+	}
+	without := &request{annotations: annotations{of: right}, j: r.j, s: r.s, o: r.o, d: r.d, workers: r.workers, each: r.each}
+	if spec := without.spec(weight); len(without.problems) == 0 {
+		return spec
+	}
+	return nil
 }
 
 // meta returns a Job with what the object's metadata say.

@@ -43,6 +43,7 @@ type Job struct {
 
 	Since   time.Time // when the present generation was planned, or was first seen
 	Begun   time.Time // when it was started, about
+	Queued  time.Time // since when Kueue is to admit it; zero: it need not, or has
 	UpSince time.Time // since when all of its pods run; zero: they do not
 	// ending is since when it is known that a worker has succeeded; zero: none has.
 	Ending     time.Time

@@ -37,13 +37,14 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 
 // Why a queue is served or not: reasons of its condition Active.
 const (
-	Serving    = "Serving"
-	TurnedOff  = "Off"
-	Paused     = "Paused"
-	Overlaps   = "Overlaps"   // an older queue selects nodes of it
-	Invalid    = "Invalid"    // its policy or settings are not known
-	Forbidden  = "Forbidden"  // the scheduler lacks a right that it needs
-	NotWritten = "NotWritten" // the API server does not take its plan
+	Serving     = "Serving"
+	TurnedOff   = "Off"
+	Paused      = "Paused"
+	Overlaps    = "Overlaps"    // an older queue selects nodes of it
+	Invalid     = "Invalid"     // its policy or settings are not known
+	Unsupported = "Unsupported" // the API server is too old for its mode
+	Forbidden   = "Forbidden"   // the scheduler lacks a right that it needs
+	NotWritten  = "NotWritten"  // the API server does not take its plan
 )
 
 // Why jobs of a queue are left out of its plans or not: reasons of its condition JobsFit.
@@ -69,6 +70,9 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		return Invalid, err.Error()
 	}
+	if why := l.unsupported(q.Spec.Mode); why != "" {
+		return Unsupported, why
+	}
 	if why := l.lacks(ctx, q); why != "" {
 		return Forbidden, why
 	}
@@ -76,14 +80,27 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	if err := l.manager.GetClient().List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return Invalid, err.Error()
 	}
+	shared := 0
 	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		if !selects(q, n) {
+			continue
+		}
+		if inventory.Shared(n) {
+			shared++
+			continue
+		}
 		for _, o := range older {
-			if n := &nodes.Items[i]; selects(q, n) && selects(o, n) {
+			if selects(o, n) {
 				return Overlaps, fmt.Sprintf("node %s is one of queue %s, too, which is older", n.Name, o.Name)
 			}
 		}
 	}
-	return Serving, "plans are made every " + round(q).String()
+	message = "plans are made every " + round(q).String()
+	if shared > 0 {
+		message += fmt.Sprintf("; nodes that are not used, because their GPUs are shared by time-slicing or MPS: %d", shared)
+	}
+	return Serving, message
 }
 
 // selects reports whether a node is a queue's own, or its lender's.

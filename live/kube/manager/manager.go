@@ -139,6 +139,7 @@ type leader struct {
 	refused map[string]string   // why a queue is not served for a lack of rights; only serveQueues uses it
 	turn    config.Turn         // of queues that compare watches with the API server
 	rights  rights              // what the API server said that the scheduler may do
+	served  served              // what it said that it serves
 	waits   string              // kind of object whose watch is not up yet; empty: none
 }
 

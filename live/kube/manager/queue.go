@@ -110,7 +110,7 @@ func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
 	if c.q.Spec.Loans != nil {
 		o.Nodes.Lender = c.q.Spec.Loans.NodeSelector
 	}
-	o.Turn = &c.l.turn
+	o.Turn, o.Kueue = &c.l.turn, func() bool { return c.l.serves(workloads) }
 	o.Events = c.l.manager.GetEventRecorder("oxgang")
 	o.Explain = because
 	o.Inputs, o.Expect = d.Digest, func() map[job.ID]kube.Expected { return expected(d.Predictions()) }

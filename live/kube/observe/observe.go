@@ -249,11 +249,17 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 	case ob.known(id):
 		return true
 	case ob.Refuses(f) != "":
-		return false
+		return ob.options.Acts() && f.runs() && ob.lists(f.Parsed.Namespace) // else nobody could stop it any more
 	case ob.options.Acts():
 		return f.Parsed.Suspended || f.Parsed.Generation != 0
 	}
 	return true
+}
+
+// runs reports whether the scheduler has started a job that runs, and what it asks for is known, also if its
+// annotations cannot be read (any more).
+func (f *ObservedJob) runs() bool {
+	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }
 
 // Refuses returns why a job cannot be taken in, for people; empty: it can.
@@ -261,8 +267,10 @@ func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
 	case !ob.lists(f.Parsed.Namespace):
 		return fmt.Sprintf("namespace %s may not use queue %s, whose spec.namespaces does not list it", f.Parsed.Namespace, ob.options.Queue.Name)
-	case f.Parsed.Spec != nil && ob.options.Queue.Spec.Limits.MaxGPUs > 0 && f.Parsed.Spec.GPUs > int(ob.options.Queue.Spec.Limits.MaxGPUs):
-		return fmt.Sprintf("it asks for %d GPUs, and a job of queue %s gets at most %d (spec.limits.maxGPUs)", f.Parsed.Spec.GPUs, ob.options.Queue.Name, ob.options.Queue.Spec.Limits.MaxGPUs)
+	case f.Parsed.Spec != nil && ob.options.MostGPUs(f.Parsed.Namespace) > 0 && f.Parsed.Spec.GPUs > ob.options.MostGPUs(f.Parsed.Namespace):
+		return fmt.Sprintf("it asks for %d GPUs, and a job of namespace %s gets at most %d in queue %s (maxGPUs of its spec.limits or spec.namespaces)", f.Parsed.Spec.GPUs, f.Parsed.Namespace, ob.options.MostGPUs(f.Parsed.Namespace), ob.options.Queue.Name)
+	case f.Parsed.Kueue && ob.options.Kueue != nil && !ob.options.Kueue():
+		return "it names a queue of Kueue, and the cluster has no Kueue: take the label kueue.x-k8s.io/queue-name off, or install Kueue"
 	}
 	return f.Parsed.Problem
 }

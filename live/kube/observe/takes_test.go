@@ -34,15 +34,19 @@ func TestObserver_takes(t *testing.T) {
 		known  bool
 		want   bool
 	}{
-		"waits":                          {func(*jobadapter.Job) {}, v1alpha1.Resize, false, true},
-		"opted out":                      {func(j *jobadapter.Job) { j.OptOut = true }, v1alpha1.Resize, true, false},
-		"another namespace":              {func(j *jobadapter.Job) { j.Namespace = "other" }, v1alpha1.Resize, false, false},
-		"another namespace, once taken":  {func(j *jobadapter.Job) { j.Namespace = "other" }, v1alpha1.Resize, true, true},
-		"has a problem":                  {func(j *jobadapter.Job) { j.Problem = "no GPUs" }, v1alpha1.Resize, false, false},
-		"somebody else started it":       {func(j *jobadapter.Job) { j.Suspended = false }, v1alpha1.Resize, false, false},
-		"we started it":                  {func(j *jobadapter.Job) { j.Suspended, j.Generation = false, 1 }, v1alpha1.Resize, false, true},
-		"somebody else, and we observe":  {func(j *jobadapter.Job) { j.Suspended = false }, v1alpha1.Observe, false, true},
-		"a problem, and we only observe": {func(j *jobadapter.Job) { j.Problem = "no GPUs" }, v1alpha1.Observe, false, false},
+		"waits":                         {func(*jobadapter.Job) {}, v1alpha1.Resize, false, true},
+		"opted out":                     {func(j *jobadapter.Job) { j.OptOut = true }, v1alpha1.Resize, true, false},
+		"another namespace":             {func(j *jobadapter.Job) { j.Namespace = "other" }, v1alpha1.Resize, false, false},
+		"another namespace, once taken": {func(j *jobadapter.Job) { j.Namespace = "other" }, v1alpha1.Resize, true, true},
+		"has a problem":                 {func(j *jobadapter.Job) { j.Problem = "no GPUs" }, v1alpha1.Resize, false, false},
+		"its annotations are spoilt, and it runs": {func(j *jobadapter.Job) {
+			j.Suspended, j.Generation, j.Problem, j.Plain = false, 1, "no number", &job.Spec{}
+		}, v1alpha1.Resize, false, true},
+		"its annotations are spoilt, and it waits": {func(j *jobadapter.Job) { j.Problem, j.Plain = "no number", &job.Spec{} }, v1alpha1.Resize, false, false},
+		"somebody else started it":                 {func(j *jobadapter.Job) { j.Suspended = false }, v1alpha1.Resize, false, false},
+		"we started it":                            {func(j *jobadapter.Job) { j.Suspended, j.Generation = false, 1 }, v1alpha1.Resize, false, true},
+		"somebody else, and we observe":            {func(j *jobadapter.Job) { j.Suspended = false }, v1alpha1.Observe, false, true},
+		"a problem, and we only observe":           {func(j *jobadapter.Job) { j.Problem = "no GPUs" }, v1alpha1.Observe, false, false},
 	} {
 		j := waiting()
 		test.change(&j)

@@ -28,14 +28,23 @@ type machine struct {
 	} `json:"status"`
 }
 
-// selects reports whether a node has all the labels of a queue's selector.
+// selects reports whether a node has all the labels of a queue's selector, and whole GPUs.
 func (q *Queue) selects(m *machine) bool {
+	if m.shared() {
+		return false
+	}
 	for k, v := range q.Spec.NodeSelector {
 		if got, there := m.Meta.Labels[k]; !there || got != v {
 			return false
 		}
 	}
 	return true
+}
+
+// shared reports whether what a node offers as GPUs are shares of them: no queue uses these.
+func (m *machine) shared() bool {
+	how := m.Meta.Labels["nvidia.com/gpu.sharing-strategy"]
+	return whole(m.Meta.Labels["nvidia.com/gpu.replicas"]) > 1 || how == "time-slicing" || how == "mps"
 }
 
 // byAge orders queues: where two select a node, it is of the older one.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 )
 
 // A Page is a title, a few sentences, tables, heat maps and charts.
@@ -43,7 +44,7 @@ type Line struct {
 
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
-	if err := layout.Execute(w, p); err != nil {
+	if err := layout().Execute(w, p); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
 	return nil
@@ -123,7 +124,10 @@ func (c *Chart) Range() string {
 	return fmt.Sprintf("%.3g to %.3g", up.low, up.high)
 }
 
-var layout = template.Must(template.New("page").Parse(`<!doctype html>
+// layout is parsed when a page is asked for, not before main.
+var layout = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(layoutHTML)) })
+
+const layoutHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Title}}</title>
 <style>body{font:15px system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:right}td:first-child,th:first-child{text-align:left}tr{border-bottom:1px solid #ddd}svg{border:1px solid #ccc;max-width:100%}.soft{color:#5c6670}.heat td{color:#111}.marked{outline:2px solid #333;outline-offset:-2px;font-weight:bold}</style>
 </head><body>
@@ -144,4 +148,4 @@ var layout = template.Must(template.New("page").Parse(`<!doctype html>
 <svg width="640" height="220" viewBox="0 0 640 220">{{range $i, $l := .Lines}}<polyline fill="none" stroke="{{$c.Colour $i}}" stroke-width="1.5" points="{{$c.Points $l}}"><title>{{$l.Name}}</title></polyline>{{end}}</svg>
 <p>{{range $i, $l := .Lines}}<span style="color:{{$c.Colour $i}}">&#9632;</span> {{$l.Name}} {{end}}</p>
 {{end}}</body></html>
-`))
+`

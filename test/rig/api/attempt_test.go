@@ -18,7 +18,7 @@ import (
 type attempt struct {
 	name   string
 	who    identity
-	verb   string // create, patch, delete, evict, ask, disturb or resize
+	verb   string // create, patch, delete, sweep, orphan, evict, ask, disturb or resize
 	object string // YAML; of a patch: what is to be, by merging
 	rule   string // the policy and the index of the validation that refuses it
 	want   string // in the refusal
@@ -38,6 +38,10 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 		return c.Patch(ctx, bare(o), merging(o), client.DryRunAll)
 	case "delete":
 		return c.Delete(ctx, bare(o), client.DryRunAll)
+	case "sweep": // with what depends on it
+		return c.Delete(ctx, bare(o), client.DryRunAll, client.PropagationPolicy("Background"))
+	case "orphan":
+		return c.Delete(ctx, bare(o), client.DryRunAll, client.PropagationPolicy("Orphan"))
 	case "resize":
 		return c.SubResource("resize").Patch(ctx, bare(o), merging(o), client.DryRunAll)
 	case "evict":
@@ -58,7 +62,7 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("verb %q, want create, patch, delete, resize, evict, ask or disturb", a.verb)
+	return fmt.Errorf("verb %q, want create, patch, delete, sweep, orphan, resize, evict, ask or disturb", a.verb)
 }
 
 // parse reads an object.

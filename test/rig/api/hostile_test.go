@@ -1,5 +1,7 @@
 package api
 
+import "fmt"
+
 const (
 	job      = "apiVersion: batch/v1\nkind: Job\n"
 	jobSet   = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\n"
@@ -14,6 +16,13 @@ const (
 	gpus = "\nspec: {containers: [{name: train, image: train, resources: {limits: {nvidia.com/gpu: 1}}}]}"
 )
 
+// ray is a RayJob whose workers each have one of a device.
+func ray(device string) string {
+	group := "template: {spec: {containers: [{name: ray, image: ray, resources: {limits: {%s: 1}}}]}}"
+	return "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {entrypoint: train, rayClusterSpec: {headGroupSpec: {rayStartParams: {}, " +
+		fmt.Sprintf(group, "cpu") + "}, workerGroupSpecs: [{groupName: w, replicas: 2, minReplicas: 0, maxReplicas: 2, rayStartParams: {}, " + fmt.Sprintf(group, device) + "}]}}"
+}
+
 // hostile are requests that each have to be refused, and by which rule.
 var hostile = []attempt{
 	{"scheduler without an epoch", scheduler, "patch", job + "metadata: {namespace: team-a, name: waits}\nspec: {suspend: false}", "oxgang-epoch/0", `got "", want the epoch of a plan`},
@@ -27,19 +36,23 @@ var hostile = []attempt{
 	{"old scheduler evicts", scheduler, "evict", pod + `metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: elastic}, annotations: {oxgang.dev/epoch: "4"}}`, "oxgang-epoch/1", "got 4, want at least 5"},
 
 	{"tenant opens a gate", tenant, "patch", pod + "metadata: {namespace: team-a, name: gated}\nspec: {schedulingGates: []}", "oxgang-pod-marks/0", "only the scheduler removes oxgang.dev/placement"},
-	{"tenant changes the generation of a pod", tenant, "patch", pod + `metadata: {namespace: team-a, name: gated, labels: {oxgang.dev/generation: "2"}}`, "oxgang-pod-marks/1", "oxgang.dev/generation"},
-	{"tenant takes the job of a pod away", tenant, "patch", pod + "metadata: {namespace: team-a, name: gated, labels: {oxgang.dev/job-uid: null}}", "oxgang-pod-marks/1", "oxgang.dev/job-uid"},
+	{"tenant changes the generation of a pod", tenant, "patch", pod + `metadata: {namespace: team-a, name: gated, labels: {oxgang.dev/generation: "2"}}`, "oxgang-pod-marks/2", "labels of oxgang.dev"},
+	{"tenant takes the job of a pod away", tenant, "patch", pod + "metadata: {namespace: team-a, name: gated, labels: {oxgang.dev/job-uid: null}}", "oxgang-pod-marks/2", "labels of oxgang.dev"},
 	{"tenant gives a pod a job", tenant, "patch", pod + "metadata: {namespace: team-a, name: shell, labels: {oxgang.dev/job-uid: u1}}", "oxgang-pod-marks/1", "oxgang.dev/job-uid"},
 	{"tenant takes the queue of a pod away", tenant, "patch", pod + "metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: null}}", "oxgang-pod-marks/2", "oxgang.dev/queue"},
 	{"tenant gives a pod an epoch", tenant, "patch", pod + `metadata: {namespace: team-a, name: gated, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-pod-marks/3", "oxgang.dev/epoch"},
 	{"tenant resizes a pod", tenant, "resize", pod + "metadata: {namespace: team-a, name: placed}\nspec: {containers: [{name: train, image: train, resources: {limits: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}, requests: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}}}]}", "oxgang-pod-marks/4", "keeps its resources"},
-	{"tenant brings a pod of a job", tenant, "create", pod + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/job-uid: u1}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/job-uid"},
-	{"tenant brings a gated pod of a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, oxgang.dev/job-uid: u1}}\nspec: {schedulingGates: [{name: oxgang.dev/placement}], containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/job-uid"},
-	{"tenant brings a pod of a generation", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/generation: \"1\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/generation"},
-	{"tenant brings a pod with an epoch", tenant, "create", pod + "metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: \"99\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/epoch"},
+	{"tenant takes a pod from its job", tenant, "patch", pod + "metadata: {namespace: team-a, name: placed, ownerReferences: null}", "oxgang-pod-marks/5", "keeps its controller"},
+	{"tenant makes a pod's controller an owner as others", tenant, "patch", pod + "metadata: {namespace: team-a, name: placed, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: runs, uid: u1}]}", "oxgang-pod-marks/5", "keeps its controller"},
+	{"tenant takes the label by which a job knows its pod", tenant, "patch", pod + "metadata: {namespace: team-a, name: placed, labels: {batch.kubernetes.io/controller-uid: null}}", "oxgang-pod-marks/6", "keeps the labels"},
+	{"tenant brings a pod of a job", tenant, "create", pod + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/job-uid: u1}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/7", "oxgang.dev/job-uid"},
+	{"tenant brings a gated pod of a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, oxgang.dev/job-uid: u1}}\nspec: {schedulingGates: [{name: oxgang.dev/placement}], containers: [{name: c, image: c}]}", "oxgang-pod-marks/7", "oxgang.dev/job-uid"},
+	{"tenant brings a pod of a generation", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/generation: \"1\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/7", "oxgang.dev/generation"},
+	{"tenant brings a pod with an epoch", tenant, "create", pod + "metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: \"99\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/7", "oxgang.dev/epoch"},
 
 	{"tenant brings an epoch", tenant, "create", job + `metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: "99"}}` + body, "oxgang-job-marks/0", "oxgang.dev/epoch"},
 	{"tenant changes the epoch of a job", tenant, "patch", job + `metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-job-marks/0", "oxgang.dev/epoch"},
+	{"tenant says what it asked for", tenant, "patch", job + `metadata: {namespace: team-a, name: waits, annotations: {oxgang.dev/asked: "{\"asked\":{\"workers\":64},\"granted\":{\"workers\":2}}"}}`, "oxgang-job-marks/0", "oxgang.dev/asked"},
 	{"tenant changes the epoch of a JobSet", tenant, "patch", jobSet + `metadata: {namespace: team-a, name: set, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-job-marks/0", "oxgang.dev/epoch"},
 	{"tenant brings a template with a generation", tenant, "create", job + "metadata: {namespace: team-a, name: x}\nspec: {template: {metadata: {labels: {oxgang.dev/generation: \"1\"}}, spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}", "oxgang-job-marks/1", "labels of the pod template"},
 	{"tenant gives a template a job", tenant, "patch", job + "metadata: {namespace: team-a, name: waits}\nspec: {template: {metadata: {labels: {oxgang.dev/job-uid: u1}}}}", "oxgang-job-marks/1", "labels of the pod template"},
@@ -59,14 +72,17 @@ var hostile = []attempt{
 	{"tenant starts a JobSet by leaving suspend out", tenant, "patch", jobSet + "metadata: {namespace: team-a, name: set}\nspec: {suspend: null}", "oxgang-queue/2", "jobs of queue elastic are started by the scheduler"},
 	{"tenant starts a job for Kueue", tenant, "patch", job + "metadata: {namespace: team-a, name: waits, labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {suspend: false}", "oxgang-queue/2", "jobs of queue elastic are started by the scheduler"},
 	{"tenant grows a job beyond its maximum", tenant, "patch", job + "metadata: {namespace: team-a, name: runs}\nspec: {parallelism: 5, completions: 5}", "oxgang-queue/3", "got 20 GPUs, want at most 16"},
-	{"tenant grows a job and its maximum at once", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/max-gpus: \"400\"}}\nspec: {parallelism: 100, completions: 100}", "oxgang-queue/3", "got 400 GPUs, want at most 16"},
+	{"tenant grows a job that claims more than the queue gives", tenant, "patch", job + "metadata: {namespace: team-a, name: claims}\nspec: {parallelism: 4, completions: 4}", "oxgang-queue/3", "got 16 GPUs, want at most 12"},
 	{"tenant grows a job beyond what the queue gives", tenant, "patch", job + "metadata: {namespace: team-a, name: plain}\nspec: {parallelism: 4, completions: 4}", "oxgang-queue/3", "got 16 GPUs, want at most 12"},
 	{"tenant grows a job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept}\nspec: {parallelism: 2, completions: 2}", "oxgang-queue/4", "only the scheduler grows a running job of queue rigid"},
 	{"tenant submits a job that opts out", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: rigid}, annotations: {oxgang.dev/opt-out: \"true\"}}" + body, "oxgang-queue/5", "no job opts out of queue rigid"},
 	{"tenant opts out with a running job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept, annotations: {oxgang.dev/opt-out: \"true\"}}", "oxgang-queue/5", "no job opts out of queue rigid"},
-	{"tenant asks for a part of a GPU", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + part, "oxgang-queue/6", "ask for no whole GPUs (nvidia.com/gpu), and queue elastic plans no parts"},
-	{"tenant asks for GPUs by a claim", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {template: {spec: {restartPolicy: Never, resourceClaims: [{name: gpu, resourceClaimTemplateName: one}], containers: [{name: c, image: c}]}}}", "oxgang-queue/6", "no resource claims"},
-	{"tenant asks for parts of GPUs by a JobSet", tenant, "create", jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}]}}}}}]}", "oxgang-queue/6", "plans no parts"},
+	{"tenant raises the maximum of a running job", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/max-gpus: \"400\"}}", "oxgang-queue/6", "of a running job of queue elastic it cannot change"},
+	{"tenant asks for a part of a GPU", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + part, "oxgang-queue/7", "ask for no whole GPUs (nvidia.com/gpu), and queue elastic plans no parts"},
+	{"tenant asks for GPUs by a claim", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {template: {spec: {restartPolicy: Never, resourceClaims: [{name: gpu, resourceClaimTemplateName: one}], containers: [{name: c, image: c}]}}}", "oxgang-queue/7", "no resource claims"},
+	{"tenant asks for parts of GPUs by a JobSet", tenant, "create", jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}]}}}}}]}", "oxgang-queue/7", "plans no parts"},
+	{"tenant asks for parts of GPUs by a TrainJob", tenant, "create", trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}, trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/mig-1g.10gb: 1}}}}", "oxgang-queue/7", "plans no parts"},
+	{"tenant asks for parts of GPUs by a RayJob", tenant, "create", rayJob + ray("nvidia.com/mig-1g.10gb"), "oxgang-queue/7", "plans no parts"},
 
 	{"scheduler suspends a job of no queue", scheduler, "patch", job + "metadata: {namespace: team-a, name: free}\nspec: {suspend: true}", "oxgang-own/0", "writes only to what has it"},
 	{"scheduler takes a queue away", scheduler, "patch", job + "metadata: {namespace: team-a, name: plain, labels: {oxgang.dev/queue: null}}", "oxgang-own/0", "and keeps it"},
@@ -76,6 +92,11 @@ var hostile = []attempt{
 	{"scheduler cordons a node", scheduler, "patch", node + "metadata: {name: n1}\nspec: {unschedulable: true}", "oxgang-own/3", "only the label and the taints of oxgang.dev"},
 	{"scheduler labels a node", scheduler, "patch", node + "metadata: {name: n1, labels: {zone: a}}", "oxgang-own/3", "only the label"},
 	{"scheduler taints a node", scheduler, "patch", node + "metadata: {name: n1}\nspec: {taints: [{key: other, effect: NoSchedule}]}", "oxgang-own/3", "only the label"},
+
+	{"tenant deletes a job without its pods", tenant, "orphan", job + "metadata: {namespace: team-a, name: runs}", "oxgang-orphans/0", "a job of queue elastic is deleted with its pods"},
+	{"tenant deletes a job and says nothing", tenant, "delete", job + "metadata: {namespace: team-a, name: runs}", "oxgang-orphans/0", "want Background or Foreground"},
+	{"tenant deletes a job with the finalizer orphan", tenant, "delete", job + "metadata: {namespace: team-a, name: sticky}", "oxgang-orphans/0", "a job of queue rigid"},
+	{"tenant deletes a JobSet without its jobs", tenant, "orphan", jobSet + "metadata: {namespace: team-a, name: set}", "oxgang-orphans/0", "a job of queue elastic"},
 
 	{"administrator deletes a plan by accident", people["admin"], "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: elastic}", "oxgang-plan/0", "set the mode to Off first"},
 	{"nobody is exempt from that", breakGlass, "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: rigid}", "oxgang-plan/0", "queue rigid of mode Admit goes on from it"},
@@ -100,10 +121,17 @@ var good = []attempt{
 	{name: "scheduler lends a node", who: scheduler, verb: "patch", object: node + "metadata: {name: n1, labels: {oxgang.dev/loan: q}}\nspec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: oxgang.dev/loan, value: q, effect: NoSchedule}]}"},
 	{name: "administrator opens a gate", who: breakGlass, verb: "patch", object: pod + "metadata: {namespace: team-a, name: gated}\nspec: {schedulingGates: []}"},
 
+	{name: "tenant deletes a job", who: tenant, verb: "sweep", object: job + "metadata: {namespace: team-a, name: runs}"},
+	{name: "tenant deletes a JobSet", who: tenant, verb: "delete", object: jobSet + "metadata: {namespace: team-a, name: set}"},
+	{name: "tenant deletes a job of no queue", who: tenant, verb: "orphan", object: job + "metadata: {namespace: team-a, name: free}"},
+	{name: "tenant deletes a job of a queue that only looks", who: tenant, verb: "orphan", object: job + "metadata: {namespace: team-a, name: seen}"},
+	{name: "Job controller takes a pod's controller away", who: jobs, verb: "patch", object: pod + "metadata: {namespace: team-a, name: placed, ownerReferences: null, labels: {batch.kubernetes.io/controller-uid: null}}"},
 	{name: "tenant labels a pod", who: tenant, verb: "patch", object: pod + "metadata: {namespace: team-a, name: gated, labels: {color: blue}}"},
 	{name: "tenant resizes a pod of its own", who: tenant, verb: "resize", object: pod + "metadata: {namespace: team-a, name: shell}\nspec: {containers: [{name: sh, image: sh, resources: {limits: {cpu: 2}, requests: {cpu: 2}}}]}"},
 	{name: "tenant labels a pod with a queue", who: tenant, verb: "patch", object: pod + "metadata: {namespace: team-a, name: shell, labels: {oxgang.dev/queue: x}}"},
 	{name: "tenant submits a job", who: tenant, verb: "create", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + body},
+	{name: "tenant submits a RayJob", who: tenant, verb: "create", object: rayJob + ray("nvidia.com/gpu")},
+	{name: "tenant submits a TrainJob", who: tenant, verb: "create", object: trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}, trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}}"},
 	{name: "tenant submits one without a queue", who: tenant, verb: "create", object: job + "metadata: {namespace: team-b, name: x}" + body},
 	{name: "tenant suspends a job", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: runs}\nspec: {suspend: true}"},
 	{name: "tenant leaves while it waits", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: waits, labels: {oxgang.dev/queue: rigid}}"},

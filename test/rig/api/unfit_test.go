@@ -146,6 +146,8 @@ var unfit = []spec{
 	queue("negative limit of GPUs", `{"limits":{"maxGPUs":-1}}`, "spec.limits.maxGPUs"),
 	queue("too large limit of GPUs", `{"limits":{"maxGPUs":100001}}`, "spec.limits.maxGPUs"),
 	queue("negative quota of jobs", `{"namespaces":[{"name":"a","maxJobs":-1}]}`, "spec.namespaces[0].maxJobs"),
+	queue("negative most GPUs of a namespace", `{"namespaces":[{"name":"a","maxGPUs":-1}]}`, "spec.namespaces[0].maxGPUs"),
+	queue("too large most GPUs of a namespace", `{"namespaces":[{"name":"a","maxGPUs":100001}]}`, "spec.namespaces[0].maxGPUs"),
 	queue("too large quota of jobs", `{"namespaces":[{"name":"a","maxJobs":10001}]}`, "spec.namespaces[0].maxJobs"),
 	queue("negative most GPUs", `{"defaults":{"maxGPUs":-1}}`, "spec.defaults.maxGPUs"),
 	queue("too large most GPUs", `{"defaults":{"maxGPUs":100001}}`, "spec.defaults.maxGPUs"),

@@ -22,6 +22,8 @@
 //	Vacated           rent  no rented node that is given back goes with a job on it
 //	Loan              I8   a node on loan goes back without pods of the queue that it was lent to
 //	Tenancy           I20  a queue gives GPUs only to the namespaces that may use it
+//	Accounts          I21  pods of a job hold no more GPUs than its plan gives it (not among All)
+//	Untouched         pods of a namespace are stopped by nobody (not among All)
 //
 // Beside them [Settled] (I14) looks at one state, the last, and [Log] counts who wrote how
 // much (I13). An API server compacts etcd after five minutes, unless the options of

@@ -34,19 +34,7 @@ func TestInstalled(t *testing.T) {
 	b.create(Queue("train", v1alpha1.Resize, "srtf"))
 	long := Job("long", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000000"})
 	long.Spec.Suspend = nil
-	Until(ctx, t, 2*within, "the rules are kept, and a job is suspended from its creation", func() error {
-		j := long.DeepCopy()
-		if err := b.k.Create(ctx, j); err != nil {
-			return err
-		}
-		if j.Spec.Suspend == nil || !*j.Spec.Suspend { // the API server has not heard of the queue yet
-			if err := b.k.Delete(ctx, j, client.PropagationPolicy("Background")); err != nil {
-				return err
-			}
-			return errNot("it is not suspended")
-		}
-		return nil
-	})
+	b.awaitRules(long)
 	b.runs("long", 2)
 	short := Job("short", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"})
 	short.Spec.Suspend = nil
@@ -75,6 +63,26 @@ func TestInstalled(t *testing.T) {
 	})
 	b.survivesItsPlan()
 	b.refusesLoans()
+}
+
+// awaitRules creates a job as soon as the API server keeps the rules of the chart, which takes half a minute: then
+// the job is suspended from its creation.
+func (b *bench) awaitRules(job *batchv1.Job) {
+	b.Helper()
+	Until(b.Context(), b, 2*within, "the rules are kept, and a job is suspended from its creation", func() error {
+		j := job.DeepCopy()
+		if err := b.k.Create(b.Context(), j); err != nil {
+			return err
+		}
+		if j.Spec.Suspend == nil || !*j.Spec.Suspend { // the API server has not heard of the queue yet
+			if err := b.k.Delete(b.Context(), j, client.PropagationPolicy("Background")); err != nil {
+				return err
+			}
+			return errNot("it is not suspended")
+		}
+		j.DeepCopyInto(job)
+		return nil
+	})
 }
 
 // A Plan is not deleted by accident. If it is, what runs goes on, the epoch grows, and a pod of another namespace

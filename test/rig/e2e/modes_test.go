@@ -18,11 +18,16 @@ import (
 
 // Whatever a scheduler does, its crash, its restart and the loss of nodes leave no job behind
 // and no GPU given twice.
-func TestScheduler_on_fake_nodes(t *testing.T) {
+func TestScheduler_on_fake_nodes(t *testing.T) { shortScenes(t, rig.Options{}) }
+
+// shortScenes plays the short scenes on two nodes of a type and one of another.
+func shortScenes(t *testing.T, o rig.Options) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
-	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 2}, {Type: "h100", Count: 1}}})
+	o.Nodes = []rig.Nodes{{Type: "a100", Count: 2}, {Type: "h100", Count: 1}}
+	c := rig.Start(t, o)
 	Prepare(t.Context(), t, c)
 	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
 	p := Serve(t, c, Setup{})
@@ -160,7 +165,7 @@ func survives(b *bench, p *rig.Process) {
 	}
 }
 
-// pods returns the uids of a job's pods.
+// pods returns the uids of a job's pods that run, and are not about to go: those of a start before may take a while.
 func (b *bench) pods(job string) string {
 	b.Helper()
 	var pods corev1.PodList
@@ -169,7 +174,9 @@ func (b *bench) pods(job string) string {
 	}
 	var all []string
 	for i := range pods.Items {
-		all = append(all, string(pods.Items[i].UID))
+		if p := &pods.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
+			all = append(all, string(p.UID))
+		}
 	}
 	return strings.Join(all, " ")
 }

@@ -1,0 +1,147 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/external"
+	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// externalName is the name of the policy that asks another process.
+const externalName = "external"
+
+// gym is one call of oxgang gym.
+type gym struct {
+	simulation
+	meter  external.Meter
+	policy *external.Policy
+}
+
+// GymCommand returns the command "oxgang gym".
+func GymCommand() *cobra.Command {
+	var g gym
+	cmd := &cobra.Command{
+		Use:   "gym",
+		Short: "Simulate under a policy that the process at the other end of standard input and output decides",
+		Long: `Simulate under a policy that the process at the other end of standard input and output
+decides. It writes lines of JSON: a greeting, a question for each round, and what the run
+came to; after each question it reads a line with the answer. "go doc policy/external" has
+the fields, docs/guide/research.md the Python package that speaks them, with a Gymnasium
+environment. The same seed and the same answers give the same questions.`,
+		Example: `  oxgang gym --generate-jobs 20 --seed 7
+  oxgang gym --cluster t4:4x4 --out run --results parquet`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			ctx, fail := context.WithCancel(cmd.Context())
+			defer fail()
+			if err := g.register(cmd.InOrStdin(), cmd.OutOrStdout(), fail); err != nil {
+				return err
+			}
+			if g.config, err = g.flags.Load(cmd); err != nil {
+				return err
+			}
+			if g.config.IsSet("policy") {
+				return cli.Misused("policy: the other process decides")
+			}
+			g.stderr, g.quiet = cmd.ErrOrStderr(), true
+			g.config.Policies = []string{externalName}
+			return g.play(ctx, cmd.Context())
+		},
+	}
+	g.flags.Add(cmd.Flags())
+	cli.CompleteSettings(cmd)
+	f := cmd.Flags()
+	f.StringVar(&g.out, "out", "", "folder for the journal and, with --results, the tables")
+	f.StringVar(&g.tables, "results", "", "with --out, also write jobs, rounds and allocations: csv or parquet")
+	cli.Complete(cmd, "results", []string{"csv", "parquet"})
+	return cmd
+}
+
+// register makes the policy known by name in this process.
+func (g *gym) register(in io.Reader, out io.Writer, fail func()) error {
+	g.policy = external.New(in, out, &g.meter, fail)
+	return builtin.Register(&builtin.Entry{
+		Name: externalName, Doc: "Another process decides.",
+		New: func(map[string]string) (policy.Policy, error) { return g.policy, nil },
+	})
+}
+
+// A greeting is the first line.
+type greeting struct {
+	Protocol int             `json:"protocol"`
+	Program  string          `json:"program"`
+	Jobs     int             `json:"jobs"`
+	Round    float64         `json:"round_s"`
+	GPUs     []external.GPUs `json:"gpus"`
+}
+
+// An ending is the last line.
+type ending struct {
+	Unfinished bool               `json:"unfinished"` // the horizon ended it
+	JobTime    float64            `json:"job_s"`      // since the last question
+	Measures   map[string]float64 `json:"measures"`
+}
+
+func (g *gym) play(ctx, outer context.Context) (err error) {
+	if err := g.checkTables(); err != nil {
+		return err
+	}
+	in, err := experiments.Load(g.config, cli.FilesUntil(ctx))
+	if err != nil {
+		return err
+	}
+	if len(in.Arrivals) == 0 {
+		return errors.New("the trace has no jobs")
+	}
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	if g.stage != nil {
+		defer func() { err = errors.Join(err, g.stage.Discard()) }()
+	}
+	err = g.policy.Say(&greeting{external.Version, "oxgang " + cli.Version(), len(in.Arrivals), g.config.Scheduler.Round.Seconds(), external.GPUsOf(in.Cluster)})
+	if err != nil {
+		return err
+	}
+	t := &task{name: externalName, policy: externalName, config: g.config, Inputs: in}
+	out, err := g.output(t)
+	if err != nil {
+		return err
+	}
+	err = t.simulate(ctx, out, scheduler.Observer(&g.meter))
+	switch {
+	case outer.Err() != nil:
+		return errors.Join(cli.ErrInterrupted, err)
+	case g.policy.Err() != nil:
+		return errors.Join(g.policy.Err(), err)
+	case err != nil || t.failed != nil:
+		return errors.Join(t.failed, err)
+	}
+	return g.finish(t)
+}
+
+// finish publishes the files and says what the run came to.
+func (g *gym) finish(t *task) error {
+	if n := len(t.run.Refused); n > 0 {
+		return fmt.Errorf("%d plans were refused, the first: %s", n, t.run.Refused[0])
+	}
+	if g.stage != nil {
+		if err := g.stage.Publish(); err != nil {
+			return err
+		}
+	}
+	r := t.row()
+	return g.policy.Say(&struct {
+		End ending `json:"end"`
+	}{ending{t.run.Unfinished, g.meter.Rest(), report.Measures(&r)}})
+}

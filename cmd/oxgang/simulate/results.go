@@ -1,0 +1,69 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/report/tabular"
+)
+
+// An output is what a task writes while it runs; nil: nothing.
+type output struct {
+	journal io.WriteCloser
+	tables  *report.Results
+}
+
+// output makes the files of a task.
+func (s *simulation) output(t *task) (o *output, err error) {
+	o = new(output)
+	if s.stage == nil {
+		return o, nil
+	}
+	if o.journal, err = s.stage.Create(fileName(t) + ".oxj"); err != nil || s.tables == "" {
+		return o, err
+	}
+	create := func(name string) (io.WriteCloser, error) { return s.stage.Create(fileName(t) + "." + name) }
+	o.tables, err = report.NewResults(create, fileName(t), tabular.Format(s.tables))
+	return o, err
+}
+
+func (o *output) stream() metrics.Stream {
+	if o.tables == nil {
+		return metrics.Stream{}
+	}
+	return o.tables.Stream()
+}
+
+// close closes the files; those that are closed already it leaves alone.
+func (o *output) close() error {
+	var errs []error
+	if o.journal != nil {
+		if err := o.journal.Close(); !errors.Is(err, os.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if o.tables != nil {
+		errs = append(errs, o.tables.Close())
+		o.tables = nil
+	}
+	return errors.Join(errs...)
+}
+
+// checkTables returns an error about the format of the tables, or where there is no folder for them.
+func (s *simulation) checkTables() error {
+	if s.tables == "" {
+		return nil
+	}
+	if s.out == "" {
+		return cli.Misused("results %s without out, want a folder for them", s.tables)
+	}
+	if _, err := tabular.ParseFormat(s.tables); err != nil {
+		return cli.Usage(fmt.Errorf("results: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// A variant is one way to run the jobs of a history.
+type variant struct {
+	policy   string
+	scenario *scenario
+	seed     uint64
+	own      bool             // with the priorities that the history says
+	shaken   uint64           // which fractions of a second times have that the log has whole; 0: none
+	nodes    *cluster.Cluster // nil: those of the history
+}
+
+// shake gives times fractions of a second, as they may have had: a log has whole seconds.
+func (v *variant) shake(arrivals []workload.Arrival) {
+	if v.shaken == 0 {
+		return
+	}
+	draw := rng.Stream(v.shaken, "fractions")
+	part := func() time.Duration { return time.Duration(draw.Float64() * float64(time.Second)) }
+	for i := range arrivals {
+		a := &arrivals[i]
+		a.At, a.Duration = a.At+part(), max(time.Second/2, a.Duration+part()-time.Second/2)
+	}
+}
+
+// Replays with other fractions of a second show how much of an error is chance, of histories that are not too long.
+const (
+	shakes      = 8
+	mostShaken  = 5000 // jobs
+	worthSaying = 0.01 // of the mean wait
+)
+
+// chance adds to the causes how far replays differ by what the log leaves out.
+func (q *question) chance(ctx context.Context, a *answer) error {
+	if a.Trust.Trusted || len(a.jobs) > mostShaken || len(a.jobs) == 0 || a.replayed.MeanWait == 0 {
+		return nil
+	}
+	low, high, sum := math.Inf(1), 0.0, 0.0
+	for k := range shakes {
+		run, _, err := q.simulate(ctx, variant{policy: q.past.baseline, scenario: &rigidJobs, seed: q.config.Sim.Seed, own: true, shaken: uint64(k + 1)})
+		if err != nil {
+			return err
+		}
+		c := compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{run.Result})
+		f := c.figures(float64(a.GPUs), simulatedAs(0))
+		low, high, sum = min(low, f.Wait), max(high, f.Wait), sum+f.Wait
+	}
+	was := max(1, a.Rows[0].MeanWait)
+	a.average = sum/shakes/was - 1
+	if (high-low)/was < worthSaying {
+		return nil
+	}
+	a.Trust.Causes = append(a.Trust.Causes, fmt.Sprintf("chance: with other fractions of a second, which the log leaves out, the mean wait is %+.0f to %+.0f %% off, on average %+.0f %%",
+		100*(low/was-1), 100*(high/was-1), 100*a.average))
+	return nil
+}
+
+// simulate runs a variant.
+func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *experiments.Inputs, error) {
+	c := *q.config
+	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
+	v.scenario.apply(&c)
+	entry, err := builtin.Find(v.policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	pace(&c, entry.Traits().Sizes, q.own.slurm)
+	in, err := experiments.Load(&c, q.past.files(ctx, c.Trace))
+	if err != nil {
+		return nil, nil, err
+	}
+	prioritise(in.Arrivals, q.past.jobs(), v.own)
+	for i := range in.Arrivals {
+		in.Arrivals[i].Spec.NonPreemptive = !v.scenario.Preempt
+	}
+	v.shake(in.Arrivals)
+	nodes := in.Cluster
+	if v.nodes != nil {
+		nodes = v.nodes
+	}
+	run, err := experiments.SimulateVariant(ctx, &c, in, v.policy, nodes, 0)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s, %s: %w", v.policy, v.scenario.Name, err)
+	case len(run.Refused) > 0:
+		return nil, nil, fmt.Errorf("%s, %s: %d plans were refused: %s", v.policy, v.scenario.Name, len(run.Refused), run.Refused[0])
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	}
+	return run, in, nil
+}
+
+// precision is how near a replayed wait can be: a pass of the main scheduler, and the second to which a log is rounded.
+const precision = batchDelay + time.Second
+
+// answer simulates what was asked.
+func (q *question) answer(ctx context.Context) (*answer, error) {
+	own, in, err := q.simulate(ctx, variant{policy: q.past.baseline, scenario: &rigidJobs, seed: q.config.Sim.Seed, own: true})
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{Own: q.past.baseline, GPUs: in.Cluster.GPUs(), Cluster: q.config.Cluster, price: &q.price}
+	a.Trust = judge(q.past.jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
+	a.judged(compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{own.Result}), in.Cluster.GPUs())
+	if err := q.chance(ctx, a); err != nil {
+		return nil, err
+	}
+	for i := range q.scenarios {
+		for _, p := range q.policies {
+			row, err := q.alternative(ctx, p, &q.scenarios[i], own.Result, in.Cluster)
+			if err != nil {
+				return nil, err
+			}
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	a.choose()
+	if a.best != nil && a.Rows[0].MeanWait > 0 {
+		if err := q.fewer(ctx, a, in.Cluster); err != nil {
+			return nil, err
+		}
+	}
+	q.conditions(a)
+	a.conclude()
+	return a, nil
+}
+
+// alternative returns the row of a policy in a scenario.
+func (q *question) alternative(ctx context.Context, policy string, s *scenario, own *metrics.Result, nodes *cluster.Cluster) (answerRow, error) {
+	seeds := 1
+	if s.random() {
+		seeds = q.seeds
+	}
+	var rows []answerRow
+	for k := range seeds {
+		q.say("%s, %s\n", policy, s.Name)
+		run, _, err := q.simulate(ctx, variant{policy: policy, scenario: s, seed: q.config.Sim.Seed + uint64(k)})
+		if err != nil {
+			return answerRow{}, err
+		}
+		both := compare(q.past.jobs(), "", []string{q.past.baseline, policy}, []*metrics.Result{own, run.Result})
+		f := both.figures(float64(nodes.GPUs()), simulatedAs(1))
+		row := rowOf(called(policy), s.Name, &f)
+		row.jobs, row.policy, row.scenario = both.pairs, policy, s
+		row.change = resample.Between(changes(both.pairs), q.config.Sim.Seed)
+		rows = append(rows, row)
+	}
+	return merged(rows), nil
+}
+
+// called returns what an alternative is called: without the priorities of a history, Slurm's policy has age alone.
+func called(policy string) string {
+	if policy == "multifactor" {
+		return policy + ", age alone"
+	}
+	return policy
+}
+
+// simulatedAs returns what a pair says of the jobs of a run.
+func simulatedAs(run int) func(*pair) (wait, jct time.Duration, h held) {
+	return func(p *pair) (wait, jct time.Duration, h held) { return p.waits[run], p.jcts[run], p.held[run] }
+}
+
+// changes returns the waits under the own policy, replayed, and under another.
+func changes(pairs []pair) []resample.Pair {
+	all := make([]resample.Pair, len(pairs))
+	for i := range pairs {
+		p := &pairs[i]
+		all[i] = resample.Pair{At: p.observed.came, Was: p.waits[0].Seconds(), Would: p.waits[1].Seconds()}
+	}
+	return all
+}
+
+// causes says what may make the replay differ from what was observed.
+func (q *question) causes() []string {
+	was := q.past.recorded.Cluster
+	all := q.past.causes(was != "" && q.config.IsSet("cluster") && q.config.Cluster != was)
+	return append(q.own.unknown(&q.past), slices.DeleteFunc(all, func(c string) bool { return c == notExactly(q.past.baseline) })...)
+}
+
+// cut returns the first part of the nodes of each type: keep of all, rounded up.
+func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
+	left := make(map[cluster.GPUType]int)
+	for _, t := range nodes.Types() {
+		left[t.Type] = (t.Nodes*keep + of - 1) / of
+	}
+	gone := make(map[cluster.NodeID]bool)
+	for _, n := range nodes.Nodes() {
+		left[n.GPUType]--
+		gone[n.ID] = left[n.GPUType] < 0
+	}
+	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
+}
+
+// A sized cluster is how long jobs wait on a part of the nodes.
+type sized struct {
+	GPUs     int     `json:"gpus"`
+	MeanWait float64 `json:"mean_wait_s"`
+	P90Wait  float64 `json:"p90_wait_s"`
+}
+
+// steps is into how many sizes a cluster is cut at most.
+const steps = 64
+
+// fewer finds out with how few GPUs the best alternative makes jobs wait no longer than the own policy with all of them.
+// It simulates smaller clusters by bisection, for the change as it is and for both ends of its range.
+func (q *question) fewer(ctx context.Context, a *answer, nodes *cluster.Cluster) error {
+	best, of := a.best, min(steps, len(nodes.Nodes()))
+	tried := make(map[int]*sized)
+	try := func(keep int) (*sized, error) {
+		if s, ok := tried[keep]; ok {
+			return s, nil
+		}
+		part := cut(nodes, keep, of)
+		q.say("%s, %s, %d GPUs\n", best.policy, best.scenario.Name, part.GPUs())
+		s, err := q.onPart(ctx, best, part)
+		tried[keep] = s
+		return s, err
+	}
+	target := func(factor float64) (int, error) {
+		low, high := 0, of // low is too few, high is enough
+		for high-low > 1 {
+			middle := (low + high) / 2
+			s, err := try(middle)
+			switch {
+			case err != nil:
+				return 0, err
+			case s != nil && s.MeanWait*factor <= a.replayed.MeanWait && s.P90Wait*factor <= a.replayed.P90Wait:
+				high = middle
+			default:
+				low = middle
+			}
+		}
+		return cut(nodes, high, of).GPUs(), nil
+	}
+	if best.MeanWait > a.replayed.MeanWait {
+		return nil
+	}
+	longer, shorter := math.Inf(1), 0.0
+	if best.High != nil {
+		longer, shorter = best.change.High/best.change.Ratio, best.change.Low/best.change.Ratio
+	}
+	f := &fewerGPUs{Policy: best.policy, Assumes: best.Assumes}
+	for _, to := range []struct {
+		factor float64
+		gpus   *int
+	}{{1, &f.Enough}, {longer, &f.AtMost}, {shorter, &f.AtLeast}} {
+		n, err := target(to.factor)
+		if err != nil {
+			return err
+		}
+		*to.gpus = n
+	}
+	for _, s := range tried {
+		if s != nil {
+			f.Tried = append(f.Tried, *s)
+		}
+	}
+	f.Tried = append(f.Tried, sized{nodes.GPUs(), best.MeanWait, best.P90Wait})
+	slices.SortFunc(f.Tried, func(a, b sized) int { return a.GPUs - b.GPUs })
+	f.share(nodes.GPUs(), &q.price)
+	a.Fewer = f
+	return nil
+}
+
+// onPart simulates an alternative on a part of the nodes; nil: some job does not fit there.
+func (q *question) onPart(ctx context.Context, row *answerRow, part *cluster.Cluster) (*sized, error) {
+	if !q.fits(part) {
+		return nil, nil //nolint:nilnil // too small is an answer
+	}
+	run, _, err := q.simulate(ctx, variant{policy: row.policy, scenario: row.scenario, seed: q.config.Sim.Seed, nodes: part})
+	if err != nil {
+		return nil, err
+	}
+	c := compare(q.past.jobs(), "", []string{row.policy}, []*metrics.Result{run.Result})
+	f := c.figures(float64(part.GPUs()), simulatedAs(0))
+	return &sized{part.GPUs(), f.Wait, f.P90}, nil
+}
+
+// fits reports whether every job that fits the history's nodes fits on a part of them.
+func (q *question) fits(part *cluster.Cluster) bool {
+	for i := range q.past.recorded.Jobs {
+		o := &q.past.recorded.Jobs[i]
+		spec := &o.Arrival.Spec
+		room := func(t cluster.TypeInfo) bool {
+			return spec.Eligible(t.Type) && spec.GPUs <= t.GPUs && o.Nodes <= t.Nodes
+		}
+		if !slices.ContainsFunc(part.Types(), room) {
+			return false
+		}
+	}
+	return true
+}
+
+// say writes progress.
+func (q *question) say(format string, args ...any) {
+	if !q.quiet {
+		fmt.Fprintf(q.stderr, format, args...)
+	}
+}
+
+// conditions says what the answer rests on, and what would have to be true.
+func (q *question) conditions(a *answer) {
+	a.RestsOn = append(a.RestsOn, fmt.Sprintf("%d jobs that ended, of %d in the history, on %d GPUs: %s", len(a.jobs), len(q.past.recorded.Jobs), a.GPUs, a.Cluster))
+	a.RestsOn = append(a.RestsOn, fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors()))
+	if !a.Trust.Trusted {
+		a.RestsOn = append(a.RestsOn, a.Trust.Causes...)
+	} else {
+		a.RestsOn = append(a.RestsOn, q.causes()...)
+	}
+	a.Must = append(a.Must, "jobs run as long as they ran, whoever else runs beside them", "users submit the same jobs at the same times, however long they wait", "the scheduler knows time limits, not how long jobs will really run")
+	for i := range q.scenarios {
+		a.Must = append(a.Must, "scenario "+q.scenarios[i].says())
+	}
+	a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike",
+		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long", 100*resample.Share))
+}

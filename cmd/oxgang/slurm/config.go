@@ -1,0 +1,56 @@
+package slurm
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/live/slurm/service"
+)
+
+// configFlags say which configuration holds: a file, or the defaults, and what flags override.
+type configFlags struct {
+	file string
+	now  service.Config // as flags set it
+	cmd  *cobra.Command
+}
+
+func (c *configFlags) add(cmd *cobra.Command) {
+	c.cmd = cmd
+	f := cmd.Flags()
+	f.StringVar(&c.file, "config", "", "configuration file of the administrator")
+	f.StringVar(&c.now.Partition, "partition", "", "partition of the jobs that may take part")
+	f.StringSliceVar(&c.now.Accounts, "account", nil, "account of these jobs; again for more (default any)")
+	f.StringVar(&c.now.Policy, "policy", "", `policy (see "oxgang policies"; default srtf)`)
+}
+
+// read returns the configuration that holds now. It returns an error for flags that cannot be.
+func (c *configFlags) read() (*service.Config, error) {
+	next := service.Defaults()
+	if c.file != "" {
+		read, err := service.Read(c.file)
+		if err != nil {
+			return nil, err
+		}
+		next = *read
+	}
+	for name, set := range map[string]func(){
+		"partition": func() { next.Partition = c.now.Partition },
+		"account":   func() { next.Accounts = c.now.Accounts },
+		"policy":    func() { next.Policy = c.now.Policy },
+		"mode":      func() { next.Mode = c.now.Mode },
+		"dry-run":   func() { next.Dry = c.now.Dry },
+	} {
+		if f := c.cmd.Flags().Lookup(name); f != nil && f.Changed {
+			set()
+		}
+	}
+	if next.Partition == "" {
+		return nil, cli.Usage(cli.Hinted(errors.New("no partition"), "--partition names one, or --config a file that does"))
+	}
+	if err := next.Validate(); err != nil {
+		return nil, cli.Usage(err)
+	}
+	return &next, nil
+}

@@ -1,0 +1,2 @@
+// Package slurm holds the commands about a Slurm that runs.
+package slurm

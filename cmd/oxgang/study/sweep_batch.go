@@ -1,0 +1,168 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/experiments/sweep"
+	"github.com/oxgang/oxgang/trace"
+)
+
+// A batch says how a cluster runs a sweep in parts.
+type batch struct {
+	shards, cpus         int
+	memory, image, claim string
+}
+
+// batchTemplates are what runs a sweep, by the engine that runs it.
+var batchTemplates = map[string]*template.Template{
+	"kubernetes": template.Must(template.New("kubernetes").Parse(kubernetesSweep)),
+	"slurm":      template.Must(template.New("slurm").Parse(slurmSweep)),
+}
+
+func batchKinds() []string { return []string{"kubernetes", "slurm"} }
+
+func (b *batch) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&b.shards, "shards", 8, "with --as: parts, each a pod or a task of the array")
+	f.IntVar(&b.cpus, "cpus", 2, "with --as: cores of a part")
+	f.StringVar(&b.memory, "memory", "4G", "with --as: memory of a part, as 4G")
+	f.StringVar(&b.image, "image", "ghcr.io/oxgang/oxgang:"+imageTag(), "with --as kubernetes: container image")
+	f.StringVar(&b.claim, "claim", "oxgang-sweep", "with --as kubernetes: persistent volume claim that all pods can write, for the output folder")
+}
+
+// imageTag returns the version that images are tagged with; of a program that is none, latest.
+func imageTag() string {
+	if v := cli.Version(); released.MatchString(v) {
+		return v
+	}
+	return "latest"
+}
+
+var (
+	memoryForm = regexp.MustCompile(`^[1-9]\d*[MG]$`)
+	notInName  = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// write prints what runs the sweep of a file. No part is empty.
+func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Sweep) error {
+	t, known := batchTemplates[kind]
+	switch {
+	case !known:
+		return cli.Misused("as %q, want %s", kind, strings.Join(batchKinds(), " or "))
+	case b.shards < 1 || b.cpus < 1:
+		return cli.Misused("shards %d and cpus %d, want at least 1", b.shards, b.cpus)
+	case !memoryForm.MatchString(b.memory):
+		return cli.Misused("memory %q, want a number and M or G, as 4G", b.memory)
+	}
+	if kind == "kubernetes" {
+		if err := mounted(sw); err != nil {
+			return err
+		}
+	}
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-")
+	if len(name) > 40 {
+		name = strings.Trim(name[:40], "-")
+	}
+	shards := min(b.shards, len(sw.Runs()))
+	return t.Execute(w, map[string]any{
+		"Name": strings.TrimSuffix("oxgang-"+name, "-"), "Shards": shards, "Last": shards - 1, "Runs": len(sw.Runs()),
+		"CPUs": b.cpus, "Memory": b.memory, "Image": quoted(b.image), "Claim": quoted(b.claim), "Text": indented(text),
+		"File": shellQuoted(absolute), "Out": shellQuoted(strings.TrimSuffix(absolute, filepath.Ext(absolute)) + "-sweep"),
+	})
+}
+
+// mounted returns an error for files of runs that pods would not find: those that are not below /out,
+// where they see the claim.
+func mounted(sw *sweep.Sweep) error {
+	for _, r := range sw.Runs() {
+		_, jobs := trace.Named(r.Config.Trace, r.Config.Format)
+		for key, name := range map[string]string{"trace": jobs, "profiles": r.Config.Profiles, "lender.load": r.Config.Lender.Load} {
+			if name != "" && !strings.HasPrefix(filepath.Clean(name), "/out/") {
+				return cli.Hinted(fmt.Errorf("%s %s: pods do not have this file", key, name), "put it on the claim, which pods see as /out, and name it /out/%s", filepath.Base(name))
+			}
+		}
+	}
+	return nil
+}
+
+// quoted returns text as a string of YAML.
+func quoted(text string) string {
+	out, _ := json.Marshal(text) // a string cannot fail
+	return string(out)
+}
+
+// shellQuoted returns text as one word of a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// indented returns a file as the lines of a block of YAML.
+func indented(text []byte) string {
+	return strings.ReplaceAll(strings.TrimRight(string(text), "\n"), "\n", "\n    ")
+}
+
+// Each pod has the index of its part in JOB_COMPLETION_INDEX. A part that was stopped is begun again,
+// and goes on with the runs that are not done.
+const kubernetesSweep = `# {{.Runs}} runs in {{.Shards}} parts: kubectl apply -f - . When all pods have ended, the tables are in folder
+# {{.Name}} of the claim, which every pod must be able to write (ReadWriteMany).
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{.Name}}
+data:
+  sweep.yaml: |
+    {{.Text}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{.Name}}
+spec:
+  completionMode: Indexed
+  completions: {{.Shards}}
+  parallelism: {{.Shards}}
+  backoffLimitPerIndex: 3
+  template:
+    spec:
+      restartPolicy: Never
+      securityContext: {runAsNonRoot: true, fsGroup: 65532}
+      containers:
+        - name: sweep
+          image: {{.Image}}
+          args: [sweep, /sweep/sweep.yaml, --out, /out/{{.Name}}, --shard, $(JOB_COMPLETION_INDEX)/{{.Shards}}, --workers, "{{.CPUs}}"]
+          resources:
+            requests: {cpu: "{{.CPUs}}", memory: {{.Memory}}}
+            limits: {memory: {{.Memory}}}
+          volumeMounts:
+            - {name: sweep, mountPath: /sweep}
+            - {name: out, mountPath: /out}
+      volumes:
+        - name: sweep
+          configMap: {name: {{.Name}}}
+        - name: out
+          persistentVolumeClaim: {claimName: {{.Claim}}}
+`
+
+// A task that the engine requeues goes on with the runs that are not done.
+const slurmSweep = `#!/bin/bash
+# {{.Runs}} runs in {{.Shards}} parts. Nodes share the folder of the file; the tables are in {{.Out}} when all have ended.
+#SBATCH --job-name={{.Name}}
+#SBATCH --array=0-{{.Last}}
+#SBATCH --cpus-per-task={{.CPUs}}
+#SBATCH --mem={{.Memory}}
+#SBATCH --requeue
+#SBATCH --output={{.Name}}-%a.log
+exec oxgang sweep {{.File}} --out {{.Out}} --shard "$SLURM_ARRAY_TASK_ID/{{.Shards}}" --workers {{.CPUs}}
+`

@@ -1,0 +1,79 @@
+package sweep
+
+import "math"
+
+// level is the confidence of intervals.
+const level = 0.95
+
+// An Interval is a mean, and an interval in which the mean of all seeds is with 95 % confidence, if means
+// of seeds are near enough to normal. That is Student's t over independent repetitions.
+type Interval struct {
+	N         int     // values
+	Mean      float64 // 0 if N is 0
+	Low, High float64 // if Known
+	Known     bool    // N is at least 2
+}
+
+// interval returns that of values.
+func interval(values []float64) Interval {
+	n := float64(len(values))
+	if n == 0 {
+		return Interval{}
+	}
+	var sum, squares float64
+	for _, x := range values {
+		sum += x
+	}
+	mean := sum / n
+	for _, x := range values {
+		squares += (x - mean) * (x - mean)
+	}
+	i := Interval{N: len(values), Mean: mean, Low: mean, High: mean}
+	if len(values) < 2 {
+		return i
+	}
+	wide := student((1+level)/2, len(values)-1) * math.Sqrt(squares/(n-1)/n)
+	i.Low, i.High, i.Known = mean-wide, mean+wide, true
+	return i
+}
+
+// student returns the quantile p of Student's t for whole degrees of freedom, for p from 0.5 to less than
+// 1, by bisection of its distribution to the last digit.
+func student(p float64, freedom int) float64 {
+	low, high := 0.0, 1.0
+	for below(high, freedom) < p {
+		high *= 2
+	}
+	for {
+		middle := (low + high) / 2
+		if middle <= low || middle >= high {
+			return middle
+		}
+		if below(middle, freedom) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+}
+
+// below returns the probability that Student's t is at most t, for t of at least 0. It takes time in
+// proportion to freedom. Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and
+// 26.7.4.
+func below(t float64, freedom int) float64 {
+	n := float64(freedom)
+	cos2 := n / (n + t*t)
+	sin := t / math.Sqrt(n+t*t)
+	term, sum, from := 1.0, 0.0, 2
+	if freedom%2 == 1 {
+		term, from = math.Sqrt(cos2), 3
+	}
+	for i := from; i <= freedom; i += 2 {
+		sum += term
+		term *= cos2 * float64(i-1) / float64(i)
+	}
+	if freedom%2 == 1 {
+		return 0.5 + (math.Atan(t/math.Sqrt(n))+sin*sum)/math.Pi
+	}
+	return 0.5 + sin*sum/2
+}

@@ -1,0 +1,65 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Record is what is kept of a run.
+type Record struct {
+	Key      string             `json:"key"`
+	Program  string             `json:"program"`  // its version
+	Settings map[string]string  `json:"settings"` // value by axis
+	Measures map[string]float64 `json:"measures"` // those that are known
+}
+
+// A folder holds the records of a sweep, one file each.
+type folder string
+
+func (f folder) path(key string) string { return filepath.Join(string(f), "runs", key+".json") }
+
+// load returns the record of a key; nil if there is none.
+func (f folder) load(key string) (*Record, error) {
+	text, err := os.ReadFile(f.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := new(Record)
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path(key), err)
+	}
+	if r.Key != key {
+		return nil, fmt.Errorf("%s: it has the key %q, want that of its name", f.path(key), r.Key)
+	}
+	return r, nil
+}
+
+// save keeps a record. Its file appears whole and on the disk, or not at all: a program or machine that
+// dies at any time loses no run that is done, and leaves none that is half written.
+func (f folder) save(r *Record) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(f.path(r.Key))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(dir, ".run-*")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(append(text, '\n'))
+	err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close())
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return os.Rename(temporary.Name(), f.path(r.Key))
+}

@@ -1,0 +1,177 @@
+// Package advise says what a policy would do with the jobs of a Slurm partition that take part, and
+// why. It plans one round from what Slurm shows, without memory of earlier rounds: the same
+// observation gives the same advice.
+package advise
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Options say which policy is asked.
+type Options struct {
+	Policy   string            // by name: one of policy/builtin
+	Settings map[string]string // of the policy; nil: its defaults
+	Round    time.Duration     // that the policy is to plan for
+}
+
+// Advice is what would be done with one job.
+type Advice struct {
+	Job   *observe.Job
+	Gives cluster.Allocation // what the plan gives it; zero: nothing
+	On    cluster.Placement  // where, of a job that is given something
+	Why   explain.Because
+	// Barred is Slurm's reason code where Slurm itself would not start the job now, whatever is free.
+	// Nothing is planned for such a job; Gives and Why are zero.
+	Barred string
+	// Place is its place in the order in which the jobs that wait should start, from 1 on; 0: it runs,
+	// or is barred or held by somebody.
+	Place int
+}
+
+// Of returns advice on every job of an observation that takes part, in its order. It returns an error
+// if the policy is not known, or cannot plan.
+func Of(ctx context.Context, o *observe.Observation, opts *Options) ([]Advice, error) {
+	all := make([]Advice, 0, len(o.Jobs))
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		if !j.Takes() {
+			continue
+		}
+		a := Advice{Job: j}
+		if j.Waits() {
+			a.Barred = barred(j)
+		}
+		all = append(all, a)
+	}
+	snapshot, plan, err := round(ctx, o, all, opts)
+	if err != nil || snapshot == nil {
+		return all, err
+	}
+	why := explain.Now(snapshot, plan)
+	for i := range all {
+		a := &all[i]
+		if at := snapshot.Index(observe.JobID(a.Job.ID)); at >= 0 {
+			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why[snapshot.Jobs[at].ID]
+		}
+	}
+	rank(all, snapshot, plan)
+	return all, nil
+}
+
+// barred returns why a waiting job is not planned for; empty: it is.
+func barred(j *observe.Job) string {
+	if j.Kept() && !j.Mark.Held {
+		return cmp.Or(j.Reason, "JobHeldAdmin")
+	}
+	return observe.Barred(&j.Job)
+}
+
+// round plans for the jobs that are not barred.
+func round(ctx context.Context, o *observe.Observation, all []Advice, opts *Options) (*policy.Snapshot, *policy.Plan, error) {
+	p, placer, err := driver.NewPolicy(opts.Policy, opts.Settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := cluster.New(o.Nodes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("nodes: %w", err)
+	}
+	so := scheduler.DefaultOptions()
+	so.Round, so.Profile, so.Estimate.Share = opts.Round, false, true
+	s, err := scheduler.New(p, placer, c, so)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range jobs(o, all) {
+		if _, err := s.Step(o.At, scheduler.Restored{Spec: j.Spec(), Status: j.Status(o.At)}); err != nil {
+			return nil, nil, err
+		}
+	}
+	snapshot, plan, _ := s.Round(ctx, o.At)
+	if plan != nil && plan.Refused != "" {
+		return nil, nil, fmt.Errorf("no plan: %s", plan.Refused)
+	}
+	return snapshot, plan, nil
+}
+
+// jobs returns the jobs that a plan is about: those that take part and are not barred, and those that
+// take no part and hold GPUs of a node of the partition, which they keep.
+func jobs(o *observe.Observation, all []Advice) []*observe.Job {
+	var planned []*observe.Job
+	for i := range all {
+		if all[i].Barred == "" {
+			planned = append(planned, all[i].Job)
+		}
+	}
+	here := func(s cluster.Share) bool {
+		return slices.ContainsFunc(o.Nodes, func(n cluster.Node) bool { return n.ID == s.Node })
+	}
+	for i := range o.Load {
+		if slices.ContainsFunc(o.Load[i].Placement, here) {
+			planned = append(planned, &o.Load[i])
+		}
+	}
+	return planned
+}
+
+// rank sets the places of the jobs that wait: first those that the plan starts, then the others as
+// their reasons say, and those of which the reasons say nothing by submission.
+func rank(all []Advice, s *policy.Snapshot, p *policy.Plan) {
+	type waiting struct {
+		advice *Advice
+		after  float64 // above 0: it is not started
+		since  time.Time
+		id     job.ID
+	}
+	var line []waiting
+	for i := range all {
+		a := &all[i]
+		at := s.Index(observe.JobID(a.Job.ID))
+		if at < 0 || !a.Job.Waits() {
+			continue
+		}
+		w := waiting{advice: a, since: s.Jobs[at].Submitted, id: s.Jobs[at].ID}
+		if a.Gives.IsZero() {
+			w.after = 1 + after(p.Jobs[at].Why)
+		}
+		line = append(line, w)
+	}
+	slices.SortFunc(line, func(a, b waiting) int {
+		return cmp.Or(cmp.Compare(a.after, b.after), a.since.Compare(b.since), cmp.Compare(len(a.id), len(b.id)), cmp.Compare(a.id, b.id))
+	})
+	for i := range line {
+		line[i].advice.Place = i + 1
+	}
+}
+
+// after says how far back in the line a job is that waits: by the jobs ahead of it in the queue, or
+// by how much more it would have to offer for GPUs.
+func after(why policy.Reason) float64 {
+	switch why.Kind {
+	case policy.WaitNoCapacity, policy.WaitBackfill:
+		return 0
+	case policy.WaitOrder:
+		return why.Value
+	case policy.WaitPrice:
+		return why.Limit / max(why.Value, minOffer)
+	default:
+		return last
+	}
+}
+
+const (
+	minOffer = 1e-12 // an offer of nothing comes after all others
+	last     = 1e15  // who waits for another reason comes after them
+)

@@ -1,0 +1,80 @@
+package batch
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
+)
+
+// Bash reads the script, and the words of the command as they were given.
+func TestScript(t *testing.T) {
+	words := []string{"it's", `a "b" $HOME`, "c\nd", "`e`", "GRACEFUL"}
+	j := Job{Command: words, Grace: time.Minute}
+	script, err := j.Script()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.Command("bash", "-n")
+	check.Stdin = strings.NewReader(string(script))
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, script)
+	}
+	_, rest, _ := strings.Cut(string(script), `exec "$@"' "$began" `)
+	quoted, _, _ := strings.Cut(rest, " &\n")
+	out, err := exec.Command("bash", "-c", `for w in `+quoted+`; do printf '%s\0' "$w"; done`).Output()
+	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, words) {
+		t.Errorf("bash reads %q, %v, want %q", got, err, words)
+	}
+	if !strings.Contains(string(script), "+ 60))") {
+		t.Errorf("the notice lacks the grace of 60 s:\n%s", script)
+	}
+}
+
+func TestScript_refuses(t *testing.T) {
+	for name, command := range map[string][]string{"none": nil, "a zero byte": {"a\x00"}} {
+		if _, err := (&Job{Command: command}).Script(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// The first start has as many GPUs on each node.
+func TestOptions(t *testing.T) {
+	for _, test := range []struct {
+		least, perNode int
+		want           string // nodes and GPUs of each; empty: an error
+	}{{1, 4, "--nodes=1 --gres=gpu:1"}, {4, 4, "--nodes=1 --gres=gpu:4"}, {6, 4, "--nodes=2 --gres=gpu:3"}, {5, 4, ""}, {1, 0, ""}} {
+		j := Job{Request: comment.Request{Part: comment.Elastic, Min: test.least, Max: 16}, Limit: 90 * time.Second}
+		got, err := j.Options(test.perNode)
+		text := strings.Join(got, " ")
+		if (err != nil) != (test.want == "") || !strings.Contains(text, test.want) {
+			t.Errorf("%d on nodes of %d: %q, %v, want %q", test.least, test.perNode, text, err, test.want)
+		}
+		if err == nil && (!slices.Contains(got, "--time=2") || !slices.Contains(got, "--requeue")) {
+			t.Errorf("%q: want two minutes, and that it may be requeued", got)
+		}
+	}
+}
+
+func TestMostGPUs(t *testing.T) {
+	nodes := []client.Node{
+		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}},
+		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"h100": 8}},
+		{Partitions: []string{"big"}, GPUs: client.GPUs{"a100": 16}},
+		{Partitions: []string{"gpu"}},
+	}
+	for _, test := range []struct {
+		partition string
+		types     []string
+		want      int
+	}{{"gpu", nil, 8}, {"gpu", []string{"a100"}, 4}, {"", []string{"a100"}, 16}, {"cpu", nil, 0}} {
+		if got := MostGPUs(nodes, test.partition, test.types); got != test.want {
+			t.Errorf("%s, %v: %d, want %d", test.partition, test.types, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A form is how something can be asked for and read: as JSON or as text.
+type form[T any] struct {
+	json, text       Command
+	parse, parseText func([]byte) ([]T, error)
+}
+
+// inEitherForm asks for JSON, and for text where there is none, it is of a version that is not known, or it is a
+// complaint: squeue --json of 22.05 says "Unspecified error" where slurmctld does not answer, and ends with 0.
+func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
+	if !c.Text {
+		all, err := asked(ctx, c, f.json, f.parse)
+		if !errors.Is(err, ErrVersion) && !errors.Is(err, errComplaint) && !noJSON(err) {
+			return all, err
+		}
+	}
+	return asked(ctx, c, f.text, f.parseText)
+}
+
+// asked runs a command and reads what it prints. Errors name the command.
+func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte) ([]T, error)) ([]T, error) {
+	out, err := c.call(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	all, err := parse(out)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cmd.Name, err)
+	}
+	return all, nil
+}
+
+// noJSON reports whether a command complained that it does not know --json, or lacks the plugin for it.
+func noJSON(err error) bool {
+	failed, ok := errors.AsType[*Error](err)
+	if !ok {
+		return false
+	}
+	said := strings.ToLower(failed.Said)
+	return strings.Contains(said, "json") || strings.Contains(said, "unrecognized option") ||
+		strings.Contains(said, "data_parser") || strings.Contains(said, "serializer")
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ParseJobsText returns the jobs in what scontrol -o show job printed, by number. An error is ErrMalformed.
+func ParseJobsText(text []byte) ([]Job, error) {
+	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"},
+		[]string{"Nodes", "GRES", "CPU_IDs", "Mem"})
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]Job, 0, len(all))
+	for i := range all {
+		j, err := all[i].job()
+		if err != nil {
+			return nil, fmt.Errorf("job %s: %w", all[i].get("JobId"), err)
+		}
+		jobs = append(jobs, j)
+	}
+	return ordered(jobs)
+}
+
+// job returns the job of a record.
+func (r *record) job() (Job, error) {
+	var c checker
+	user, _, _ := strings.Cut(r.get("UserId"), "(")
+	j := Job{
+		ID:  ID(c.integer(c.field(r, "JobId"), "JobId", 1, math.MaxUint32)),
+		Het: ID(c.integer(c.field(r, "HetJobId"), "HetJobId", 0, math.MaxUint32)), HetOffset: c.count(c.field(r, "HetJobOffset"), "HetJobOffset"),
+		Array: ID(c.integer(c.field(r, "ArrayJobId"), "ArrayJobId", 0, math.MaxUint32)),
+		Name:  r.fields["JobName"], User: user, Account: r.get("Account"), Partition: r.get("Partition"), QOS: r.get("QOS"),
+		Comment: r.get("Comment"), AdminComment: r.get("AdminComment"), Reservation: r.get("Reservation"),
+		Dependency: r.get("Dependency"), Features: r.get("Features"), Workdir: r.get("WorkDir"), Output: r.get("StdOut"),
+		Reason: r.fields["Reason"], Requeue: r.get("Requeue") == "1", BatchHost: r.get("BatchHost"),
+		Priority: uint32(c.integer(c.field(r, "Priority"), "Priority", 0, math.MaxUint32)),
+		Nice:     c.signed(r, "Nice"),
+		Restarts: c.count(c.field(r, "Restarts"), "Restarts"),
+		Submit:   c.at(c.field(r, "SubmitTime"), "SubmitTime"), Eligible: c.at(c.field(r, "EligibleTime"), "EligibleTime"),
+		Start: c.at(c.field(r, "StartTime"), "StartTime"), End: c.at(c.field(r, "EndTime"), "EndTime"),
+		Limit: c.span(r, "TimeLimit"), Unlimited: r.get("TimeLimit") == "UNLIMITED", TimeMinimum: c.span(r, "TimeMin"),
+		Nodes: c.nodes(r.get("NodeList")), Needed: c.count(c.field(r, "NumNodes"), "NumNodes"),
+		ReqNodes: c.nodes(r.get("ReqNodeList")), Excluded: c.nodes(r.get("ExcNodeList")),
+		CPUs: c.count(c.field(r, "NumCPUs"), "NumCPUs"), NumTasks: c.count(c.field(r, "NumTasks"), "NumTasks"),
+		PerNode: c.gpus(r.get("TresPerNode")), ExclusiveNode: r.get("OverSubscribe") == "NO",
+	}
+	if tasks := r.get("ArrayTaskId"); digits(tasks) {
+		j.Task = atoi(tasks)
+	} else {
+		j.Tasks = tasks
+	}
+	j.setState(strings.Split(r.get("JobState"), ","), nil)
+	tres := r.get("TRES")
+	if now := r.get("AllocTRES"); now != "" && !j.Waits() { // from 23.02 both are there
+		tres = now
+	} else if tres == "" {
+		tres = r.get("ReqTRES")
+	}
+	j.setAmounts(&c, amounts{tres: tres, perJob: r.get("TresPerJob"), perTask: r.get("TresPerTask")})
+	j.setHeldText(&c, r.parts)
+	if code, signal, ok := strings.Cut(r.get("ExitCode"), ":"); ok && digits(code) && digits(signal) {
+		j.ExitCode, j.Signal = atoi(code), atoi(signal)
+	}
+	return j, c.err
+}
+
+// setHeldText sets what a job holds of each node, from fields Nodes and GRES in pairs.
+func (j *Job) setHeldText(c *checker, parts [][2]string) {
+	if !j.Holds() {
+		return
+	}
+	var nodes []string
+	for _, p := range parts {
+		switch p[0] {
+		case "Nodes":
+			nodes = c.nodes(p[1])
+		case "GRES":
+			for _, n := range nodes {
+				j.addHeld(c.held(n, p[1]))
+			}
+		}
+	}
+	slices.SortFunc(j.HeldGPUs, func(a, b Held) int { return strings.Compare(a.Node, b.Node) })
+}
+
+// signed returns a field that is a whole number, which may be negative.
+func (c *checker) signed(r *record, name string) int {
+	v, minus := strings.CutPrefix(r.get(name), "-")
+	if v == "" {
+		return 0
+	}
+	if !digits(v) || len(v) > 10 {
+		c.keep(fmt.Errorf("%w: line %d: %s %q, want a whole number", ErrMalformed, r.line, name, v))
+		return 0
+	}
+	if minus {
+		return -atoi(v)
+	}
+	return atoi(v)
+}
+
+// digits reports whether a text is a number of at most ten digits.
+func digits(s string) bool {
+	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
+}

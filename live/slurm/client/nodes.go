@@ -1,0 +1,137 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// jsonNode is what is read of a node in JSON.
+type jsonNode struct {
+	Name       string `json:"name"`
+	State      texts  `json:"state"`
+	Flags      texts  `json:"state_flags"`
+	Reason     string `json:"reason"`
+	Partitions texts  `json:"partitions"`
+	Features   texts  `json:"features"`
+	GRES       string `json:"gres"`
+	Used       string `json:"gres_used"`
+	CPUs       number `json:"cpus"`
+	UsedCPUs   number `json:"alloc_cpus"`
+	Memory     number `json:"real_memory"`
+	UsedMemory number `json:"alloc_memory"`
+	Boot       number `json:"boot_time"`
+}
+
+// ParseNodes returns the nodes in what scontrol --json show node printed, or sinfo --json of
+// v0.0.37 and v0.0.38, by name. An error is ErrVersion or ErrMalformed.
+func ParseNodes(text []byte) ([]Node, error) {
+	all, err := decode(text, func(d *document[jsonNode]) *[]jsonNode { return d.Nodes })
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]Node, 0, len(all))
+	for i := range all {
+		n, err := all[i].node()
+		if err != nil {
+			return nil, fmt.Errorf("node %q: %w", all[i].Name, err)
+		}
+		nodes = append(nodes, n)
+	}
+	return byName(nodes)
+}
+
+// byName sorts nodes. Two of one name are an error.
+func byName(nodes []Node) ([]Node, error) {
+	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(nodes); i++ {
+		if nodes[i].Name == nodes[i-1].Name {
+			return nil, fmt.Errorf("%w: two nodes %q", ErrMalformed, nodes[i].Name)
+		}
+	}
+	return nodes, nil
+}
+
+// node returns what a node says, or what is wrong with it.
+func (s *jsonNode) node() (Node, error) {
+	var c checker
+	n := Node{
+		Name: s.Name, Reason: s.Reason, Partitions: s.Partitions, Features: s.Features,
+		GPUs: c.gpus(s.GRES), Used: c.gpus(s.Used),
+		CPUs: c.count(s.CPUs, "cpus"), UsedCPUs: c.count(s.UsedCPUs, "alloc_cpus"),
+		Memory: c.integer(s.Memory, "real_memory", 0, mostMegabytes) << 20, UsedMemory: c.integer(s.UsedMemory, "alloc_memory", 0, mostMegabytes) << 20,
+		Boot: c.at(s.Boot, "boot_time"),
+	}
+	n.setState(append(slices.Clone(s.State), s.Flags...))
+	return n, n.check(c.err)
+}
+
+// mostMegabytes is how much memory a node may have.
+const mostMegabytes = 1 << 40
+
+// baseStates are the states of nodes that are no flags.
+var baseStates = []string{"UNKNOWN", "DOWN", "IDLE", "ALLOCATED", "ERROR", "MIXED", "FUTURE"}
+
+// setState splits the base state from flags. A mark behind the state, as of a node that does not answer, becomes a flag.
+func (n *Node) setState(states []string) {
+	for _, s := range upper(states) {
+		bare := strings.TrimRight(s, "*~#!%$@^-")
+		if strings.HasSuffix(s, "*") {
+			n.Flags = append(n.Flags, "NOT_RESPONDING")
+		}
+		switch {
+		case slices.Contains(baseStates, bare) && n.State == "":
+			n.State = bare
+		case bare != "":
+			n.Flags = append(n.Flags, bare)
+		}
+	}
+}
+
+// check returns err, or what a node lacks.
+func (n *Node) check(err error) error {
+	if err != nil {
+		return err
+	}
+	if _, err := expanded(n.Name); err != nil || n.State == "" {
+		return fmt.Errorf("%w: name %q, state %q: want both", ErrMalformed, n.Name, n.State)
+	}
+	return nil
+}
+
+// ParseNodesText returns the nodes in what scontrol -o show node printed, by name. An error is ErrMalformed.
+func ParseNodesText(text []byte) ([]Node, error) {
+	all, err := records(text, "NodeName", []string{"State", "Gres", "CPUTot", "RealMemory"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]Node, 0, len(all))
+	for i := range all {
+		n, err := all[i].node()
+		if err != nil {
+			return nil, fmt.Errorf("node %q: %w", n.Name, err)
+		}
+		nodes = append(nodes, n)
+	}
+	return byName(nodes)
+}
+
+// node returns the node of a record.
+func (r *record) node() (Node, error) {
+	var c checker
+	used, said := r.fields["GresUsed"]
+	if !said {
+		used = r.get("AllocTRES")
+	}
+	reason, _, _ := strings.Cut(r.get("Reason"), " [")
+	n := Node{
+		Name: r.get("NodeName"), Reason: reason, Partitions: listed(r.get("Partitions")), Features: listed(r.get("AvailableFeatures")),
+		GPUs: c.gpus(r.get("Gres")), Used: c.gpus(used),
+		CPUs: c.count(c.field(r, "CPUTot"), "CPUTot"), UsedCPUs: c.count(c.field(r, "CPUAlloc"), "CPUAlloc"),
+		Memory:     c.integer(c.field(r, "RealMemory"), "RealMemory", 0, mostMegabytes) << 20,
+		UsedMemory: c.integer(c.field(r, "AllocMem"), "AllocMem", 0, mostMegabytes) << 20,
+		Boot:       c.at(c.field(r, "BootTime"), "BootTime"),
+	}
+	n.setState(strings.Split(r.get("State"), "+"))
+	return n, n.check(c.err)
+}

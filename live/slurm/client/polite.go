@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// DefaultPerMinute is how many commands a minute are polite: slurmctld holds a lock while it answers each.
+const DefaultPerMinute = 30
+
+// Limited returns a Runner that starts at most perMinute commands in any minute: one more waits until it may.
+func Limited(run Runner, perMinute int) Runner {
+	w := &callLimit{begun: make([]time.Time, 0, perMinute), most: perMinute}
+	return func(ctx context.Context, cmd Command) ([]byte, error) {
+		if err := w.enter(ctx); err != nil {
+			return nil, err
+		}
+		return run(ctx, cmd)
+	}
+}
+
+// A callLimit knows when the last commands began.
+type callLimit struct {
+	mu    sync.Mutex
+	begun []time.Time // of the last minute at most, the earliest first
+	most  int
+}
+
+// enter waits until one more may begin.
+func (w *callLimit) enter(ctx context.Context) error {
+	for {
+		wait := w.try(time.Now())
+		if wait <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// try notes that a command begins now, or returns how long it has to wait.
+func (w *callLimit) try(now time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.begun) > 0 && now.Sub(w.begun[0]) >= time.Minute {
+		w.begun = w.begun[1:]
+	}
+	if len(w.begun) >= w.most {
+		return w.begun[0].Add(time.Minute).Sub(now)
+	}
+	w.begun = append(w.begun, now)
+	return 0
+}
+
+// A Pace says when to look again. The zero value is not ready: use DefaultPace.
+type Pace struct {
+	Least, Most time.Duration // between two looks
+	Share       float64       // of the time may be spent looking: slurmctld is as slow as it is busy
+	now         time.Duration
+}
+
+// DefaultPace looks every 2 s while something happens, every 30 s while nothing does, and less often
+// where a look takes more than 2 % of that time.
+func DefaultPace() *Pace {
+	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
+}
+
+// Next returns how long to wait after a look that took so long, and showed a change or none.
+func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
+	if changed || p.now == 0 {
+		p.now = p.Least
+	} else {
+		p.now = min(2*p.now, p.Most)
+	}
+	return max(p.now, time.Duration(float64(took)/p.Share))
+}

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// A Command is a call of one of Slurm's programs.
+type Command struct {
+	Name  string   // squeue, scontrol
+	Args  []string // each is one argument: no shell reads them
+	Input []byte   // standard input
+}
+
+// A Runner runs a command and returns its standard output. An error of the command is of type *Error.
+type Runner func(ctx context.Context, cmd Command) ([]byte, error)
+
+// Why a command failed.
+var (
+	ErrNoCommand   = errors.New("not in PATH")
+	ErrUnreachable = errors.New("slurmctld or slurmdbd does not answer")
+	ErrTimeout     = errors.New("no answer in time")
+	ErrDenied      = errors.New("not permitted")
+	ErrUnknownJob  = errors.New("no such job")
+	ErrEnded       = errors.New("the job has ended")
+	ErrVersion     = errors.New("unknown version")
+	ErrMalformed   = errors.New("malformed output")
+)
+
+// An Error is what a command of Slurm complained of. Err is one of those above, or how the command ended.
+type Error struct {
+	Command string
+	Said    string // Slurm's own words, in one line; empty: none
+	Err     error
+}
+
+// Error returns the command and Slurm's words.
+func (e *Error) Error() string {
+	if e.Said == "" {
+		return fmt.Sprintf("%s: %v", e.Command, e.Err)
+	}
+	return fmt.Sprintf("%s: %s", e.Command, e.Said)
+}
+
+// Unwrap returns why the command failed.
+func (e *Error) Unwrap() error { return e.Err }
+
+// longestStop is how long a command that was told to stop may keep its output open.
+const longestStop = time.Second
+
+// Exec runs a command that is in the user's path. It is a Runner.
+func Exec(ctx context.Context, c Command) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	var out, complaint bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(c.Input), &out, &complaint, longestStop
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0")
+	err := cmd.Run()
+	// Some commands complain and end with 0.
+	if said := complaint.String(); err == nil && !strings.Contains(said, "error: ") {
+		return out.Bytes(), nil
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, &Error{Command: c.Name, Err: ErrNoCommand}
+	}
+	return nil, Failed(c.Name, complaint.String(), err)
+}
+
+// known are the words by which Slurm says what the errors above name.
+var known = []struct {
+	text string
+	err  error
+}{
+	{"Unable to contact slurm controller", ErrUnreachable},
+	{"Socket timed out", ErrUnreachable},
+	{"missing socket", ErrUnreachable}, // slurmctld ended while it was asked
+	{"Connection refused", ErrUnreachable},
+	{"Unable to connect to database", ErrUnreachable},
+	{"Zero Bytes were transmitted or received", ErrUnreachable},
+	{"Could not establish a configuration source", ErrUnreachable},
+	{"ccess/permission denied", ErrDenied},
+	{"Invalid user id", ErrDenied},
+	{"only accessible to", ErrDenied},
+	{"Invalid job id", ErrUnknownJob},
+	{"already completing or completed", ErrEnded},
+	{"Job/step already", ErrEnded},
+}
+
+// Failed returns the error of a command that complained, and ended with err.
+func Failed(command, complaint string, err error) *Error {
+	e := &Error{Command: command, Said: words(command, complaint), Err: err}
+	for _, k := range known {
+		if strings.Contains(complaint, k.text) {
+			e.Err = k.err
+			break
+		}
+	}
+	if e.Err == nil {
+		e.Err = errors.New("it complained")
+	}
+	return e
+}
+
+// words returns the lines of a complaint as one, without the name of the command in each.
+func words(command, complaint string) string {
+	var said []string
+	for line := range strings.Lines(complaint) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), command+": ")
+		if line = strings.TrimPrefix(line, "error: "); line != "" {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// A Run is one row of the accounting: a job, or one of its runs if it was requeued.
+type Run struct {
+	ID                  ID
+	Label               string // 12, 12_3, 12_[2-9] or 12+1
+	State               State  // also REQUEUED, NODE_FAIL, PREEMPTED and others
+	ExitCode, Signal    int
+	Submit, Eligible    time.Time
+	Start, End          time.Time // zero: not yet, or never
+	Elapsed             time.Duration
+	Partition, QOS      string
+	Account, User, Name string
+	Comment             string // empty unless AccountingStoreFlags has job_comment
+	Nodes               []string
+	Wanted, Held        GPUs
+}
+
+// separator parts the columns of sacct: no name has it, unless somebody wants to be misread.
+const separator = "\x1f"
+
+// RunColumns are those that ParseRuns reads. What users write stands between others, so that a line
+// break in it leaves rows that have too few columns.
+const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
+
+// ParseRuns returns the runs in what sacct printed, in its order. An error is ErrMalformed.
+func ParseRuns(text []byte) ([]Run, error) {
+	want, n := strings.Count(RunColumns, ",")+1, 0
+	var all []Run
+	for line := range strings.Lines(string(text)) {
+		n++
+		f := strings.Split(strings.TrimRight(line, "\n"), separator)
+		if len(f) != want || f[0] != f[want-1] {
+			return nil, fmt.Errorf("%w: line %d: %d columns, want %d; a name or comment may have a line break", ErrMalformed, n, len(f), want)
+		}
+		r, err := run(f, n)
+		if err != nil {
+			return nil, fmt.Errorf("job %q: %w", f[1], err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// run returns the run of a row.
+func run(f []string, line int) (Run, error) {
+	rec := &record{line: line, fields: map[string]string{
+		"JobIDRaw": f[0], "Submit": f[10], "Eligible": f[11], "Start": f[12], "End": f[13], "ElapsedRaw": f[14],
+	}}
+	var c checker
+	state, _, _ := strings.Cut(f[8], " ") // CANCELLED by 1000
+	r := Run{
+		ID: ID(c.integer(c.field(rec, "JobIDRaw"), "JobIDRaw", 1, math.MaxUint32)), Label: f[1], Name: f[2], Comment: f[3],
+		User: f[4], Account: f[5], Partition: f[6], QOS: f[7], State: State(strings.TrimSuffix(state, "+")),
+		Submit: c.at(c.field(rec, "Submit"), "Submit"), Eligible: c.at(c.field(rec, "Eligible"), "Eligible"),
+		Start: c.at(c.field(rec, "Start"), "Start"), End: c.at(c.field(rec, "End"), "End"),
+		Elapsed: time.Duration(c.integer(c.field(rec, "ElapsedRaw"), "ElapsedRaw", 0, mostMinutes*60)) * time.Second,
+		Wanted:  c.gpus(f[16]), Held: c.gpus(f[17]),
+	}
+	if f[15] != "None assigned" {
+		r.Nodes = c.nodes(f[15])
+	}
+	if code, signal, ok := strings.Cut(f[9], ":"); ok && digits(code) && digits(signal) {
+		r.ExitCode, r.Signal = atoi(code), atoi(signal)
+	}
+	return r, c.err
+}

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A number is a JSON number, null, or an object like {"set": true, "infinite": false, "number": 8}.
+type number struct {
+	value         float64
+	set, infinite bool
+}
+
+// UnmarshalJSON parses any of the forms.
+func (n *number) UnmarshalJSON(text []byte) error {
+	*n = number{}
+	switch {
+	case string(text) == "null":
+		return nil
+	case len(text) > 0 && text[0] == '{':
+		var o struct {
+			Set      bool    `json:"set"`
+			Infinite bool    `json:"infinite"`
+			Number   float64 `json:"number"`
+		}
+		if err := json.Unmarshal(text, &o); err != nil {
+			return err
+		}
+		n.infinite = o.Infinite
+		if n.set = o.Set; o.Set {
+			n.value = o.Number
+		}
+	default:
+		n.set = true
+		if err := json.Unmarshal(text, &n.value); err != nil {
+			return err
+		}
+	}
+	switch n.value { // NO_VAL and INFINITE of Slurm, as numbers
+	case noValue:
+		*n = number{}
+	case infinite:
+		*n = number{infinite: true}
+	}
+	return nil
+}
+
+// What Slurm's 32 bits say where there is no number.
+const (
+	noValue  = 0xfffffffe
+	infinite = 0xffffffff
+)
+
+// Bounds of what is read: seconds since 1970, counts, minutes.
+const (
+	firstSecond = 1e8
+	lastSecond  = 1 << 33
+	mostCount   = 1 << 31
+	mostMinutes = 100 * 366 * 24 * 60
+)
+
+// in returns a whole number within bounds; what names it in the error.
+func (n number) in(what string, low, high int64) (int64, error) {
+	if x := int64(n.value); float64(x) == n.value && x >= low && x <= high {
+		return x, nil
+	}
+	return 0, fmt.Errorf("%w: %s %v, want a whole number from %d to %d", ErrMalformed, what, n.value, low, high)
+}
+
+// at returns a time; zero where there is none.
+func (n number) at(what string) (time.Time, error) {
+	if n.value == 0 {
+		return time.Time{}, nil
+	}
+	s, err := n.in(what+" in seconds since 1970", firstSecond, lastSecond)
+	return time.Unix(s, 0).UTC(), err
+}
+
+// texts is a JSON list of strings, one string, or null.
+type texts []string
+
+// UnmarshalJSON parses any of the forms; a string is a list separated by commas.
+func (w *texts) UnmarshalJSON(text []byte) error {
+	*w = nil
+	if len(text) > 0 && text[0] == '[' {
+		return json.Unmarshal(text, (*[]string)(w))
+	}
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	*w = listed(s)
+	return nil
+}
+
+// listed returns the items of a list separated by commas; "(null)", "N/A" and "" have none.
+func listed(s string) []string {
+	if s == "" || s == "(null)" || s == "N/A" || s == "ALL" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// upper returns words in upper case.
+func upper(all []string) []string {
+	var up []string
+	for _, w := range all {
+		up = append(up, strings.ToUpper(w))
+	}
+	return up
+}
+
+// A checker keeps the first error of many readings, so that each needs no branch.
+type checker struct{ err error }
+
+// integer returns a number within bounds.
+func (c *checker) integer(n number, what string, low, high int64) int64 {
+	x, err := n.in(what, low, high)
+	c.keep(err)
+	return x
+}
+
+// count returns a number of things.
+func (c *checker) count(n number, what string) int { return int(c.integer(n, what, 0, mostCount)) }
+
+// at returns a time.
+func (c *checker) at(n number, what string) time.Time {
+	t, err := n.at(what)
+	c.keep(err)
+	return t
+}
+
+// nodes returns the names in a list.
+func (c *checker) nodes(list string) []string {
+	all, err := Nodenames(list)
+	c.keep(err)
+	return all
+}
+
+// gpus returns the GPUs of a list.
+func (c *checker) gpus(list string) GPUs {
+	g, err := ParseGPUs(list)
+	c.keep(err)
+	return g
+}
+
+// keep keeps the first error.
+func (c *checker) keep(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}

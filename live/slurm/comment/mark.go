@@ -1,0 +1,91 @@
+package comment
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Mark is what the scheduler writes down of a job in its AdminComment. The zero value is that of
+// a job which it has not touched.
+type Mark struct {
+	Ordered    bool  // the job's nice value is the scheduler's
+	Nice       int   // that the job had before, if Ordered
+	Held       bool  // the scheduler holds the job, or is about to
+	Stopping   bool  // the scheduler is stopping the present start of the job
+	Generation int   // the start of the job that was planned last, from 1; 0: none was
+	Epoch      int64 // of the scheduler that wrote last; 0: none has
+}
+
+// mostNice is the largest nice value that Slurm takes. Source: scontrol(1), Nice.
+const mostNice = 2147483645
+
+// ErrForeign is returned, wrapped, for an AdminComment that somebody else has written.
+var ErrForeign = errors.New("its AdminComment is not the scheduler's")
+
+// ParseMark returns what an AdminComment says. It returns ErrForeign, wrapped, for a text that the
+// scheduler did not write; an empty one is the zero Mark.
+func ParseMark(text string) (Mark, error) {
+	if text == "" {
+		return Mark{}, nil
+	}
+	words, ours := strings.CutPrefix(text, Prefix)
+	if !ours {
+		return Mark{}, fmt.Errorf("%w: %q", ErrForeign, text)
+	}
+	var m Mark
+	if err := each(words, m.set); err != nil {
+		return Mark{}, fmt.Errorf("%w: %q: %w", ErrForeign, text, err)
+	}
+	return m, nil
+}
+
+func (m *Mark) set(name, value string) (err error) {
+	switch name {
+	case "nice":
+		m.Ordered = true
+		m.Nice, err = number(value, -mostNice, mostNice)
+	case "hold":
+		if m.Held = value == ""; !m.Held {
+			err = errors.New("want no value")
+		}
+	case "stop":
+		if m.Stopping = value == ""; !m.Stopping {
+			err = errors.New("want no value")
+		}
+	case "generation":
+		m.Generation, err = number(value, 1, mostNice)
+	case "epoch":
+		if m.Epoch, err = strconv.ParseInt(value, 10, 64); err != nil || m.Epoch < 1 {
+			err = errors.New("want a whole number of at least 1")
+		}
+	default:
+		err = errors.New("want nice, hold, stop, generation or epoch")
+	}
+	return err
+}
+
+// String returns the mark as ParseMark reads it; empty for the zero Mark.
+func (m Mark) String() string {
+	var words []string
+	if m.Ordered {
+		words = append(words, fmt.Sprintf("nice=%d", m.Nice))
+	}
+	if m.Held {
+		words = append(words, "hold")
+	}
+	if m.Stopping {
+		words = append(words, "stop")
+	}
+	if m.Generation > 0 {
+		words = append(words, fmt.Sprintf("generation=%d", m.Generation))
+	}
+	if m.Epoch > 0 {
+		words = append(words, fmt.Sprintf("epoch=%d", m.Epoch))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return Prefix + strings.Join(words, ";")
+}

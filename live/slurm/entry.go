@@ -1,0 +1,147 @@
+package slurm
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/execute"
+	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A grant is what is planned for a job; the zero value grants nothing.
+type grant struct {
+	allocation cluster.Allocation
+	placement  cluster.Placement
+	generation int
+}
+
+// An entry is a job that has not ended.
+//
+// Invariant: held is what the scheduler believes that the job has, but while lost is set, which the
+// scheduler has not heard yet.
+type entry struct {
+	seen    observe.Job
+	asked   *job.Spec // what its user asks for
+	spec    *job.Spec // as the scheduler has it
+	held    grant
+	lost    bool // the scheduler does not know yet that it holds nothing
+	ended   bool // the scheduler does not know yet
+	trains  int  // the generation that the scheduler knows to run
+	noticed time.Time
+	freed   time.Time // when it was released; zero: it was not since it was planned
+	freedIn int       // the generation for which it was
+	// It is not planned before notBefore, after failures in a row; why says what went wrong last.
+	notBefore time.Time
+	failures  int
+	why       string
+	kept      bool // by somebody else
+}
+
+// backoff is how long a job is not planned after a first failure; each further one in a row doubles it.
+const (
+	backoff     = 30 * time.Second
+	mostBackoff = time.Hour
+)
+
+// wants reports whether GPUs are planned for the job.
+func (e *entry) wants() bool { return !e.ended && !e.lost && len(e.held.placement) > 0 }
+
+// wishes returns what is planned, by job.
+func (w *World) wishes() map[client.ID]execute.Wish {
+	all := make(map[client.ID]execute.Wish, len(w.order))
+	for _, e := range w.order {
+		wish := execute.Wish{Noticed: e.noticed}
+		if e.wants() {
+			wish.Placement, wish.Generation = e.held.placement, e.held.generation
+		}
+		all[e.seen.ID] = wish
+	}
+	return all
+}
+
+// carried records that a command about a job was given.
+func (w *World) carried(s *execute.Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.byID[s.Job]
+	switch {
+	case e == nil:
+	case s.Verb == execute.Hold && e.wants() && e.freedIn == e.held.generation:
+		w.fail(e, "Slurm does not show the size that it was given")
+	case s.Verb == execute.Notice:
+		e.noticed = time.Now()
+	case s.Verb == execute.Release:
+		e.freed, e.freedIn, e.noticed = time.Now(), e.held.generation, time.Time{}
+	}
+}
+
+// refused handles that Slurm refuses a command: a job that it does not start is planned anew later.
+func (w *World) refused(s *execute.Step, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.byID[s.Job]
+	if e != nil && e.wants() && e.seen.Waits() {
+		w.fail(e, err.Error())
+	}
+}
+
+// lose tells the scheduler that a job has lost what it had.
+func (w *World) lose(e *entry, detail string) {
+	e.lost, e.freed = true, time.Time{}
+	w.events.Emit(scheduler.Exited{Job: e.spec.ID, Outcome: scheduler.Lost, Detail: detail})
+}
+
+// fail is lose of a job that is not planned for a while. It is described as one that cannot run, so
+// that no policy plans it.
+func (w *World) fail(e *entry, why string) {
+	e.failures++
+	e.notBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
+	w.lose(e, why)
+	w.describe(e)
+}
+
+// noGPUType is a type that no node has.
+const noGPUType = "(none: it is tried again later)"
+
+// describe tells the scheduler what may be planned for a job, if that has changed.
+func (w *World) describe(e *entry) {
+	spec := e.asked
+	if e.kept || time.Now().Before(e.notBefore) {
+		barred := *spec
+		barred.GPUTypes = []cluster.GPUType{noGPUType}
+		spec = &barred
+	}
+	if same(spec, e.spec) {
+		return
+	}
+	e.spec = spec
+	w.events.Emit(scheduler.Described{Spec: spec})
+}
+
+// conclude tells the scheduler that a job has ended.
+func (w *World) conclude(e *entry, outcome scheduler.Outcome, detail string) {
+	if e.ended {
+		return
+	}
+	e.ended = true
+	w.events.Emit(scheduler.Exited{Job: e.spec.ID, Outcome: outcome, Detail: detail})
+}
+
+// taken records that the scheduler has taken an event.
+func (w *World) taken(ev scheduler.Event) {
+	exit, ok := ev.(scheduler.Exited)
+	if !ok {
+		return
+	}
+	e, err := w.entryOf(exit.Job)
+	switch {
+	case err != nil:
+	case exit.Outcome == scheduler.Lost:
+		e.lost, e.held.allocation, e.held.placement = false, cluster.Allocation{}, nil
+	default:
+		w.forget(e)
+	}
+}

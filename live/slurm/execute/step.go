@@ -1,0 +1,76 @@
+// Package execute decides which commands bring the jobs of a Slurm partition closer to what is
+// planned, and gives these commands to Slurm: few of them, and none again that Slurm has refused.
+//
+// OrderSteps, Undo and Steps are pure functions of an observation. A Writer carries steps out.
+package execute
+
+import (
+	"context"
+	"strings"
+
+	"github.com/oxgang/oxgang/live/slurm/client"
+)
+
+// A Verb is what a step does to a job.
+type Verb uint8
+
+// The verbs.
+const (
+	Update      Verb = iota // changes settings
+	Hold                    // keeps a waiting job from starting
+	Release                 // lets a held job start
+	Requeuehold             // stops a running job, and holds it
+	Notice                  // tells the job's script that it is to stop soon
+)
+
+var verbNames = [...]string{"update", "hold", "release", "requeuehold", "notice"}
+
+// String returns the verb as scontrol names it, where scontrol has it.
+func (v Verb) String() string { return verbNames[v] }
+
+// A Step is one command about one job.
+type Step struct {
+	Job      client.ID
+	Verb     Verb
+	Settings []client.Field // of Update
+	Why      string         // for people
+}
+
+// String returns the step as a command.
+func (s *Step) String() string {
+	words := []string{s.Verb.String(), s.Job.String()}
+	for _, f := range s.Settings {
+		words = append(words, f.Name+"="+f.Value)
+	}
+	return strings.Join(words, " ")
+}
+
+// Slurm is what a Writer needs of one.
+type Slurm interface {
+	// Update changes settings of a job, all in one request.
+	Update(ctx context.Context, id client.ID, fields ...client.Field) error
+	// Hold, Release, Requeuehold and Signal are scontrol's and scancel's.
+	Hold(ctx context.Context, id client.ID) error
+	Release(ctx context.Context, id client.ID) error
+	Requeuehold(ctx context.Context, id client.ID) error
+	Signal(ctx context.Context, id client.ID, name string, to client.Target) error
+}
+
+// NoticeSignal is the signal of a Notice.
+const NoticeSignal = "USR1"
+
+// carry gives the step to Slurm.
+func (s *Step) carry(ctx context.Context, to Slurm) error {
+	switch s.Verb {
+	case Update:
+		return to.Update(ctx, s.Job, s.Settings...)
+	case Hold:
+		return to.Hold(ctx, s.Job)
+	case Release:
+		return to.Release(ctx, s.Job)
+	case Requeuehold:
+		return to.Requeuehold(ctx, s.Job)
+	default:
+		return to.Signal(ctx, s.Job, NoticeSignal, client.Batch)
+	}
+}

@@ -1,0 +1,64 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
+)
+
+// Restart is what a stop and a new start of an elastic job is believed to cost until its program
+// has shown it.
+const Restart = time.Minute
+
+// JobID returns the ID of a job of Slurm.
+func JobID(id client.ID) job.ID { return job.ID(id.String()) }
+
+// Spec returns a job as a scheduler takes it. It is believed to run as long as its time limit allows:
+// an elastic one on the fewest GPUs that it may have, and in proportion on more. One that is not elastic
+// gets what it asks for, and is never stopped.
+func (j *Job) Spec() *job.Spec {
+	s := &job.Spec{
+		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
+	}
+	s.Timed = true
+	if !j.Unlimited {
+		s.Target = j.Limit.Seconds()
+	}
+	if j.Elastic() {
+		s.GPUTypes, s.GPUs, s.MinGPUs, s.MaxGPUs = j.GPUTypes(), j.Min, j.Min, j.Max
+		s.Adaptivity, s.RestartOverhead = job.GPUCount|job.AnyGPUType, Restart
+		return s
+	}
+	if t := Type(&j.Job); t != "" {
+		s.GPUTypes = []cluster.GPUType{GPUType(t)}
+	}
+	s.MinGPUs, s.MaxGPUs, s.NonPreemptive = s.GPUs, s.GPUs, true
+	return s
+}
+
+// Elastic reports whether the job takes part, and its number of GPUs may be changed.
+func (j *Job) Elastic() bool { return j.Takes() && j.Part == comment.Elastic }
+
+// Status returns how a job is at a time.
+func (j *Job) Status(at time.Time) job.Status {
+	st := job.Status{Phase: job.Waiting, Submitted: j.Submit, Since: at, Restarts: j.Restarts}
+	if st.Submitted.IsZero() || st.Submitted.After(at) {
+		st.Submitted = at
+	}
+	if !j.Holds() {
+		return st
+	}
+	st.Phase, st.Allocation, st.Placement = job.Running, cluster.Allocation{Configuration: j.Configuration}, j.Placement
+	if !j.Start.IsZero() && !j.Start.After(at) {
+		st.Since, st.FirstStarted = j.Start, j.Start
+	} else {
+		st.FirstStarted = at
+	}
+	if !j.Elastic() {
+		st.Progress, st.Reported = at.Sub(st.Since).Seconds(), at
+	}
+	return st
+}

@@ -1,0 +1,91 @@
+// Package order computes nice values by which jobs that wait in Slurm exchange their places.
+//
+// Slurm gives every waiting job a priority, less its nice value, and starts jobs in that order as
+// far as its backfill allows. The jobs of one queue that take part keep, together, the priorities that
+// they have: the first in the wanted order gets the highest of them, the second the next. A job that
+// starts uses up the place that it was given, and who gave it keeps the other one. So a job that takes
+// no part lets as many jobs pass as without the scheduler, whatever order is wanted. Among equal
+// priorities the later job gets one less.
+package order
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Place is a waiting job and where Slurm has it.
+type Place struct {
+	Job      uint32
+	Priority int64 // that Slurm shows: less Nice
+	Nice     int   // in force
+	Own      int   // nice value that the job has without the scheduler
+}
+
+// A Change is a nice value that a job is to get.
+type Change struct {
+	Job  uint32
+	Nice int
+}
+
+// Exchange returns the changes after which the jobs of one queue have the priorities of its places in
+// the wanted order, the first first. others are the priorities of the jobs that wait in the queue and
+// take no part. A job that is between the right ones keeps its nice value. No nice value is further
+// than most from the job's own. bounded are the jobs of which that keeps the place from being the
+// wanted one. Jobs that fall are the first among the changes: where only some of them are made, jobs that
+// take no part are passed by no more jobs. Complexity: O((n + m) log m) for n places and m others, and O(n) for each change.
+func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
+	targets := targets(wanted)
+	others = slices.Clone(others)
+	slices.Sort(others)
+	above := lastPriority
+	for i := range wanted {
+		p, t := &wanted[i], targets[i]
+		fits := p.Priority < above && (i+1 == len(wanted) || p.Priority > targets[i+1]) && behind(others, p.Priority) == behind(others, t)
+		if fits {
+			above = p.Priority
+			continue
+		}
+		above = t
+		nice := p.Priority + int64(p.Nice) - t
+		within := min(max(nice, int64(p.Own-most)), int64(p.Own+most))
+		if within != nice || t < 1 {
+			bounded = append(bounded, p.Job)
+		}
+		if within != int64(p.Nice) && t >= 1 {
+			changes = append(changes, Change{p.Job, int(within)})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(rise(wanted, a), rise(wanted, b)) })
+	return changes, bounded
+}
+
+// rise returns 1 for a change by which a job rises, 0 for one by which it falls.
+func rise(places []Place, c Change) int {
+	i := slices.IndexFunc(places, func(p Place) bool { return p.Job == c.Job })
+	if c.Nice < places[i].Nice {
+		return 1
+	}
+	return 0
+}
+
+// lastPriority is above every priority of Slurm, which are of 32 bits.
+const lastPriority int64 = 1 << 33
+
+// targets returns the priorities of the places, highest first, none of them twice.
+func targets(places []Place) []int64 {
+	all := make([]int64, len(places))
+	for i := range places {
+		all[i] = places[i].Priority
+	}
+	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
+	for i := 1; i < len(all); i++ {
+		all[i] = min(all[i], all[i-1]-1)
+	}
+	return all
+}
+
+// behind returns how many of some priorities, in ascending order, are below one.
+func behind(sorted []int64, priority int64) int {
+	n, _ := slices.BinarySearch(sorted, priority)
+	return n
+}

@@ -1,0 +1,108 @@
+package overview
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/page"
+)
+
+// recorded plays back what a real Slurm said: see live/slurm/client/testdata. It counts commands, and fails while down is true.
+type recorded struct {
+	t     *testing.T
+	asked int
+	down  bool
+}
+
+// run is a client.Runner.
+func (r *recorded) run(_ context.Context, c client.Command) ([]byte, error) {
+	r.asked++
+	if r.down {
+		return nil, client.Failed(c.Name, c.Name+": error: Unable to contact slurm controller\n", nil)
+	}
+	file := map[string]string{"squeue": "squeue.json", "sacctmgr": "qos.txt"}[c.Name]
+	if c.Name == "scontrol" {
+		if c.Args[0] == "--json" {
+			return nil, client.Failed(c.Name, "scontrol: unrecognized option '--json'\n", nil)
+		}
+		file = map[string]string{"node": "scontrol-node.txt", "partition": "partitions.txt", "reservation": "reservations.txt"}[c.Args[len(c.Args)-1]]
+	}
+	text, err := os.ReadFile(filepath.Join("..", "client", "testdata", file))
+	if err != nil {
+		r.t.Error(err)
+	}
+	return text, err
+}
+
+// TestSlurm: the page has each job and each GPU that is held, asks Slurm as seldom as the pace says, and says since when it does not answer.
+func TestSlurm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))) // after the recording
+		r := &recorded{t: t}
+		s := New(&client.Client{Run: r.run}, "rig", nil, "not asked")
+		o, err := s.Overview(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, running := 0, 0
+		for i := range o.Nodes {
+			for _, h := range o.Nodes[i].Held {
+				held += h.GPUs
+			}
+		}
+		for i := range o.Jobs {
+			if o.Jobs[i].Holds != nil {
+				running += o.Jobs[i].Holds.GPUs
+			}
+		}
+		if held != 24 || running != 24 || len(o.Jobs) != 14 || len(o.Nodes) != 6 || o.Banner != "" {
+			t.Errorf("%d GPUs held by nodes and %d by jobs, %d jobs, %d nodes, %q, want 24, 24, 14, 6", held, running, len(o.Jobs), len(o.Nodes), o.Banner)
+		}
+		j, err := s.Job(t.Context(), "12", 0)
+		var story explain.Story
+		if err != nil || json.Unmarshal(j.Moment, &story) != nil || !strings.Contains(story.Moment.Sentence, "can never start") || story.Moment.Start.Unknown == "" {
+			t.Errorf("job 12: %+v, %v, want that it can never start", j, err)
+		}
+		if _, err := s.Job(t.Context(), "10", 0); !errors.Is(err, page.ErrUnknown) {
+			t.Errorf("a job that has ended: %v, want that it is not known", err)
+		}
+		if r.asked != 6 {
+			t.Errorf("%d commands for one look, want 6", r.asked)
+		}
+		for range 60 { // the page looks each second
+			time.Sleep(time.Second)
+			if _, err := s.Overview(t.Context(), 0); err != nil {
+				t.Error(err)
+			}
+		}
+		if looks := r.asked / 6; looks != 6 { // after 2, 4, 8, 16 and 30 s more
+			t.Errorf("%d looks in a minute in which nothing changed, want 6", looks)
+		}
+		r.down = true
+		time.Sleep(time.Minute)
+		o, err = s.Overview(t.Context(), 0)
+		if err != nil || len(o.Jobs) != 14 || !strings.HasPrefix(o.Banner, "Slurm has not answered since 00:01:") {
+			t.Errorf("%v, %q, want what was seen last, and since when", err, o.Banner)
+		}
+		if series, err := s.Series(t.Context()); err != nil || len(series.At) != 6 || series.Held[0] != 24 || series.Waiting[0] != 7 || series.Running[0] != 7 {
+			t.Errorf("series %+v, %v, want 6 points of 24 GPUs held", series, err)
+		}
+	})
+}
+
+// TestSlurm_down: where Slurm has never answered, there is an error.
+func TestSlurm_down(t *testing.T) {
+	s := New(&client.Client{Run: (&recorded{t: t, down: true}).run}, "rig", nil, "")
+	if _, err := s.Overview(t.Context(), 0); !errors.Is(err, client.ErrUnreachable) {
+		t.Errorf("%v, want that Slurm does not answer", err)
+	}
+}

@@ -1,0 +1,172 @@
+package slurm
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// How the scheduler hears of a job that waits and that it does not know.
+type arrival bool
+
+const (
+	submitted arrival = false
+	restored  arrival = true // it was there before the scheduler
+)
+
+// reconcile tells the scheduler what differs from what it knows.
+func (w *World) reconcile(o *observe.Observation, as arrival) {
+	there := map[client.ID]bool{}
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		there[j.ID] = true
+		switch e := w.byID[j.ID]; {
+		case e != nil && !j.Elastic():
+			w.conclude(e, scheduler.Cancelled, "it takes no part any more: "+j.Trouble)
+		case e != nil:
+			w.update(o, e, j)
+		case j.Elastic():
+			w.enter(o, j, as)
+		}
+	}
+	for i := range o.Ended {
+		if e := w.byID[o.Ended[i].ID]; e != nil {
+			there[o.Ended[i].ID] = true
+			w.over(e, &o.Ended[i])
+		}
+	}
+	for _, e := range w.order {
+		if !there[e.seen.ID] {
+			w.conclude(e, scheduler.Cancelled, "Slurm does not know it any more")
+		}
+	}
+	w.takeNodes(o)
+	w.o.Writer.Forget(func(id client.ID) bool { return there[id] })
+}
+
+// enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start
+// it. One that an earlier scheduler has begun to stop waits already.
+func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
+	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
+	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
+		return
+	}
+	e := &entry{seen: *j, asked: j.Spec()}
+	e.spec = e.asked
+	w.byID[j.ID], w.order = e, append(w.order, e)
+	e.held.generation = max(j.Restarts, j.Mark.Generation)
+	status := j.Status(o.At)
+	switch {
+	case runs:
+		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
+	case stops:
+		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
+	case as == submitted:
+		w.events.Emit(scheduler.Submitted{Spec: e.spec})
+		return
+	}
+	w.events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
+}
+
+// update takes over what was observed of a job.
+func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
+	if e.ended {
+		return
+	}
+	if e.seen = *j; j.Waits() {
+		e.noticed = time.Time{}
+	}
+	if asked := j.Spec(); !same(asked, e.asked) {
+		e.asked = asked
+	}
+	if e.kept = j.Waits() && j.Kept() && !j.Mark.Held; e.kept && e.wants() {
+		w.lose(e, "somebody else holds it: "+j.Reason)
+	}
+	switch {
+	case !e.wants():
+	case j.Running() && j.Placement.SameGPUs(e.held.placement) && !j.Mark.Stopping:
+		w.runs(e)
+	case j.Waits() && e.trains == e.held.generation:
+		w.lose(e, "it was requeued, and not by the scheduler: "+j.Reason)
+	case j.Waits() && !j.Kept() && !e.freed.IsZero() && o.At.Sub(e.freed) > w.o.Start:
+		w.fail(e, fmt.Sprintf("Slurm has not started it for %v: %s", w.o.Start, j.Reason))
+	}
+	w.describe(e)
+}
+
+// runs tells the scheduler, once for each start, that a job trains.
+func (w *World) runs(e *entry) {
+	if e.trains == e.held.generation {
+		return
+	}
+	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
+	w.events.Emit(scheduler.Reported{Report: job.Report{Job: e.spec.ID, Configuration: e.held.allocation.Configuration}})
+}
+
+// over tells the scheduler how a job ended.
+func (w *World) over(e *entry, j *observe.Job) {
+	switch j.State {
+	case client.Completed:
+		w.conclude(e, scheduler.Done, "")
+	case client.Cancelled:
+		w.conclude(e, scheduler.Cancelled, "cancelled in Slurm")
+	default:
+		w.conclude(e, scheduler.Failed, strings.TrimSpace(fmt.Sprintf("%s, exit status %d", j.State, j.ExitCode)))
+	}
+}
+
+// forget removes a job of whose end the scheduler has heard.
+func (w *World) forget(e *entry) {
+	delete(w.byID, e.seen.ID)
+	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
+	w.events.Wake()
+}
+
+// takeNodes tells the scheduler which nodes there are now. Jobs for which planned GPUs are gone that they
+// do not hold yet lose them, those that came last first.
+func (w *World) takeNodes(o *observe.Observation) {
+	nodes := o.Shared()
+	c, err := cluster.New(nodes)
+	if err != nil || reflect.DeepEqual(c.Nodes(), w.cluster.Nodes()) {
+		return
+	}
+	for i := range nodes {
+		if _, known := w.first.Type(nodes[i].GPUType); !known {
+			w.end(ErrTypes)
+			return
+		}
+	}
+	left := map[cluster.NodeID]int{}
+	for i := range nodes {
+		left[nodes[i].ID] = nodes[i].Capacity.GPUs
+	}
+	for _, e := range w.order {
+		if e.wants() && !take(left, e.held.placement) {
+			w.lose(e, "its nodes have fewer GPUs left than were planned")
+		}
+	}
+	w.cluster = c
+	w.events.Emit(scheduler.NodesChanged{Cluster: c})
+}
+
+// take takes the GPUs of a placement, if all are there.
+func take(left map[cluster.NodeID]int, p cluster.Placement) bool {
+	if slices.ContainsFunc(p, func(s cluster.Share) bool { return left[s.Node] < s.GPUs }) {
+		return false
+	}
+	for _, s := range p {
+		left[s.Node] -= s.GPUs
+	}
+	return true
+}
+
+// same reports whether two specifications are alike.
+func same(a, b *job.Spec) bool { return reflect.DeepEqual(a, b) }

@@ -1,0 +1,139 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxgang/oxgang/live/driver"
+	slurmworld "github.com/oxgang/oxgang/live/slurm"
+	"github.com/oxgang/oxgang/live/slurm/execute"
+)
+
+// A Service serves a partition in whatever mode its configuration has.
+type Service struct {
+	Slurm Slurm
+	Read  func() (*Config, error) // the configuration, called in every round
+	Log   *slog.Logger
+	Tool  string // name and version of the program, for journals
+}
+
+// Run serves until ctx is done, or another scheduler is found, and returns why it ended. It undoes what it
+// did when it ends, unless that other scheduler has taken it over, and when the mode is changed.
+func (s *Service) Run(ctx context.Context) error {
+	for {
+		c, err := s.Read()
+		if err != nil {
+			return err
+		}
+		if mode, _ := c.mode(); mode == Resize {
+			err = s.resize(ctx, c)
+		} else {
+			err = s.order(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// errMode ends what serves in one mode: there is another now.
+var errMode = errors.New("the mode was changed")
+
+// order serves until the mode is Resize, and returns nil then.
+func (s *Service) order(ctx context.Context) error {
+	r, err := NewOrderer(s.Slurm, s.Read, s.Log)
+	if err != nil {
+		return err
+	}
+	return s.until(ctx, &r.now, func(m Mode) bool { return m != Resize }, r.Run)
+}
+
+// until runs what serves while the mode is one of its own, and returns nil if it is not any more.
+func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		s.watch(ctx, c.Round, own, cancel)
+	}()
+	err := run(ctx)
+	changed := errors.Is(context.Cause(ctx), errMode)
+	cancel(nil)
+	<-watched
+	if changed && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// watch cancels a context when the mode is none of those that are served.
+func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode) bool, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		c, err := s.Read()
+		if err != nil {
+			continue // the last configuration holds
+		}
+		if mode, why := c.mode(); !own(mode) {
+			s.Log.Info("the mode is changed", "mode", mode, "why", why)
+			cancel(errMode)
+			return
+		}
+	}
+}
+
+// resize serves until the mode is not Resize any more, and returns nil then. What it holds is released.
+func (s *Service) resize(ctx context.Context, c *Config) error {
+	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
+	if errors.Is(err, slurmworld.ErrOvertaken) {
+		return err
+	}
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
+	defer cancel()
+	if _, undo := Release(soon, s.Slurm, c, s.Log); undo != nil {
+		return errors.Join(err, fmt.Errorf("not all could be undone: %w", undo))
+	}
+	return err
+}
+
+// drive runs a scheduler over the elastic jobs.
+func (s *Service) drive(ctx context.Context, c *Config) error {
+	o := slurmworld.DefaultOptions()
+	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
+	o.Writer = &execute.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
+	w, err := slurmworld.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	_, metrics, err := driver.NewMetrics(s.Tool)
+	if err != nil {
+		return err
+	}
+	do := driver.Options{
+		Queue: c.Partition, Policy: c.policy(), Settings: c.Settings, Round: c.Round, Tool: s.Tool, Log: s.Log,
+		Metrics: metrics,
+	}
+	if c.State != "" {
+		do.Journals = filepath.Join(c.State, "journals")
+		if err := os.MkdirAll(c.State, 0o700); err != nil {
+			return err
+		}
+	}
+	d := driver.New(do)
+	if err := d.Attach(w, nil); err != nil {
+		return err
+	}
+	return errors.Join(d.Run(ctx), d.Close())
+}

@@ -1,0 +1,207 @@
+//go:build linux
+
+package slurmrig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/live/slurm/client"
+)
+
+// A Group is nodes of one kind, named by its prefix and a number from 1.
+type Group struct {
+	Prefix string // letters
+	Nodes  int
+	Type   string // of the GPUs; empty: they have none
+	GPUs   int    // of each node; 0: none
+	CPUs   int    // of each node; 0: 32
+	Memory int    // megabytes of each node; 0: 100000
+	Absent bool   // no slurmd runs on them
+}
+
+// Options say what Slurm a rig runs.
+type Options struct {
+	Groups     []Group  // none: a[1-2] with 8 GPUs of type a100 and h[1-2] with 8 of type h100
+	Accounting bool     // with slurmdbd, an account ml, and an association of each of Users
+	Users      []string // who may submit; none: root and nobody
+	Lines      []string // of slurm.conf, after the others: partitions are all, of all nodes, unless a line begins with PartitionName
+}
+
+// A Rig is a Slurm that runs.
+type Rig struct {
+	Folder  string
+	options Options
+	ports   map[string]int
+	daemons map[string]*daemon // by name: slurmctld, slurmd-a1
+}
+
+// asked says whether tests on a real Slurm are asked for.
+const asked = "SLURMRIG"
+
+// programs are those that a rig needs, and the packages that have them.
+var programs = map[string]string{
+	"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "scontrol": "slurm-client",
+	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
+}
+
+// Missing returns why no rig can run here; nil: one can.
+func Missing() error {
+	if os.Getuid() != 0 {
+		return errors.New("not root, who alone can start slurmd and make device files")
+	}
+	for program, of := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("no %s: apt-get install %s", program, of)
+		}
+	}
+	return nil
+}
+
+// Start starts a Slurm, which is stopped when the test ends. It skips the test where it cannot.
+func Start(t testing.TB, o Options) *Rig {
+	t.Helper()
+	if os.Getenv(asked) == "" {
+		t.Skipf("a real Slurm: set %s=1, as make slurm-test does", asked)
+	}
+	if err := Missing(); err != nil {
+		t.Skipf("a real Slurm: %v", err)
+	}
+	r, err := Open(t.Context(), o)
+	if r != nil {
+		t.Cleanup(r.Close)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Open starts a Slurm, all of whose nodes are ready when it returns. The Rig is to be closed also where
+// there is an error, unless it is nil.
+func Open(ctx context.Context, o Options) (*Rig, error) {
+	folder, err := os.MkdirTemp("", "slurmrig")
+	if err != nil {
+		return nil, err
+	}
+	r := &Rig{Folder: folder, options: o.filled(), daemons: make(map[string]*daemon)}
+	if r.ports, err = freePorts(r.listeners()); err != nil {
+		return r, err
+	}
+	for _, step := range []func(context.Context) error{
+		r.writeFiles, r.startMunge, r.startDatabase, r.StartController, r.startNodes,
+	} {
+		if err := step(ctx); err != nil {
+			return r, fmt.Errorf("%w\n%s", err, r.complaints())
+		}
+	}
+	return r, nil
+}
+
+// filled returns the options with defaults.
+func (o Options) filled() Options {
+	if len(o.Groups) == 0 {
+		o.Groups = []Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 2, Type: "h100", GPUs: 8}}
+	}
+	if len(o.Users) == 0 {
+		o.Users = []string{"root", "nobody"}
+	}
+	return o
+}
+
+// nodes returns the names of the nodes of a group.
+func (g *Group) nodes() []string {
+	var all []string
+	for i := range g.Nodes {
+		all = append(all, fmt.Sprintf("%s%d", g.Prefix, i+1))
+	}
+	return all
+}
+
+// listeners returns who needs a port.
+func (r *Rig) listeners() []string {
+	all := []string{"slurmctld", "slurmdbd", "mariadb"}
+	for i := range r.options.Groups {
+		all = append(all, r.options.Groups[i].nodes()...)
+	}
+	return all
+}
+
+// freePorts returns a free port for each name.
+func freePorts(names []string) (map[string]int, error) {
+	ports := make(map[string]int)
+	for _, name := range names {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all at once, so that none comes twice
+		ports[name] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
+// path returns the path of a file of the rig.
+func (r *Rig) path(elements ...string) string {
+	return filepath.Join(append([]string{r.Folder}, elements...)...)
+}
+
+// Environ returns what a command needs in its environment to reach this Slurm.
+func (r *Rig) Environ() []string {
+	return []string{"SLURM_CONF=" + r.path("slurm.conf")}
+}
+
+// Client returns a client of this Slurm, as root.
+func (r *Rig) Client() *client.Client { return &client.Client{Run: r.As("root")} }
+
+// patience is how long anything that is waited for may take.
+const patience = 60 * time.Second
+
+// Await asks until done returns true. It returns the last error, or that it took too long.
+func Await(ctx context.Context, what string, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		ok, err := done()
+		if ok && err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited %v for %s: %w", patience, what, errors.Join(err, ctx.Err()))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Log returns what a daemon has logged: slurmctld, slurmdbd, slurmd-a1.
+func (r *Rig) Log(name string) string {
+	text, err := os.ReadFile(r.path("log", name+".log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// complaints returns the lines of all logs that are errors.
+func (r *Rig) complaints() string {
+	files, _ := filepath.Glob(r.path("log", "*")) // the pattern is well formed
+	var b strings.Builder
+	for _, f := range files {
+		text, _ := os.ReadFile(f) // what cannot be read says nothing
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "error") || strings.Contains(line, "fatal") {
+				fmt.Fprintf(&b, "%s: %s", filepath.Base(f), line)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,182 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/live/slurm/client"
+)
+
+// An Idle is GPUs of a node that no job holds, and why.
+type Idle struct {
+	Node  string `json:"node"`
+	Type  string `json:"gpu_type"`
+	GPUs  int    `json:"gpus"`
+	Cause Cause  `json:"cause"`
+	Why   string `json:"why"`
+}
+
+// A Cause is why GPUs are idle, from a closed list.
+type Cause string
+
+// The causes.
+const (
+	Down       Cause = "down"       // the node does not answer, or an administrator has taken it out
+	Drained    Cause = "drained"    // the node finishes what it has, and starts nothing
+	Reserved   Cause = "reserved"   // they are kept for others or for maintenance
+	Unwanted   Cause = "unwanted"   // no job that may start waits for them
+	CPUs       Cause = "cpus"       // the CPUs that are left are fewer than any job wants that waits
+	Memory     Cause = "memory"     // so is the memory
+	Fragmented Cause = "fragmented" // each job that waits wants more GPUs of a node than are left there
+	Planned    Cause = "planned"    // Slurm keeps the node for a job of higher priority
+	Wanted     Cause = "wanted"     // a job would fit: Slurm has not started it yet
+)
+
+// idle returns the GPUs that no job holds.
+func idle(l *Look) []Idle {
+	all := []Idle{}
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		free := n.GPUs.Total() - n.Used.Total()
+		if free <= 0 {
+			continue
+		}
+		cause, why := l.cause(n, free)
+		all = append(all, Idle{Node: n.Name, Type: strings.Join(named(n.GPUs), "+"), GPUs: free, Cause: cause, Why: why})
+	}
+	return all
+}
+
+// cause returns why GPUs of a node are idle.
+func (l *Look) cause(n *client.Node, free int) (Cause, string) {
+	if cause, why := l.closed(n); cause != "" {
+		return cause, why
+	}
+	var wants []demand
+	kept := 0
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		d := demandOf(j)
+		if !j.Waits() || d.gpus == 0 || !l.suits(j, n) {
+			continue
+		}
+		if !startable(j) {
+			kept++
+			continue
+		}
+		wants = append(wants, d)
+	}
+	if len(wants) == 0 {
+		if kept > 0 {
+			return Unwanted, fmt.Sprintf("%s for them, and none may start: see their reasons", count(kept, "job waits", "jobs wait"))
+		}
+		return Unwanted, "no job waits for them"
+	}
+	return tightest(n, free, wants)
+}
+
+// closed returns why a node starts no job; empty: it does.
+func (l *Look) closed(n *client.Node) (Cause, string) {
+	said := ""
+	if n.Reason != "" {
+		said = ": " + n.Reason
+	}
+	drained := slices.ContainsFunc(n.Flags, func(f string) bool { return strings.HasPrefix(f, "DRAIN") })
+	switch {
+	case n.State == "DOWN" || slices.Contains(n.Flags, "NOT_RESPONDING"):
+		return Down, "the node is down" + said
+	case drained:
+		return Drained, "the node is drained" + said
+	case !n.Usable():
+		return Down, "the node is " + strings.ToLower(strings.Join(append([]string{n.State}, n.Flags...), ", ")) + said
+	}
+	for i := range l.Reservations {
+		if v := &l.Reservations[i]; v.Active() && slices.Contains(v.Nodes, n.Name) {
+			return Reserved, "reservation " + v.Name + keeps(v)
+		}
+	}
+	return "", ""
+}
+
+// keeps says for whom a reservation keeps nodes, and until when.
+func keeps(v *client.Reservation) string {
+	who := ""
+	if slices.Contains(v.Flags, "MAINT") {
+		who = " for maintenance"
+	} else if all := append(slices.Clone(v.Users), v.Accounts...); len(all) > 0 {
+		who = " for " + strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s until %s", who, v.End.Format("2006-01-02 15:04 MST"))
+}
+
+// A demand is what a job wants of each of its nodes, at least.
+type demand struct {
+	label  string
+	gpus   int
+	cpus   int
+	memory int64 // bytes
+}
+
+// demandOf returns what a job wants of each node: what it says, or equal parts.
+func demandOf(j *client.Job) demand {
+	nodes := max(j.Needed, 1)
+	d := demand{label: j.Label(), gpus: j.PerNode.Total(), cpus: j.CPUs / nodes, memory: j.Memory / int64(nodes)}
+	if d.gpus == 0 {
+		d.gpus = (j.GPUs.Total() + nodes - 1) / nodes
+	}
+	return d
+}
+
+// startable reports whether nothing but a lack of nodes, or others that are ahead, keeps a job waiting.
+func startable(j *client.Job) bool {
+	switch bare(j.Reason) {
+	case "", "None", "Resources", "Priority", "ReqNodeNotAvail", "NodeDown", "Reservation", "Licenses":
+		return !j.Kept()
+	}
+	return false
+}
+
+// suits reports whether a job could run on a node at all: by partition, GPU type, wishes and features.
+func (l *Look) suits(j *client.Job, n *client.Node) bool {
+	if !slices.ContainsFunc(strings.Split(j.Partition, ","), func(p string) bool { return slices.Contains(n.Partitions, p) }) {
+		return false
+	}
+	for _, kind := range named(j.GPUs) {
+		if n.GPUs[kind] == 0 {
+			return false
+		}
+	}
+	if slices.Contains(j.Excluded, n.Name) || len(j.ReqNodes) >= max(j.Needed, 1) && !slices.Contains(j.ReqNodes, n.Name) {
+		return false
+	}
+	return true
+}
+
+// tightest returns what the demand that lacks least lacks.
+func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
+	cpus, memory := n.CPUs-n.UsedCPUs, n.Memory-n.UsedMemory
+	least := slices.MinFunc(wants, func(a, b demand) int { return a.gpus - b.gpus })
+	if least.gpus > free {
+		return Fragmented, fmt.Sprintf("%d left, and the smallest job that waits, %s, wants %d on a node", free, least.label, least.gpus)
+	}
+	fit := slices.DeleteFunc(slices.Clone(wants), func(d demand) bool { return d.gpus > free })
+	if d := slices.MinFunc(fit, func(a, b demand) int { return a.cpus - b.cpus }); d.cpus > cpus {
+		return CPUs, fmt.Sprintf("%s left, and job %s wants %d", count(cpus, "CPU is", "CPUs are"), d.label, d.cpus)
+	}
+	if d := slices.MinFunc(fit, func(a, b demand) int { return int(min(max(a.memory-b.memory, -1), 1)) }); d.memory > memory {
+		return Memory, fmt.Sprintf("%d MiB of memory are left, and job %s wants %d", memory>>20, d.label, d.memory>>20)
+	}
+	if slices.Contains(n.Flags, "PLANNED") {
+		return Planned, "Slurm keeps the node for a job of higher priority; shorter jobs may still be backfilled"
+	}
+	return Wanted, fmt.Sprintf("job %s would fit here by GPUs, CPUs and memory: it is not its turn, or it needs more nodes", fit[0].label)
+}
+
+// count returns "1 job waits" or "3 jobs wait".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,166 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/live/slurm/client"
+)
+
+// waiting returns a job that waits.
+func waiting(j *client.Job, l *Look) Job {
+	v := jobOf(j)
+	v.Code = j.Reason
+	m := meaningOf(j.Reason)
+	v.Why, v.Unblock = m.Why, m.Unblock
+	if more := l.detail(j); more != "" {
+		v.Why += ": " + more
+	}
+	switch {
+	case !j.Start.IsZero() && !j.Start.Before(l.At):
+		v.Start = ETA{Late: j.Start, From: "Slurm's plan, which believes time limits; jobs of higher priority that come move it"}
+	case !j.Start.IsZero():
+		v.Start = ETA{From: "not known: Slurm's plan is older than now"}
+	default:
+		v.Start = ETA{From: "not known: Slurm has planned no start, as of jobs that may not start, and of those behind bf_max_job_test"}
+	}
+	return v
+}
+
+// bare returns a reason code without what stands behind it, as in "ReqNodeNotAvail, UnavailableNodes:a1".
+func bare(code string) string {
+	if i := strings.IndexAny(code, ",( "); i >= 0 {
+		return code[:i]
+	}
+	return code
+}
+
+// detail returns what of the state makes the reason of a job: numbers and names; empty: nothing more is known.
+func (l *Look) detail(j *client.Job) string {
+	code := bare(j.Reason)
+	switch {
+	case code == "Priority":
+		return l.ahead(j)
+	case code == "Resources":
+		return l.lacking(j)
+	case code == "Dependency" || code == "DependencyNeverSatisfied":
+		return j.Dependency
+	case code == "BeginTime" && !j.Eligible.IsZero():
+		return "not before " + j.Eligible.Format("2006-01-02 15:04:05 MST")
+	case code == "JobArrayTaskLimit":
+		_, limit, _ := strings.Cut(j.Tasks, "%")
+		return limit + " at once"
+	case code == "ReqNodeNotAvail" || code == "NodeDown":
+		return l.unusable(j)
+	case strings.HasPrefix(code, "QOS"):
+		return l.limit(j, code)
+	}
+	return ""
+}
+
+// ahead says how many jobs of the same partition come before a job.
+func (l *Look) ahead(j *client.Job) string {
+	n, gpus := 0, 0
+	for i := range l.Jobs {
+		o := &l.Jobs[i]
+		if o.Waits() && startable(o) && o.Priority > j.Priority && o.Partition == j.Partition {
+			n, gpus = n+1, gpus+o.GPUs.Total()
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s ahead, for %d GPUs", count(n, "job is", "jobs are"), gpus)
+}
+
+// lacking says what a job wants, and what is free of it.
+func (l *Look) lacking(j *client.Job) string {
+	d := demandOf(j)
+	if d.gpus == 0 {
+		return ""
+	}
+	fits, most := 0, 0
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		if cause, _ := l.closed(n); cause != "" || !l.suits(j, n) {
+			continue
+		}
+		free := n.GPUs.Total() - n.Used.Total()
+		most = max(most, free)
+		if free >= d.gpus && n.CPUs-n.UsedCPUs >= d.cpus && n.Memory-n.UsedMemory >= d.memory {
+			fits++
+		}
+	}
+	kind := strings.Join(named(j.GPUs), "+")
+	if kind != "" {
+		kind = " of type " + kind
+	}
+	return fmt.Sprintf("it wants %d GPUs%s on each of %s; %s that much free, the most on one is %d",
+		d.gpus, kind, count(max(j.Needed, 1), "node", "nodes"), count(fits, "node has", "nodes have"), most)
+}
+
+// unusable names the nodes of a job's wish or partition that start no job.
+func (l *Look) unusable(j *client.Job) string {
+	var names []string
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		if cause, _ := l.closed(n); cause != "" && l.suits(j, n) {
+			names = append(names, fmt.Sprintf("%s is %s", n.Name, cause))
+		}
+	}
+	const most = 4
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	return strings.Join(names, ", ")
+}
+
+// limit says which limit of a QOS keeps a job, and how much of it is used; empty: that is not known.
+func (l *Look) limit(j *client.Job, code string) string {
+	q := l.qos(j.QOS)
+	if p := l.partition(j.Partition); q == nil && p != nil {
+		q = l.qos(p.QOS)
+	}
+	if q == nil {
+		return ""
+	}
+	var most client.GPUs
+	same := func(*client.Job) bool { return true }
+	who := "all its jobs together"
+	switch {
+	case strings.Contains(code, "GRESPerUser"):
+		most, who, same = q.GPUsPerUser, "a user", func(o *client.Job) bool { return o.User == j.User }
+	case strings.Contains(code, "GRESPerAccount"):
+		most, who, same = q.GPUsPerAccount, "an account", func(o *client.Job) bool { return o.Account == j.Account }
+	case strings.Contains(code, "GRESPerJob"):
+		most, who, same = q.GPUsPerJob, "a job", func(*client.Job) bool { return false }
+	case strings.Contains(code, "GrpGRES"):
+		most = q.GPUs
+	case code == "QOSMaxJobsPerUserLimit" && q.JobsPerUser > 0:
+		return fmt.Sprintf("QOS %s lets %d jobs of a user run", q.Name, q.JobsPerUser)
+	}
+	if most == nil {
+		return ""
+	}
+	held := 0
+	for i := range l.Jobs {
+		if o := &l.Jobs[i]; o.Holds() && o.QOS == j.QOS && same(o) {
+			held += o.GPUs.Total()
+		}
+	}
+	said := fmt.Sprintf("QOS %s allows %s %v GPUs, of which %d are held; this job wants %d", q.Name, who, most, held, j.GPUs.Total())
+	if never(j, most) {
+		said += ": more than the limit, so it can never start"
+	}
+	return said
+}
+
+// never reports whether a job wants more than a limit.
+func never(j *client.Job, most client.GPUs) bool {
+	all, has := most[""]
+	return has && j.GPUs.Total() > all || slices.ContainsFunc(j.GPUs.Types(), func(t string) bool {
+		limit, has := most[t]
+		return has && j.GPUs[t] > limit
+	})
+}

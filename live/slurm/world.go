@@ -1,0 +1,268 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/execute"
+	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Reader says what jobs and nodes a Slurm has.
+type Reader interface {
+	Jobs(ctx context.Context) ([]client.Job, error)
+	Nodes(ctx context.Context) ([]client.Node, error)
+}
+
+// Options configure a World.
+type Options struct {
+	Bounds observe.Bounds  // which jobs take part
+	Slurm  Reader          // is read
+	Writer *execute.Writer // gives commands
+	Poll   time.Duration   // between looks at Slurm; default 5 s
+	Grace  time.Duration   // from the notice to a job until it is stopped; default 60 s
+	Start  time.Duration   // that a released job may wait until it is held again; default 2 min
+	Log    *slog.Logger
+}
+
+// DefaultOptions returns the defaults; Bounds, Slurm, Writer and Log are still to be filled in.
+func DefaultOptions() Options {
+	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute}
+}
+
+// Why a World ends by itself.
+var (
+	ErrOvertaken = errors.New("another scheduler, started later, serves the partition")
+	ErrTypes     = errors.New("there are GPUs of a type that was not there: start the scheduler again")
+)
+
+// A World is a scheduler.Backend, and an Observer of its own scheduler. Make one with Open. Next and Do
+// are for the scheduler's goroutine; everything else is safe for concurrent use.
+type World struct {
+	o     Options
+	epoch int64
+
+	mu        sync.Mutex
+	cluster   *cluster.Cluster
+	first     *cluster.Cluster // all nodes, when the World was opened
+	events    *eventqueue.Queue
+	byID      map[client.ID]*entry
+	order     []*entry // as they came
+	work      chan struct{}
+	ends      error // why the World is over; nil: it is not
+	draining  bool
+	computing int // background work that is under way
+	trouble   string
+}
+
+var (
+	_ scheduler.Backend  = (*World)(nil)
+	_ scheduler.Observer = (*World)(nil)
+)
+
+// newQueue makes the queue of events; tests give it another clock.
+var newQueue = eventqueue.New
+
+// Open returns a World of the elastic jobs that Slurm shows. They arrive as Restored, by number. It
+// gives no commands. It returns an error if Slurm does not answer, or the partition has no GPUs.
+func Open(ctx context.Context, o Options) (*World, error) {
+	w := &World{o: o, events: newQueue(), byID: map[client.ID]*entry{}, work: make(chan struct{}, 1)}
+	seen, err := w.look(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
+	}
+	if len(seen.Nodes) == 0 {
+		return nil, fmt.Errorf("slurm: partition %s has no node with GPUs of one type: %q", o.Bounds.Partition, seen.Left)
+	}
+	if w.cluster, err = cluster.New(seen.Nodes); err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
+	}
+	w.first = w.cluster
+	w.epoch = max(time.Now().UnixNano(), seen.Epoch+1)
+	w.reconcile(seen, restored)
+	w.events.Begin()
+	return w, nil
+}
+
+func (w *World) look(ctx context.Context) (*observe.Observation, error) {
+	jobs, err := w.o.Slurm.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := w.o.Slurm.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return observe.Observe(time.Now(), jobs, nodes, &w.o.Bounds), nil
+}
+
+// Cluster returns the nodes of the partition as they were when the World was opened. Events say what of
+// them elastic jobs may have.
+func (w *World) Cluster() *cluster.Cluster { return w.first }
+
+// Follow sets the time between rounds.
+func (w *World) Follow(round time.Duration, _ func(time.Time) []*policy.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events.Round = round
+}
+
+// Event implements scheduler.Observer.
+func (*World) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (*World) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
+
+// Now implements scheduler.Backend.
+func (w *World) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events.Now()
+}
+
+// ClockMoved returns how far the machine's clock was set forward, or back, since Open.
+func (w *World) ClockMoved() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events.ClockMoved()
+}
+
+// Drain makes Next return io.EOF once all jobs, and background work, have ended.
+func (w *World) Drain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.draining = true
+	w.events.Wake()
+}
+
+// Next implements scheduler.Backend.
+func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	return eventqueue.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+}
+
+// take returns the next event, or how long to wait for one; 0 if the deadline has come.
+func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ends != nil {
+		return nil, 0, w.ends
+	}
+	if ev := w.events.Take(deadline); ev != nil {
+		w.taken(ev)
+		return ev, 0, nil
+	}
+	if w.draining && w.events.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
+		return nil, 0, io.EOF
+	}
+	return nil, w.events.Pass(deadline), nil
+}
+
+// Execute brings Slurm closer to the plan until ctx is done: at every poll, and when there is a new
+// plan.
+func (w *World) Execute(ctx context.Context) error {
+	tick := time.NewTicker(w.o.Poll)
+	defer tick.Stop()
+	for {
+		if err := w.pass(ctx); err != nil && ctx.Err() == nil {
+			w.complain(err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.work:
+		case <-tick.C:
+		}
+	}
+}
+
+// complain logs an error that is not the one before.
+func (w *World) complain(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text := err.Error(); text != w.trouble {
+		w.trouble = text
+		w.o.Log.Warn("Slurm cannot be told anything now", "err", text)
+	}
+}
+
+// Trouble returns what keeps the World from giving commands, for people; empty if nothing does.
+func (w *World) Trouble() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.trouble
+}
+
+// pass observes, tells the scheduler what is new, and gives the commands that are next. It returns an
+// error if Slurm does not answer.
+func (w *World) pass(ctx context.Context) error {
+	seen, err := w.look(ctx)
+	if err != nil {
+		return err
+	}
+	return w.carry(ctx, w.steps(seen))
+}
+
+// steps takes over an observation, and returns the commands that are next; none once the World is over.
+func (w *World) steps(seen *observe.Observation) []execute.Step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.trouble = ""; seen.Epoch > w.epoch {
+		w.end(fmt.Errorf("partition %s: %w", w.o.Bounds.Partition, ErrOvertaken))
+	}
+	if w.ends != nil {
+		return nil
+	}
+	w.reconcile(seen, submitted)
+	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch})
+}
+
+// end ends the World.
+func (w *World) end(why error) {
+	w.ends = why
+	w.events.Wake()
+}
+
+// carry gives commands as long as the limit allows. After one that was refused, no further one about
+// the same job.
+func (w *World) carry(ctx context.Context, steps []execute.Step) error {
+	refused := map[client.ID]bool{}
+	for i := range steps {
+		s := &steps[i]
+		if refused[s.Job] {
+			continue
+		}
+		switch err := w.o.Writer.Do(ctx, s); {
+		case err == nil:
+			w.carried(s)
+		case errors.Is(err, execute.ErrBusy):
+			return nil
+		case errors.Is(err, execute.ErrRefused):
+			refused[s.Job] = true
+			w.refused(s, err)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// entryOf returns a job that has not ended.
+func (w *World) entryOf(id job.ID) (*entry, error) {
+	for _, e := range w.order {
+		if e.spec.ID == id {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("job %s: no such job is live", id)
+}

@@ -1,0 +1,95 @@
+package slurm
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/slurm/execute"
+	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/schedulertest"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// options are those of a World on a Slurm in memory.
+func options(s *slurmtest.Slurm) Options {
+	o := DefaultOptions()
+	o.Bounds, o.Slurm, o.Log, o.Poll = observe.Bounds{Partition: "gpu"}, s, quiet, time.Second
+	o.Writer = &execute.Writer{Slurm: s, PerMinute: 1000, Log: quiet}
+	return o
+}
+
+func open(t testing.TB, s *slurmtest.Slurm) *World {
+	t.Helper()
+	w, err := Open(context.Background(), options(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// twoNodes is a Slurm of two nodes of four GPUs.
+func twoNodes() *slurmtest.Slurm {
+	return slurmtest.New(slurmtest.Node("n1", "a100", 4), slurmtest.Node("n2", "a100", 4))
+}
+
+// stepped is a World whose executor acts while it waits for what is next.
+type stepped struct{ *World }
+
+// Next implements scheduler.Backend.
+func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	return eventqueue.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
+		if err := s.pass(ctx); err != nil {
+			return nil, 0, err
+		}
+		ev, wait, err := s.take(deadline)
+		return ev, min(wait, s.o.Poll), err
+	})
+}
+
+// A Slurm is a world like any other.
+func TestConformance(t *testing.T) {
+	const most = time.Minute // however busy the machine is
+	schedulertest.Run(t, func(t testing.TB) scheduler.Backend {
+		s := twoNodes()
+		for i, c := range []string{"oxgang:elastic;min=1;max=4", "oxgang:elastic;min=2;max=8", "oxgang:elastic;min=4;max=4"} {
+			s.Submit(slurmtest.Ask{Comment: c, Work: float64(i), Begin: time.Hour})
+		}
+		t.Cleanup(func() {
+			if err := s.Wrong(); err != nil {
+				t.Error(err)
+			}
+		})
+		w := open(t, s)
+		if err := w.pass(t.Context()); err != nil { // it holds them
+			t.Fatal(err)
+		}
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.Drain()
+		return &stepped{w}
+	}, func(ctx context.Context, b scheduler.Backend) error {
+		ctx, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		c, err := cluster.New([]cluster.Node{
+			{ID: "n1", GPUType: "a100", Capacity: cluster.Resources{GPUs: 4}}, {ID: "n2", GPUType: "a100", Capacity: cluster.Resources{GPUs: 4}},
+		})
+		if err != nil {
+			return err
+		}
+		return schedulertest.DriveEvery(2*time.Second, c)(ctx, b)
+	})
+}
+
+func TestNext_waits_for_background_work(t *testing.T) {
+	w := open(t, twoNodes())
+	w.Drain()
+	schedulertest.RunDrained(t, w)
+}

@@ -1,0 +1,52 @@
+package external
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Meter is the scheduler.Observer that counts the time that jobs spend in the system: from submission to
+// their end. Its zero value has seen nothing. It is not safe for concurrent use.
+type Meter struct {
+	active  int
+	at      time.Time
+	seconds float64 // since the last Take
+}
+
+// Take returns the job-seconds up to now that were not taken before.
+func (m *Meter) Take(now time.Time) float64 {
+	m.advance(now)
+	seconds := m.seconds
+	m.seconds = 0
+	return seconds
+}
+
+func (m *Meter) advance(now time.Time) {
+	if !m.at.IsZero() && now.After(m.at) {
+		m.seconds += float64(m.active) * now.Sub(m.at).Seconds()
+	}
+	if m.at.IsZero() || now.After(m.at) {
+		m.at = now
+	}
+}
+
+// Event implements scheduler.Observer.
+func (m *Meter) Event(now time.Time, ev scheduler.Event) {
+	m.advance(now)
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		m.active++
+	case scheduler.Exited:
+		if ev.Outcome != scheduler.Lost {
+			m.active--
+		}
+	}
+}
+
+// Round implements scheduler.Observer.
+func (m *Meter) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) { m.advance(s.Now) }
+
+// Rest returns the job-seconds since the last Take, up to the last thing seen.
+func (m *Meter) Rest() float64 { return m.Take(m.at) }

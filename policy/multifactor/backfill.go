@@ -1,0 +1,169 @@
+package multifactor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// backfill goes down the queue: each job starts, or is given a reservation. No later job starts then
+// than the last that would fit now if nothing were reserved, so those behind it are not tested.
+func (r *round) backfill(o *Backfill) {
+	last := -1
+	tested := r.line[:min(o.Tests, len(r.line))]
+	for k := range tested {
+		if at := &tested[k]; !at.done && r.fits(at) {
+			last = k
+		}
+	}
+	if last < 0 {
+		return
+	}
+	r.nodes.sortEnds()
+	for k := range tested[:last+1] {
+		if at := &tested[k]; !at.done && len(at.wants) > 0 {
+			r.startOrReserve(at, o.Horizon)
+		}
+	}
+}
+
+// startOrReserve starts a job where it can begin now without a job ahead of it starting later, or reserves the
+// nodes on which it can begin first, if that is within the horizon.
+func (r *round) startOrReserve(at *place, horizon time.Duration) {
+	best, w, on := never, (*want)(nil), []int(nil)
+	for i := range at.wants {
+		if r.closed[at.wants[i].t] {
+			continue
+		}
+		if in, nodes := r.nodes.earliest(&at.wants[i], at.limit, horizon); in < best {
+			best, w, on = in, &at.wants[i], nodes
+		}
+	}
+	switch {
+	case w == nil || best > horizon:
+		return
+	case best == 0:
+		r.give(at, w, on)
+		return
+	}
+	at.starts = best
+	r.nodes.reserve(on, reserved{best, best + at.limit})
+}
+
+// A reserved time is from one time to another, from now.
+type reserved struct{ from, to time.Duration }
+
+// reserve adds a time to those at which some nodes are reserved, whole.
+func (n *nodes) reserve(on []int, t reserved) {
+	for _, i := range on {
+		n.all[i].reserved = append(n.all[i].reserved, t)
+	}
+	for _, edge := range []time.Duration{t.from, t.to} {
+		if at, there := slices.BinarySearch(n.edges, edge); !there {
+			n.edges = slices.Insert(n.edges, at, edge)
+		}
+	}
+}
+
+// open reports whether a node is reserved at no time from one to another.
+func (m *node) open(from, to time.Duration) bool {
+	return !slices.ContainsFunc(m.reserved, func(r reserved) bool { return from < r.to && r.from < to })
+}
+
+// later returns the first edge of a reserved time after another; not ok: there is none.
+func (n *nodes) later(at time.Duration) (time.Duration, bool) {
+	i, there := slices.BinarySearch(n.edges, at)
+	if there {
+		i++
+	}
+	if i == len(n.edges) {
+		return 0, false
+	}
+	return n.edges[i], true
+}
+
+// earliest returns when a want can begin, as the backfill scheduler finds it, and on which nodes; at least never if
+// that is beyond a horizon. It tries now, and then each edge of what is reserved: only nodes that are open for as long as the job lasts
+// from then on count. Of these it asks when enough will be free. If that is after the next edge, when more nodes may be
+// open, or if the nodes are reserved from then on, it tries later. Each try begins later than the one before, and
+// edges are finite, so it ends. Source: Slurm's sched/backfill, _attempt_backfill, TRY_LATER.
+func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, []int) {
+	for at := time.Duration(0); at <= horizon; {
+		edge, more := n.later(at)
+		in, on := n.willRun(w, at, lasts)
+		in = max(in, at)
+		switch {
+		case on == nil && !more:
+			return never, nil
+		case on == nil, more && in > edge:
+			at = edge
+		case slices.ContainsFunc(on, func(i int) bool { return !n.all[i].open(in, in+lasts) }):
+			at = in
+		default:
+			return in, on
+		}
+	}
+	return never, nil
+}
+
+// firstWindow is how long after the first end of what runs others still count as of the same time, the first time that ends
+// are added up; each time it is twice as long as before. So what is far off is looked at less closely. Source:
+// Slurm's select/cons_tres, _will_run_test.
+const firstWindow = 30 * time.Second
+
+// willRun returns when the nodes that are open from a time on, for so long, will have what is wanted, by the ends of
+// what runs; and which of them. nil: never.
+func (n *nodes) willRun(w *want, at, lasts time.Duration) (time.Duration, []int) {
+	n.able, n.free = n.able[:0], append(n.free[:0], make([]room, len(n.all))...)
+	enough := 0
+	for _, i := range n.byType[w.t] {
+		m := &n.all[i]
+		if !m.open(at, at+lasts) {
+			continue
+		}
+		n.free[i] = room{Resources: m.free, open: true, covers: covers(&m.free, &w.each)}
+		if n.free[i].covers {
+			enough++
+		}
+	}
+	if enough >= w.nodes {
+		return 0, n.choose(w)
+	}
+	window := firstWindow
+	var first time.Duration
+	for k := range n.ends {
+		e := &n.ends[k]
+		f := &n.free[e.node]
+		if !f.open {
+			continue
+		}
+		if first == 0 {
+			first = e.in
+		}
+		f.GPUs, f.CPUs, f.Memory = f.GPUs+e.GPUs, f.CPUs+e.CPUs, f.Memory+e.Memory
+		if !f.covers && covers(&f.Resources, &w.each) {
+			f.covers, enough = true, enough+1
+		}
+		if k+1 < len(n.ends) && n.ends[k+1].in <= first+window {
+			continue
+		}
+		if enough >= w.nodes {
+			return e.in, n.choose(w)
+		}
+		first, window = 0, 2*window
+	}
+	if enough >= w.nodes {
+		return n.ends[len(n.ends)-1].in, n.choose(w)
+	}
+	return never, nil
+}
+
+// sortEnds collects the ends of what runs, in order of time.
+func (n *nodes) sortEnds() {
+	n.ends = n.ends[:0]
+	for i := range n.all {
+		n.ends = append(n.ends, n.all[i].ends...)
+	}
+	slices.SortStableFunc(n.ends, func(a, b release) int { return cmp.Compare(a.in, b.in) })
+	n.sorted = true
+}

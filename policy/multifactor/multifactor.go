@@ -1,0 +1,209 @@
+package multifactor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// A Policy decides as Slurm does. It remembers when it last backfilled and what users have used, so its plans depend
+// on the snapshots that it was shown. It is not safe for concurrent use.
+type Policy struct {
+	o      Options
+	filled time.Time     // when it last backfilled; zero: never
+	plan   *policy.Plan  // of a round after which nothing starts until something happens; nil: there is none
+	seen   []*policy.Job // its rows
+	on     *cluster.Cluster
+	used   usage
+	line   []place
+	nodes  nodes
+}
+
+// New returns a Policy, or the error of Options.Validate.
+func New(o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("multifactor: %w", err)
+	}
+	return &Policy{o: o}, nil
+}
+
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits { return policy.Traits{} }
+
+// Plan implements policy.Policy. Its time is linear in jobs and nodes, but for backfilling, where it is the
+// number of jobs that are tested times that of the nodes. The only error is that of ctx.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("multifactor: round %d: %w", s.Round, err)
+	}
+	if p.o.FairShare > 0 {
+		p.used.advance(s, p.o.HalfLife)
+	}
+	if p.settled(s) { // nothing has happened since backfilling has found nothing to start
+		return p.plan, nil
+	}
+	r := &round{Round: grant.NewRound(s), now: s.Now, nodes: &p.nodes, closed: make([]bool, len(s.Cluster.Types()))}
+	r.KeepRunning() // 1. who runs stays
+	r.stay()
+	p.lineUp(r) // 2. the others queue, by priority
+	due := p.backfills(s)
+	if r.hopeful() {
+		r.nodes.reset(s.Cluster)
+		r.occupy()
+		r.main(p.o.Depth) // 3. the main scheduler
+		if due {          // 4. and, from time to time, the other
+			r.backfill(&p.o.Backfill)
+		}
+	}
+	r.explain()
+	p.remember(r, due)
+	return r.Plan(), nil
+}
+
+// backfills reports whether it is time to backfill.
+func (p *Policy) backfills(s *policy.Snapshot) bool {
+	if p.o.Tests == 0 || !p.filled.IsZero() && s.Now.Sub(p.filled) < p.o.Interval {
+		return false
+	}
+	p.filled = s.Now
+	return true
+}
+
+// remember keeps a round in which backfilling has started nothing, because there is nothing to start either until something
+// happens: reservations come nearer, and what is not free now is not before a job ends.
+func (p *Policy) remember(r *round, due bool) {
+	p.plan = nil
+	if !due || slices.ContainsFunc(r.line, func(at place) bool { return at.done }) {
+		return
+	}
+	p.plan, p.on, p.seen = r.Plan(), r.Snapshot.Cluster, append(p.seen[:0], r.Snapshot.Jobs...)
+}
+
+// settled reports whether nothing has happened since such a round.
+func (p *Policy) settled(s *policy.Snapshot) bool {
+	return p.plan != nil && p.on == s.Cluster && slices.Equal(p.seen, s.Jobs)
+}
+
+// A round is a plan in the making.
+type round struct {
+	*grant.Round
+	now    time.Time
+	nodes  *nodes
+	closed []bool  // types of which nothing can be started, because the placer has to find nodes first
+	line   []place // jobs that wait, by priority
+}
+
+// A place in the queue is a job, and what it wants of each type on which it may run.
+type place struct {
+	index    int
+	priority float64
+	limit    time.Duration // how long it may run
+	wants    []want        // none: it can never run
+	done     bool          // it has started
+	starts   time.Duration // from now, as backfilling has reserved; 0: not known
+}
+
+// lineUp sorts the jobs without a decision.
+func (p *Policy) lineUp(r *round) {
+	p.line = p.line[:0]
+	for i, j := range r.Snapshot.Jobs {
+		if r.Decided(i) {
+			continue
+		}
+		at := place{index: i, priority: p.priority(r.Snapshot, j), limit: limit(j)}
+		for t := range r.Types {
+			if w, ok := wantOf(j, t, &r.Types[t]); ok {
+				at.wants = append(at.wants, w)
+			}
+		}
+		p.line = append(p.line, at)
+	}
+	slices.SortStableFunc(p.line, byPriority)
+	r.line = p.line
+}
+
+// hopeful reports whether some job might start, by the number of GPUs that are free of each type.
+func (r *round) hopeful() bool {
+	return slices.ContainsFunc(r.line, func(at place) bool {
+		return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && w.size <= r.Free(w.t) })
+	})
+}
+
+// main starts jobs in the order of the line. One that does not fit blocks its queue and the types
+// on which it may run.
+func (r *round) main(depth int) {
+	var blocked []string
+	closed := slices.Clone(r.closed)
+	for k := range r.line[:min(depth, len(r.line))] {
+		at := &r.line[k]
+		queue := r.Snapshot.Jobs[at.index].Queue
+		if len(at.wants) == 0 || slices.Contains(blocked, queue) || r.start(at, closed) {
+			continue
+		}
+		blocked = append(blocked, queue)
+		for i := range at.wants {
+			closed[at.wants[i].t] = true
+		}
+	}
+}
+
+// start starts a job on the first type that is not closed and has room, and reports whether there is one.
+func (r *round) start(at *place, closed []bool) bool {
+	for i := range at.wants {
+		w := &at.wants[i]
+		if closed[w.t] || !r.nodes.mayFit(w) {
+			continue
+		}
+		if on := r.nodes.pick(w); on != nil {
+			r.give(at, w, on)
+			return true
+		}
+	}
+	return false
+}
+
+// give grants a job what it wants on some nodes.
+func (r *round) give(at *place, w *want, on []int) {
+	if !r.Assign(at.index, w.t, w.allocation()) {
+		return
+	}
+	r.Plan().Jobs[at.index].Placement = r.nodes.place(w, on, at.limit)
+	at.done = true
+}
+
+// explain says why the others wait.
+func (r *round) explain() {
+	waiting := 0
+	var head *place
+	for k := range r.line {
+		at := &r.line[k]
+		if at.done {
+			continue
+		}
+		j, d := r.Snapshot.Jobs[at.index], &r.Plan().Jobs[at.index]
+		gpus := float64(grant.Requested(j))
+		switch {
+		case len(at.wants) == 0:
+			r.Lacks(at.index, -1, 0)
+			continue
+		case waiting == 0:
+			head = at
+			r.Lacks(at.index, at.wants[0].t, at.wants[0].size)
+		case head.starts > 0 && r.fits(at):
+			d.Why = policy.Reason{Kind: policy.WaitBackfill, Value: head.starts.Round(time.Second).Seconds(), Limit: gpus}
+		default:
+			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: gpus}
+		}
+		waiting++
+	}
+}
+
+// fits reports whether a job would fit now, but for reservations.
+func (r *round) fits(at *place) bool {
+	return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && r.nodes.mayFit(&w) })
+}

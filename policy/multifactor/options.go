@@ -1,0 +1,71 @@
+package multifactor
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options configure a Policy. Start from DefaultOptions.
+type Options struct {
+	Weights
+	Backfill
+	// Depth is how many jobs the main scheduler looks at when something has happened. Source:
+	// slurm.conf(5), default_queue_depth.
+	Depth int
+}
+
+// Weights say what is added to the priority with which a job was submitted. Source: slurm.conf(5).
+type Weights struct {
+	// Age is added in full once a job has waited for MaxAge, and in proportion before: PriorityWeightAge,
+	// PriorityMaxAge.
+	Age    float64
+	MaxAge time.Duration
+	// Calculated is how often ages are counted; between that a priority stays: PriorityCalcPeriod. 0: always.
+	Calculated time.Duration
+	// JobSize is added in proportion to the share of the cluster's GPUs that a job asks for:
+	// PriorityWeightJobSize, without PriorityFavorSmall.
+	JobSize float64
+	// FairShare is added in full to jobs of a user that has used nothing, half to those of one that has
+	// used an equal part of what all used, and so on: PriorityWeightFairshare, with equal shares and without accounts.
+	// What was used counts half after HalfLife: PriorityDecayHalfLife.
+	FairShare float64
+	HalfLife  time.Duration
+}
+
+// Backfill configures the backfill scheduler. Source: slurm.conf(5), SchedulerParameters.
+type Backfill struct {
+	Interval time.Duration // between its passes: bf_interval
+	Horizon  time.Duration // how far ahead it reserves: bf_window
+	Tests    int           // jobs that a pass looks at: bf_max_job_test
+}
+
+// DefaultOptions returns Slurm's defaults, with a weight for age alone, so that jobs that were submitted with equal
+// priority are served as they come.
+func DefaultOptions() Options {
+	return Options{
+		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, HalfLife: 7 * 24 * time.Hour},
+		Backfill: Backfill{Interval: 30 * time.Second, Horizon: 24 * time.Hour, Tests: 500},
+		Depth:    100,
+	}
+}
+
+// Validate returns an error that joins all that is wrong with o.
+func (o *Options) Validate() error {
+	var errs []error
+	for name, w := range map[string]float64{"age": o.Age, "job-size": o.JobSize, "fair-share": o.FairShare} {
+		if !(w >= 0 && w <= 1<<32) {
+			errs = append(errs, fmt.Errorf("%s %v, want 0 to 2^32", name, w))
+		}
+	}
+	if o.MaxAge <= 0 || o.HalfLife <= 0 || o.Calculated < 0 {
+		errs = append(errs, fmt.Errorf("max-age %v, half-life %v, calculated %v, want more than 0", o.MaxAge, o.HalfLife, o.Calculated))
+	}
+	if o.Interval < 0 || o.Horizon < 0 {
+		errs = append(errs, fmt.Errorf("interval %v, horizon %v, want at least 0", o.Interval, o.Horizon))
+	}
+	if o.Tests < 0 || o.Depth < 1 {
+		errs = append(errs, fmt.Errorf("tests %d, depth %d, want at least 0 and at least 1", o.Tests, o.Depth))
+	}
+	return errors.Join(errs...)
+}

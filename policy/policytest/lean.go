@@ -1,0 +1,39 @@
+package policytest
+
+import (
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// RunLean checks that a round of a thousand jobs, a tenth of which report, allocates little: no more than
+// twice its decisions and 64 kB, and no more than a hundred times and once for every twenty jobs. What a policy
+// knows of jobs it keeps, and memory of a round it uses again.
+func RunLean(t *testing.T, p policy.Policy) {
+	w, rounds := NewCrowd(t, 7000), 0
+	var before, after runtime.MemStats
+	var bytes, times uint64
+	w.Play(30, func(s *policy.Snapshot) *policy.Plan {
+		runtime.ReadMemStats(&before)
+		plan, err := p.Plan(t.Context(), s)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rounds++; rounds > 15 { // until the jobs have grown, and slices with them
+			bytes, times = bytes+after.TotalAlloc-before.TotalAlloc, times+after.Mallocs-before.Mallocs
+		}
+		return plan
+	})
+	jobs := uint64(len(w.s.Jobs))
+	bytes, times = bytes/15, times/15
+	if most := 2*jobs*uint64(unsafe.Sizeof(policy.Decision{})) + 1<<16; bytes > most {
+		t.Errorf("%d bytes a round of %d jobs, want at most %d", bytes, jobs, most)
+	}
+	if most := 100 + jobs/20; times > most {
+		t.Errorf("%d allocations a round of %d jobs, want at most %d", times, jobs, most)
+	}
+	t.Logf("%d bytes and %d allocations a round of %d jobs", bytes, times, jobs)
+}

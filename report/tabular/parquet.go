@@ -1,0 +1,99 @@
+package tabular
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// rowGroup is the number of rows that are held in memory and then written together.
+const rowGroup = 1 << 16
+
+// A parquetSink writes Parquet: every column is optional, texts by dictionaries, pages by Snappy.
+type parquetSink struct {
+	to     *parquet.GenericWriter[any]
+	held   int
+	buffer parquet.Row
+}
+
+func newParquet(w io.Writer, columns []Column) *parquetSink {
+	return &parquetSink{
+		to:     parquet.NewGenericWriter[any](w, schema(columns), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("oxgang", "", "")),
+		buffer: make(parquet.Row, len(columns)),
+	}
+}
+
+// schema returns the columns in their order. A parquet.Group would sort them by name; the fields of a
+// struct keep their order.
+func schema(columns []Column) *parquet.Schema {
+	fields := make([]reflect.StructField, len(columns))
+	for i, c := range columns {
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: c.Type.goType(), Tag: reflect.StructTag(fmt.Sprintf(`parquet:"c%d,optional%s"`, i, c.Type.tag()))}
+	}
+	return parquet.NewSchema("table", renamed{parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface()), columns})
+}
+
+// renamed is a group whose fields have the names of columns: tags of a struct allow only some.
+type renamed struct {
+	parquet.Node
+	columns []Column
+}
+
+// Fields implements parquet.Node.
+func (r renamed) Fields() []parquet.Field {
+	fields := r.Node.Fields()
+	for i := range fields {
+		fields[i] = named{fields[i], r.columns[i].Name}
+	}
+	return fields
+}
+
+type named struct {
+	parquet.Field
+	name string
+}
+
+// Name implements parquet.Field.
+func (n named) Name() string { return n.name }
+
+func (k Type) goType() reflect.Type {
+	switch k {
+	case Integer:
+		return reflect.TypeFor[int64]()
+	case Text:
+		return reflect.TypeFor[string]()
+	default:
+		return reflect.TypeFor[float64]()
+	}
+}
+
+func (k Type) tag() string {
+	if k == Text {
+		return ",dict"
+	}
+	return ""
+}
+
+// row implements sink. A definition level of 1 says that the value is known.
+func (s *parquetSink) row(values []any) error {
+	for i, v := range values {
+		if v == nil {
+			s.buffer[i] = parquet.NullValue().Level(0, 0, i)
+		} else {
+			s.buffer[i] = parquet.ValueOf(v).Level(0, 1, i)
+		}
+	}
+	if _, err := s.to.WriteRows([]parquet.Row{s.buffer}); err != nil {
+		return err
+	}
+	if s.held++; s.held < rowGroup {
+		return nil
+	}
+	s.held = 0
+	return s.to.Flush()
+}
+
+// close implements sink.
+func (s *parquetSink) close() error { return s.to.Close() }

@@ -1,0 +1,125 @@
+// Package tabular writes tables of typed columns, a row at a time and in bounded memory, as CSV or
+// Parquet: files that pandas, polars and DuckDB read.
+package tabular
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// A Format is a way to write a table. Its name is also the ending of its files.
+type Format string
+
+// The formats.
+const (
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+)
+
+// Formats returns every format.
+func Formats() []Format { return []Format{CSV, Parquet} }
+
+// ParseFormat returns the format of a name. It returns an error, which lists them, for another.
+func ParseFormat(name string) (Format, error) {
+	if f := Format(name); slices.Contains(Formats(), f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("format %q, want one of %v", name, Formats())
+}
+
+// A Type is that of the values of a column.
+type Type uint8
+
+// The types.
+const (
+	Number  Type = iota // float64
+	Integer             // int64
+	Text                // string
+)
+
+// A Column is the name of a column, with its unit, and the type of its values.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// A Writer writes a table. It is not safe for concurrent use.
+type Writer struct {
+	columns []Column
+	to      sink
+	rows    int
+}
+
+// A sink writes rows whose values have the types of the columns, or are nil.
+type sink interface {
+	row(values []any) error
+	close() error
+}
+
+// New returns a Writer of a table to w. Columns must have different names that are not empty. Close
+// does not close w.
+func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
+	for i, c := range columns {
+		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
+			return nil, fmt.Errorf("tabular: column %d is named %q, want a name that no other has", i, c.Name)
+		}
+	}
+	t := &Writer{columns: columns}
+	var err error
+	switch f {
+	case CSV:
+		t.to, err = newCSV(w, columns)
+	case Parquet:
+		t.to = newParquet(w, columns)
+	default:
+		_, err = ParseFormat(string(f))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tabular: %w", err)
+	}
+	return t, nil
+}
+
+// Row writes a row: for each column a value of its type, or nil where none is known. A number that is
+// not finite is written as not known. It returns an error for another number of values, for a value
+// of another type, and what w returned.
+func (t *Writer) Row(values ...any) error {
+	if len(values) != len(t.columns) {
+		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))
+	}
+	for i, v := range values {
+		if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			values[i] = nil
+		} else if v != nil && !t.columns[i].Type.has(v) {
+			return fmt.Errorf("tabular: row %d: column %s has a %T", t.rows, t.columns[i].Name, v)
+		}
+	}
+	t.rows++
+	if err := t.to.row(values); err != nil {
+		return fmt.Errorf("tabular: row %d: %w", t.rows-1, err)
+	}
+	return nil
+}
+
+// has reports whether v is a value of the type.
+func (k Type) has(v any) bool {
+	switch v.(type) {
+	case float64:
+		return k == Number
+	case int64:
+		return k == Integer
+	case string:
+		return k == Text
+	}
+	return false
+}
+
+// Close writes what is left of the table.
+func (t *Writer) Close() error {
+	if err := t.to.close(); err != nil {
+		return fmt.Errorf("tabular: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"testing"
+
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/test/rig"
+)
+
+// TestGangs: with the gates of workload-aware scheduling on, the Job controller makes a PodGroup for each Job,
+// and gates, pins, starts and resizes work as without.
+func TestGangs(t *testing.T) {
+	t.Run("the short scenes", func(t *testing.T) { shortScenes(t, rig.Options{Gangs: true}) })
+	t.Run("jobs of another size than they ask for", elasticGangs)
+}
+
+// elasticGangs: a job starts with more workers than it asks for, and loses some while it runs. Its gang would be of
+// as many as it asks for, and the API server refuses to change the size of that.
+func elasticGangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	ctx := t.Context()
+	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 2}}, Gangs: true})
+	if err := c.Install(ctx, Root+"/dist/install.yaml", Root+"/dist/rights/resize.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
+	Serve(t, c, Setup{Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system"})
+	b.create(Queue("train", v1alpha1.Resize, "afs"))
+	gang := Job("gang", "train", 4, 4, map[string]string{v1alpha1.RunSeconds: "1000"})
+	gang.Spec.Suspend = nil
+	b.awaitRules(gang)
+	b.runs("gang", 4)
+	b.groups(1)
+	finish(t, c, b.k, "gang")
+	elastic := Job("elastic", "train", 2, 4, map[string]string{
+		v1alpha1.RunSeconds: "1000000", v1alpha1.MinGPUs: "4", v1alpha1.MaxGPUs: "16", v1alpha1.ResizeBy: string(v1alpha1.InPlace),
+	})
+	b.create(elastic)
+	b.runs("elastic", 4)
+	b.create(Job("one", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
+	b.runs("one", 1)
+	b.runs("elastic", 2)
+}
+
+// groups fails the test unless there are so many PodGroups: else the gates are not on.
+func (b *bench) groups(want int) {
+	b.Helper()
+	var all schedulingv1alpha2.PodGroupList
+	if err := b.k.List(b.Context(), &all, client.InNamespace("default")); err != nil || len(all.Items) != want {
+		b.Fatalf("%d PodGroups, %v, want %d", len(all.Items), err, want)
+	}
+}
