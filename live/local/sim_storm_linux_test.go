@@ -25,7 +25,7 @@ func newStorm(seed uint64, kills int) *scenario {
 		}
 		sc.jobs = append(sc.jobs, j)
 	}
-	for range 5 * kills / 2 {
+	for range 2 * kills {
 		sc.faults = append(sc.faults, drawKill(r, anyTime()))
 	}
 	for range kills / 2 {
