@@ -13,8 +13,8 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-	slurmcommand "github.com/oxgang/oxgang/cmd/oxgang/slurm"
 	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/live/slurm/overview"
 	"github.com/oxgang/oxgang/page"
 )
 
@@ -46,9 +46,9 @@ Ctrl-C. The page can change nothing.`,
 				if len(args) > 0 {
 					return cli.Misused("--slurm and journal %q, want one of them", args[0])
 				}
-				source, err := slurmcommand.PageSource(cmd.Context())
+				source, err := overview.Open(cmd.Context())
 				if err != nil {
-					return err
+					return cli.Hinted(err, "run this where Slurm's commands are, as on a login node; SLURM_CONF names another configuration")
 				}
 				return servePage(cmd, source, listen)
 			}

@@ -17,9 +17,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/overview"
 	"github.com/oxgang/oxgang/live/slurm/view"
-	"github.com/oxgang/oxgang/page"
 )
 
 // formats are those of observe.
@@ -45,17 +43,6 @@ const month = 30 * 24 * time.Hour
 // newObservation returns an observation by the commands in the user's path.
 func newObservation() *observation {
 	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, history: month}
-}
-
-// PageSource returns what the live page shows of a Slurm, once it answers. Its errors have hints.
-func PageSource(ctx context.Context) (page.Source, error) {
-	o := newObservation()
-	o.learn(ctx)
-	s := overview.New(o.client, "Slurm", o.past, o.noPast)
-	if _, err := s.Overview(ctx, 0); err != nil {
-		return nil, Hinted(err)
-	}
-	return s, nil
 }
 
 // observeCommandOf returns the command that fills in an observation, and makes it.

@@ -47,6 +47,22 @@ func New(c *client.Client, title string, past *view.History, noPast string) *Slu
 	return &Slurm{client: c, title: title, past: past, noPast: noPast, pace: client.DefaultPace(), series: page.Series{Begun: time.Unix(0, 0).UTC()}}
 }
 
+// month is how far back past runs tell when jobs end.
+const month = 30 * 24 * time.Hour
+
+// Open returns the Source of the Slurm of the commands in the user's path, once it answers.
+func Open(ctx context.Context) (*Slurm, error) {
+	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
+	runs, err := c.Accounting(ctx, time.Now().Add(-month))
+	past := view.HistoryOf(runs)
+	if err != nil {
+		past, none = nil, "past runs are not known: "+err.Error()
+	}
+	s := New(c, "Slurm", past, none)
+	_, err = s.Overview(ctx, 0)
+	return s, err
+}
+
 // Live implements page.Source.
 func (*Slurm) Live() bool { return true }
 
