@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -49,6 +51,8 @@ func fill(v reflect.Value) int {
 		for _, f := range v.Fields() {
 			n += fill(f)
 		}
+	default:
+		panic("fill knows no fields of kind " + v.Kind().String())
 	}
 	return n
 }
@@ -101,7 +105,9 @@ func canaryMachine(t *testing.T) (dir string, id job.ID) {
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
-		<-done
+		if err := <-done; err != nil && !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	})
 	return dir, id
 }
