@@ -37,13 +37,8 @@ type Batch struct {
 
 // FindBatch is BestBatch with the throughput.
 func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Batch {
-	var all [Candidates]candidate
-	return best(m, a, list(all[:0], scopeOf(replicas, a.GPUType, limits)))
-}
-
-// best returns the best of candidates.
-func best(m Model, a cluster.Allocation, candidates []candidate) Batch {
-	s := search{model: m, alloc: a, candidates: candidates, choice: Candidates}
+	s := search{model: m, alloc: a, choice: Candidates}
+	s.n = len(list(s.candidates[:0], scopeOf(replicas, a.GPUType, limits)))
 	if t := m.StepTime(a); t.known() {
 		s.climb(&t)
 	} else {
@@ -52,7 +47,7 @@ func best(m Model, a cluster.Allocation, candidates []candidate) Batch {
 	if s.best == 0 {
 		return Batch{}
 	}
-	return Batch{Batch: candidates[s.choice].batch, Goodput: s.best, Throughput: s.throughput[s.choice]}
+	return Batch{Batch: s.candidates[s.choice].batch, Goodput: s.best, Throughput: s.throughput[s.choice]}
 }
 
 // A candidate is a batch size that BestBatch may try.
@@ -95,11 +90,12 @@ func list(candidates []candidate, of scope) []candidate {
 	return candidates
 }
 
-// A search is one call of BestBatch.
+// A search is one call of BestBatch. It has all it needs in itself, so that it lives on the stack.
 type search struct {
 	model      Model
 	alloc      cluster.Allocation
-	candidates []candidate
+	candidates [Candidates]candidate
+	n          int                 // candidates
 	throughput [Candidates]float64 // of those that were tried
 	efficiency [Candidates]float64 // likewise
 	best       float64             // goodput
@@ -119,13 +115,13 @@ func (s *search) try(i int) {
 // scan finds the best candidate of a model that says nothing of the time of its steps: it
 // tries the ends of all runs of equally many passes, and then between them.
 func (s *search) scan() {
-	for i := 0; i < len(s.candidates); {
+	for i := 0; i < s.n; {
 		k := s.run(i)
 		s.try(i)
 		s.try(k)
 		i = k + 1
 	}
-	for i := 0; i < len(s.candidates); {
+	for i := 0; i < s.n; {
 		k := s.run(i)
 		s.between(i, k)
 		i = k + 1
@@ -135,7 +131,7 @@ func (s *search) scan() {
 // run returns the last candidate with as many passes as candidate i.
 func (s *search) run(i int) int {
 	k := i
-	for k+1 < len(s.candidates) && s.candidates[k+1].batch.Accumulation == s.candidates[i].batch.Accumulation {
+	for k+1 < s.n && s.candidates[k+1].batch.Accumulation == s.candidates[i].batch.Accumulation {
 		k++
 	}
 	return k

@@ -90,7 +90,7 @@ func (s *search) climb(t *StepTime) {
 // offers returns all candidates, and where the one is that would be best if nothing were exchanged.
 func (s *search) offers(all []offer, t *StepTime) (offers []offer, first int) {
 	most, least := 0.0, 1.0
-	for i := range s.candidates {
+	for i := range s.n {
 		c := &s.candidates[i]
 		local := float64(c.batch.Local)
 		compute := t.Compute.At(local)

@@ -7,13 +7,13 @@ import (
 
 // TryAll is BestBatch by trying all candidates.
 func TryAll(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
-	all := list(make([]candidate, 0, Candidates), scopeOf(replicas, a.GPUType, limits))
-	s := search{model: m, alloc: a, candidates: all, choice: Candidates}
-	for i := range all {
+	s := search{model: m, alloc: a, choice: Candidates}
+	s.n = len(list(s.candidates[:0], scopeOf(replicas, a.GPUType, limits)))
+	for i := range s.n {
 		s.try(i)
 	}
 	if s.best == 0 {
 		return 0, job.BatchSize{}
 	}
-	return s.best, all[s.choice].batch
+	return s.best, s.candidates[s.choice].batch
 }
