@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,20 +35,24 @@ func Sweep(root, tag string) error {
 	if tag == "" {
 		return errors.New("keeper: sweep: no tag, want one")
 	}
-	var left []orphan
-	clean := 0 // readings in a row without an orphan: while a process changes its program, it has no environment
+	left := map[process]bool{} // killed, and not gone: one that ends has no environment any more, and still has files and devices
+	clean := 0                 // readings in a row without an orphan: while a process changes its program, it has no environment
 	for end := time.Now().Add(sweepLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		var err error
-		if left, err = sweepOnce(root, tag); err != nil {
+		found, err := sweepOnce(root, tag)
+		if err != nil {
 			return fmt.Errorf("keeper: sweep %s: %w", tag, err)
 		}
-		if len(left) > 0 {
+		for _, o := range found {
+			left[o.process] = true
+		}
+		maps.DeleteFunc(left, func(p process, _ bool) bool { return !p.alive() })
+		if len(found)+len(left) > 0 {
 			clean = 0
 		} else if clean++; clean == 2 {
 			return nil
 		}
 	}
-	return fmt.Errorf("keeper: sweep %s: %v still live after SIGKILL and %v", tag, left, sweepLimit)
+	return fmt.Errorf("keeper: sweep %s: %v still live after SIGKILL and %v", tag, slices.Collect(maps.Keys(left)), sweepLimit)
 }
 
 // An orphan is a process of a generation, whose supervisor may be gone.

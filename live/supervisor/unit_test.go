@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestNoticeJSON(t *testing.T) {
@@ -113,6 +116,35 @@ func TestParseStat(t *testing.T) {
 		if _, err := parseStat(7, []byte(bad)); err == nil {
 			t.Errorf("%q was taken, want an error", bad)
 		}
+	}
+}
+
+// Of a process that ends the environment is gone before its files are. A sweep that killed it waits for the files.
+func TestSweep_waits_for_what_ends(t *testing.T) {
+	tagged, signalled := listTagged, signalProcess
+	t.Cleanup(func() { listTagged, signalProcess = tagged, signalled })
+	c := exec.Command("sleep", "100")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	p, err := readProc(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []orphan{{p.process, "t"}}
+	listTagged = func(string) ([]orphan, error) { defer func() { all = nil }(); return all, nil } // once
+	signalProcess = func(process, unix.Signal) error { return nil }                               // it takes its time
+	swept := make(chan error, 1)
+	go func() { swept <- Sweep(t.TempDir(), "t") }()
+	select {
+	case err := <-swept:
+		t.Fatalf("the sweep ended (%v) while the process lived", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	_, _ = c.Process.Kill(), c.Wait()
+	if err := <-swept; err != nil {
+		t.Error(err)
 	}
 }
 
