@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,18 +126,18 @@ func TestTwo_schedulers(t *testing.T) {
 func TestRefused_start(t *testing.T) {
 	staged(t, func(t *testing.T, d *drama) {
 		b := d.slurm.Submit(slurmtest.Ask{Comment: "oxgang:elastic;min=4;max=4", Work: hours, Begin: time.Hour})
-		tried := 0
-		d.slurm.Refuse = func(c string) string {
+		var tried atomic.Int64
+		d.slurm.Refusing(func(c string) string {
 			if !strings.HasPrefix(c, "update "+b.String()+" NumNodes") {
 				return ""
 			}
-			tried++
+			tried.Add(1)
 			return "Job violates accounting/QOS policy"
-		}
+		})
 		time.Sleep(2 * time.Hour)
 		d.wants(t, map[string]int{"a": 8})
-		if tried < 2 || tried > 8 {
-			t.Errorf("tried %d times in two hours", tried)
+		if n := tried.Load(); n < 2 || n > 8 {
+			t.Errorf("tried %d times in two hours", n)
 		}
 		if j := d.slurm.Job(b); j.State != client.Pending {
 			t.Errorf("the job is %s, want it to wait", j.State)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,9 +42,17 @@ func config() *Config {
 	return &c
 }
 
+// editing is held by who changes a configuration that an orderer reads.
+var editing sync.Mutex
+
 func orderer(t *testing.T, s Slurm, c *Config) *Orderer {
 	t.Helper()
-	r, err := NewOrderer(s, func() (*Config, error) { next := *c; return &next, next.Validate() }, quiet)
+	r, err := NewOrderer(s, func() (*Config, error) {
+		editing.Lock()
+		defer editing.Unlock()
+		next := *c
+		return &next, next.Validate()
+	}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +122,9 @@ func TestOrderer_undoes(t *testing.T) {
 				if len(marks(t, s)) == 0 {
 					t.Error("nothing was done, so nothing can be undone")
 				}
+				editing.Lock()
 				stop(c, cancel)
+				editing.Unlock()
 				time.Sleep(time.Minute)
 				if left := marks(t, s); left != nil {
 					t.Errorf("left: %q", left)

@@ -23,7 +23,8 @@ type Slurm struct {
 	// Before and After are called about every command that writes, before and after it is done. An
 	// error of Before keeps it from being done; both are returned to who gave the command.
 	Before, After func(command string) error
-	// Refuse, if not nil, returns the words with which a command is refused; empty: it is not.
+	// Refuse, if not nil, returns the words with which a command is refused; empty: it is not. While a scheduler
+	// runs, it is changed by Refusing.
 	Refuse func(command string) string
 
 	mu    sync.Mutex

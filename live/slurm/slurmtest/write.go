@@ -12,6 +12,13 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
+// Refusing changes Refuse while a scheduler runs.
+func (s *Slurm) Refusing(refuse func(command string) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Refuse = refuse
+}
+
 // command does what writes to a job.
 func (s *Slurm) command(ctx context.Context, id client.ID, text string, do func(*Job) error) error {
 	if s.Before != nil {
