@@ -20,6 +20,7 @@ type gangs struct {
 	on       map[job.ID]cluster.Placement
 	all      int
 	together int // in one
+	crowded  int // that no rack had room for: see room
 }
 
 func (g *gangs) Event(time.Time, scheduler.Event) {}
@@ -27,14 +28,48 @@ func (g *gangs) Event(time.Time, scheduler.Event) {}
 func (g *gangs) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	for i, j := range s.Jobs {
 		now := p.Jobs[i].Placement
-		if len(now) > 1 && len(now) <= g.most && !now.SameGPUs(g.on[j.ID]) {
-			g.all++
-			if len(g.groups(s.Cluster, now)) == 1 {
-				g.together++
-			}
+		if len(now) < 2 || len(now) > g.most || now.SameGPUs(g.on[j.ID]) {
+			continue
 		}
-		g.on[j.ID] = now
+		g.all++
+		switch {
+		case len(g.groups(s.Cluster, now)) == 1:
+			g.together++
+		case !g.room(s, p, len(now)):
+			g.crowded++
+		}
 	}
+	for i, j := range s.Jobs {
+		g.on[j.ID] = p.Jobs[i].Placement
+	}
+}
+
+// room reports whether a group has so many nodes that do not carry a gang on as many or more that stays where it
+// is, nor one that is together in the group.
+func (g *gangs) room(s *policy.Snapshot, p *policy.Plan, nodes int) bool {
+	taken := make(map[cluster.NodeID]bool)
+	for i, j := range s.Jobs {
+		now := p.Jobs[i].Placement
+		stays := len(now) >= nodes && now.SameGPUs(g.on[j.ID])
+		if !stays && (len(now) < 2 || len(g.groups(s.Cluster, now)) > 1) {
+			continue
+		}
+		for _, share := range now {
+			taken[share.Node] = taken[share.Node] || stays || !now.SameGPUs(g.on[j.ID])
+		}
+	}
+	free := make(map[string]int)
+	for at := range s.Cluster.Nodes() {
+		if n := &s.Cluster.Nodes()[at]; !taken[n.ID] {
+			free[g.of(n)]++
+		}
+	}
+	for _, n := range free {
+		if n >= nodes {
+			return true
+		}
+	}
+	return false
 }
 
 // groups returns the racks or domains of a placement.
@@ -64,9 +99,8 @@ func racked(t *testing.T, c *cluster.Cluster, racks int) *cluster.Cluster {
 	return c
 }
 
-// TestGangs_are_in_one_rack: of 100 nodes in 8 racks under load, at least 95 % of the gangs that a
-// rack could hold start in one, over three seeds. Of one seed it may be 94 %: four racks have 13 nodes, and where all
-// gangs are on 2, 4 or 8, a full cluster has one node left over in each of these.
+// TestGangs_are_in_one_rack: of 100 nodes in 8 racks under load, at least 95 % of the gangs for which a
+// rack had room start in one. Of all that start it is 94 to 97 %: a full cluster of gangs has none.
 func TestGangs_are_in_one_rack(t *testing.T) {
 	for _, kind := range []struct {
 		name string
@@ -76,7 +110,6 @@ func TestGangs_are_in_one_rack(t *testing.T) {
 	}{{"newtrace-like", 600, 6 * time.Hour, 0}, {"fixed-duration", 1000, 0, 0.9}} {
 		for _, perNode := range []int{4, 8} {
 			t.Run(fmt.Sprintf("%s/%d GPUs a node", kind.name, perNode), func(t *testing.T) {
-				all, together := 0, 0
 				for seed := range uint64(3) {
 					c := config.Default()
 					c.Cluster, c.Sim.Seed, c.OnBadRow = fmt.Sprintf("a100:100x%d", perNode), seed+1, "skip"
@@ -91,11 +124,10 @@ func TestGangs_are_in_one_rack(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					t.Logf("seed %d: %d of %d gangs in one rack, mean JCT %.4g h, %.3g restarts a job", seed+1, g.together, g.all, run.Result.Summary.MeanJCT/3600, run.Result.Summary.RestartsPerJob)
-					all, together = all+g.all, together+g.together
-				}
-				if all < 60 || together*100 < all*95 {
-					t.Errorf("%d of %d gangs are in one rack, want at least 60 gangs and 95 %%", together, all)
+					t.Logf("seed %d: %d of %d gangs in one rack, %d had no room in one, mean JCT %.4g h, %.3g restarts a job", seed+1, g.together, g.all, g.crowded, run.Result.Summary.MeanJCT/3600, run.Result.Summary.RestartsPerJob)
+					if had := g.all - g.crowded; had < 20 || g.together*100 < had*95 {
+						t.Errorf("seed %d: of %d gangs with room in a rack %d are in one, want at least 20 gangs and 95 %%", seed+1, had, g.together)
+					}
 				}
 			})
 		}
