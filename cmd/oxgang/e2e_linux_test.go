@@ -221,7 +221,7 @@ func TestLive(t *testing.T) {
 		for what, n := range b.life(name) {
 			happened[what] += n
 		}
-		tr := trainings[kindOf(job.ID(name))]
+		tr := trainings[strings.TrimRight(name, "-0123456789")]
 		loss := b.ends(name)
 		t.Logf("%s: final loss %.4f, uninterrupted %.4f, spread of seeds %.4f", name, loss, tr.loss, tr.spread)
 		if !(math.Abs(loss-tr.loss) <= tr.spread) {
@@ -267,9 +267,8 @@ const broken = 0.5
 // machine busy. The simulator believes one rate for each size, so it cannot predict such a run.
 const unsteady = 2
 
-// rates returns the factor between the rates of a kind of training that nine and one in ten of its reports are below,
-// on the same number of slots: the largest of any kind and number with at least ten reports. A job may be too
-// short for ten of its own.
+// rates returns the factor between the rates of a job that nine and one in ten of its reports are below, on the
+// same number of slots: the largest of any job and number with at least ten reports.
 func (b *box) rates() (most float64) {
 	b.t.Helper()
 	f, err := os.Open(b.journal())
@@ -289,14 +288,11 @@ func (b *box) rates() (most float64) {
 	return most
 }
 
-// A held is a kind of training on a number of slots.
+// A held is a job on a number of slots.
 type held struct {
-	kind  string
+	job   job.ID
 	slots int
 }
-
-// kindOf returns the training that a job is one of.
-func kindOf(id job.ID) string { return strings.TrimRight(string(id), "-0123456789") }
 
 // ratesOf returns the samples per second of each report that follows another on the same slots.
 func ratesOf(r *journal.Reader) map[held][]float64 {
@@ -311,7 +307,7 @@ func ratesOf(r *journal.Reader) map[held][]float64 {
 		}
 		was, now := last[ev.Job], ev.Report
 		if last[ev.Job] = now; was.Configuration == now.Configuration && now.Interval > 0 && now.Progress > was.Progress {
-			at := held{kindOf(ev.Job), now.Configuration.GPUs}
+			at := held{ev.Job, now.Configuration.GPUs}
 			all[at] = append(all[at], (now.Progress-was.Progress)/now.Interval.Seconds())
 		}
 	}
