@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Candidates is the number of total batch sizes BestBatch tries, evenly
+// Candidates is the number of total batch sizes that BestBatch chooses from, evenly
 // spaced in the logarithm.
 const Candidates = 50
 

@@ -16,7 +16,7 @@ func Goodput(m Model, a cluster.Allocation, replicas int, b job.BatchSize) float
 
 // Floor returns the goodput with the smallest batch size that BestBatch tries, which
 // is a lower bound of what BestBatch returns. It asks the model once; BestBatch asks
-// about fifteen times.
+// several times.
 func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) float64 {
 	var one [1]candidate
 	first := list(one[:0], scopeOf(replicas, a.GPUType, limits))
