@@ -329,5 +329,5 @@ func (q *question) conditions(a *answer) {
 		a.Must = append(a.Must, "scenario "+q.scenarios[i].says())
 	}
 	a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike",
-		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long", 100*resample.Share))
+		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 15 that were tried on halves of histories 11 did (docs/experiments/whatif.md)", 100*resample.Share))
 }
