@@ -34,9 +34,8 @@ func leap(t *testing.T, by time.Duration) (made, until int) {
 	defer func() { newQueue = eventqueue.New }()
 	twin, count := newTwin(), &rounds{}
 	twin.Submit(queue, &kubetest.Ask{Name: "first", Workers: 2, GPUs: 2})
-	s := newStage(t, twin, options(v1alpha1.Resize), "fifo")
-	s.watch = []scheduler.Observer{count}
-	s.crash() // so that it watches
+	s := &stage{t: t, twin: twin, o: options(v1alpha1.Resize), policy: "fifo", watch: []scheduler.Observer{count}}
+	s.lead()
 	defer s.end()
 	s.live(35 * time.Second)
 	moved.Store(int64(by))
