@@ -55,17 +55,28 @@ func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers
 	return Batch{Local: best.Local, Accumulation: best.Accumulation}
 }
 
-// rungs is the number of batch sizes that Ladder returns at most.
-const rungs = 4
+// A ladder has at most rungs batch sizes, and the smallest makes a step of at most mostPasses passes.
+const (
+	rungs      = 4
+	mostPasses = 16
+)
 
 // Ladder returns the local batch sizes with which a job of unknown speed makes its first steps. If
-// the total batch size is fixed, accumulation keeps it, so that the training is the same.
-// Source: Sia §3.3.2.
+// the total batch size is fixed, accumulation keeps it, so that the training is the same: then steps
+// at a local batch size of 1 would take, on a GPU that computes 32 samples as fast as one, as many times as long as others.
+// So the smallest is a sixteenth of the samples of a worker, what each of 16 times as many workers would have.
+// Source: Sia §3.3.2, which measures a job apart from its training.
 func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	limits := spec.Batch
+	share := (limits.Init + workers - 1) / workers
 	if !spec.Adaptivity.Has(job.BatchSizes) {
-		limits.Max = (limits.Init + workers - 1) / workers
+		limits.Max = share
 	}
+	smallest := (share + mostPasses - 1) / mostPasses
+	if most, limited := limits.LocalMax[t]; limited {
+		smallest = min(smallest, most)
+	}
+	limits.LocalMin = max(limits.LocalMin, smallest)
 	return profile.Ladder(&limits, t, rungs)
 }
 

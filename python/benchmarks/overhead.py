@@ -4,6 +4,7 @@
 
 Both train copies of one model on the same data through DataLoader, with DDP where there
 are several ranks; the client reports to nobody, through a socket that refuses.
+Where there is a GPU both are on it, and are waited for at the end of each block.
 Prints medians over pairs of neighbouring blocks, of the clock and of the CPU time of
 rank 0 (all its threads), which other work on the machine disturbs less.
 """
@@ -28,6 +29,7 @@ from torch.nn.functional import mse_loss  # noqa: E402
 import oxgang  # noqa: E402
 
 BATCH = 128
+CUDA = torch.cuda.is_available()
 STEPS = 5  # of a block
 
 
@@ -65,6 +67,8 @@ def worker(rank: int, args: argparse.Namespace) -> None:
             began, cpu_began = time.perf_counter(), time.process_time()
             for _ in range(STEPS):
                 next((without, with_client)[which])
+            if CUDA:
+                torch.cuda.synchronize()
             if args.world > 1:
                 dist.barrier()
             times[which] = (time.perf_counter() - began) / STEPS
@@ -106,14 +110,15 @@ def client(args: argparse.Namespace):  # type: ignore[no-untyped-def]
 
 
 def plain(args: argparse.Namespace, rank: int):  # type: ignore[no-untyped-def]
-    model: torch.nn.Module = network(args.width)
+    device = torch.device("cuda" if CUDA else "cpu")
+    model: torch.nn.Module = network(args.width).to(device)
     if args.world > 1:
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
     data = Data(args.width, BATCH * 10**5)
     sampler = torch.utils.data.DistributedSampler(data, args.world, rank, shuffle=False)
-    for x, y in torch.utils.data.DataLoader(data, BATCH // args.world, sampler=sampler):
-        mse_loss(model(x), y).backward()
+    for x, y in torch.utils.data.DataLoader(data, BATCH // args.world, sampler=sampler, pin_memory=CUDA):
+        mse_loss(model(x.to(device)), y.to(device)).backward()
         optimizer.step()
         optimizer.zero_grad()
         yield
@@ -127,7 +132,7 @@ def main() -> None:
     args = p.parse_args()
     os.environ.update(WORLD_SIZE=str(args.world), MASTER_ADDR="127.0.0.1", MASTER_PORT="29517",
                       OXGANG_URL="http://127.0.0.1:9", OXGANG_TOKEN="none")
-    mp.start_processes(worker, args=(args,), nprocs=args.world, start_method="fork")
+    mp.start_processes(worker, args=(args,), nprocs=args.world, start_method="spawn" if CUDA else "fork")
 
 
 if __name__ == "__main__":

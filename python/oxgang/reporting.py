@@ -60,8 +60,9 @@ class Reporter:
             return
         self._times = [a + b for a, b in zip(self._times, (times.step, times.sync, times.wait), strict=True)]
         self._count += 1
-        self._climb()
-        if time.monotonic() - self._since >= self._seconds:
+        due = time.monotonic() - self._since >= self._seconds
+        self._climb(due)
+        if due:
             self.report()
 
     def report(self, profile: bool = False) -> None:
@@ -89,8 +90,10 @@ class Reporter:
             if not self._ladder:
                 self.want = answer.batch
 
-    def _climb(self) -> None:
-        if self._ladder and self._count >= RUNG and self._batch == self._rung(self._ladder[0]):
+    def _climb(self, due: bool) -> None:
+        """Leaves a rung once enough steps are measured, or when it is time to report: where a
+        step takes long, one has to do."""
+        if self._ladder and (due or self._count >= RUNG) and self._batch == self._rung(self._ladder[0]):
             self._climbed.append(self._batch)
             self.report(profile=True)
             self._ladder.pop(0)

@@ -2,6 +2,7 @@
 
 import signal
 import time
+import types
 
 import pytest
 import torch
@@ -9,7 +10,13 @@ from conftest import Fake, run, values
 from torch.utils.data import TensorDataset
 
 import oxgang
+from oxgang import reporting
 from oxgang._checkpoint.error import CheckpointError, Fenced
+from oxgang.batching import Plan
+from oxgang.loader import Position
+from oxgang.noise import Noise
+from oxgang.protocol import Batch, Limits, Welcome
+from oxgang.timing import Times
 
 
 def data(n=50):
@@ -231,6 +238,21 @@ def test_profile_ladder(plain, scheduler):
     rungs = [{"local": 2, "accumulation": 6}, {"local": 4, "accumulation": 3}, {"local": 13, "accumulation": 0}]
     assert [r["batch"] for r in reports if r["profile"]] == rungs
     assert [r["batch"] for r in reports if not r["profile"]][-1] == chosen
+
+
+def test_profile_ladder_of_slow_steps(monkeypatch):
+    """Where a step takes longer than from report to report, one of each rung is enough: the ladder
+    does not stay on its first rung, which has the most passes."""
+    clock, said = [0.0], []
+    monkeypatch.setattr(reporting.time, "monotonic", lambda: clock[0])
+    agent = types.SimpleNamespace(report=said.append, welcome=lambda _: None, take_answer=lambda: None)
+    plan = Plan(Limits(128, 128, 1, 128, adaptive=False))
+    r = reporting.Reporter(agent, plan, Position(), Noise(128))
+    r.greet(Welcome(Batch(), 1.0, (8, 32, 128)))
+    for _ in range(9):
+        clock[0] += 2.0
+        r.observe(Times(step=0.1), r.want)
+    assert [m.batch.local for m in said if m.profile] == [8, 32, 128]
 
 
 def test_adaptive_batches_follow_the_scheduler_between_limits(scheduler):
