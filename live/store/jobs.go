@@ -138,9 +138,10 @@ func (s *Store) insert(id job.ID, when, body string) error {
 	})
 }
 
-// Checkpoint stores that a job that has not ended has saved itself. The last two are kept.
-// The same path again replaces what was said of it.
-func (s *Store) Checkpoint(id job.ID, c Checkpoint) error {
+// Checkpoint stores that a job that has not ended has saved itself, and how often in a row it has
+// failed without a new one: both or neither. The last two checkpoints are kept. The same path again
+// replaces what was said of it.
+func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)
 	if err := errors.Join(c.Validate(), err); err != nil {
@@ -151,7 +152,8 @@ func (s *Store) Checkpoint(id job.ID, c Checkpoint) error {
 		if err != nil {
 			return err
 		}
-		return about(id, replace(tx, number, c.Path, body))
+		_, err = tx.Exec("UPDATE jobs SET failures = ? WHERE number = ?", failures, number)
+		return about(id, cmp.Or(err, replace(tx, number, c.Path, body)))
 	})
 }
 

@@ -80,8 +80,8 @@ func TestRoundTrip(tt *testing.T) {
 		r := Report{At: anyTime.Draw(t, "at"), Report: anyReport(t, id)}
 		must2(t, s.Report(id, r.At, &r.Report))
 		c := Checkpoint{Step: 7, Progress: rapid.Float64Range(0, math.MaxFloat64).Draw(t, "progress"), At: anyTime.Draw(t, "at"), Bytes: math.MaxInt64, Checksum: rapid.String().Draw(t, "checksum"), Path: "p", Seconds: 0.1}
-		must2(t, s.Checkpoint(id, c))
-		want.Checkpoint = &c
+		want.Checkpoint, want.Failures = &c, rapid.Int().Draw(t, "failures since")
+		must2(t, s.Checkpoint(id, c, want.Failures))
 		compare(t, s, want, []Report{r})
 	})
 }

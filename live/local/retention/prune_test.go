@@ -64,7 +64,7 @@ func (p *place) job(id job.ID, age time.Duration, saves bool) {
 	p.write(p.o.Folders.Log(id), 2*4096+1)
 	if saves {
 		p.write(filepath.Join(p.o.Folders.Checkpoints(id), "1"), 2*4096)
-		p.must(p.store.Checkpoint(id, store.Checkpoint{Path: "1"}))
+		p.must(p.store.Checkpoint(id, store.Checkpoint{Path: "1"}, 0))
 	}
 	p.must(p.store.Report(id, now, &job.Report{Job: id}))
 	if age > 0 {
