@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/scheduler"
 	"pgregory.net/rapid"
 )
@@ -121,6 +122,9 @@ func anyRequest(t *rapid.T) Request {
 	r := Request{Dir: text.Draw(t, "directory")}
 	r.Command = nonempty(rapid.SliceOf(text).Draw(t, "command"))
 	r.Env = nonempty(rapid.SliceOf(text).Draw(t, "environment"))
+	if rapid.Bool().Draw(t, "a user's") {
+		r.User = &account.User{UID: rapid.Int().Draw(t, "user"), GID: 7, Groups: []int{7, 8}}
+	}
 	return r
 }
 

@@ -95,7 +95,7 @@ func canaryMachine(t *testing.T) (dir string, id job.ID) {
 		t.Fatalf("%d texts, want more; %v", texts, err)
 	}
 	m.SetExplanation(id, &control.Explanation{Text: canary, Story: story})
-	l, err := control.Listen(filepath.Join(dir, "control.sock"))
+	l, err := control.Listen(filepath.Join(dir, "control.sock"), control.Private())
 	if err != nil {
 		t.Fatal(err)
 	}
