@@ -76,6 +76,7 @@ var rooms = []room{
 	{"live/local/execute", 9},
 	{"live/local/retention", 9},
 	{"live/store", 8}, // jobs have users
+	{"live/local/folders", 8},
 	{"live/supervisor", 8},
 
 	{"report/tabular", 7},
