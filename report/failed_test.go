@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // failed are the runs of small, and between them one that failed for a reason that tries to
