@@ -31,11 +31,11 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 	all := [][]string{head}
 	for i := range s.Rows {
 		r := &s.Rows[i]
-		of := slices.Clone(r.Of)
-		for k := range of {
-			of[k] = printable.Cell(of[k])
+		cells := make([]string, 0, len(head))
+		for _, of := range r.Of {
+			cells = append(cells, printable.Cell(of))
 		}
-		cells := append(of, strconv.Itoa(r.Jobs), r.Used.String(), strconv.FormatFloat(r.UsedShare, 'g', -1, 64))
+		cells = append(cells, strconv.Itoa(r.Jobs), r.Used.String(), strconv.FormatFloat(r.UsedShare, 'g', -1, 64))
 		for _, t := range []GPUTime{r.Owned, r.Loaned, r.Rented, r.Profiling, r.Idle, r.Priced} {
 			cells = append(cells, t.String())
 		}

@@ -83,7 +83,7 @@ func (s *Server) job(_ http.ResponseWriter, r *http.Request) (any, error) {
 func (s *Server) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := named(r)
 	if err == nil {
-		_, err = s.own(r.Context(), id)
+		err = s.own(r.Context(), id)
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *Server) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := named(r)
 	if err == nil {
-		_, err = s.own(r.Context(), id)
+		err = s.own(r.Context(), id)
 	}
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)
 	if err == nil {
-		_, err = s.own(r.Context(), id)
+		err = s.own(r.Context(), id)
 	}
 	lines, follow, bad := extent(r)
 	if err = errors.Join(err, bad); err != nil {

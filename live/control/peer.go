@@ -55,13 +55,13 @@ func allowed(p peer, owner, group int) error {
 // rules reports whether p may do everything: as the owner of the scheduler, or root.
 func (s *Server) rules(p peer) bool { return p.UID == s.owner || p.UID == 0 }
 
-// own returns a job, or an error of status 403 unless p may have a say in it: it is p's, or p is the owner or root.
-func (s *Server) own(ctx context.Context, id job.ID) (View, error) {
+// own returns an error of status 403 unless the peer may have a say in a job: it is his, or he is the owner or root.
+func (s *Server) own(ctx context.Context, id job.ID) error {
 	v, err := s.service.Job(id)
 	if p := peerOf(ctx); err == nil && !s.rules(p) && p.UID != v.UID {
-		return View{}, forbidden("job %s: is user %s's, who alone may do that, and root", id, v.User)
+		return forbidden("job %s: is user %s's, who alone may do that, and root", id, v.User)
 	}
-	return v, err
+	return err
 }
 
 // ruler returns an error of status 403 unless the peer is the owner of the scheduler, or root.
