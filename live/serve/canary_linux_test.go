@@ -59,12 +59,6 @@ func TestCanary_in_log_and_metrics(t *testing.T) {
 			t.Errorf("%+v: accepted", r)
 		}
 	}
-	second := s.submit("second", "sleep", "1000")
-	await(t, "its start", func() bool { return s.view(second).Started.After(s.view(second).Submitted) })
-	broken := filepath.Join(s.o.Dir, "jobs", string(second), "1", "state.json")
-	if err := os.WriteFile(broken, []byte(canary), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	metrics := s.metrics()
 	s.clear()
 	os.Stderr = was
