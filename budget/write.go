@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // Formats are how plans and frontiers can be written.
@@ -59,8 +61,8 @@ func (p *Plan) rows() [][]string {
 		for _, t := range c.Tables {
 			for _, r := range t.Runs {
 				rows = append(rows, []string{
-					c.Name, exact(t.Share), strconv.Itoa(r.First), strconv.Itoa(r.Last),
-					strconv.Itoa(r.GPUs), strconv.Itoa(r.Nodes), string(r.GPUType), r.Offer,
+					printable.Cell(c.Name), exact(t.Share), strconv.Itoa(r.First), strconv.Itoa(r.Last),
+					strconv.Itoa(r.GPUs), strconv.Itoa(r.Nodes), printable.Cell(string(r.GPUType)), printable.Cell(r.Offer),
 				})
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // Write writes the statement for people, in GPU-hours: its rows and their total, and what became
@@ -29,7 +31,11 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 	all := [][]string{head}
 	for i := range s.Rows {
 		r := &s.Rows[i]
-		cells := append(slices.Clone(r.Of), strconv.Itoa(r.Jobs), r.Used.String(), strconv.FormatFloat(r.UsedShare, 'g', -1, 64))
+		cells := make([]string, 0, len(head))
+		for _, of := range r.Of {
+			cells = append(cells, printable.Cell(of))
+		}
+		cells = append(cells, strconv.Itoa(r.Jobs), r.Used.String(), strconv.FormatFloat(r.UsedShare, 'g', -1, 64))
 		for _, t := range []GPUTime{r.Owned, r.Loaned, r.Rented, r.Profiling, r.Idle, r.Priced} {
 			cells = append(cells, t.String())
 		}

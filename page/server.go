@@ -10,12 +10,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 )
 
@@ -148,7 +150,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(text.Bytes())
+	_, _ = io.WriteString(w, printable.Text(text.String()))
 }
 
 func (s *Server) series(w http.ResponseWriter, r *http.Request) {
@@ -175,14 +177,19 @@ func fail(w http.ResponseWriter, err error) {
 	if errors.Is(err, ErrUnknown) {
 		status = http.StatusNotFound
 	}
-	http.Error(w, err.Error(), status)
+	http.Error(w, printable.Line(err.Error()), status)
 }
 
-// packed returns a value as JSON, compressed.
+// packed returns a value as JSON, compressed. The page shows its texts as they are, so they are printable.
 func packed(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
-	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
+	_, err = z.Write(append(printable.JSON(text), '\n'))
+	if err := errors.Join(err, z.Close()); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil

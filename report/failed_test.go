@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // failed are the runs of small, and between them one that failed for a reason that tries to
@@ -36,7 +38,7 @@ func TestTable_for_programs_of_a_run_that_failed(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(rows[0]) - 1
-	for i, want := range []string{"error", "", failed()[1].Error, ""} {
+	for i, want := range []string{"error", "", printable.Line(failed()[1].Error), ""} {
 		if rows[i][last] != want {
 			t.Errorf("CSV: row %d ends in %q, want %q", i, rows[i][last], want)
 		}

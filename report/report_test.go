@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 )
@@ -143,7 +144,7 @@ func TestTable_JSON_YAML_and_CSV_agree(t *testing.T) {
 		}
 		for c, cell := range row {
 			name := records[0][c]
-			if got := asText(rows[r][name]); got != cell {
+			if got := printable.Line(asText(rows[r][name])); got != cell {
 				t.Errorf("row %d, %s: CSV %q, JSON %q", r, name, cell, got)
 			}
 			if c == 0 {
@@ -235,7 +236,7 @@ func TestCSVs_round_trip(t *testing.T) {
 			for r, rec := range records[1:] {
 				want := strconv.FormatFloat(s.Values[r], 'g', -1, 64)
 				if s.index != nil {
-					want = s.Words[int(s.Values[r])]
+					want = printable.Line(s.Words[int(s.Values[r])])
 				}
 				if rec[c] != want {
 					t.Fatalf("%s.csv, row %d, %s: %q, want %q", d.Name, r, s.Name, rec[c], want)

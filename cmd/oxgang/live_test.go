@@ -34,7 +34,7 @@ func newFake(logs string) *fake {
 
 // start makes a scheduler listen in a state directory.
 func (f *fake) start(dir string) error {
-	l, err := control.Listen(filepath.Join(dir, "control.sock"))
+	l, err := control.Listen(filepath.Join(dir, "control.sock"), control.Private())
 	if err != nil {
 		return err
 	}

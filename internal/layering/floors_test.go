@@ -65,16 +65,19 @@ var rooms = []room{
 	{"live/kube/jobstate", 8},
 	{"live/kube/pages", 8},
 	{"live/kube/watched", 8},
-	{"live/local/observe", 8},
+	{"live/local/observe", 9},
 	{"live/slurm/view", 8},
 	{"live/slurm/execute", 9},
 	{"live/slurm/observe", 8},
 	{"live/slurm/batch", 8},
-	{"live/local/backup", 10},
-	{"live/local/recovery", 9},
-	{"live/control", 9}, // asks for retention
-	{"live/local/execute", 8},
-	{"live/local/retention", 8},
+	{"live/local/backup", 11},
+	{"live/local/recovery", 10},
+	{"live/control", 10}, // asks for retention
+	{"live/local/execute", 9},
+	{"live/local/retention", 9},
+	{"live/store", 8}, // jobs have users
+	{"live/local/folders", 8},
+	{"live/supervisor", 8},
 
 	{"report/tabular", 7},
 	{"report", 8}, // windows; the composed options

@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 		{"a configuration knows no experiment", "config", "~/experiments", "config: floor 8 imports experiments of floor 13"},
 		{"a world on its parts", "live/kube", "~/live/eventqueue ~/live/kube/jobadapter ~/live/kube/pods", ""},
 		{"a part knows no world", "live/kube/jobadapter", "~/live/kube", "floor 7 imports live/kube of floor 12"},
-		{"a part knows no part", "live/agentapi", "~/live/store", "floor 7 imports live/store of floor 7"},
+		{"a part knows no part", "live/agentapi", "~/live/eventqueue", "floor 7 imports live/eventqueue of floor 7"},
 		{"a world knows no world", "live/kube", "~/live/local", "floor 12 imports live/local of floor 12"},
 		{"a world does not explain", "live/kube", "~/explain", "floor 12 imports explain of floor 13"},
 		{"who drives a world explains", "live/kube/manager", "~/explain ~/whatif ~/live/kube ~/live/record", ""},

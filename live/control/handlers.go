@@ -20,8 +20,12 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := request.Validate(); err != nil {
 		return nil, Refuse("%v", err)
 	}
+	if s.group != nobody {
+		p := peerOf(r.Context())
+		request.User = &p.User
+	}
 	t := s.service.Top()
-	if err := errors.Join(request.fits(&t), checkDir(request.Dir)); err != nil {
+	if err := errors.Join(request.fits(&t), request.User.Do(func() error { return checkDir(request.Dir) })); err != nil {
 		return nil, Refuse("%v", err)
 	}
 	request.Complete()
@@ -60,6 +64,9 @@ func (s *Server) jobs(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if l.Jobs == nil {
 		l.Jobs = []View{}
 	}
+	for i := range l.Jobs {
+		s.hide(r.Context(), &l.Jobs[i])
+	}
 	return l, nil
 }
 
@@ -68,11 +75,16 @@ func (s *Server) job(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.service.Job(id)
+	v, err := s.service.Job(id)
+	s.hide(r.Context(), &v)
+	return v, err
 }
 
 func (s *Server) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := named(r)
+	if err == nil {
+		err = s.own(r.Context(), id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +93,9 @@ func (s *Server) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := named(r)
+	if err == nil {
+		err = s.own(r.Context(), id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +109,9 @@ type pruned struct {
 
 func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {
 	var request PruneRequest
+	if err := s.ruler(r.Context()); err != nil {
+		return nil, err
+	}
 	if err := body(w, r, &request); err != nil {
 		return nil, err
 	}
@@ -108,7 +126,7 @@ func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)
 	if err == nil {
-		_, err = s.service.Job(id)
+		err = s.own(r.Context(), id)
 	}
 	lines, follow, bad := extent(r)
 	if err = errors.Join(err, bad); err != nil {

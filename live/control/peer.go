@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 )
 
 // peerKey is the key of a connection's peer in the context of its requests.
@@ -12,14 +16,14 @@ type peerKey struct{}
 
 // A peer is the user on the other end of a connection.
 type peer struct {
-	uid int
+	account.User
 	err error // not nil: the user is not known
 }
 
 // withPeer adds the peer of a new connection to its context.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
-	uid, err := peerUID(c)
-	return context.WithValue(ctx, peerKey{}, peer{uid, err})
+	u, err := account.Of(c)
+	return context.WithValue(ctx, peerKey{}, peer{u, err})
 }
 
 // peerOf returns the peer that sent a request.
@@ -31,14 +35,51 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// allowed returns an error unless p is owner or root. A job runs as the owner, so that the right to
-// submit one is the right to do everything that the owner may.
-func allowed(p peer, owner int) error {
+// nobody is no group.
+const nobody = -1
+
+// allowed returns an error unless p is owner or root, or in a group; nobody: in none. Without a group a job runs as
+// the owner, so that the right to submit one is the right to do everything that the owner may.
+func allowed(p peer, owner, group int) error {
 	switch {
 	case p.err != nil:
 		return fmt.Errorf("user: %w, want the owner (uid %d) or root", p.err, owner)
-	case p.uid != owner && p.uid != 0:
-		return fmt.Errorf("uid %d: not the owner of this scheduler (uid %d), nor root", p.uid, owner)
+	case p.UID == owner || p.UID == 0 || group != nobody && p.In(group):
+		return nil
+	case group != nobody:
+		return fmt.Errorf("uid %d: not in the group of this scheduler's users (gid %d)", p.UID, group)
+	}
+	return fmt.Errorf("uid %d: not the owner of this scheduler (uid %d), nor root", p.UID, owner)
+}
+
+// rules reports whether p may do everything: as the owner of the scheduler, or root.
+func (s *Server) rules(p peer) bool { return p.UID == s.owner || p.UID == 0 }
+
+// own returns an error of status 403 unless the peer may have a say in a job: it is his, or he is the owner or root.
+func (s *Server) own(ctx context.Context, id job.ID) error {
+	v, err := s.service.Job(id)
+	if p := peerOf(ctx); err == nil && !s.rules(p) && p.UID != v.UID {
+		return forbidden("job %s: is user %s's, who alone may do that, and root", id, v.User)
+	}
+	return err
+}
+
+// ruler returns an error of status 403 unless the peer is the owner of the scheduler, or root.
+func (s *Server) ruler(ctx context.Context) error {
+	if !s.rules(peerOf(ctx)) {
+		return forbidden("only %s and root may do that", account.Name(s.owner))
 	}
 	return nil
+}
+
+func forbidden(format string, args ...any) *Error {
+	return &Error{Status: http.StatusForbidden, Message: fmt.Sprintf(format, args...)}
+}
+
+// hide removes from the view of another user's job what only its user may know: what it runs, and the last lines of its
+// output, which its end may have.
+func (s *Server) hide(ctx context.Context, v *View) {
+	if p := peerOf(ctx); !s.rules(p) && p.UID != v.UID {
+		v.Command, v.Detail = []string{}, ""
+	}
 }

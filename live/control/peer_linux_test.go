@@ -13,23 +13,30 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/oxgang/oxgang/live/account"
 )
 
 func TestAllowed(t *testing.T) {
+	of := func(uid int, groups ...int) peer { return peer{User: account.User{UID: uid, GID: uid, Groups: groups}} }
 	tests := []struct {
-		p     peer
-		owner int
-		want  string // part of the error; empty: none
+		p            peer
+		owner, group int
+		want         string // part of the error; empty: none
 	}{
-		{peer{uid: 1000}, 1000, ""},
-		{peer{uid: 0}, 1000, ""},
-		{peer{uid: 0}, 0, ""},
-		{peer{uid: 1001}, 1000, "uid 1001: not the owner of this scheduler (uid 1000), nor root"},
-		{peer{uid: 1001}, 0, "uid 1001: not the owner"},
-		{peer{err: errors.New("not known")}, 0, "user: not known, want the owner (uid 0) or root"},
+		{of(1000), 1000, nobody, ""},
+		{of(0), 1000, nobody, ""},
+		{of(0), 0, nobody, ""},
+		{of(1001), 1000, nobody, "uid 1001: not the owner of this scheduler (uid 1000), nor root"},
+		{of(1001), 0, nobody, "uid 1001: not the owner"},
+		{peer{err: errors.New("not known")}, 0, nobody, "user: not known, want the owner (uid 0) or root"},
+		{of(1001, 7, 50), 0, 50, ""},
+		{of(50), 0, 50, ""}, // his primary group
+		{of(1001, 7), 0, 50, "uid 1001: not in the group of this scheduler's users (gid 50)"},
+		{peer{err: errors.New("not known")}, 0, 0, "user: not known"},
 	}
 	for _, test := range tests {
-		err := allowed(test.p, test.owner)
+		err := allowed(test.p, test.owner, test.group)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%+v of %d: got %v, want %q", test.p, test.owner, err, test.want)
 		}
@@ -41,7 +48,7 @@ func TestAllowed(t *testing.T) {
 func TestPeer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	path := filepath.Join(dir, "s")
-	l, err := Listen(path)
+	l, err := Listen(path, Private())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +154,7 @@ func TestPeer_of_another_kind(t *testing.T) {
 func TestListen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	path := filepath.Join(dir, "control.sock")
-	l, err := Listen(path)
+	l, err := Listen(path, Private())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,14 +164,14 @@ func TestListen(t *testing.T) {
 			t.Errorf("%s: mode %v and %v, want %v", name, info.Mode(), err, want)
 		}
 	}
-	if _, err := Listen(path); err == nil || !strings.HasSuffix(err.Error(), "another scheduler listens there") {
+	if _, err := Listen(path, Private()); err == nil || !strings.HasSuffix(err.Error(), "another scheduler listens there") {
 		t.Errorf("a second: got %v, want that another listens", err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false) // as one that was killed
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l, err = Listen(path)
+	l, err = Listen(path, Private())
 	if err != nil {
 		t.Fatalf("after one that was killed: %v", err)
 	}
@@ -193,7 +200,7 @@ func TestListen_refuses(t *testing.T) {
 		"/" + strings.Repeat("x", 107): "108 bytes, want at most 107: choose a shorter state directory",
 		"/proc/nowhere/control.sock":   "state directory: mkdir /proc/nowhere: ",
 	} {
-		if l, err := Listen(path); err == nil || !strings.Contains(err.Error(), want) {
+		if l, err := Listen(path, Private()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got %v and %v, want %q", path, l, err, want)
 		}
 	}

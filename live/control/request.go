@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 )
 
 // A Request is a job to be run. Its JSON may leave out everything but Command and Dir; the
@@ -32,6 +33,8 @@ type Request struct {
 	// Preemptible: it may be stopped after a checkpoint, to go on later or elsewhere.
 	Preemptible    bool    `json:"preemptible"`
 	RestartSeconds float64 `json:"restart_seconds"` // a stop and a new start cost, until measured
+	// User is who asks, by the word of the kernel, where jobs are several users'; nil: they are the scheduler's.
+	User *account.User `json:"-"`
 }
 
 // A Range is the least and most GPUs of a job; a rigid one has both the same.

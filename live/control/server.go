@@ -30,13 +30,14 @@ const (
 type Server struct {
 	service Service
 	owner   int // uid
+	group   int // gid of other users; nobody: there are none
 	http    http.Server
 	stop    context.CancelFunc // of streams
 }
 
 // New returns a Server of this process's user.
 func New(service Service) *Server {
-	s := &Server{service: service, owner: os.Geteuid()}
+	s := &Server{service: service, owner: os.Geteuid(), group: nobody}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.http = http.Server{
@@ -46,6 +47,9 @@ func New(service Service) *Server {
 	}
 	return s
 }
+
+// Share lets the members of a group give commands, too, each about his own jobs. Call it before Serve.
+func (s *Server) Share(gid int) { s.group = gid }
 
 // Serve answers until Shutdown, and then returns nil; else it returns what ended it. It
 // closes the listener.
@@ -83,10 +87,10 @@ func (s *Server) handler() http.Handler {
 	return s.guarded(mux)
 }
 
-// guarded refuses users who are neither the owner nor root.
+// guarded refuses users who are neither the owner nor root, nor in the group.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := allowed(peerOf(r.Context()), s.owner); err != nil {
+		if err := allowed(peerOf(r.Context()), s.owner, s.group); err != nil {
 			fail(w, &Error{Status: http.StatusForbidden, Message: err.Error()})
 			return
 		}

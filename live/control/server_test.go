@@ -37,7 +37,7 @@ func serve(t *testing.T, wrap func(*controltest.Machine) control.Service) *place
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	p := &place{socket: filepath.Join(dir, "control.sock")}
-	l, err := control.Listen(p.socket)
+	l, err := control.Listen(p.socket, control.Private())
 	if err != nil {
 		t.Fatal(err)
 	}

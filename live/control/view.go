@@ -11,8 +11,10 @@ import (
 type View struct {
 	ID      job.ID          `json:"id"`
 	Name    string          `json:"name"`
-	Phase   string          `json:"phase"` // a job.Phase
-	GPUs    int             `json:"gpus"`  // held
+	User    string          `json:"user,omitzero"` // whose it is, where jobs are several users'
+	UID     int             `json:"-"`             // his, likewise
+	Phase   string          `json:"phase"`         // a job.Phase
+	GPUs    int             `json:"gpus"`          // held
 	MinGPUs int             `json:"min_gpus"`
 	MaxGPUs int             `json:"max_gpus"`
 	GPUType cluster.GPUType `json:"gpu_type,omitzero"` // of those held

@@ -103,13 +103,14 @@ func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 		Step: c.Step, Progress: c.Progress, At: w.jobs.events.Present(),
 		Bytes: c.Bytes, Checksum: c.Checksum, Path: c.Path, Seconds: c.Seconds,
 	}
-	if err := w.jobs.wrote(w.jobs.store.Checkpoint(id, saved)); err != nil {
+	failures := e.Failures
+	if saved.Step > r.step {
+		failures = 0
+	}
+	if err := w.jobs.wrote(w.jobs.store.Checkpoint(id, saved, failures)); err != nil {
 		return err
 	}
-	e.Job.Previous, e.Job.Checkpoint = e.Job.Checkpoint, &saved
-	if e.Failures > 0 && saved.Step > r.step {
-		e.Failures, e.uncommitted = 0, true
-	}
+	e.Job.Previous, e.Job.Checkpoint, e.Failures = e.Job.Checkpoint, &saved, failures
 	return nil
 }
 

@@ -21,6 +21,7 @@ type entry struct {
 	store.Job             // as the store has it; Spec is as last described
 	silent      bool      // the scheduler believes that it is rigid
 	ended       bool      // for good
+	withheld    bool      // from the scheduler, by its user's quota
 	lost        bool      // its generation is over, and the scheduler does not know yet
 	uncommitted bool      // what it holds, or its number of failures, differs from the last plan
 	planned     time.Time // when the present generation was

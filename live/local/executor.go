@@ -89,6 +89,7 @@ type dueGeneration struct {
 func (x *executor) due() []dueGeneration {
 	x.w.mu.Lock()
 	defer x.w.mu.Unlock()
+	x.w.jobs.admit()
 	now := time.Now()
 	var all []dueGeneration
 	for _, e := range x.w.jobs.order {

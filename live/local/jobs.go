@@ -126,7 +126,9 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	e.ended = true
 	t.remember(e, &store.Ending{Outcome: outcome, Detail: detail, At: now})
 	delete(t.tokens, e.Token)
-	t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
+	if !e.withheld { // the scheduler knows it
+		t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
+	}
 	eventqueue.Wake(t.work)
 	return true
 }
@@ -160,6 +162,9 @@ func (t *jobTable) report(e *entry, r *job.Report) error {
 
 // describe tells the scheduler what a job is, if that is news.
 func (t *jobTable) describe(e *entry, spec *job.Spec) error {
+	if _, limited := t.o.Quotas.most(e.Request.User); limited {
+		spec = bounded(spec, t.mostOf(e.Spec))
+	}
 	if reflect.DeepEqual(spec, e.Spec) {
 		return nil
 	}

@@ -38,6 +38,7 @@ func Open(s *store.Store, o Options) (*World, error) {
 		return nil, fmt.Errorf("local: %w", err)
 	}
 	w.restore(state)
+	w.jobs.admit()
 	err = w.adopt()
 	w.jobs.events.Begin()
 	return w, err
@@ -59,6 +60,10 @@ func (w *World) restore(state *store.State) {
 		w.jobs.remember(e, nil)
 		w.fit(e)
 		w.jobs.add(e)
+		if _, limited := w.o.Quotas.most(e.Request.User); limited && e.Generation == 0 { // what has started goes on
+			e.withheld = true
+			continue
+		}
 		w.jobs.events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Batch, Reports: reports(old.Before)})
 		for _, r := range old.After {
 			w.jobs.events.Emit(scheduler.Reported{Report: r.Report})

@@ -31,6 +31,7 @@ type Options struct {
 	Silence  time.Duration
 	LogBytes int64 // of each log file of a job. Default 16 MiB
 	LogFiles int   // kept of a job. Default 4
+	Quotas   Quotas
 }
 
 // DefaultOptions returns the defaults; Dir, Machine, Supervisor, Socket and URL are still to be

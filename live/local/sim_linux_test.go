@@ -66,6 +66,18 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// Seeds that have found a defect find it again.
+func TestSimulation_of_seeds_that_failed(t *testing.T) {
+	quiet(t)
+	for _, seed := range []uint64{
+		939103315217, // failures that a checkpoint had ended were back after a crash
+	} {
+		if m := newScenario(seed).play(t); m.wrong != nil {
+			report(t, m)
+		}
+	}
+}
+
 // One seed always plays the same.
 func TestSimulation_repeats(t *testing.T) {
 	quiet(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -30,7 +31,10 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	if w.draining {
 		return "", errors.New("the scheduler is shutting down and takes no more jobs")
 	}
-	id, err := w.name(name)
+	if err := w.checkQuota(spec, request.User); err != nil {
+		return "", err
+	}
+	id, err := w.name(name, request.User)
 	if err != nil {
 		return "", err
 	}
@@ -49,19 +53,23 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	hook("submit: accepted")
 	w.jobs.remember(e, nil)
 	w.jobs.add(e)
+	if _, e.withheld = w.o.Quotas.most(request.User); e.withheld {
+		w.jobs.admit()
+		return id, nil
+	}
 	w.jobs.events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return id, nil
 }
 
-// name returns an ID that no job has had, and makes its folder. A folder that is there is another
+// name returns an ID that no job has had, and makes its folder for a user. A folder that is there is another
 // job's, of whatever time: names are not identities.
-func (w *World) name(name string) (job.ID, error) {
+func (w *World) name(name string, u *account.User) (job.ID, error) {
 	for {
 		id, err := w.jobs.store.Name(name)
 		if err != nil {
 			return "", err
 		}
-		err = w.folders.Make(id)
+		err = w.folders.Make(id, u)
 		if err == nil {
 			return id, nil
 		}
@@ -94,10 +102,12 @@ func (w *World) fits(spec *job.Spec, r *store.Request) error {
 	case !filepath.IsAbs(r.Dir):
 		return fmt.Errorf("directory %q, want an absolute path", r.Dir)
 	}
-	if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("directory %s: no such directory", r.Dir)
-	}
-	return nil
+	return r.User.Do(func() error {
+		if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("directory %s: no such directory", r.Dir)
+		}
+		return nil
+	})
 }
 
 // Cancel ends a job, durably. Its processes get notice, and are killed after the grace.
@@ -114,5 +124,6 @@ func (w *World) Cancel(id job.ID) error {
 	if !w.jobs.end(e, scheduler.Cancelled, "cancelled by its user") {
 		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(w.jobs.full, "see what the scheduler says"))
 	}
+	w.jobs.removeIfOver(e) // one that the scheduler has never known
 	return nil
 }

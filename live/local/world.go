@@ -135,6 +135,8 @@ type Live struct {
 	// Trouble says what keeps its processes from being as planned, for people; empty: nothing.
 	Trouble string
 	Waits   time.Time // it is started again then, after a failure; zero or past: at once
+	// Withheld says why the scheduler does not know of it yet, for people: its user's quota. Empty: it does.
+	Withheld string
 }
 
 // Live returns the jobs that have not ended, in the order in which they were accepted.
@@ -146,7 +148,7 @@ func (w *World) Live() []Live {
 		if e.ended {
 			continue
 		}
-		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.silent, Waits: e.notBefore, Trouble: e.trouble(time.Now())}
+		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.silent, Waits: e.notBefore, Trouble: e.trouble(time.Now()), Withheld: w.jobs.withheldBy(e)}
 		if r := e.current(); r != nil {
 			l.Up = r.up
 		}

@@ -22,14 +22,22 @@ var _ control.Service = (*controller)(nil)
 
 // Submit implements control.Service.
 func (c *controller) Submit(_ context.Context, r *control.Request) (job.ID, error) {
-	if _, err := supervisor.Program(r.Command[0], r.Dir, r.Env); err != nil {
+	find := func() error {
+		_, err := supervisor.Program(r.Command[0], r.Dir, r.Env)
+		return err
+	}
+	if err := r.User.Do(find); err != nil {
 		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
 	}
-	id, err := c.world.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env})
+	id, err := c.world.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env, User: r.User})
 	if err != nil {
 		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
 	}
-	c.say("job %s: accepted: %s", id, strings.Join(r.Command, " "))
+	if r.User == nil {
+		c.say("job %s: accepted: %s", id, strings.Join(r.Command, " "))
+	} else {
+		c.say("job %s: accepted, of user %s", id, r.User.Name())
+	}
 	return id, nil
 }
 
@@ -68,6 +76,9 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if err != nil {
 		return nil, err
 	}
+	if why := c.withheld(id); why != "" {
+		return &control.Explanation{Text: fmt.Sprintf("%s waits for the quota of its user: %s.\n", id, why)}, nil
+	}
 	story, err := c.driver.Story(ctx, id, c.up(id))
 	if unknown := (*explain.UnknownJobError)(nil); errors.As(err, &unknown) {
 		v, err := c.Job(id)
@@ -97,6 +108,16 @@ func (c *controller) up(id job.ID) driver.Up {
 		}
 	}
 	return driver.Unseen
+}
+
+// withheld says why the scheduler does not know of a job yet; empty if it does.
+func (c *controller) withheld(id job.ID) string {
+	for _, l := range c.world.Live() {
+		if l.Spec.ID == id {
+			return l.Withheld
+		}
+	}
+	return ""
 }
 
 // marshal returns a story as JSON; nil if it cannot be written so.

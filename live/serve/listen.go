@@ -17,10 +17,11 @@ func (c *controller) listen() (unix, loopback, commands net.Listener, err error)
 		}
 		return l, err
 	}
-	if commands, err = keep(control.Listen(filepath.Join(c.o.Dir, controlSocket))); err != nil {
+	users, jobs := c.access()
+	if commands, err = keep(control.Listen(filepath.Join(c.o.Dir, controlSocket), users)); err != nil {
 		return nil, nil, nil, err
 	}
-	if unix, err = keep(control.Listen(filepath.Join(c.o.Dir, agentSocket))); err != nil {
+	if unix, err = keep(control.Listen(filepath.Join(c.o.Dir, agentSocket), jobs)); err != nil {
 		return nil, nil, nil, err
 	}
 	loopback, err = keep(net.Listen("tcp", c.o.Listen))

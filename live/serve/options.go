@@ -27,6 +27,8 @@ type Options struct {
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; auto: the delegated one, if any; empty: none. Default auto
 	Keep     retention.Limits  // what is deleted of jobs that have ended. Default: retention.Default
+	Group    string            // whose members may submit jobs, which run as who submitted them; empty: all jobs are the scheduler's user's
+	Quotas   map[string]int    // GPUs that jobs of a user may hold at once, by name; *: of all others
 	Program
 }
 
@@ -71,6 +73,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Metrics != "" && !loopback(o.Metrics) {
 		errs = append(errs, fmt.Errorf("metrics %q, want an address on loopback and a port: everybody who can reach it may read them", o.Metrics))
+	}
+	if len(o.Quotas) > 0 && o.Group == "" {
+		errs = append(errs, errors.New("quotas without a group, want one: otherwise all jobs are one user's"))
 	}
 	return errors.Join(errs...)
 }

@@ -29,12 +29,14 @@ func TestOptions_metrics_on_loopback(t *testing.T) {
 	}
 }
 
-// Who starts a scheduler is told whose all jobs are.
-func TestWhose(t *testing.T) {
-	if got := whose(0); got != "root" {
-		t.Errorf("uid 0 is %q", got)
+// Quotas need a group: without one all jobs are one user's.
+func TestOptions_quotas_of_a_group(t *testing.T) {
+	o := DefaultOptions()
+	o.Quotas = map[string]int{"*": 1}
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "quotas without a group") {
+		t.Errorf("got %v, want that quotas need a group", err)
 	}
-	if got := whose(4294967289); got != "uid 4294967289" {
-		t.Errorf("a uid without a name is %q", got)
+	if o.Group = "users"; o.Validate() != nil {
+		t.Error(o.Validate())
 	}
 }

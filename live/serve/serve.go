@@ -7,10 +7,8 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/device"
@@ -57,6 +56,7 @@ type controller struct {
 	driver  *driver.Driver
 	agents  *agentapi.Server
 	metrics *prometheus.Registry
+	users   *users // nil: all jobs are one user's
 	pruning sync.Mutex
 	closers []io.Closer // in the order in which they were opened
 }
@@ -88,6 +88,9 @@ func (c *controller) open() error {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	var err error
+	if c.users, err = findUsers(&c.o); err != nil {
+		return err
+	}
 	if c.store, err = c.openStore(); err != nil {
 		return err
 	}
@@ -139,6 +142,9 @@ func (c *controller) run(ctx context.Context) error {
 	}
 	c.agents = agentapi.New(c.world.Agents(), agentapi.DefaultOptions())
 	server := control.New(c)
+	if c.users != nil {
+		server.Share(c.users.group)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	if metrics != nil {
 		g.Go(func() error { return driver.ServeMetrics(ctx, metrics, c.metrics) })
@@ -156,19 +162,15 @@ func (c *controller) run(ctx context.Context) error {
 		return errors.Join(server.Shutdown(end), c.agents.Shutdown(end))
 	})
 	c.say("%s: %d %s slots, policy %s, a plan every %v", c.machine.Name, len(c.machine.Slots), c.machine.Type, c.o.Policy, c.o.Round)
-	c.say("all jobs run as %s, whose commands alone are taken, and root's", whose(os.Geteuid()))
+	if c.users == nil {
+		c.say("all jobs run as %s, whose commands alone are taken, and root's", account.Name(os.Geteuid()))
+	} else {
+		c.say("jobs run as who submits them: root, and the members of group %s", c.o.Group)
+	}
 	if c.o.Ready != nil {
 		c.o.Ready()
 	}
 	return g.Wait()
-}
-
-// whose returns the name of a user, or its number if it has none.
-func whose(uid int) string {
-	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		return u.Username
-	}
-	return "uid " + strconv.Itoa(uid)
 }
 
 // build opens the world, and puts the scheduler together over it.
@@ -179,6 +181,9 @@ func (c *controller) build(address string) error {
 		c.say("no cgroup: %s", local.Escapes)
 	}
 	l.Grace, l.Report, l.Quiet = c.o.Grace, c.o.Report, c.o.Quiet
+	if c.users != nil {
+		l.Quotas = c.users.quotas
+	}
 	l.Socket, l.URL = filepath.Join(c.o.Dir, agentSocket), "http://"+address
 	var err error
 	if c.world, err = local.Open(c.store, l); err != nil {

@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
@@ -22,11 +24,20 @@ type state struct {
 	etas     map[job.ID]whatif.ETA
 	from     time.Time // of etas
 	refused  map[job.ID]int
+	names    map[int]string // of users, by uid
+}
+
+// name returns the name of a user, which is looked up once.
+func (s *state) name(u *account.User) string {
+	if s.names[u.UID] == "" {
+		s.names[u.UID] = u.Name()
+	}
+	return s.names[u.UID]
 }
 
 // state returns the state now. It may take whatif.Patience: it predicts once a round.
 func (c *controller) state(ctx context.Context) *state {
-	s := &state{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int)}
+	s := &state{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
 	if s.snapshot, s.plan = c.world.LastRound(); s.snapshot != nil {
 		s.said = explain.Now(s.snapshot, s.plan)
 	}
@@ -86,6 +97,9 @@ func (s *state) view(j *store.Job) control.View {
 		ID: j.Spec.ID, Name: j.Spec.Name, MinGPUs: max(1, j.Spec.MinGPUs), MaxGPUs: max(j.Spec.GPUs, j.Spec.MaxGPUs), Target: j.Spec.Target,
 		Command: j.Request.Command, Quarantined: s.refused[j.Spec.ID],
 	}
+	if u := j.Request.User; u != nil {
+		v.UID, v.User = u.UID, s.name(u)
+	}
 	if c := j.Checkpoint; c != nil {
 		v.Checkpoint = &control.CheckpointView{Step: c.Step, At: c.At, Progress: c.Progress}
 	}
@@ -113,11 +127,14 @@ func (s *state) view(j *store.Job) control.View {
 	v.GPUs, v.GPUType, v.Batch = status.Allocation.GPUs, status.Allocation.GPUType, status.Batch.PerReplica()*status.Allocation.GPUs
 	l, live := s.live[j.Spec.ID]
 	v.Trouble = l.Trouble
+	if l.Withheld != "" {
+		v.Reason = "waiting: quota"
+	}
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
 	if status.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
 		v.Phase = job.Running.String()
 	}
-	if v.Sentence = s.said[j.Spec.ID].Text; v.Sentence == "" {
+	if v.Sentence = cmp.Or(l.Withheld, s.said[j.Spec.ID].Text); v.Sentence == "" {
 		v.Sentence = "no round has decided on it yet; the next one does"
 	}
 	s.foresee(&v)

@@ -23,7 +23,7 @@ func filled(t testing.TB, dir string) *State {
 	w := &writer{s: s, epochs: map[job.ID]int{}}
 	for range 8 {
 		must(t, quiet(w.cycle))
-		must(t, s.Checkpoint(w.jobs[0], Checkpoint{Step: w.round, Path: fmt.Sprint(w.round)}))
+		must(t, s.Checkpoint(w.jobs[0], Checkpoint{Step: w.round, Path: fmt.Sprint(w.round)}, 0))
 	}
 	st := loaded(t, s)
 	must(t, s.Close())

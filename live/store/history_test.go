@@ -48,7 +48,7 @@ func TestCheckpoint_keeps_two(t *testing.T) {
 	accepted(t, s, "a", "")
 	save := func(step int64, bytes int64) {
 		t.Helper()
-		must(t, s.Checkpoint("a", Checkpoint{Step: step, Bytes: bytes, At: at(int(step)), Path: fmt.Sprint("step-", step)}))
+		must(t, s.Checkpoint("a", Checkpoint{Step: step, Bytes: bytes, At: at(int(step)), Path: fmt.Sprint("step-", step)}, 0))
 	}
 	check := func(last, previous int64) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestCheckpoint_keeps_two(t *testing.T) {
 	check(44, 3)
 	save(2, 22) // the last was unreadable: it went back
 	check(22, 44)
-	wants(t, s.Checkpoint("a", Checkpoint{Step: -1, Seconds: nan}), "job a: checkpoint: step -1")
+	wants(t, s.Checkpoint("a", Checkpoint{Step: -1, Seconds: nan}, 0), "job a: checkpoint: step -1")
 }
 
 func TestEnd_prunes_reports_by_class(t *testing.T) {

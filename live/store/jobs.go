@@ -24,8 +24,8 @@ func (s *Store) Accept(j *Job) error {
 		if err := taken(tx, j); err != nil {
 			return about(j.Spec.ID, err)
 		}
-		const insert = `INSERT INTO jobs (id, token, class, spec, asked, command, dir, env, generation, status, batch, failures)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number`
+		const insert = `INSERT INTO jobs (id, token, class, spec, asked, command, dir, env, generation, status, batch, failures, user)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number`
 		return about(j.Spec.ID, tx.QueryRow(insert, row...).Scan(&number))
 	})
 	if err == nil {
@@ -47,10 +47,11 @@ func newRow(j *Job) ([]any, error) {
 	_, err3 := encodeStrings([]string{j.Request.Dir})
 	status, err4 := encodeStatus(j.Status)
 	batch, err5 := encode(j.Batch)
-	if err := errors.Join(err, named("command", err1), named("environment", err2), named("directory", err3), err4, err5, named("as asked", err6)); err != nil {
+	user, err7 := encode(j.Request.User)
+	if err := errors.Join(err, named("command", err1), named("environment", err2), named("directory", err3), err4, err5, named("as asked", err6), named("user", err7)); err != nil {
 		return nil, err
 	}
-	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, asked, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures}, nil
+	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, asked, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures, user}, nil
 }
 
 // fresh returns an error if a job cannot be a new one.
@@ -138,9 +139,10 @@ func (s *Store) insert(id job.ID, when, body string) error {
 	})
 }
 
-// Checkpoint stores that a job that has not ended has saved itself. The last two are kept.
-// The same path again replaces what was said of it.
-func (s *Store) Checkpoint(id job.ID, c Checkpoint) error {
+// Checkpoint stores that a job that has not ended has saved itself, and how often in a row it has
+// failed without a new one: both or neither. The last two checkpoints are kept. The same path again
+// replaces what was said of it.
+func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)
 	if err := errors.Join(c.Validate(), err); err != nil {
@@ -151,7 +153,8 @@ func (s *Store) Checkpoint(id job.ID, c Checkpoint) error {
 		if err != nil {
 			return err
 		}
-		return about(id, replace(tx, number, c.Path, body))
+		_, err = tx.Exec("UPDATE jobs SET failures = ? WHERE number = ?", failures, number)
+		return about(id, cmp.Or(err, replace(tx, number, c.Path, body)))
 	})
 }
 

@@ -164,7 +164,7 @@ func byEnd(a, b storedJob) int {
 // acceptance, with their slots and checkpoints.
 func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]storedJob, error) {
 	const columns = `SELECT number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures,
-		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, '') FROM jobs WHERE `
+		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, ''), user FROM jobs WHERE `
 	var list []storedJob
 	by := map[int64]*Job{}
 	args := []any{limit}[:strings.Count(where, "?")]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/scheduler"
 	"pgregory.net/rapid"
 )
@@ -80,8 +81,8 @@ func TestRoundTrip(tt *testing.T) {
 		r := Report{At: anyTime.Draw(t, "at"), Report: anyReport(t, id)}
 		must2(t, s.Report(id, r.At, &r.Report))
 		c := Checkpoint{Step: 7, Progress: rapid.Float64Range(0, math.MaxFloat64).Draw(t, "progress"), At: anyTime.Draw(t, "at"), Bytes: math.MaxInt64, Checksum: rapid.String().Draw(t, "checksum"), Path: "p", Seconds: 0.1}
-		must2(t, s.Checkpoint(id, c))
-		want.Checkpoint = &c
+		want.Checkpoint, want.Failures = &c, rapid.Int().Draw(t, "failures since")
+		must2(t, s.Checkpoint(id, c, want.Failures))
 		compare(t, s, want, []Report{r})
 	})
 }
@@ -121,6 +122,9 @@ func anyRequest(t *rapid.T) Request {
 	r := Request{Dir: text.Draw(t, "directory")}
 	r.Command = nonempty(rapid.SliceOf(text).Draw(t, "command"))
 	r.Env = nonempty(rapid.SliceOf(text).Draw(t, "environment"))
+	if rapid.Bool().Draw(t, "a user's") {
+		r.User = &account.User{UID: rapid.Int().Draw(t, "user"), GID: 7, Groups: []int{7, 8}}
+	}
 	return r
 }
 

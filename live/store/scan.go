@@ -19,6 +19,7 @@ type row struct {
 	status, batch       string
 	command, env        []byte
 	outcome, detail, at string // of its ending
+	user                string
 }
 
 // scan reads a job, and refuses one whose columns contradict each other.
@@ -27,7 +28,7 @@ func (s *Store) scan(rows *sql.Rows) (storedJob, error) {
 	f := storedJob{job: &Job{Spec: &job.Spec{}, Asked: &job.Spec{}}}
 	j := f.job
 	err := rows.Scan(&j.Number, &r.id, &j.Token, &r.class, &r.spec, &r.asked, &r.command, &j.Request.Dir, &r.env, &j.Generation, &r.status, &r.batch, &j.Failures,
-		&f.ended, &r.outcome, &r.detail, &r.at)
+		&f.ended, &r.outcome, &r.detail, &r.at, &r.user)
 	if err != nil {
 		return f, err
 	}
@@ -44,6 +45,7 @@ func (r *row) decode(j *Job, ended bool) error {
 		named("spec as asked", decode(r.asked, j.Asked)),
 		named("status", decode(r.status, &j.Status)),
 		named("batch", decode(r.batch, &j.Batch)),
+		named("user", decode(r.user, &j.Request.User)),
 	)
 	var err1, err2 error
 	j.Request.Command, err1 = decodeStrings(r.command)

@@ -59,6 +59,7 @@ var migrations = []string{
 		body TEXT NOT NULL, -- JSON
 		UNIQUE (job, path)
 	) STRICT;`,
+	`ALTER TABLE jobs ADD COLUMN user TEXT NOT NULL DEFAULT 'null'; -- JSON`,
 }
 
 // migrate brings a database to the last of the migrations. One that knows more of them is

@@ -141,7 +141,7 @@ func TestEnd_once(t *testing.T) {
 	must(t, s.End("a", how))
 	wants(t, s.End("a", Ending{Outcome: scheduler.Done, At: at(70)}), "store: job a: has ended already, failed at 2026-03-01T12:01:05")
 	wants(t, s.Report("a", at(70), &job.Report{Job: "a"}), "has ended already")
-	wants(t, s.Checkpoint("a", Checkpoint{Path: "p"}), "has ended already")
+	wants(t, s.Checkpoint("a", Checkpoint{Path: "p"}, 0), "has ended already")
 	wants(t, s.Describe("a", &job.Spec{ID: "a"}), "has ended already")
 	wants(t, s.End("b", how), "job b: is not known")
 	st := loaded(t, s)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -33,6 +34,7 @@ type Request struct {
 	Command []string
 	Dir     string
 	Env     []string
+	User    *account.User // whose job it is, and as whom it runs; nil: the scheduler's user
 }
 
 // A Checkpoint is what a job saved of itself.

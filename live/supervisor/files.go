@@ -109,7 +109,10 @@ func ReadLaunch(dir string) (*Launch, error) {
 
 // writeJSON replaces a file by v atomically: a reader sees either the old or the new
 // content, also after a crash. Only the owner may read the file, because it may have tokens.
-func writeJSON(path string, v any) error {
+func writeJSON(path string, v any) error { return replace(path, v, 0o600) }
+
+// replace is writeJSON with a mode.
+func replace(path string, v any, mode fs.FileMode) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -119,6 +122,9 @@ func writeJSON(path string, v any) error {
 		return err
 	}
 	_, err = next.Write(append(text, '\n'))
+	if mode != 0o600 {
+		err = errors.Join(err, next.Chmod(mode))
+	}
 	err = errors.Join(err, syncFile(next), next.Close())
 	if err == nil {
 		err = os.Rename(next.Name(), path)

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/oxgang/oxgang/live/account"
 )
 
 const (
@@ -27,6 +29,7 @@ type logFile struct {
 	path  string
 	bytes int64 // per file
 	files int
+	user  *account.User // may read it; nil: nobody else
 
 	mu   sync.Mutex
 	f    *os.File
@@ -37,7 +40,7 @@ type logFile struct {
 
 // openLog opens the log of l to append to it.
 func openLog(l *Launch) (*logFile, error) {
-	w := &logFile{path: l.Log, bytes: l.LogBytes, files: l.LogFiles}
+	w := &logFile{path: l.Log, bytes: l.LogBytes, files: l.LogFiles, user: l.User}
 	return w, w.open()
 }
 
@@ -47,6 +50,9 @@ func (w *logFile) open() error {
 		return err
 	}
 	info, err := f.Stat()
+	if err == nil && w.user != nil {
+		err = f.Chown(w.user.UID, w.user.GID)
+	}
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}

@@ -50,7 +50,8 @@ func Stop(dir string, n Notice) error {
 	if s.Phase == Absent || s.Phase == Ended || s.Phase == Gone {
 		return nil
 	}
-	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
+	// The workers read it, too, whoever's they are. Who may come here is up to the directories above.
+	if err := replace(filepath.Join(dir, noticeFile), n, 0o644); err != nil {
 		return fmt.Errorf("keeper: write notice: %w", err)
 	}
 	// The signal only makes it quicker: the supervisor looks at the file every

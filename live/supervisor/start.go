@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/oxgang/oxgang/live/account"
 )
 
 // How Start hands over to the supervisor: the lock that it took and a pipe for the
@@ -50,7 +52,7 @@ func Start(exe []string, dir string, l *Launch) error {
 // start takes the lock before it checks anything, and holds it until the supervisor has
 // it, too. So if two processes start the same generation, one finds the lock taken.
 func start(exe []string, dir string, l *Launch) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(dir, l.User); err != nil {
 		return err
 	}
 	held, err := claim(dir)
@@ -62,6 +64,16 @@ func start(exe []string, dir string, l *Launch) error {
 		return err
 	}
 	return spawnProcess(exe, dir, held)
+}
+
+// makeFolder makes the directory of a generation. The workers of a user pass through it, to the notice; all else in it
+// is the supervisor's.
+func makeFolder(dir string, u *account.User) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil && u != nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	return err
 }
 
 // claim takes the lock of a generation that has not begun. If another process has the

@@ -23,6 +23,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/live/account"
 )
 
 // Names of the files of a generation.
@@ -60,8 +62,9 @@ type Launch struct {
 	// most: log, log.1 and on to the oldest.
 	LogBytes int64         `json:"log_bytes"`
 	LogFiles int           `json:"log_files"`
-	Grace    time.Duration `json:"grace"`  // from SIGTERM to SIGKILL of the workers left when one fails
-	Cgroup   string        `json:"cgroup"` // a cgroup v2 directory that may be written to; empty: none
+	Grace    time.Duration `json:"grace"`          // from SIGTERM to SIGKILL of the workers left when one fails
+	Cgroup   string        `json:"cgroup"`         // a cgroup v2 directory that may be written to; empty: none
+	User     *account.User `json:"user,omitempty"` // of the workers; nil: the supervisor's own
 }
 
 // A Worker is one process of a generation.
@@ -132,6 +135,7 @@ func (l *Launch) Validate() error {
 	wrong(l.Cgroup != "" && !filepath.IsAbs(l.Cgroup), "cgroup %q, want an absolute path", l.Cgroup)
 	wrong(l.LogBytes < 1, "%d bytes per log file, want at least 1", l.LogBytes)
 	wrong(l.LogFiles < 1, "%d log files, want at least 1", l.LogFiles)
+	wrong(l.User != nil && (l.User.UID < 0 || l.User.GID < 0), "user %v, want numbers of at least 0", l.User)
 	wrong(l.Grace < 0, "a grace of %v, want at least 0", l.Grace)
 	for _, s := range append([]string{l.Tag, l.Dir}, l.Command...) {
 		wrong(strings.ContainsRune(s, 0), "%q holds a zero byte, want none", s)

@@ -91,7 +91,7 @@ func (sv *supervisor) startWorker(rank, port int) error {
 	defer write.Close()
 	pid, err := sv.fork(rank, path, env, write)
 	if err != nil {
-		return errors.Join(explain(sv.launch.Command[0], path, err), read.Close())
+		return errors.Join(sv.explain(path, err), read.Close())
 	}
 	sv.ranks[pid] = rank
 	p, err := readProc(pid) // our child, not reaped: it is there
@@ -138,6 +138,9 @@ func (sv *supervisor) fork(rank int, path string, env []string, output *os.File)
 		Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: deathSignal},
 	}
+	if u := sv.launch.User; u != nil { // before it enters its directory
+		attr.Sys.Credential = u.Credential()
+	}
 	fd, grouped := sv.group.worker(rank)
 	if !grouped {
 		return syscall.ForkExec(path, sv.launch.Command, attr)
@@ -176,8 +179,16 @@ func pin(cpus []int) (unpin func(), err error) {
 	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// program returns the file that a launch runs.
-func program(l *Launch, env []string) (string, error) {
+// program returns the file that a launch runs. Of what its user may not see, it says no more than the user may know.
+func program(l *Launch, env []string) (path string, err error) {
+	err = l.User.Do(func() error {
+		path, err = findProgram(l, env)
+		return err
+	})
+	return path, err
+}
+
+func findProgram(l *Launch, env []string) (string, error) {
 	if info, err := os.Stat(l.Dir); err != nil {
 		return "", fmt.Errorf("directory: %w", err)
 	} else if !info.IsDir() {
@@ -187,8 +198,13 @@ func program(l *Launch, env []string) (string, error) {
 }
 
 // explain says why a program could not be run.
-func explain(name, path string, err error) error {
-	if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) {
+func (sv *supervisor) explain(path string, err error) error {
+	name := sv.launch.Command[0]
+	there := sv.launch.User.Do(func() error {
+		_, err := os.Stat(path)
+		return err
+	})
+	if there == nil && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the interpreter in its first line does not exist", name)
 	}
 	return fmt.Errorf("%s: %w", name, err)

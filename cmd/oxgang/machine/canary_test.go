@@ -5,7 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +22,8 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
+	"github.com/oxgang/oxgang/live/overview"
+	"github.com/oxgang/oxgang/page"
 )
 
 // canary is a text that a terminal, or a spreadsheet, obeys, and that begins a line of its own.
@@ -95,7 +101,7 @@ func canaryMachine(t *testing.T) (dir string, id job.ID) {
 		t.Fatalf("%d texts, want more; %v", texts, err)
 	}
 	m.SetExplanation(id, &control.Explanation{Text: canary, Story: story})
-	l, err := control.Listen(filepath.Join(dir, "control.sock"))
+	l, err := control.Listen(filepath.Join(dir, "control.sock"), control.Private())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +144,69 @@ func TestCanary_in_every_text(t *testing.T) {
 			if bad := obeyed(out.String()+complaints.String(), format); bad != "" {
 				t.Errorf("%s -o %s: a terminal obeys %q", name, format, bad)
 			}
+		}
+	}
+}
+
+// Nor does the page, whose texts a browser shows as they are once it has read the JSON.
+func TestCanary_on_the_page(t *testing.T) {
+	dir, id := canaryMachine(t)
+	h := httptest.NewUnstartedServer(nil)
+	p := page.New(overview.New(control.NewClient(filepath.Join(dir, "control.sock")), filepath.Join(dir, "journal")), h.Listener.Addr())
+	ctx, cancel := context.WithCancel(t.Context())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		p.Watch(ctx, time.Millisecond)
+	}()
+	h.Config.Handler = p.Handler()
+	h.Start()
+	t.Cleanup(func() { cancel(); <-watched; h.Close() })
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := http.Client{Jar: jar}
+	get := func(path string) string {
+		r, err := browser.Get(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	get(p.URL())
+	var texts func(v any) string
+	texts = func(v any) (all string) {
+		switch v := v.(type) {
+		case string:
+			return v + "\n"
+		case []any:
+			for _, x := range v {
+				all += texts(x)
+			}
+		case map[string]any:
+			for k, x := range v {
+				all += k + "\n" + texts(x)
+			}
+		}
+		return all
+	}
+	for path, shows := range map[string]bool{"/api/overview": true, "/api/job?id=" + string(id): false, "/api/job?id=" + url.QueryEscape(canary): false, "/api/series": false, "/": false} {
+		text := get(h.URL + path)
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err == nil {
+			text += texts(v)
+		}
+		if shows && !strings.Contains(text, "[2J") {
+			t.Errorf("%s does not show what was put in:\n%s", path, text)
+		}
+		if bad := obeyed(text, "text"); bad != "" {
+			t.Errorf("%s: somebody obeys %q", path, bad)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -62,10 +63,17 @@ while it trains.`,
 // jobsTable writes a row for each job, as of now.
 func jobsTable(w io.Writer, jobs []control.View, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	several := slices.ContainsFunc(jobs, func(v control.View) bool { return v.User != "" })
+	if several {
+		fmt.Fprint(t, "USER\t")
+	}
 	fmt.Fprintln(t, "NAME\tPHASE\tGPUS\tBATCH\tGOODPUT\tPROGRESS\tRESTARTS\tETA\tREASON")
 	for i := range jobs {
 		v := &jobs[i]
 		row := []string{string(v.ID), phase(v), gpus(v), Number(float64(v.Batch)), Number(v.Goodput), progressOf(v), strconv.Itoa(v.Restarts), eta(v, now), reason(v)}
+		if several {
+			row = append([]string{cmp.Or(v.User, "-")}, row...)
+		}
 		for c := range row {
 			row[c] = printable.Line(row[c])
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +24,7 @@ import (
 func ServeCommand() *cobra.Command {
 	o := serve.DefaultOptions()
 	var state liveState
-	var settings, keep []string
+	var settings, keep, quotas []string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run training jobs on this machine",
 		Long: `Run training jobs on the GPUs of this machine, or on slots of its CPUs, until
@@ -34,7 +35,7 @@ takes them up where they are.`,
   oxgang submit --name mnist --gpus 1..4 -- python train.py`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(setKeep(&o, keep), prepare(&o, &state, settings)); err != nil {
+			if err := errors.Join(setKeep(&o, keep), setQuotas(&o, quotas), prepare(&o, &state, settings)); err != nil {
 				return cli.Usage(err)
 			}
 			o.Log = cmd.ErrOrStderr()
@@ -59,6 +60,8 @@ takes them up where they are.`,
 	f.DurationVar(&o.Report, "report", o.Report, "time between reports of training programs")
 	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
 	f.StringVar(&o.Metrics, "metrics", "", "where Prometheus finds metrics, on loopback, as 127.0.0.1:9464; empty: nowhere")
+	f.StringVar(&o.Group, "group", "", "group whose members may submit jobs, which run as who submitted them: serve must be root's")
+	f.StringArrayVar(&quotas, "quota", nil, `GPUs that the jobs of a user may hold at once, as alice=4, or '*=2' for all others; with --group`)
 	f.BoolVar(&o.Recover, "recover", false, "rebuild the database from the folders of jobs, where it has lost some")
 	f.StringVar(&o.Cgroup, "cgroup", o.Cgroup, "cgroup v2 directory in which jobs are limited and from which no process of theirs escapes; auto: the one that systemd has delegated, if any; empty: none")
 	return cmd
@@ -69,6 +72,22 @@ func setKeep(o *serve.Options, texts []string) error {
 	keep, err := ParseKeep(texts)
 	o.Keep = o.Keep.With(keep)
 	return err
+}
+
+// setQuotas sets the quotas that texts state.
+func setQuotas(o *serve.Options, texts []string) error {
+	for _, s := range texts {
+		name, text, _ := strings.Cut(s, "=")
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || name == "" {
+			return fmt.Errorf("--quota %q, want a user and GPUs, as alice=4 or '*=2'", s)
+		}
+		if o.Quotas == nil {
+			o.Quotas = map[string]int{}
+		}
+		o.Quotas[name] = n
+	}
+	return nil
 }
 
 // traces turns on traces of rounds, if the environment asks for it. The function that it returns

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/reference/casestudy/page"
 )
 
@@ -170,7 +171,7 @@ func writeMatrixCSV(w io.Writer, all []experiments.Matrix) error {
 		for k, row := range entries(m) {
 			for n, e := range row {
 				_ = c.Write([]string{
-					m.Application, string(m.GPUType), f(m.CPUs[k]), f(float64(m.Memory[n]) / 1e9), f(e.believed), f(e.truth), f(e.relative), strconv.FormatBool(e.measured),
+					printable.Cell(m.Application), printable.Cell(string(m.GPUType)), f(m.CPUs[k]), f(float64(m.Memory[n]) / 1e9), f(e.believed), f(e.truth), f(e.relative), strconv.FormatBool(e.measured),
 				})
 			}
 		}

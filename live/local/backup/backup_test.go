@@ -33,9 +33,9 @@ func state(t *testing.T) (string, *store.Store) {
 	f := folders.Folders{Dir: dir, Identity: s.Identity()}
 	for _, id := range []job.ID{"waits", "done"} {
 		accept(t, s, id)
-		must(t, f.Make(id))
-		must(t, s.Checkpoint(id, store.Checkpoint{Path: "old", Step: 1}))
-		must(t, s.Checkpoint(id, store.Checkpoint{Path: "new", Step: 2}))
+		must(t, f.Make(id, nil))
+		must(t, s.Checkpoint(id, store.Checkpoint{Path: "old", Step: 1}, 0))
+		must(t, s.Checkpoint(id, store.Checkpoint{Path: "new", Step: 2}, 0))
 		must(t, os.Mkdir(filepath.Join(f.Checkpoints(id), "new"), 0o700))
 		must(t, os.WriteFile(filepath.Join(f.Checkpoints(id), "new", "rank0"), []byte("weights"), 0o600))
 	}

@@ -116,6 +116,9 @@ func makeFolders(f *folders.Folders) error {
 			err = os.MkdirAll(f.Checkpoints(j.Spec.ID), 0o700)
 		}
 		if err == nil {
+			err = f.Give(j.Spec.ID, j.Request.User)
+		}
+		if err == nil {
 			err = recovery.Write(f, j, nil)
 		}
 	}

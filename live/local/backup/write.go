@@ -11,7 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/oxgang/oxgang/live/local/folders"
@@ -45,16 +47,16 @@ type Options struct {
 // Write writes a backup of a state directory to a file, which is replaced, whole, if it is there. It
 // does not lock the directory: the database is as it was at one moment, and journals are as long as they
 // were when they were read.
-func Write(path string, o Options) error {
-	if err := write(path, &o); err != nil {
+func Write(file string, o Options) error {
+	if err := write(file, &o); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	return nil
 }
 
-// write writes to a temporary file beside path, which then gets its name.
-func write(path string, o *Options) (err error) {
-	temporary, err := os.MkdirTemp(filepath.Dir(path), ".oxgang-backup-")
+// write writes to a temporary file beside the one that it becomes.
+func write(file string, o *Options) (err error) {
+	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
 	if err != nil {
 		return err
 	}
@@ -69,10 +71,10 @@ func write(path string, o *Options) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(whole, path); err != nil {
+	if err := os.Rename(whole, file); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return syncDir(filepath.Dir(file))
 }
 
 func syncDir(path string) error {
@@ -96,7 +98,8 @@ func (w *writer) all(copied string, o *Options) error {
 	if err := store.Backup(o.Dir, copied); err != nil {
 		return err
 	}
-	if err := w.file(database, copied); err != nil {
+	f, err := os.Open(copied)
+	if err := w.file(database, f, err); err != nil {
 		return err
 	}
 	if err := w.tree(filepath.Join(o.Dir, journals)); err != nil {
@@ -130,26 +133,35 @@ func (w *writer) checkpoints(copied string) error {
 	return nil
 }
 
-// tree writes the regular files in a directory, if it is there. One that is deleted meanwhile is left out.
+// tree writes the regular files in a directory below the state directory, if it is there. One that is deleted
+// meanwhile is left out. The directory may be another user's: no link in it leads out, whenever it is made.
 func (w *writer) tree(dir string) error {
-	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	below, err := filepath.Rel(w.dir, dir)
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		name, err := filepath.Rel(w.dir, path)
-		if err == nil {
-			err = w.file(filepath.ToSlash(name), path)
-		}
-		return err
+		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe may be there by now
+		return w.file(path.Join(filepath.ToSlash(below), name), f, err)
 	})
 }
 
-// file writes a file, as long as it is now.
-func (w *writer) file(name, path string) error {
-	f, err := os.Open(path)
+// file writes a file that was opened, or could not be, as long as it is now.
+func (w *writer) file(name string, f *os.File, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -158,7 +170,7 @@ func (w *writer) file(name, path string) error {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
 	if err := w.header(name, info.Size(), info.ModTime()); err != nil {

@@ -28,10 +28,13 @@ type Options struct {
 // Launch returns what a supervisor has to know of the planned generation of a job, whose
 // workers are bound to cores; nil: to none.
 func Launch(o *Options, j *store.Job, cores []int) *supervisor.Launch {
-	id := j.Spec.ID
+	id, env := j.Spec.ID, slices.Clip(j.Request.Env)
+	if u := j.Request.User; u != nil {
+		env = slices.Clip(u.Environment(env))
+	}
 	l := &supervisor.Launch{
 		Job: string(id), Generation: j.Generation, Tag: o.Folders.Tag(folders.Generation{Job: id, Number: j.Generation}),
-		Command: j.Request.Command, Dir: j.Request.Dir, Env: append(slices.Clip(j.Request.Env), environment(o, j)...),
+		Command: j.Request.Command, Dir: j.Request.Dir, Env: append(env, environment(o, j)...), User: j.Request.User,
 		Log: o.Folders.Log(id), LogBytes: o.LogBytes, LogFiles: o.LogFiles, Grace: o.Grace, Cgroup: o.Cgroup,
 	}
 	for _, s := range j.Held {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 )
 
 // Folders are the directories of the jobs of a state directory.
@@ -37,20 +38,42 @@ func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log")
 // Checkpoints returns the directory for the checkpoints of a job.
 func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
 
-// Make makes the directories of a new job. It returns an error that is fs.ErrExist if they are
-// there and were used: they would be those of another job, with its checkpoints.
-func (f *Folders) Make(id job.ID) error {
+// Make makes the directories of a new job of a user; nil: the scheduler's. It returns an error that is fs.ErrExist
+// if they are there and were used: they would be those of another job, with its checkpoints.
+func (f *Folders) Make(id job.ID, u *account.User) error {
 	if err := os.MkdirAll(filepath.Join(f.Dir, "jobs"), 0o700); err != nil {
 		return err
 	}
 	err := os.Mkdir(f.Job(id), 0o700)
 	if errors.Is(err, fs.ErrExist) && f.unused(id) {
-		return os.MkdirAll(f.Checkpoints(id), 0o700)
+		err = os.MkdirAll(f.Checkpoints(id), 0o700)
+	} else if err == nil {
+		err = os.Mkdir(f.Checkpoints(id), 0o700)
 	}
 	if err != nil {
 		return err
 	}
-	return os.Mkdir(f.Checkpoints(id), 0o700)
+	return f.Give(id, u)
+}
+
+// Passable is the mode of a directory through which others may pass, to what in it is theirs: they can neither list
+// nor change it.
+const Passable = 0o711
+
+// Give gives the checkpoints of a job to its user, alone; nil: it changes nothing. The job's folder stays the
+// scheduler's: nothing in it but the checkpoints can be replaced by the user, by a link say.
+func (f *Folders) Give(id job.ID, u *account.User) error {
+	if u == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(f.Job(id))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return errors.Join(root.Chmod(".", Passable), fs.WalkDir(root.FS(), filepath.Base(f.Checkpoints(id)), func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, root.Lchown(path, u.UID, u.GID))
+	}))
 }
 
 // unused reports whether the folder of a job has nothing in it but, at most, an empty one for

@@ -15,7 +15,7 @@ import (
 func TestMake(t *testing.T) {
 	f := folders.Folders{Dir: t.TempDir()}
 	for range 2 {
-		if err := f.Make("a"); err != nil {
+		if err := f.Make("a", nil); err != nil {
 			t.Errorf("an unused folder: %v, want it to be taken", err)
 		}
 	}
@@ -23,7 +23,7 @@ func TestMake(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(f.Job(id), put), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Make(id); !errors.Is(err, fs.ErrExist) {
+		if err := f.Make(id, nil); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("a folder with %s: %v, want that it is there", put, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
@@ -29,6 +30,7 @@ type record struct {
 	Command   [][]byte      `json:"command"` // bytes: of any encoding
 	Dir       []byte        `json:"dir"`
 	Env       [][]byte      `json:"env"`
+	User      *account.User `json:"user,omitempty"`
 	Ended     *store.Ending `json:"ended,omitempty"`
 }
 
@@ -40,7 +42,7 @@ const recordVersion = 1
 func Write(f *folders.Folders, j *store.Job, ended *store.Ending) error {
 	r := record{
 		Version: recordVersion, Identity: f.Identity, Token: j.Token, Submitted: j.Status.Submitted, Spec: j.Spec, Asked: j.Asked,
-		Command: toBytes(j.Request.Command), Dir: []byte(j.Request.Dir), Env: toBytes(j.Request.Env), Ended: ended,
+		Command: toBytes(j.Request.Command), Dir: []byte(j.Request.Dir), Env: toBytes(j.Request.Env), User: j.Request.User, Ended: ended,
 	}
 	if err := supervisor.WriteFile(filepath.Join(f.Job(j.Spec.ID), recordFile), r); err != nil {
 		return fmt.Errorf("record of job %s: %w", j.Spec.ID, err)
@@ -72,7 +74,7 @@ func read(f *folders.Folders, id job.ID) (*record, error) {
 func (r *record) job() *store.Job {
 	j := &store.Job{
 		Spec: r.Spec, Asked: r.Asked, Token: r.Token,
-		Request: store.Request{Command: toStrings(r.Command), Dir: string(r.Dir), Env: toStrings(r.Env)},
+		Request: store.Request{Command: toStrings(r.Command), Dir: string(r.Dir), Env: toStrings(r.Env), User: r.User},
 	}
 	j.Status = job.Status{Phase: job.Waiting, Submitted: r.Submitted, Since: r.Submitted}
 	return j

@@ -60,11 +60,11 @@ func (p *place) job(id job.ID, age time.Duration, saves bool) {
 		Request: store.Request{Command: []string{"train"}, Dir: "/", Env: []string{"SECRET=1"}},
 	}
 	p.must(p.store.Accept(j))
-	p.must(p.o.Folders.Make(id))
+	p.must(p.o.Folders.Make(id, nil))
 	p.write(p.o.Folders.Log(id), 2*4096+1)
 	if saves {
 		p.write(filepath.Join(p.o.Folders.Checkpoints(id), "1"), 2*4096)
-		p.must(p.store.Checkpoint(id, store.Checkpoint{Path: "1"}))
+		p.must(p.store.Checkpoint(id, store.Checkpoint{Path: "1"}, 0))
 	}
 	p.must(p.store.Report(id, now, &job.Report{Job: id}))
 	if age > 0 {

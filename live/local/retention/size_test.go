@@ -31,7 +31,7 @@ func TestPrune_bounds_the_state_directory(t *testing.T) {
 			Spec: &job.Spec{ID: id, Name: "short", Class: "short", GPUs: 1}, Token: string(id),
 			Request: store.Request{Command: []string{"true"}, Dir: "/", Env: env}, Status: job.Status{Phase: job.Waiting, Submitted: now},
 		}))
-		p.must(p.o.Folders.Make(id))
+		p.must(p.o.Folders.Make(id, nil))
 		p.write(p.o.Folders.Log(id), 4096)
 		p.must(s.End(id, store.Ending{Outcome: scheduler.Done, At: now.Add(time.Duration(i) * time.Second)}))
 		if (i+1)%every == 0 {

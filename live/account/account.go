@@ -1,0 +1,72 @@
+// Package account says who a user of this machine is: to the kernel, by numbers, and to people, by a name.
+package account
+
+import (
+	"fmt"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A User is a user as the kernel knows one. All that it may do to files follows from these numbers.
+type User struct {
+	UID    int   `json:"uid"`
+	GID    int   `json:"gid"`              // the primary group
+	Groups []int `json:"groups,omitempty"` // the supplementary ones
+}
+
+// Name returns the user's name, or "uid 1234" if it has none.
+func (u *User) Name() string { return Name(u.UID) }
+
+// Name returns the name of a user, or "uid 1234" if it has none.
+func Name(uid int) string {
+	if known, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return known.Username
+	}
+	return "uid " + strconv.Itoa(uid)
+}
+
+// In reports whether the user is in a group.
+func (u *User) In(gid int) bool { return u.GID == gid || slices.Contains(u.Groups, gid) }
+
+// Environment returns an environment for a program of the user: USER and LOGNAME are the user's name,
+// whatever env says, and HOME is the user's home unless env has one. A user without a name gets none of them.
+func (u *User) Environment(env []string) []string {
+	known, err := user.LookupId(strconv.Itoa(u.UID))
+	if err != nil {
+		return env
+	}
+	own := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		return strings.HasPrefix(e, "USER=") || strings.HasPrefix(e, "LOGNAME=")
+	})
+	if !slices.ContainsFunc(own, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) {
+		own = append(own, "HOME="+known.HomeDir)
+	}
+	return append(own, "USER="+known.Username, "LOGNAME="+known.Username)
+}
+
+// ID returns the number of the user of a name, or of a number.
+func ID(name string) (int, error) {
+	if known, err := user.Lookup(name); err == nil {
+		return strconv.Atoi(known.Uid)
+	}
+	return number("user", name)
+}
+
+// GroupID returns the number of the group of a name, or of a number.
+func GroupID(name string) (int, error) {
+	if known, err := user.LookupGroup(name); err == nil {
+		return strconv.Atoi(known.Gid)
+	}
+	return number("group", name)
+}
+
+// number reads the number of a user or a group that need not have a name.
+func number(kind, text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%s %q: there is none, want a name or a number of this machine", kind, text)
+	}
+	return int(n), nil
+}

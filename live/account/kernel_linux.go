@@ -1,0 +1,110 @@
+package account
+
+import (
+	"fmt"
+	"net"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Of asks the kernel who opened a connection: SO_PEERCRED and SO_PEERGROUPS of unix(7). What the other end
+// says of itself does not count.
+func Of(c net.Conn) (User, error) {
+	local, ok := c.(*net.UnixConn)
+	if !ok {
+		return User{}, fmt.Errorf("not known of a %T", c)
+	}
+	raw, err := local.SyscallConn()
+	if err != nil {
+		return User{}, err
+	}
+	var u User
+	var asked error
+	err = raw.Control(func(fd uintptr) {
+		var cred *unix.Ucred
+		if cred, asked = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); asked != nil {
+			return
+		}
+		u.UID, u.GID = int(cred.Uid), int(cred.Gid)
+		u.Groups, asked = groups(fd)
+	})
+	if err == nil {
+		err = asked
+	}
+	return u, err
+}
+
+// mostGroups is NGROUPS_MAX of Linux.
+const mostGroups = 1 << 16
+
+// groups returns the supplementary groups of who opened a connection.
+func groups(fd uintptr) ([]int, error) {
+	for n := 64; ; n = mostGroups {
+		list := make([]uint32, n)
+		size := uint32(4 * n)
+		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_PEERGROUPS,
+			uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&size)), 0)
+		if errno == unix.ERANGE && n < mostGroups {
+			continue
+		}
+		if errno != 0 {
+			return nil, errno
+		}
+		all := make([]int, size/4)
+		for i := range all {
+			all[i] = int(list[i])
+		}
+		return all, nil
+	}
+}
+
+// Credential returns the user as a new process gets it.
+func (u *User) Credential() *syscall.Credential {
+	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
+	for _, g := range u.Groups {
+		c.Groups = append(c.Groups, uint32(g))
+	}
+	return c
+}
+
+// Do calls f, which may look at files as the user may, and no more: setfsuid(2). The caller must be root, or u
+// is nil and f is just called. f must not start goroutines that look at files.
+func (u *User) Do(f func() error) error {
+	if u == nil {
+		return f()
+	}
+	runtime.LockOSThread() // what follows is true of this thread alone
+	before, err := unix.Getgroups()
+	if err == nil {
+		err = wear(u.Groups, u.GID, u.UID)
+	}
+	if err == nil {
+		err = f()
+	}
+	if wear(before, unix.Getegid(), unix.Geteuid()) == nil {
+		runtime.UnlockOSThread() // otherwise the thread ends with its goroutine
+	}
+	return err
+}
+
+// wear makes this thread look at files as a user with groups.
+func wear(groups []int, gid, uid int) error {
+	if err := unix.Setgroups(groups); err != nil {
+		return fmt.Errorf("become uid %d: %w", uid, err)
+	}
+	for _, id := range []struct {
+		set  func(int) (int, error)
+		want int
+	}{{unix.SetfsgidRetGid, gid}, {unix.SetfsuidRetUid, uid}} {
+		if _, err := id.set(id.want); err != nil {
+			return err
+		}
+		if now, err := id.set(-1); err != nil || now != id.want { // it has no error of its own
+			return fmt.Errorf("become uid %d: the kernel says %d (%w)", uid, now, unix.EPERM)
+		}
+	}
+	return nil
+}

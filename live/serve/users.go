@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/oxgang/oxgang/live/account"
+	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/local"
+	"github.com/oxgang/oxgang/live/local/folders"
+)
+
+// users are those who may submit jobs, which run as they.
+type users struct {
+	group  int // gid
+	quotas local.Quotas
+}
+
+// findUsers returns who may submit jobs besides the owner; nil: nobody. It lets them pass through the state directory
+// to what is theirs, and returns an error if that is not possible.
+func findUsers(o *Options) (*users, error) {
+	if o.Group == "" {
+		return nil, nil //nolint:nilnil // nobody
+	}
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("group %s: only root can run jobs as others than itself: run serve as root, or leave --group out, and all jobs are %s's", o.Group, account.Name(os.Geteuid()))
+	}
+	gid, err := account.GroupID(o.Group)
+	if err != nil {
+		return nil, err
+	}
+	u := &users{gid, local.Quotas{Of: map[int]int{}}}
+	for name, most := range o.Quotas {
+		if err := u.limit(name, most); err != nil {
+			return nil, err
+		}
+	}
+	return u, passable(o.Dir)
+}
+
+// limit sets the quota of a user; *: of all others.
+func (u *users) limit(name string, most int) error {
+	if most < 1 || most > maxSlots {
+		return fmt.Errorf("quota of %s: %d GPUs, want 1 to %d", name, most, maxSlots)
+	}
+	if name == "*" {
+		u.quotas.Others = most
+		return nil
+	}
+	uid, err := account.ID(name)
+	if err != nil {
+		return fmt.Errorf("quota: %w", err)
+	}
+	u.quotas.Of[uid] = most
+	return nil
+}
+
+// passable lets users pass through a state directory. All else in it stays closed to them.
+func passable(dir string) error {
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil {
+			return fmt.Errorf("state directory: %w", err)
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("state directory %s: users cannot reach it: %s has mode %04o: use another one, as --state /var/lib/oxgang", dir, at, info.Mode().Perm())
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if err := closed(dir); err != nil {
+		return err
+	}
+	jobs := folders.Folder(dir, "")
+	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, folders.Passable), os.Chmod(dir, folders.Passable))
+}
+
+// closed takes from others what rights they have to what is in a state directory. Jobs of the scheduler's own user that
+// are there keep what they have.
+func closed(dir string) error {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	for _, e := range all {
+		if e.Name() == filepath.Base(folders.Folder(dir, "")) {
+			continue // jobs that run are in it
+		}
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+			continue // a socket: it is made anew
+		}
+		if err := os.Chmod(filepath.Join(dir, e.Name()), info.Mode().Perm()&^0o077); err != nil {
+			return fmt.Errorf("state directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// access returns who may connect to the socket of commands, and to that of jobs, which have tokens.
+func (c *controller) access() (commands, jobs control.Access) {
+	if c.users == nil {
+		return control.Private(), control.Private()
+	}
+	return control.OfGroup(c.users.group), control.Public()
+}
