@@ -233,6 +233,7 @@ func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Opti
 	}
 	so.Estimate.Share = so.Estimate.Share || traits.Pools && !c.IsSet("estimate.share")
 	so.Estimate.Seed = c.Sim.Seed
+	so.Lean = true
 	wo.Estimate = so.Estimate
 	if so.Classes = so.Classes || traits.Classes; so.Classes && c.Classes == config.Known {
 		so.Known = in.known(&so.Estimate)

@@ -14,7 +14,7 @@ func CheckPlacement(s *Snapshot, p *Plan) error {
 	if p == nil || len(p.Jobs) != len(s.Jobs) {
 		return errors.New("plan: not one decision per job")
 	}
-	c := checker{cluster: s.Cluster}
+	c := checker{cluster: s.Cluster, stands: s.Standing}
 	for i, j := range s.Jobs {
 		if d := &p.Jobs[i]; d.Placement != nil {
 			c.placed(j, d)
@@ -62,6 +62,9 @@ func (c *checker) addsUp(j *Job, d *Decision) {
 func (c *checker) placement(j *Job, d *Decision) {
 	if c.nodes == nil {
 		c.nodes = make([]cluster.Resources, len(c.cluster.Nodes()))
+		for n := range c.nodes {
+			c.nodes[n].GPUs = c.stands.On(n)
+		}
 	}
 	if j.NonPreemptive && j.Holding() && j.Placement != nil && !d.Placement.Equal(j.Placement) {
 		c.fail(j, "placed on %v, want to stay on %v: it is non-preemptive", d.Placement, j.Placement)

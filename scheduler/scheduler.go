@@ -41,6 +41,10 @@ type Options struct {
 	// configures how. Default false: few policies use it. Source: BOA §3.1.
 	Classes bool
 	Class   estimate.ClassOptions
+	// Lean lets rounds cost what changed, where policy and placer can (policy.Traits.Keeps, placement.Beside):
+	// they are shown only jobs that may not simply go on as they are. What observers see, and what is done, is the same. Their
+	// plans are overwritten two rounds later, so none may be kept. Default false.
+	Lean bool
 	// Known, if not nil, returns what is known of classes beforehand. Snapshots have it
 	// instead of what was learned. A class that did not change must keep its pointer.
 	Known func(now time.Time) []*perf.ClassStats
@@ -75,6 +79,7 @@ type Scheduler struct {
 	*memory
 	immediate []Action // what the event in progress asks to be done at once
 	still     still
+	standing  standing
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
@@ -356,14 +361,19 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		return nil, nil, nil
 	}
 	s.planned, s.computed = now, nil // snap has it
-	plan, err := how(ctx, snap)
-	if err != nil {
-		plan = stay(snap, err)
+	plan, asked := s.beside(ctx, snap)
+	if plan == nil {
+		var err error
+		if plan, err = how(ctx, snap); err != nil {
+			plan = stay(snap, err)
+		}
+		asked = s.everyone()
 	}
-	for i, r := range s.active {
-		r.why, r.decided = plan.Jobs[i].Why, true
+	for _, i := range asked {
+		s.active[i].why, s.active[i].decided = plan.Jobs[i].Why, true
 	}
-	acts := append(s.diff(now, plan), s.rent(plan)...)
+	acts := append(s.diff(now, plan, asked), s.rent(plan)...)
+	s.stand(snap, plan, asked)
 	if plan.Background != nil && !s.computing {
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})
