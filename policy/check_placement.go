@@ -61,10 +61,7 @@ func (c *checker) addsUp(j *Job, d *Decision) {
 // placement checks the nodes that a plan names.
 func (c *checker) placement(j *Job, d *Decision) {
 	if c.nodes == nil {
-		c.nodes = make([]cluster.Resources, len(c.cluster.Nodes()))
-		for n := range c.nodes {
-			c.nodes[n].GPUs = c.stands.On(n)
-		}
+		c.nodes = c.stands.usage(len(c.cluster.Nodes()))
 	}
 	if j.NonPreemptive && j.Holding() && j.Placement != nil && !d.Placement.Equal(j.Placement) {
 		c.fail(j, "placed on %v, want to stay on %v: it is non-preemptive", d.Placement, j.Placement)

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/oxgang/oxgang/cluster"
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+)
 
 // Standing is what is held by the jobs that a snapshot leaves out, because they keep what they hold: see
 // Traits.Keeps. It holds for one round, and nobody but the scheduler changes it.
@@ -8,6 +12,21 @@ type Standing struct {
 	Jobs   int
 	ByNode []int // GPUs, by the node's place in the cluster
 	ByType []int // GPUs, by the type's place among the types of the cluster
+
+	used []cluster.Resources // memory of usage
+}
+
+// usage returns what standing jobs hold by node, in memory that the next call uses again; nothing of n nodes if s
+// is nil.
+func (s *Standing) usage(n int) []cluster.Resources {
+	if s == nil {
+		return make([]cluster.Resources, n)
+	}
+	s.used = slices.Grow(s.used[:0], n)[:n]
+	for at, gpus := range s.ByNode {
+		s.used[at] = cluster.Resources{GPUs: gpus}
+	}
+	return s.used
 }
 
 // Of returns the GPUs that standing jobs hold of a type, by its place; 0 if s is nil.
