@@ -43,7 +43,7 @@ type Options struct {
 	Class   estimate.ClassOptions
 	// Lean lets rounds cost what changed, where policy and placer can (policy.Traits.Keeps, placement.Beside):
 	// they are shown only jobs that may not simply go on as they are. What observers see, and what is done, is the same. Their
-	// plans are overwritten two rounds later, so none may be kept. Default false.
+	// snapshots and plans are overwritten two rounds later, so none may be kept; rows may. Default false.
 	Lean bool
 	// Known, if not nil, returns what is known of classes beforehand. Snapshots have it
 	// instead of what was learned. A class that did not change must keep its pointer.
@@ -311,7 +311,12 @@ func (s *Scheduler) sweep() {
 // since the last snapshot are the same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
+	return s.snapshot(now, make([]*policy.Job, len(s.active)))
+}
+
+// snapshot is Snapshot with memory for the rows of the active jobs.
+func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot {
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
 	for i, r := range s.active {
 		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
 			r.row, r.version = r.show(), r.belief.Version()
@@ -354,7 +359,8 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 	if snap, plan := s.again(now); plan != nil {
 		return snap, plan, nil
 	}
-	snap := s.Snapshot(now)
+	s.sweep()
+	snap := s.snapshot(now, s.rows(len(s.active)))
 	s.round++
 	s.extra = time.Time{}
 	if len(snap.Jobs) == 0 && len(snap.Rentals)+len(snap.Loans) == 0 {

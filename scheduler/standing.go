@@ -20,6 +20,8 @@ type standing struct {
 	spare   []policy.Decision // memory for the next plan
 	asked   []int             // places of the active jobs that do not stand
 	rows    []*policy.Job     // their rows
+	shown   [2][]*policy.Job  // memory for the rows of snapshots, in turns
+	turn    int
 	all     []int             // 0, 1, 2, …
 }
 
@@ -115,7 +117,7 @@ func (st *standing) join(plan *policy.Plan, n int) {
 func (s *Scheduler) stand(snap *policy.Snapshot, plan *policy.Plan, asked []int) {
 	st := &s.standing
 	if plan.Refused != "" || plan.Background != nil || !s.lean(snap) {
-		*st = standing{all: st.all}
+		*st = standing{all: st.all, shown: st.shown, turn: st.turn}
 		return
 	}
 	if len(asked) == len(snap.Jobs) {
@@ -130,6 +132,17 @@ func (s *Scheduler) stand(snap *policy.Snapshot, plan *policy.Plan, asked []int)
 		}
 	}
 	st.last, st.spare = plan.Jobs, st.last
+}
+
+// rows returns memory for the n rows of a snapshot, which two rounds later another one gets.
+func (s *Scheduler) rows(n int) []*policy.Job {
+	if !s.o.Lean || !s.policy.Traits().Keeps {
+		return make([]*policy.Job, n)
+	}
+	st := &s.standing
+	st.turn = 1 - st.turn
+	st.shown[st.turn] = slices.Grow(st.shown[st.turn][:0], n)[:n]
+	return st.shown[st.turn]
 }
 
 // everyone returns the places of all active jobs.
