@@ -13,33 +13,43 @@ import (
 // plansBeside leaves out of each snapshot some of the jobs that stand since the round before, as a scheduler
 // does: what is decided on them must be what was, and all else as if they were shown.
 func plansBeside(t *rapid.T, fresh func() policy.Policy) {
-	w, p := drawWorld(t), fresh()
+	w, p := newWorld(t, uncounted(t), market{}), fresh()
 	var before map[*policy.Job]policy.Decision
-	for range rounds {
+	for range 2 * rounds {
+		w.jobs = slices.DeleteFunc(w.jobs, func(j *policy.Job) bool { return !j.Reservation.IsZero() })
 		s := w.Snapshot()
 		plan := mustPlan(t, p, s)
-		if len(before) > 0 && mayStand(s) {
+		if len(before) > 0 {
 			besides(t, fresh(), s, plan, before)
 		}
 		before = make(map[*policy.Job]policy.Decision)
 		for i, j := range s.Jobs {
-			if j.Stands(&plan.Jobs[i]) {
+			d := plan.Jobs[i]
+			if d.Placement == nil && d.Allocation == j.Allocation {
+				d.Placement = j.Placement // as a placer may
+			}
+			if j.Stands(&d) {
 				before[j] = plan.Jobs[i]
 			}
 		}
-		was := w.cluster
 		w.Advance(t, plan)
-		if w.cluster != was {
+		if same := func(a, b cluster.Node) bool { return a.ID == b.ID }; !slices.EqualFunc(s.Cluster.Nodes(), w.cluster.Nodes(), same) {
 			before = nil
 		}
 	}
 }
 
-// mayStand reports whether a scheduler may leave out jobs of a snapshot.
-func mayStand(s *policy.Snapshot) bool {
-	counts := func(t cluster.TypeInfo) bool { return t.Counts() }
-	reserved := func(j *policy.Job) bool { return !j.Reservation.IsZero() }
-	return len(s.Rentals)+len(s.Loans) == 0 && !slices.ContainsFunc(s.Cluster.Types(), counts) && !slices.ContainsFunc(s.Jobs, reserved)
+// uncounted draws a cluster of which no node counts CPUs and memory.
+func uncounted(t *rapid.T) *cluster.Cluster {
+	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
+	for i := range nodes {
+		nodes[i].Capacity = cluster.Resources{GPUs: nodes[i].Capacity.GPUs}
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // besides compares the plan for a snapshot with that for it without some of the jobs that stand.
