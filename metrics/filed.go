@@ -19,9 +19,9 @@ func (f *filed) add(j JobResult) *JobResult {
 		f.parts = append(f.parts, make([]JobResult, 0, min(mostInPart, max(16, f.n))))
 		last++
 	}
-	part := append(f.parts[last], j)
-	f.parts[last], f.n = part, f.n+1
-	return &part[len(part)-1]
+	f.parts[last] = append(f.parts[last], j)
+	f.n++
+	return &f.parts[last][len(f.parts[last])-1]
 }
 
 // all returns the results as one list, in the order in which they were filed; not nil.

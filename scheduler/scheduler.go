@@ -77,9 +77,9 @@ type Scheduler struct {
 	placer placement.Placer
 	o      Options
 	*memory
-	immediate []Action // what the event in progress asks to be done at once
-	still     still
-	standing  standing
+	immediate  []Action // what the event in progress asks to be done at once
+	still      still
+	continuing continuing
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
@@ -379,7 +379,7 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		s.active[i].why, s.active[i].decided = plan.Jobs[i].Why, true
 	}
 	acts := append(s.diff(now, plan, asked), s.rent(plan)...)
-	s.stand(snap, plan, asked)
+	s.note(snap, plan, asked)
 	if plan.Background != nil && !s.computing {
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})

@@ -33,8 +33,8 @@ func (s *sparing) Plan(ctx context.Context, snap *policy.Snapshot) (*policy.Plan
 			s.shown++
 		}
 	}
-	if snap.Standing != nil {
-		s.spared += snap.Standing.Jobs
+	if snap.Continuing != nil {
+		s.spared += snap.Continuing.Jobs
 	}
 	return s.Policy.Plan(ctx, snap)
 }
@@ -117,7 +117,7 @@ func leanPlay(t *rapid.T, script *script, entry *builtin.Entry, placer string, l
 }
 
 // TestLean plays random scripts under each policy that keeps what runs, with each placer that places beside what
-// stands, twice: once the policy is shown all jobs, once only those that may not simply go on. Events, snapshots, plans,
+// continues, twice: once the policy is shown all jobs, once only those that may not simply go on. Events, snapshots, plans,
 // actions and journals are alike to the last digit, and so are results: they come of nothing else.
 func TestLean(t *testing.T) {
 	draws.AtLeast(t, 200)

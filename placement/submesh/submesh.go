@@ -146,7 +146,7 @@ func (pl *Placer) claim() error {
 	pl.locate()
 	pl.pending, pl.head, pl.listed = pl.pending[:0], 0, false
 	for i := range pl.nodes {
-		pl.nodes[i].free = pl.nodes[i].size - int32(pl.s.Standing.On(i))
+		pl.nodes[i].free = pl.nodes[i].size - int32(pl.s.Continuing.On(i))
 	}
 	for i := range pl.room {
 		pl.room[i] = pl.cluster.Nodes()[i].Capacity

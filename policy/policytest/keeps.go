@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// plansBeside leaves out of each snapshot some of the jobs that stand since the round before, as a scheduler
+// plansBeside leaves out of each snapshot some of the jobs that continue since the round before, as a scheduler
 // does: what is decided on them must be what was, and all else as if they were shown.
 func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	w, p := newWorld(t, uncounted(t), market{}), fresh()
@@ -28,7 +28,7 @@ func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 			if d.Placement == nil && d.Allocation == j.Allocation {
 				d.Placement = j.Placement // as a placer may
 			}
-			if j.Stands(&d) {
+			if j.Continues(&d) {
 				before[j] = plan.Jobs[i]
 			}
 		}
@@ -52,27 +52,27 @@ func uncounted(t *rapid.T) *cluster.Cluster {
 	return c
 }
 
-// besides compares the plan for a snapshot with that for it without some of the jobs that stand.
+// besides compares the plan for a snapshot with that for it without some of the jobs that continue.
 func besides(t *rapid.T, p policy.Policy, s *policy.Snapshot, plan *policy.Plan, before map[*policy.Job]policy.Decision) {
 	few, want := *s, *plan
 	few.Jobs, want.Jobs = nil, nil
-	few.Standing = &policy.Standing{ByNode: make([]int, len(s.Cluster.Nodes())), ByType: make([]int, len(s.Cluster.Types()))}
+	few.Continuing = &policy.Continuing{ByNode: make([]int, len(s.Cluster.Nodes())), ByType: make([]int, len(s.Cluster.Types()))}
 	for i, j := range s.Jobs {
-		d, stands := before[j]
-		if !stands || oneIn(t, 4, "is shown all the same") {
+		d, continues := before[j]
+		if !continues || oneIn(t, 4, "is shown all the same") {
 			few.Jobs, want.Jobs = append(few.Jobs, j), append(want.Jobs, plan.Jobs[i])
 			continue
 		}
-		few.Standing.Add(s.Cluster, j, 1)
+		few.Continuing.Add(s.Cluster, j, 1)
 		if a, b := fmt.Sprintf("%+v", d), fmt.Sprintf("%+v", plan.Jobs[i]); a != b {
-			t.Fatalf("round %d: of %s, which stands, was decided\n%s\nand now\n%s", s.Round, j.ID, a, b)
+			t.Fatalf("round %d: of %s, which continues, was decided\n%s\nand now\n%s", s.Round, j.ID, a, b)
 		}
 	}
 	got := mustPlan(t, p, &few)
 	if a, b := describePlan(&want), describePlan(got); a != b {
-		t.Fatalf("round %d: planned\n%s\nand without %d jobs that stand\n%s", s.Round, a, few.Standing.Jobs, b)
+		t.Fatalf("round %d: planned\n%s\nand without %d jobs that continue\n%s", s.Round, a, few.Continuing.Jobs, b)
 	}
 	if err := policy.Check(&few, got); err != nil {
-		t.Fatalf("round %d, without %d jobs that stand: %v", s.Round, few.Standing.Jobs, err)
+		t.Fatalf("round %d, without %d jobs that continue: %v", s.Round, few.Continuing.Jobs, err)
 	}
 }

@@ -28,7 +28,7 @@ const rounds = 6
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
 //   - a policy that is steady plans alike a round later, and a day later, if nothing happened;
-//   - a policy that keeps what runs plans alike for the others if jobs that stand are left out;
+//   - a policy that keeps what runs plans alike for the others if jobs that continue are left out;
 //   - background work is a pure function that does not panic, and its policy copes
 //     with results that come late or are errors;
 //   - no jobs, no nodes, and a cancelled context are answered and do not panic.

@@ -8,8 +8,14 @@ func TestGrowth(t *testing.T) {
 		live, most int64
 		want       int
 	}{
-		{0, collectLess, 400}, {1 << 20, collectLess, 400}, {24 << 20, collectLess, 400}, {48 << 20, collectLess, 200},
-		{96 << 20, collectLess, 100}, {1 << 30, collectLess, 100}, {1 << 20, collectOften, 50}, {1 << 30, collectOften, 50},
+		{0, collectLess, 400},
+		{1 << 20, collectLess, 400},
+		{24 << 20, collectLess, 400},
+		{48 << 20, collectLess, 200},
+		{96 << 20, collectLess, 100},
+		{1 << 30, collectLess, 100},
+		{1 << 20, collectOften, 50},
+		{1 << 30, collectOften, 50},
 	} {
 		if got := growth(c.live, c.most); got != c.want {
 			t.Errorf("%d live, at most %d %%: %d %%, want %d", c.live, c.most, got, c.want)

@@ -10,23 +10,23 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A standing is the jobs that need no decision, because the last one stays as it is (Options.Lean). They are
+// A continuing is the jobs that need no decision, because the last one stays as it is (Options.Lean). They are
 // found by their rows: whatever changes of a job, its row is another one then. The zero value has none.
-type standing struct {
+type continuing struct {
 	cluster *cluster.Cluster
-	held    policy.Standing
-	jobs    []stander // in the order of the active jobs
+	held    policy.Continuing
+	jobs    []continuer // in the order of the active jobs
 	last    []policy.Decision
 	spare   []policy.Decision // memory for the next plan
-	asked   []int             // places of the active jobs that do not stand
+	asked   []int             // places of the active jobs that do not continue
 	rows    []*policy.Job     // their rows
 	shown   [2][]*policy.Job  // memory for the rows of snapshots, in turns
 	turn    int
-	all     []int             // 0, 1, 2, …
+	all     []int // 0, 1, 2, …
 }
 
-// A stander is a job that stands.
-type stander struct {
+// A continuer is a job that continues.
+type continuer struct {
 	record *record
 	row    *policy.Job
 	at     int // its place among the active jobs, and in last
@@ -47,11 +47,11 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	return !slices.ContainsFunc(snap.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
 }
 
-// beside asks the policy only about the jobs that do not stand, and returns the plan for all, and the places of those
+// beside asks the policy only about the jobs that do not continue, and returns the plan for all, and the places of those
 // it was asked about. It returns nil if it must be asked about all: there is a reservation, the plan is refused, or the
 // placer took a job back.
 func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
-	st := &s.standing
+	st := &s.continuing
 	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.
 		return nil, nil
 	}
 	few := *snap
-	few.Jobs, few.Standing = st.rows, &st.held
+	few.Jobs, few.Continuing = st.rows, &st.held
 	plan, err := s.plan(ctx, &few)
 	if err != nil || plan.Background != nil || slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted }) {
 		return nil, nil
@@ -68,8 +68,8 @@ func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.
 	return plan, st.asked
 }
 
-// sort finds out which jobs stand: those whose rows are as they were. It counts what the others held no more.
-func (st *standing) sort(active []*record, snap *policy.Snapshot) {
+// sort finds out which jobs continue: those whose rows are as they were. It counts what the others held no more.
+func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 	st.asked, st.rows = st.asked[:0], nil
 	kept, next := st.jobs[:0], 0
 	for i, r := range active {
@@ -94,7 +94,7 @@ func (st *standing) sort(active []*record, snap *policy.Snapshot) {
 }
 
 // join makes a plan for those that were asked about one for n jobs: the others are decided as in the last round.
-func (st *standing) join(plan *policy.Plan, n int) {
+func (st *continuing) join(plan *policy.Plan, n int) {
 	all := slices.Grow(st.spare[:0], n)[:n]
 	i, asked := 0, 0
 	for k := 0; k < len(st.jobs); {
@@ -113,21 +113,21 @@ func (st *standing) join(plan *policy.Plan, n int) {
 	plan.Jobs = all
 }
 
-// stand remembers which of the jobs that were asked about stand from now on.
-func (s *Scheduler) stand(snap *policy.Snapshot, plan *policy.Plan, asked []int) {
-	st := &s.standing
+// note remembers which of the jobs that were asked about continue from now on.
+func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) {
+	st := &s.continuing
 	if plan.Refused != "" || plan.Background != nil || !s.lean(snap) {
-		*st = standing{all: st.all, shown: st.shown, turn: st.turn}
+		*st = continuing{all: st.all, shown: st.shown, turn: st.turn}
 		return
 	}
 	if len(asked) == len(snap.Jobs) {
 		st.jobs, st.cluster = st.jobs[:0], snap.Cluster
-		st.held = policy.Standing{ByNode: make([]int, len(snap.Cluster.Nodes())), ByType: make([]int, len(snap.Cluster.Types()))}
+		st.held = policy.Continuing{ByNode: make([]int, len(snap.Cluster.Nodes())), ByType: make([]int, len(snap.Cluster.Types()))}
 	}
 	for _, i := range asked {
-		if r, row := s.active[i], snap.Jobs[i]; r.row == row && row.Stands(&plan.Jobs[i]) {
+		if r, row := s.active[i], snap.Jobs[i]; r.row == row && row.Continues(&plan.Jobs[i]) {
 			at := sort.Search(len(st.jobs), func(k int) bool { return st.jobs[k].at > i })
-			st.jobs = slices.Insert(st.jobs, at, stander{r, row, i})
+			st.jobs = slices.Insert(st.jobs, at, continuer{r, row, i})
 			st.held.Add(st.cluster, row, 1)
 		}
 	}
@@ -139,7 +139,7 @@ func (s *Scheduler) rows(n int) []*policy.Job {
 	if !s.o.Lean || !s.policy.Traits().Keeps {
 		return make([]*policy.Job, n)
 	}
-	st := &s.standing
+	st := &s.continuing
 	st.turn = 1 - st.turn
 	st.shown[st.turn] = slices.Grow(st.shown[st.turn][:0], n)[:n]
 	return st.shown[st.turn]
@@ -147,7 +147,7 @@ func (s *Scheduler) rows(n int) []*policy.Job {
 
 // everyone returns the places of all active jobs.
 func (s *Scheduler) everyone() []int {
-	all := &s.standing.all
+	all := &s.continuing.all
 	for len(*all) < len(s.active) {
 		*all = append(*all, len(*all))
 	}

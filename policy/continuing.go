@@ -6,9 +6,9 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// Standing is what is held by the jobs that a snapshot leaves out, because they keep what they hold: see
+// Continuing is what is held by the jobs that a snapshot leaves out, because they keep what they hold: see
 // Traits.Keeps. It holds for one round, and nobody but the scheduler changes it.
-type Standing struct {
+type Continuing struct {
 	Jobs   int
 	ByNode []int // GPUs, by the node's place in the cluster
 	ByType []int // GPUs, by the type's place among the types of the cluster
@@ -16,9 +16,9 @@ type Standing struct {
 	used []cluster.Resources // memory of usage
 }
 
-// usage returns what standing jobs hold by node, in memory that the next call uses again; nothing of n nodes if s
+// usage returns what continuing jobs hold by node, in memory that the next call uses again; nothing of n nodes if s
 // is nil.
-func (s *Standing) usage(n int) []cluster.Resources {
+func (s *Continuing) usage(n int) []cluster.Resources {
 	if s == nil {
 		return make([]cluster.Resources, n)
 	}
@@ -29,16 +29,16 @@ func (s *Standing) usage(n int) []cluster.Resources {
 	return s.used
 }
 
-// Of returns the GPUs that standing jobs hold of a type, by its place; 0 if s is nil.
-func (s *Standing) Of(t int) int {
+// Of returns the GPUs that continuing jobs hold of a type, by its place; 0 if s is nil.
+func (s *Continuing) Of(t int) int {
 	if s == nil {
 		return 0
 	}
 	return s.ByType[t]
 }
 
-// On returns the GPUs that standing jobs hold of a node, by its place; 0 if s is nil.
-func (s *Standing) On(n int) int {
+// On returns the GPUs that continuing jobs hold of a node, by its place; 0 if s is nil.
+func (s *Continuing) On(n int) int {
 	if s == nil {
 		return 0
 	}
@@ -46,7 +46,7 @@ func (s *Standing) On(n int) int {
 }
 
 // Add counts one more job and where it is, on nodes of c; with n = -1, one less.
-func (s *Standing) Add(c *cluster.Cluster, j *Job, n int) {
+func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	s.Jobs += n
 	for _, share := range j.Placement {
 		if at, ok := c.Index(share.Node); ok {
@@ -60,10 +60,10 @@ func (s *Standing) Add(c *cluster.Cluster, j *Job, n int) {
 	}
 }
 
-// Stands reports whether j, which got d, may be left out of later snapshots, as long as neither its row nor
+// Continues reports whether j, which got d, may be left out of later snapshots, as long as neither its row nor
 // the nodes change, under a policy with Traits.Keeps: it keeps the GPUs of one type that it holds, where they
 // are, and nothing obliges the policy to let it. Reservations come before other jobs.
-func (j *Job) Stands(d *Decision) bool {
+func (j *Job) Continues(d *Decision) bool {
 	return d.Why.Kind == AsPlanned && j.Holding() && !j.NonPreemptive && j.Reservation.IsZero() &&
 		d.Allocation == j.Allocation && !d.Allocation.Mixed() && keepsPlace(j, d)
 }
