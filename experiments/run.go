@@ -56,6 +56,9 @@ type Watch struct {
 	// Observer makes one more observer, the last one, for who decides; nil: none.
 	Observer func(*Decider) scheduler.Observer
 	Stream   metrics.Stream // of what is measured, as soon as it is complete
+	// Whole: the policy is shown all jobs in every round (scheduler.Options.Lean). The run is the same; observers may keep
+	// plans and snapshots.
+	Whole bool
 }
 
 // SimulateWatched is Simulate with a Watch.
@@ -111,6 +114,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, err
 	}
+	so.Lean = !w.Whole
 	nodes := nodesFor(in.Cluster, traits)
 	if !starts(nodes, traits) {
 		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent, /spot or /loan, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))

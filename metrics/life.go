@@ -264,6 +264,5 @@ func (r *Recorder) file(a *account) {
 		return
 	}
 	a.intervals = slices.Clip(a.intervals)
-	r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
-	r.streamJob(a, &r.done[len(r.done)-1])
+	r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.types))))
 }

@@ -83,7 +83,7 @@ type Recorder struct {
 
 	active  map[job.ID]*account
 	ending  []*account // ended in this round, holding their GPUs until it ends
-	done    []JobResult
+	done    filed
 	running int // active accounts that hold GPUs
 
 	jobSeconds      float64   // integral of the number of active jobs

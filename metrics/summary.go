@@ -33,12 +33,11 @@ func (r *Recorder) close() *Result {
 			continue
 		}
 		a.contention = r.meanContention(a)
-		r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
-		r.streamJob(a, &r.done[len(r.done)-1])
+		r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.types))))
 	}
 	res := &Result{
 		Start: r.start, Types: append([]cluster.GPUType{}, r.types...),
-		Jobs: append([]JobResult{}, r.done...), IntervalsDropped: r.dropped,
+		Jobs: r.done.all(), IntervalsDropped: r.dropped,
 	}
 	for i := range res.Jobs { // types that appeared after the job was filed
 		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.types)-len(res.Jobs[i].ByType))...)
@@ -61,7 +60,7 @@ func (r *Recorder) clone() *Recorder {
 	c.types, c.busy = slices.Clip(r.types), slices.Clone(r.busy)
 	c.pauseSeconds = slices.Clone(r.pauseSeconds)
 	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
-	c.done = slices.Clip(r.done) // appending copies
+	c.done = r.done.clone()
 	c.series, c.rent = r.series.clone(), r.rent.clone()
 	c.active = make(map[job.ID]*account, len(r.active))
 	for id, a := range r.active {

@@ -17,3 +17,10 @@ import (
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }
+
+// A Beside is a Placer that also places plans of snapshots with continuing jobs, where no node counts CPUs and
+// memory: as if these jobs were there and the plan named their placements.
+type Beside interface {
+	Placer
+	Beside()
+}

@@ -34,6 +34,8 @@ import (
 //     reservation nor replicas of several GPUs. What both are worth is within the limits,
 //     the plan says where they are, and no node of either type counts CPUs and memory.
 //
+// GPUs of continuing jobs are in use. They keep their rules, because they keep what they hold.
+//
 // Check modifies nothing. It takes time linear in jobs and shares.
 func Check(s *Snapshot, p *Plan) error {
 	if p == nil {
@@ -42,13 +44,16 @@ func Check(s *Snapshot, p *Plan) error {
 	if len(p.Jobs) != len(s.Jobs) {
 		return fmt.Errorf("plan: %d decisions, want %d: one per job", len(p.Jobs), len(s.Jobs))
 	}
-	c := checker{cluster: s.Cluster, types: s.Cluster.Types()}
+	c := checker{cluster: s.Cluster, continuing: s.Continuing, types: s.Cluster.Types()}
 	c.used, c.pinned = c.few[0][:], c.few[1][:]
 	if len(c.types) > len(c.used) {
 		c.used, c.pinned = make([]int, len(c.types)), make([]int, len(c.types))
 	}
 	if slices.ContainsFunc(c.types, func(t cluster.TypeInfo) bool { return t.Counts() }) {
 		c.host = make([]cluster.Resources, len(c.types))
+	}
+	for i := range c.types {
+		c.used[i] = s.Continuing.Of(i)
 	}
 	waiting := false
 	for i, j := range s.Jobs {
@@ -130,15 +135,16 @@ func (c *checker) vacated(p *Plan) {
 
 // A checker sums up one plan. Slices by type are in the order of types.
 type checker struct {
-	cluster *cluster.Cluster
-	types   []cluster.TypeInfo
-	used    []int               // GPUs allocated, by type
-	host    []cluster.Resources // CPUs and memory allocated, by type; nil until a type counts them
-	pinned  []int               // of which to reservations and non-preemptive jobs
-	nodes   []cluster.Resources // placed, by node; nil until a job is placed anew
-	filter  [4]uint64           // hashes of those nodes
-	few     [2][8]int           // memory of used and pinned on clusters of few types
-	errs    []error
+	cluster    *cluster.Cluster
+	continuing *Continuing
+	types      []cluster.TypeInfo
+	used       []int               // GPUs allocated, by type
+	host       []cluster.Resources // CPUs and memory allocated, by type; nil until a type counts them
+	pinned     []int               // of which to reservations and non-preemptive jobs
+	nodes      []cluster.Resources // placed, by node; nil until a job is placed anew
+	filter     [4]uint64           // hashes of those nodes
+	few        [2][8]int           // memory of used and pinned on clusters of few types
+	errs       []error
 }
 
 func (c *checker) fail(j *Job, format string, args ...any) {

@@ -14,7 +14,7 @@ func CheckPlacement(s *Snapshot, p *Plan) error {
 	if p == nil || len(p.Jobs) != len(s.Jobs) {
 		return errors.New("plan: not one decision per job")
 	}
-	c := checker{cluster: s.Cluster}
+	c := checker{cluster: s.Cluster, continuing: s.Continuing}
 	for i, j := range s.Jobs {
 		if d := &p.Jobs[i]; d.Placement != nil {
 			c.placed(j, d)
@@ -61,7 +61,7 @@ func (c *checker) addsUp(j *Job, d *Decision) {
 // placement checks the nodes that a plan names.
 func (c *checker) placement(j *Job, d *Decision) {
 	if c.nodes == nil {
-		c.nodes = make([]cluster.Resources, len(c.cluster.Nodes()))
+		c.nodes = c.continuing.usage(len(c.cluster.Nodes()))
 	}
 	if j.NonPreemptive && j.Holding() && j.Placement != nil && !d.Placement.Equal(j.Placement) {
 		c.fail(j, "placed on %v, want to stay on %v: it is non-preemptive", d.Placement, j.Placement)

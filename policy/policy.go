@@ -36,6 +36,9 @@ type Snapshot struct {
 	// Classes is what is believed of the classes of jobs that were seen, or are known
 	// beforehand, by class; nil where nothing learns it.
 	Classes []*perf.ClassStats
+	// Continuing is what jobs hold that are not among Jobs; nil: all active ones are. Only policies with
+	// Traits.Keeps are shown such a snapshot.
+	Continuing *Continuing
 }
 
 // Index returns where a job is among Jobs, and among those of a plan; -1 if it is not, or s is
@@ -97,6 +100,10 @@ type Traits struct {
 	// earlier rounds, so that a round before which nothing happened needs no new plan. Plans of
 	// background work, rented nodes and classes are made in every round all the same.
 	Steady bool
+	// Keeps, with Steady: a job that holds GPUs keeps them, and the decision on it stays as it is, until its row or the
+	// nodes change or there is a reservation; and all else in a plan depends on it only by the GPUs that it holds of each
+	// node. So it may be left out: see Snapshot.Continuing and Job.Continues.
+	Keeps bool
 }
 
 // A Plan is the answer for one round.
@@ -170,7 +177,7 @@ type Stats struct {
 	// Interrupted: the context ended first. The plan is the best found until then.
 	Interrupted bool
 	// Failed, if not empty, says why the last background work failed; what was
-	// planned before stands.
+	// planned before continuing.
 	Failed string
 }
 

@@ -9,10 +9,11 @@ import (
 )
 
 // diff returns the actions that turn the present state into the plan, those that free
-// GPUs first. It records the plan as the present state.
-func (s *Scheduler) diff(now time.Time, plan *policy.Plan) []Action {
+// GPUs first. It records the plan as the present state. Jobs that were not asked about keep what they have.
+func (s *Scheduler) diff(now time.Time, plan *policy.Plan, asked []int) []Action {
 	var acts []Action
-	for i, r := range s.active {
+	for _, i := range asked {
+		r := s.active[i]
 		if plan.Jobs[i].Allocation.IsZero() && r.status.Holding() {
 			acts = append(acts, Preempt{Job: r.spec.ID})
 			r.reckon(now)
@@ -21,7 +22,8 @@ func (s *Scheduler) diff(now time.Time, plan *policy.Plan) []Action {
 			r.row = nil
 		}
 	}
-	for i, r := range s.active {
+	for _, i := range asked {
+		r := s.active[i]
 		if d := &plan.Jobs[i]; !d.Allocation.IsZero() && s.differs(r, d) {
 			acts = append(acts, s.run(now, r, d))
 		}

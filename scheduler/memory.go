@@ -39,7 +39,7 @@ func (s *Scheduler) Memory() *Memory { return s.memory }
 
 // Remember makes m, of a Scheduler with the same options, all that the scheduler knows. Both go on
 // with the same memory: one of them must not be used any more.
-func (s *Scheduler) Remember(m *Memory) { s.memory, s.still = m, still{} }
+func (s *Scheduler) Remember(m *Memory) { s.memory, s.still, s.continuing = m, still{}, continuing{} }
 
 // Computing reports whether background work of the policy is under way.
 func (m *Memory) Computing() bool { return m.computing }

@@ -41,6 +41,10 @@ type Options struct {
 	// configures how. Default false: few policies use it. Source: BOA §3.1.
 	Classes bool
 	Class   estimate.ClassOptions
+	// Lean lets rounds cost what changed, where policy and placer can (policy.Traits.Keeps, placement.Beside):
+	// they are shown only jobs that may not simply go on as they are. What observers see, and what is done, is the same. Their
+	// snapshots and plans are overwritten two rounds later, so none may be kept; rows may. Default false.
+	Lean bool
 	// Known, if not nil, returns what is known of classes beforehand. Snapshots have it
 	// instead of what was learned. A class that did not change must keep its pointer.
 	Known func(now time.Time) []*perf.ClassStats
@@ -73,8 +77,9 @@ type Scheduler struct {
 	placer placement.Placer
 	o      Options
 	*memory
-	immediate []Action // what the event in progress asks to be done at once
-	still     still
+	immediate  []Action // what the event in progress asks to be done at once
+	still      still
+	continuing continuing
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
@@ -306,7 +311,12 @@ func (s *Scheduler) sweep() {
 // since the last snapshot are the same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
+	return s.snapshot(now, make([]*policy.Job, len(s.active)))
+}
+
+// snapshot is Snapshot with memory for the rows of the active jobs.
+func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot {
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
 	for i, r := range s.active {
 		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
 			r.row, r.version = r.show(), r.belief.Version()
@@ -349,21 +359,27 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 	if snap, plan := s.again(now); plan != nil {
 		return snap, plan, nil
 	}
-	snap := s.Snapshot(now)
+	s.sweep()
+	snap := s.snapshot(now, s.rows(len(s.active)))
 	s.round++
 	s.extra = time.Time{}
 	if len(snap.Jobs) == 0 && len(snap.Rentals)+len(snap.Loans) == 0 {
 		return nil, nil, nil
 	}
 	s.planned, s.computed = now, nil // snap has it
-	plan, err := how(ctx, snap)
-	if err != nil {
-		plan = stay(snap, err)
+	plan, asked := s.beside(ctx, snap)
+	if plan == nil {
+		var err error
+		if plan, err = how(ctx, snap); err != nil {
+			plan = stay(snap, err)
+		}
+		asked = s.everyone()
 	}
-	for i, r := range s.active {
-		r.why, r.decided = plan.Jobs[i].Why, true
+	for _, i := range asked {
+		s.active[i].why, s.active[i].decided = plan.Jobs[i].Why, true
 	}
-	acts := append(s.diff(now, plan), s.rent(plan)...)
+	acts := append(s.diff(now, plan, asked), s.rent(plan)...)
+	s.note(snap, plan, asked)
 	if plan.Background != nil && !s.computing {
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})

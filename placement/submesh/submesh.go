@@ -55,6 +55,9 @@ type Placer struct {
 // New returns a Placer. All Options are valid.
 func New(o Options) *Placer { return &Placer{o: o} }
 
+// Beside implements placement.Beside.
+func (*Placer) Beside() {}
+
 // A claim is what a job holds in the round being placed.
 type claim struct {
 	state state
@@ -143,7 +146,7 @@ func (pl *Placer) claim() error {
 	pl.locate()
 	pl.pending, pl.head, pl.listed = pl.pending[:0], 0, false
 	for i := range pl.nodes {
-		pl.nodes[i].free = pl.nodes[i].size
+		pl.nodes[i].free = pl.nodes[i].size - int32(pl.s.Continuing.On(i))
 	}
 	for i := range pl.room {
 		pl.room[i] = pl.cluster.Nodes()[i].Capacity

@@ -36,7 +36,7 @@ func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
 	for i := range r.Types {
-		r.free[i] = r.Types[i].GPUs
+		r.free[i] = r.Types[i].GPUs - s.Continuing.Of(i)
 	}
 	r.pin()
 	return r

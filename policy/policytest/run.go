@@ -28,6 +28,7 @@ const rounds = 6
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
 //   - a policy that is steady plans alike a round later, and a day later, if nothing happened;
+//   - a policy that keeps what runs plans alike for the others if jobs that continue are left out;
 //   - background work is a pure function that does not panic, and its policy copes
 //     with results that come late or are errors;
 //   - no jobs, no nodes, and a cancelled context are answered and do not panic.
@@ -41,6 +42,9 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	})
 	if fresh().Traits().Steady {
 		t.Run("steady", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { plansAlike(t, fresh()) }) })
+	}
+	if fresh().Traits().Keeps {
+		t.Run("keeps", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { plansBeside(t, fresh) }) })
 	}
 	t.Run("no jobs", func(t *testing.T) {
 		s := &policy.Snapshot{Now: Epoch, Length: time.Minute, Cluster: Clusters().Example(1)}

@@ -81,10 +81,12 @@ type place struct {
 }
 
 // Traits implements policy.Policy: the type of a gang is chosen by speed. An Order, a Gate, a
-// reservation and a move may go by the time; submission does not.
+// reservation and a move may go by the time; submission does not. Where no job is preempted, the queue is
+// served from what running jobs leave.
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
-	return policy.Traits{Models: true, Classes: o.Classes, Steady: o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves}
+	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves
+	return policy.Traits{Models: true, Classes: o.Classes, Steady: steady, Keeps: steady && !o.Preempt}
 }
 
 // Plan implements policy.Policy. It takes time linear in jobs, and n log n

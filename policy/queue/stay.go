@@ -34,8 +34,12 @@ func (r *line) stay(m *rooms) {
 			m.next = append(m.next, tenant{j.Spec, j.Placement})
 		}
 	}
-	if !m.follow(r.Snapshot.Cluster) {
-		m.settle(r.Snapshot.Cluster)
+	switch continuing := r.Snapshot.Continuing; {
+	case continuing != nil:
+		m.settle(r.Snapshot.Cluster, continuing)
+		m.cluster = nil // what continuing may change
+	case !m.follow(r.Snapshot.Cluster):
+		m.settle(r.Snapshot.Cluster, nil)
 	}
 	k := 0
 	for i, j := range r.Snapshot.Jobs {
@@ -92,12 +96,12 @@ func (m *rooms) leave(gone []tenant) {
 	}
 }
 
-// settle gives all tenants room anew, in their order: those that have none are left out, and nothing
+// settle gives all tenants room anew beside the jobs that continue, in their order: those that have none are left out, and nothing
 // is known of the next round.
-func (m *rooms) settle(c *cluster.Cluster) {
+func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	m.cluster, m.free, m.held = c, m.free[:0], nil
 	for i := range c.Nodes() {
-		m.free = append(m.free, c.Nodes()[i].Capacity.GPUs)
+		m.free = append(m.free, c.Nodes()[i].Capacity.GPUs-continuing.On(i))
 	}
 	for _, t := range m.next {
 		if fits(c, m.free, t.where) {

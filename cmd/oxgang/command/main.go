@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	_ "time/tzdata" // --zone works on machines without a database of time zones
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
@@ -15,18 +14,11 @@ import (
 	"github.com/oxgang/oxgang/reference"
 )
 
-// collectLess is how much the heap may grow between collections, in per cent of
-// what is live, unless GOGC says otherwise. A run keeps little alive, a few
-// hundred bytes per job, and makes much that lasts one round.
-const collectLess = 400
-
 // Main runs the command line of the process, in which policies can be named beside those of
 // policy/builtin. It returns the exit status: 0 for success, 1 for failure, 2 for a command that was not
 // understood, or a policy that cannot be added. Call it once.
 func Main(policies ...builtin.Entry) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectLess)
-	}
+	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"runtime/debug"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -45,10 +43,6 @@ func formatsCommand() *cobra.Command {
 
 // namedFormat says how FILE may name its format.
 const namedFormat = "FILE may say its format, as for simulate --trace: slurm:FILE is --format slurm FILE."
-
-// collectOften is how much the heap may grow between collections, in per cent of what is live,
-// while a trace is read: what a reader holds of a long one has no pointers, so collecting is cheap.
-const collectOften = 50
 
 // A traceFile is a trace to read: its name, and how.
 type traceFile struct {
@@ -92,9 +86,7 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		return err
 	}
 	defer f.Close()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectOften)
-	}
+	collect(collectOften)
 	seq, err := trace.Open(f, format, o)
 	if err != nil {
 		return err

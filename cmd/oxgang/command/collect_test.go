@@ -1,0 +1,24 @@
+package command
+
+import "testing"
+
+// The heap may grow by 96 MiB, but by no less than is live, nor by more than four times as much.
+func TestGrowth(t *testing.T) {
+	for _, c := range []struct {
+		live, most int64
+		want       int
+	}{
+		{0, collectLess, 400},
+		{1 << 20, collectLess, 400},
+		{24 << 20, collectLess, 400},
+		{48 << 20, collectLess, 200},
+		{96 << 20, collectLess, 100},
+		{1 << 30, collectLess, 100},
+		{1 << 20, collectOften, 50},
+		{1 << 30, collectOften, 50},
+	} {
+		if got := growth(c.live, c.most); got != c.want {
+			t.Errorf("%d live, at most %d %%: %d %%, want %d", c.live, c.most, got, c.want)
+		}
+	}
+}

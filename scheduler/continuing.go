@@ -1,0 +1,155 @@
+package scheduler
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A continuing is the jobs that need no decision, because the last one stays as it is (Options.Lean). They are
+// found by their rows: whatever changes of a job, its row is another one then. The zero value has none.
+type continuing struct {
+	cluster *cluster.Cluster
+	held    policy.Continuing
+	jobs    []continuer // in the order of the active jobs
+	last    []policy.Decision
+	spare   []policy.Decision // memory for the next plan
+	asked   []int             // places of the active jobs that do not continue
+	rows    []*policy.Job     // their rows
+	shown   [2][]*policy.Job  // memory for the rows of snapshots, in turns
+	turn    int
+	all     []int // 0, 1, 2, …
+}
+
+// A continuer is a job that continues.
+type continuer struct {
+	record *record
+	row    *policy.Job
+	at     int // its place among the active jobs, and in last
+}
+
+// lean reports whether some jobs may be left out of a round. Beliefs that jobs share change without the row.
+// Where CPUs and memory count, the placer may share them out anew. An early round has rules of its own.
+func (s *Scheduler) lean(snap *policy.Snapshot) bool {
+	if !s.o.Lean || s.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
+		return false
+	}
+	if t := s.policy.Traits(); !t.Steady || !t.Keeps || len(snap.Rentals)+len(snap.Loans) > 0 {
+		return false
+	}
+	if _, ok := s.placer.(placement.Beside); !ok {
+		return false
+	}
+	return !slices.ContainsFunc(snap.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
+}
+
+// beside asks the policy only about the jobs that do not continue, and returns the plan for all, and the places of those
+// it was asked about. It returns nil if it must be asked about all: there is a reservation, the plan is refused, or the
+// placer took a job back.
+func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
+	st := &s.continuing
+	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {
+		return nil, nil
+	}
+	if st.sort(s.active, snap); slices.ContainsFunc(st.rows, func(j *policy.Job) bool { return !j.Reservation.IsZero() }) {
+		return nil, nil
+	}
+	few := *snap
+	few.Jobs, few.Continuing = st.rows, &st.held
+	plan, err := s.plan(ctx, &few)
+	if err != nil || plan.Background != nil || slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted }) {
+		return nil, nil
+	}
+	st.join(plan, len(snap.Jobs))
+	return plan, st.asked
+}
+
+// sort finds out which jobs continue: those whose rows are as they were. It counts what the others held no more.
+func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
+	st.asked, st.rows = st.asked[:0], nil
+	kept, next := st.jobs[:0], 0
+	for i, r := range active {
+		for next < len(st.jobs) && st.jobs[next].record != r && st.jobs[next].record.status.Phase.Terminal() {
+			st.held.Add(st.cluster, st.jobs[next].row, -1)
+			next++
+		}
+		if next < len(st.jobs) && st.jobs[next].record == r {
+			next++
+			if j := st.jobs[next-1]; j.row == snap.Jobs[i] {
+				kept = append(kept, j)
+				continue
+			}
+			st.held.Add(st.cluster, st.jobs[next-1].row, -1)
+		}
+		st.asked, st.rows = append(st.asked, i), append(st.rows, snap.Jobs[i])
+	}
+	for _, gone := range st.jobs[next:] {
+		st.held.Add(st.cluster, gone.row, -1)
+	}
+	st.jobs = kept
+}
+
+// join makes a plan for those that were asked about one for n jobs: the others are decided as in the last round.
+func (st *continuing) join(plan *policy.Plan, n int) {
+	all := slices.Grow(st.spare[:0], n)[:n]
+	i, asked := 0, 0
+	for k := 0; k < len(st.jobs); {
+		for ; asked < len(st.asked) && st.asked[asked] == i; i, asked = i+1, asked+1 {
+			all[i] = plan.Jobs[asked]
+		}
+		from, to := st.jobs[k].at, i
+		for ; k < len(st.jobs) && st.jobs[k].at == from+i-to && (asked == len(st.asked) || st.asked[asked] != i); k, i = k+1, i+1 {
+			st.jobs[k].at = i
+		}
+		copy(all[to:i], st.last[from:])
+	}
+	for ; asked < len(st.asked); i, asked = i+1, asked+1 {
+		all[i] = plan.Jobs[asked]
+	}
+	plan.Jobs = all
+}
+
+// note remembers which of the jobs that were asked about continue from now on.
+func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) {
+	st := &s.continuing
+	if plan.Refused != "" || plan.Background != nil || !s.lean(snap) {
+		*st = continuing{all: st.all, shown: st.shown, turn: st.turn}
+		return
+	}
+	if len(asked) == len(snap.Jobs) {
+		st.jobs, st.cluster = st.jobs[:0], snap.Cluster
+		st.held = policy.Continuing{ByNode: make([]int, len(snap.Cluster.Nodes())), ByType: make([]int, len(snap.Cluster.Types()))}
+	}
+	for _, i := range asked {
+		if r, row := s.active[i], snap.Jobs[i]; r.row == row && row.Continues(&plan.Jobs[i]) {
+			at := sort.Search(len(st.jobs), func(k int) bool { return st.jobs[k].at > i })
+			st.jobs = slices.Insert(st.jobs, at, continuer{r, row, i})
+			st.held.Add(st.cluster, row, 1)
+		}
+	}
+	st.last, st.spare = plan.Jobs, st.last
+}
+
+// rows returns memory for the n rows of a snapshot, which two rounds later another one gets.
+func (s *Scheduler) rows(n int) []*policy.Job {
+	if !s.o.Lean || !s.policy.Traits().Keeps {
+		return make([]*policy.Job, n)
+	}
+	st := &s.continuing
+	st.turn = 1 - st.turn
+	st.shown[st.turn] = slices.Grow(st.shown[st.turn][:0], n)[:n]
+	return st.shown[st.turn]
+}
+
+// everyone returns the places of all active jobs.
+func (s *Scheduler) everyone() []int {
+	all := &s.continuing.all
+	for len(*all) < len(s.active) {
+		*all = append(*all, len(*all))
+	}
+	return (*all)[:len(s.active)]
+}
