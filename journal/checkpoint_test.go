@@ -258,42 +258,6 @@ func TestSeal_with_checkpoints(t *testing.T) {
 	}
 }
 
-// TestOutcomes: they are the starts and ends that a Reader reads.
-func TestOutcomes(t *testing.T) {
-	text, wants := kept(t, false)
-	f := fileOf(t, text)
-	marks := must(f.Marks(1000 * time.Hour))
-	end := must(f.End(1000 * time.Hour))
-	for i, m := range marks {
-		var got, want []string
-		if err := f.Outcomes(m, end, func(rec journal.Record) { got = append(got, outcome(rec)...) }); err != nil {
-			t.Fatal(err)
-		}
-		whole := all(t, must(f.Start()))
-		for _, rec := range whole[len(whole)-wants[i].after:] {
-			want = append(want, outcome(rec)...)
-		}
-		if diff := cmp.Diff(want, got); diff != "" || i == 0 && len(want) < 10 {
-			t.Fatalf("%d, and %s", len(want), diff)
-		}
-	}
-}
-
-func outcome(rec journal.Record) []string {
-	if ev, ok := rec.Event.(scheduler.Exited); ok {
-		return []string{rec.At.String() + string(ev.Job) + ev.Outcome.String()}
-	}
-	var all []string
-	if rec.Round != nil {
-		for _, a := range rec.Round.Actions {
-			if run, ok := a.(scheduler.Run); ok {
-				all = append(all, rec.At.String()+string(run.Job))
-			}
-		}
-	}
-	return all
-}
-
 // TestReader_knows_nodes_and_capacity: after a checkpoint, what did not change is not said again.
 func TestReader_knows_nodes_and_capacity(t *testing.T) {
 	nodes := must(cluster.New([]cluster.Node{{ID: "a", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}}))
