@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -255,6 +256,43 @@ func TestSeal_with_checkpoints(t *testing.T) {
 				t.Fatalf("lines %d and %d swapped: got line %d and %v", i+1, i+2, n, err)
 			}
 		}
+	}
+}
+
+// TestNaming: its records are those of a Reader that name the job, with the changes of that alone.
+func TestNaming(t *testing.T) {
+	text, _ := kept(t, false)
+	f := fileOf(t, text)
+	changes := 0
+	for _, id := range []job.ID{"j\"a", "j\"c", "j\"d"} {
+		n := f.Naming(id)
+		if err := n.Append(f.Body(), must(f.Last()).End); err != nil {
+			t.Fatal(err)
+		}
+		var got, want []string
+		for _, rec := range must(n.Records()) {
+			if rec.Round != nil {
+				for _, c := range rec.Round.Changed {
+					got = append(got, fmt.Sprintf("%v %+v", rec.At, c))
+				}
+			}
+		}
+		for _, rec := range all(t, must(f.Start())) {
+			if rec.Round != nil {
+				for _, c := range rec.Round.Changed {
+					if c.Job == id {
+						want = append(want, fmt.Sprintf("%v %+v", rec.At, c))
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("job %s: %s", id, diff)
+		}
+		changes += len(want)
+	}
+	if changes == 0 {
+		t.Error("no round changed anything of the jobs: nothing was compared")
 	}
 }
 
