@@ -49,6 +49,8 @@ type Decider struct {
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
+	// Fresh makes another policy and placer of the same kind.
+	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
 // A Watch sees more of a run than observers do.
@@ -107,6 +109,9 @@ type decides struct {
 	policy policy.Policy
 }
 
+// again returns who decides, to be made anew.
+func (d *decides) again(c *config.Config) *Remake { return &Remake{config: c, entry: d.entry} }
+
 func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w Watch, obs []scheduler.Observer) (*Run, error) {
 	entry, p := d.entry, d.policy
 	traits := p.Traits()
@@ -141,7 +146,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 		return nil, err
 	}
 	if w.Observer != nil {
-		obs = append(obs, w.Observer(&Decider{s, p, placer, so, nodes}))
+		obs = append(obs, w.Observer(&Decider{s, p, placer, so, nodes, d.again(c).Fresh}))
 	}
 	refused := &watcher{run}
 	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, refused, gaps{run}}, obs...)...)

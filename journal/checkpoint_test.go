@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -258,40 +259,41 @@ func TestSeal_with_checkpoints(t *testing.T) {
 	}
 }
 
-// TestOutcomes: they are the starts and ends that a Reader reads.
-func TestOutcomes(t *testing.T) {
-	text, wants := kept(t, false)
+// TestNaming: its records are those of a Reader that name the job, with the changes of that alone.
+func TestNaming(t *testing.T) {
+	text, _ := kept(t, false)
 	f := fileOf(t, text)
-	marks := must(f.Marks(1000 * time.Hour))
-	end := must(f.End(1000 * time.Hour))
-	for i, m := range marks {
-		var got, want []string
-		if err := f.Outcomes(m, end, func(rec journal.Record) { got = append(got, outcome(rec)...) }); err != nil {
+	changes := 0
+	for _, id := range []job.ID{"j\"a", "j\"c", "j\"d"} {
+		n := f.Naming(id)
+		if err := n.Append(f.Body(), must(f.Last()).End); err != nil {
 			t.Fatal(err)
 		}
-		whole := all(t, must(f.Start()))
-		for _, rec := range whole[len(whole)-wants[i].after:] {
-			want = append(want, outcome(rec)...)
-		}
-		if diff := cmp.Diff(want, got); diff != "" || i == 0 && len(want) < 10 {
-			t.Fatalf("%d, and %s", len(want), diff)
-		}
-	}
-}
-
-func outcome(rec journal.Record) []string {
-	if ev, ok := rec.Event.(scheduler.Exited); ok {
-		return []string{rec.At.String() + string(ev.Job) + ev.Outcome.String()}
-	}
-	var all []string
-	if rec.Round != nil {
-		for _, a := range rec.Round.Actions {
-			if run, ok := a.(scheduler.Run); ok {
-				all = append(all, rec.At.String()+string(run.Job))
+		var got, want []string
+		for _, rec := range must(n.Records()) {
+			if rec.Round != nil {
+				for _, c := range rec.Round.Changed {
+					got = append(got, fmt.Sprintf("%v %+v", rec.At, c))
+				}
 			}
 		}
+		for _, rec := range all(t, must(f.Start())) {
+			if rec.Round != nil {
+				for _, c := range rec.Round.Changed {
+					if c.Job == id {
+						want = append(want, fmt.Sprintf("%v %+v", rec.At, c))
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("job %s: %s", id, diff)
+		}
+		changes += len(want)
 	}
-	return all
+	if changes == 0 {
+		t.Error("no round changed anything of the jobs: nothing was compared")
+	}
 }
 
 // TestReader_knows_nodes_and_capacity: after a checkpoint, what did not change is not said again.

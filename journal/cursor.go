@@ -19,6 +19,7 @@ type cursor struct {
 	pos  int
 	err  error
 	seen map[string]string // strings read before, to keep one copy of each
+	only []byte            // the job, in quotes, whose changes of rounds are read; nil: those of all
 	// there is the nodes as an earlier line last said; nil: none did.
 	there *cluster.Cluster
 	// wants is how many nodes are wanted, as an earlier line last said.

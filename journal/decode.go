@@ -356,6 +356,10 @@ func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
 			r.Number = int(c.count(math.MaxInt32))
 		case "jobs":
 			for range c.items() {
+				if c.skips() {
+					c.value()
+					continue
+				}
 				r.Changed = append(r.Changed, c.change(known))
 			}
 		case "left":
@@ -384,6 +388,11 @@ func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
 	}
 	r.Capacity = c.wants
 	return r
+}
+
+// skips reports whether the change that comes next is of another job than the one that is read.
+func (c *cursor) skips() bool {
+	return c.only != nil && c.peek() == '{' && !begins(c.buf[c.pos:], `{"id":`, c.only)
 }
 
 func (c *cursor) change(known map[job.ID]policy.Decision) Change {

@@ -1,15 +1,11 @@
 package journal
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"time"
-
-	"github.com/oxgang/oxgang/scheduler"
 )
 
 // A Mark is where in a File a checkpoint is.
@@ -77,65 +73,8 @@ func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 }
 
 // End returns the Mark of the first line that is later than a time, or of the end of the file. It can only
-// end what Outcomes reads.
+// end what is read.
 func (f *File) End(at time.Duration) (Mark, error) {
 	offset, err := f.after(at)
 	return Mark{at, offset}, err
-}
-
-// Outcomes shows what became of jobs between two marks: their starts and ends, as Actions of type
-// scheduler.Run and as Events of type scheduler.Exited, and nothing else. It checks no hashes, and
-// decodes only these, so that it is several times as fast as a Reader.
-func (f *File) Outcomes(from, to Mark, show func(Record)) error {
-	r := &Reader{src: bufio.NewReaderSize(io.NewSectionReader(f.src, from.offset, to.offset-from.offset), 1<<18), header: f.header, offset: max(1, from.offset)}
-	for {
-		text, whole, err := r.next()
-		if errors.Is(err, io.EOF) || err == nil && !whole {
-			return nil
-		}
-		if err == nil {
-			err = r.outcome(text, show)
-		}
-		if err != nil {
-			return r.place(err)
-		}
-	}
-}
-
-var (
-	exitKey  = []byte(`"exit":`)
-	roundKey = []byte(`"round":`)
-	doKey    = []byte(`"do":`) // in no string: its quotes would have a backslash before them
-	runKey   = []byte(`{"run":`)
-)
-
-// outcome shows what a line says of starts and ends.
-func (r *Reader) outcome(text []byte, show func(Record)) error {
-	_, rest, _ := bytes.Cut(text, []byte(","))
-	var rec Record
-	c := cursor{buf: text, seen: r.cur.seen}
-	switch {
-	case bytes.HasPrefix(rest, exitKey):
-		c.pos = len(text) - len(rest) + len(exitKey)
-		rec.Event = c.exited()
-	case bytes.HasPrefix(rest, roundKey) && bytes.Contains(rest, runKey):
-		c.pos = bytes.LastIndex(text, doKey) + len(doKey)
-		rec.Round = &Round{}
-		for range c.items() {
-			if a, ok := c.action().(scheduler.Run); ok {
-				rec.Round.Actions = append(rec.Round.Actions, a)
-			}
-		}
-	default:
-		return nil
-	}
-	r.cur.seen = c.seen
-	if c.err != nil {
-		return c.err
-	}
-	at, _, err := timeIn(text)
-	if rec.At = at; err == nil {
-		show(rec)
-	}
-	return err
 }

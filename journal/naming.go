@@ -134,8 +134,8 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 	}
 }
 
-// Records returns the records, in order. In those of rounds, what is said of other jobs lacks what did not
-// change. Records about nodes are left out. Lines are decoded once, unless others come before them.
+// Records returns the records, in order. Those of rounds have no changes of other jobs. Records about nodes are left
+// out. Lines are decoded once, unless others come before them.
 func (n *Naming) Records() ([]Named, error) {
 	if n.known == nil {
 		n.known = map[job.ID]policy.Decision{}
@@ -146,7 +146,7 @@ func (n *Naming) Records() ([]Named, error) {
 		if bytes.HasPrefix(rest, []byte(`"nodes":`)) {
 			continue
 		}
-		c := cursor{buf: unsealed(l.text), seen: n.seen}
+		c := cursor{buf: unsealed(l.text), seen: n.seen, only: n.name}
 		rec := c.record(n.known)
 		if n.seen = c.seen; c.err != nil {
 			return nil, fmt.Errorf("journal: line at byte %d: %w", l.offset, c.err)

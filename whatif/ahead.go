@@ -34,11 +34,11 @@ type Options struct {
 	Coarse float64
 	// Awaited are the jobs with whose starts and ends a simulation ends. Default nil: all.
 	Awaited []job.ID
-	// Within is how far is looked ahead at most. Default 0: as many rounds as Rounds.
-	Within time.Duration
 	// ActionsAlone makes Replay compare only actions, and not reasons, prices and stats, which
 	// may differ between versions of a policy. Default false: everything is compared.
 	ActionsAlone bool
+
+	rows *int // counts the rows of all snapshots that are planned; nil: nobody counts
 }
 
 // DefaultOptions returns the options of a run by its policy: thesis settings, and 20,000 rounds.
@@ -67,14 +67,6 @@ func (o *Options) Validate() error {
 // awaits reports whether a simulation goes on until a job has started and ended.
 func (o *Options) awaits(id job.ID) bool {
 	return len(o.Awaited) == 0 || slices.Contains(o.Awaited, id)
-}
-
-// rounds returns how many rounds of a length are looked ahead at most.
-func (o *Options) rounds(length time.Duration) int {
-	if o.Within == 0 {
-		return o.Rounds
-	}
-	return min(o.Rounds, 1+int(o.Within/length))
 }
 
 // A Why says why a time is not known.

@@ -2,7 +2,6 @@ package whatif_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -70,31 +69,5 @@ func TestAhead_awaited(t *testing.T) {
 	one, few := ahead(t, "fifo", func(o *whatif.Options) { o.Awaited = []job.ID{all[first].Job} })
 	if diff := cmp.Diff(all[first], one[first]); diff != "" || few >= many {
 		t.Errorf("%d plans for one job, %d for all: %s", few, many, diff)
-	}
-}
-
-// TestAhead_within: what is further ahead than is looked is not known.
-func TestAhead_within(t *testing.T) {
-	all, _ := ahead(t, "fifo", func(*whatif.Options) {})
-	var ends []time.Duration
-	for _, f := range all {
-		ends = append(ends, f.End.Late)
-	}
-	slices.Sort(ends)
-	far := ends[len(ends)/2] + time.Minute
-	near, _ := ahead(t, "fifo", func(o *whatif.Options) { o.Within = far })
-	known := 0
-	for i := range all {
-		switch g := near[i].End; {
-		case all[i].End.Late < far:
-			if known++; cmp.Diff(all[i].End, g) != "" {
-				t.Errorf("job %s: %+v, want %+v", all[i].Job, g, all[i].End)
-			}
-		case g.Why == whatif.Known && !g.Open:
-			t.Errorf("job %s ends within %v, want it not known", all[i].Job, g.Late)
-		}
-	}
-	if known == 0 || known == len(all) {
-		t.Errorf("%d of %d jobs end in time, want some", known, len(all))
 	}
 }

@@ -19,11 +19,21 @@ func (l *Predictor) Stating(f func(*policy.Snapshot, calibration.Phase, job.ID, 
 
 // RoundFromStart is RoundIn without going on from a checkpoint.
 func RoundFromStart(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
-	marks, err := f.Marks(of.At)
+	r, err := f.Start()
 	if err != nil {
 		return nil, err
 	}
-	return roundFrom(ctx, f, nil, marks, of, o)
+	h := f.Header()
+	m, so, err := o.began(&h)
+	if err != nil {
+		return nil, err
+	}
+	return (&replayed{of: of, ctx: ctx}).round(r, nil, m, so, &o)
+}
+
+// Expect is Round.Expect, by what the Checkpointer's own Predictor knows.
+func (c *Checkpointer) Expect(ctx context.Context) map[job.ID]ETA {
+	return (&Round{ahead: c.ahead}).Expect(ctx)
 }
 
 // Decided returns what the round decided on, and what it decided.

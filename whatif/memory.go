@@ -3,6 +3,7 @@ package whatif
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // errNoMemory says that a checkpoint does not have what this program could go on from.
@@ -28,6 +30,7 @@ type memory struct {
 	policy    policy.Policy
 	placer    placement.Placer
 	learner   *Learner
+	record    *calibration.Record // what was predicted, and what came of it
 }
 
 // A recall writes memories, and reads them.
@@ -83,7 +86,7 @@ func (r *recall) read(packed []byte) (*memory, error) {
 		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
 	}
 	m, _ := root.(*memory)
-	if m == nil || m.scheduler == nil || m.policy == nil || m.placer == nil || m.learner == nil {
+	if m == nil || m.scheduler == nil || m.policy == nil || m.placer == nil || m.learner == nil || m.record == nil {
 		return nil, errNoMemory
 	}
 	return m, nil
@@ -96,6 +99,10 @@ type Run struct {
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
+	// Ahead predicts in the run, and observes it before the Checkpointer does; nil: the Checkpointer looks ahead itself.
+	Ahead *Predictor
+	// Fresh makes another policy and placer of the same kind; without Ahead, nil means that nobody looks ahead.
+	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
 // A Journal is what a Checkpointer writes to: a *journal.Writer, or what passes that its checkpoints.
@@ -113,6 +120,9 @@ var _ Journal = (*journal.Writer)(nil)
 // journal, or after 16 times the length of the last one if that is more: so they are about a
 // seventeenth of a journal at most, and a journal of less has none. A checkpoint costs about what it takes to copy what
 // the run remembers.
+//
+// What was predicted in the run, and what came of it, is in checkpoints, too. If nobody else predicts in it, the
+// Checkpointer looks ahead before a checkpoint, as long as all looks plan at most a tenth of the rows that the run itself does.
 type Checkpointer struct {
 	// Due reports whether a checkpoint is due, although the journal has not become long; nil: it never is. It is
 	// asked after each round.
@@ -124,7 +134,10 @@ type Checkpointer struct {
 	run    Run
 	w      Journal
 	recall *recall
-	memory memory
+	ahead  *Predictor
+	own    bool  // ahead is the Checkpointer's
+	rows   int   // of the snapshots of the run, together
+	looked int   // of those of looks
 	every  int64 // bytes of the journal from one checkpoint to the next, at least
 	share  int64 // times the length of a checkpoint from it to the next, at least
 	due    int64 // bytes after the last checkpoint when the next one is due
@@ -133,34 +146,61 @@ type Checkpointer struct {
 const (
 	checkpointEvery = 4 << 20
 	checkpointShare = 16
+	lookShare       = 10 // rows of the run for one of looks
 )
 
 // NewCheckpointer returns the Checkpointer of a run that has not begun.
 func NewCheckpointer(run Run, w Journal) *Checkpointer {
-	c := &Checkpointer{run: run, w: w, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
-	c.memory = memory{run.Scheduler.Memory(), run.Policy, run.Placer, learnerOf(run.Options, run.Cluster.Types())}
-	c.recall = newRecall(&c.memory, run.Options.Estimate.Fits)
+	c := &Checkpointer{run: run, w: w, ahead: run.Ahead, own: run.Ahead == nil, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
+	if c.own {
+		c.ahead = NewPredictor(run.Fresh, run.Options, run.Cluster.Types())
+		c.ahead.options.Coarse, c.ahead.options.rows = coarseShare, &c.looked
+	}
+	m := c.memory()
+	m.record = calibration.New(time.Minute)
+	c.recall = newRecall(m, run.Options.Estimate.Fits)
 	return c
 }
 
+// memory returns what is remembered now.
+func (c *Checkpointer) memory() *memory {
+	return &memory{c.run.Scheduler.Memory(), c.run.Policy, c.run.Placer, c.ahead.learn, c.ahead.record}
+}
+
 // Event implements scheduler.Observer.
-func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) { c.memory.learner.Event(now, ev) }
+func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) {
+	if c.own {
+		c.ahead.Event(now, ev)
+	}
+}
 
 // Round implements scheduler.Observer. While background work of the policy is under way there is no
 // checkpoint: it cannot be written.
 func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
-	c.memory.learner.Round(s, p, acts)
+	if c.own {
+		c.ahead.Round(s, p, acts)
+	}
+	c.rows += len(s.Jobs)
 	_, since := c.w.Written()
 	if since < c.due && (c.Due == nil || !c.Due(s.Now)) || c.run.Scheduler.Memory().Computing() || c.Busy != nil && c.Busy() {
 		return
 	}
-	c.memory.scheduler = c.run.Scheduler.Memory()
-	data, err := c.recall.write(&c.memory)
+	if c.own && c.run.Fresh != nil && lookShare*c.looked <= c.rows {
+		c.ahead.LookFor(context.Background())
+	}
+	c.write(s.Now)
+}
+
+// write writes a checkpoint.
+func (c *Checkpointer) write(now time.Time) {
+	c.ahead.mu.Lock()
+	defer c.ahead.mu.Unlock()
+	data, err := c.recall.write(c.memory())
 	if err != nil || len(data) > journal.MostMemory {
 		data = nil // readers replay from an earlier checkpoint, or from the start
 	}
 	before, _ := c.w.Written()
-	c.w.Checkpoint(s.Now, c.memory.scheduler, data)
+	c.w.Checkpoint(now, c.run.Scheduler.Memory(), data)
 	after, _ := c.w.Written()
 	c.due = max(c.every, c.share*(after-before))
 }
@@ -170,15 +210,6 @@ func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
 	so.Estimate.Types = types
 	so.Estimate.Share = true // a job is expected to be as fast as others of its class were
 	return NewLearner(so.Estimate)
-}
-
-// held returns a plan that leaves all jobs what they hold.
-func held(s *policy.Snapshot) *policy.Plan {
-	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
-	for i, j := range s.Jobs {
-		p.Jobs[i] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement}
-	}
-	return p
 }
 
 // began returns what a run is like that has these options, before its first round.
@@ -193,7 +224,7 @@ func (o *Options) began(h *journal.Header) (*memory, scheduler.Options, error) {
 	if err != nil {
 		return nil, so, err
 	}
-	return &memory{s.Memory(), p, placer, learnerOf(so, h.Cluster.Types())}, so, nil
+	return &memory{s.Memory(), p, placer, learnerOf(so, h.Cluster.Types()), calibration.New(so.Round)}, so, nil
 }
 
 var _ scheduler.Observer = (*Checkpointer)(nil)

@@ -97,9 +97,9 @@ func TestReplay_from_a_part(t *testing.T) {
 			for _, id := range []job.ID{"j07", "j11", "j15"} {
 				of := whatif.Moment{Job: id, At: marks[len(marks)-1].At + 5*time.Minute}
 				was, err := whatif.RoundIn(t.Context(), whole, of, o)
-				want := told(t, was, err, false)
+				want := told(t, was, err)
 				is, err := whatif.RoundIn(t.Context(), left, of, o)
-				if diff := cmp.Diff(want, told(t, is, err, false)); diff != "" {
+				if diff := cmp.Diff(want, told(t, is, err)); diff != "" {
 					t.Errorf("%s: %s", id, diff)
 				}
 			}

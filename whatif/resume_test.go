@@ -20,6 +20,12 @@ import (
 
 // checkpointed records a run with a checkpoint after each so many bytes.
 func (r *run) checkpointed(t *testing.T, name string, every int64) (*journal.File, []byte) {
+	return r.watched(t, name, every, nil)
+}
+
+// watched is checkpointed; if there is a function, it is called after each round with the time of that, and the
+// Checkpointer looks ahead.
+func (r *run) watched(t *testing.T, name string, every int64, after func(*whatif.Checkpointer, time.Duration)) (*journal.File, []byte) {
 	t.Helper()
 	p, placer, err := fresh(name)()
 	if err != nil {
@@ -35,9 +41,18 @@ func (r *run) checkpointed(t *testing.T, name string, every int64) (*journal.Fil
 	}
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, journal.Header{Tool: "test", Policy: name, Seed: r.world.Seed, Start: sim.Epoch, Round: r.scheduler.Round, Cluster: r.cluster})
-	c := whatif.NewCheckpointer(whatif.Run{Scheduler: s, Policy: p, Placer: placer, Options: r.scheduler, Cluster: r.cluster}, w)
+	all := whatif.Run{Scheduler: s, Policy: p, Placer: placer, Options: r.scheduler, Cluster: r.cluster}
+	if after != nil {
+		all.Fresh = fresh(name)
+	}
+	c := whatif.NewCheckpointer(all, w)
 	c.Every(every)
-	if err := errors.Join(s.Run(t.Context(), world, w, c), w.Close()); err != nil {
+	each := &rounds{func(now time.Time) {
+		if after != nil {
+			after(c, now.Sub(sim.Epoch))
+		}
+	}}
+	if err := errors.Join(s.Run(t.Context(), world, w, c, each), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	f, err := journal.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -47,7 +62,14 @@ func (r *run) checkpointed(t *testing.T, name string, every int64) (*journal.Fil
 	return f, out.Bytes()
 }
 
-// said is all that RoundIn says of a job.
+// rounds calls a function with the time of each round.
+type rounds struct{ each func(time.Time) }
+
+func (*rounds) Event(time.Time, scheduler.Event) {}
+
+func (r *rounds) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) { r.each(s.Now) }
+
+// said is all that RoundIn says of a job, but for ranges.
 type said struct {
 	Round  int
 	Jobs   []job.Status
@@ -55,11 +77,10 @@ type said struct {
 	Prices []policy.TypePrice
 	Terms  policy.Terms
 	Change string
-	ETAs   map[job.ID]whatif.ETA
 	Err    string
 }
 
-func told(t *testing.T, r *whatif.Round, err error, etas bool) said {
+func told(t *testing.T, r *whatif.Round, err error) said {
 	t.Helper()
 	if err != nil {
 		return said{Err: err.Error()}
@@ -73,14 +94,10 @@ func told(t *testing.T, r *whatif.Round, err error, etas bool) said {
 	if c, err := r.Unblock(t.Context()); err == nil {
 		all.Change = c.String()
 	}
-	if etas {
-		all.ETAs = r.Expect(t.Context())
-	}
 	return all
 }
 
-// TestRoundIn_is_RoundOf: from the last checkpoint, a policy decides and predicts what it does after a
-// replay from the start. Equal runs give equal bytes, with checkpoints, too.
+// TestRoundIn_is_RoundOf: from the last checkpoint, a policy decides what it does after a replay from the start. Equal runs give equal bytes, with checkpoints, too.
 func TestRoundIn_is_RoundOf(t *testing.T) {
 	for _, e := range builtin.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
@@ -102,11 +119,10 @@ func TestRoundIn_is_RoundOf(t *testing.T) {
 			known := 0
 			for i, id := range []job.ID{"j03", "j07", "j11"} {
 				of := whatif.Moment{Job: id, At: marks[(i+1)*(len(marks)-1)/5].At + time.Duration(i)*5*time.Minute}
-				etas := id == "j03" && (e.Name == "fifo" || e.Name == "sia")
 				whole, err := whatif.RoundFromStart(t.Context(), f, of, o)
-				want := told(t, whole, err, etas)
+				want := told(t, whole, err)
 				part, err := whatif.RoundIn(t.Context(), f, of, o)
-				if diff := cmp.Diff(want, told(t, part, err, etas), cmp.AllowUnexported(whatif.ETA{})); diff != "" {
+				if diff := cmp.Diff(want, told(t, part, err)); diff != "" {
 					t.Errorf("%s at %v: %s", id, of.At, diff)
 				}
 				if want.Err == "" {
@@ -115,6 +131,46 @@ func TestRoundIn_is_RoundOf(t *testing.T) {
 			}
 			if known == 0 {
 				t.Error("none of the moments is known: nothing was compared")
+			}
+		})
+	}
+}
+
+// TestRoundIn_expects_what_the_run_did: ranges of a recorded moment are those that the run itself would have stated then, by
+// the errors of its predictions until then.
+func TestRoundIn_expects_what_the_run_did(t *testing.T) {
+	for _, name := range []string{"fifo", "sia", "las", "oxgang"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			of := 0 // how many of the ranges go by what became of earlier ones
+			for _, at := range []time.Duration{20 * time.Minute, 47 * time.Minute, 80 * time.Minute, 2 * time.Hour} {
+				r := mixed(t, 16)
+				var want map[job.ID]whatif.ETA
+				f, _ := r.watched(t, name, 20_000, func(c *whatif.Checkpointer, now time.Duration) {
+					if want == nil && now >= at {
+						want = c.Expect(t.Context())
+						at = now
+					}
+				})
+				o := options(name)
+				o.Scheduler = r.scheduler
+				round, err := whatif.RoundIn(t.Context(), f, whatif.Moment{Job: "j03", At: at}, o)
+				if errors.Is(err, whatif.ErrUndecided) { // it has ended
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := round.Expect(t.Context())
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("at %v: %s", at, diff)
+				}
+				for _, eta := range got {
+					of += eta.Start.Of + eta.End.Of
+				}
+			}
+			if of == 0 {
+				t.Error("no range goes by what became of earlier ones: nothing was compared")
 			}
 		})
 	}

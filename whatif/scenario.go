@@ -57,6 +57,7 @@ type simulatedWorld struct {
 	coarse   coarse
 	// refused counts plans that broke a rule.
 	refused int
+	planned int // rows of all snapshots
 	// asked has the specifications, as submitted, of the jobs that their programs described when
 	// they first trained. spec has the described ones, from the submission until that report.
 	asked, spec map[job.ID]*job.Spec
@@ -77,7 +78,7 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.rounds(s.Length), plans: max(1, mostRows/max(1, len(s.Jobs))), patience: mostIdle, coarse: coarse{share: o.Coarse, length: s.Length}}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.Rounds, plans: max(1, mostRows/max(1, len(s.Jobs))), patience: mostIdle, coarse: coarse{share: o.Coarse, length: s.Length}}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, 0, err
 	}
@@ -92,6 +93,9 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	rounds := w.rounds
 	if err = sch.Run(ctx, w, w); errors.Is(err, context.DeadlineExceeded) {
 		err = nil
+	}
+	if o.rows != nil {
+		*o.rows += w.planned
 	}
 	return w.outcomes, time.Duration(rounds-w.rounds) * s.Length, err
 }
@@ -167,6 +171,7 @@ func (w *simulatedWorld) close(f *outcome) {
 
 // Round implements scheduler.Observer.
 func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	w.planned += len(s.Jobs)
 	if p.Refused != "" {
 		w.refused++
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // copyRounds is after how many rounds Unblock copies the state of the policy.
@@ -28,8 +27,6 @@ type Round struct {
 	plan     *policy.Plan
 	decider  counterfactual.Decider
 	ahead    *Predictor
-	// calibrate returns how far off predictions of times up to one were; nil: ahead knows it.
-	calibrate func(time.Duration) (*calibration.Record, error)
 }
 
 // RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
@@ -49,7 +46,10 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	t := &replayed{of: of, ctx: ctx, every: max(1, int(of.At/max(so.Round, time.Second))/looks)}
+	t := &replayed{of: of, ctx: ctx}
+	if c == nil {
+		t.every = max(1, int(of.At/max(so.Round, time.Second))/looks)
+	}
 	return t.round(r, c, m, so, &o)
 }
 
@@ -70,9 +70,12 @@ type Moment struct {
 	At  time.Duration
 }
 
-// looks is how often, up to the moment that is asked for, a recorded run is looked ahead from, to
+// looks is how often, up to the moment that is asked for, a recorded run without a checkpoint is looked ahead from, to
 // learn how far off such predictions are in it.
 const looks = 12
+
+// coarseShare is the share of the time looked ahead by which rounds may be longer in looks of and at recorded runs.
+const coarseShare = 0.02
 
 // A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts
 // now and then.
@@ -100,7 +103,7 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return &Round{t.of.Job, s, t.plan, d, t.ahead, nil}, nil
+	return &Round{t.of.Job, s, t.plan, d, t.ahead}, nil
 }
 
 // replay replays a journal up to the moment, and returns who decided the last round.
@@ -114,7 +117,7 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, s
 		t.ahead = NewPredictor(o.Fresh, so, h.Cluster.Types())
 		t.ahead.options.Coarse = coarseShare
 	}
-	t.ahead.learn = m.learner
+	t.ahead.learn, t.ahead.record = m.learner, m.record
 	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
 	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
 	if err != nil {
@@ -157,13 +160,6 @@ func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	if err != nil {
 		return nil
 	}
-	if far := latest(found, &o); r.calibrate != nil && far >= 0 {
-		record, err := r.calibrate(far)
-		if err != nil {
-			return nil
-		}
-		r.ahead.record, r.calibrate = record, nil
-	}
 	all := map[job.ID]ETA{}
 	for _, e := range r.ahead.ranges(s, found) {
 		if o.awaits(e.Job) {
@@ -171,22 +167,6 @@ func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 		}
 	}
 	return all
-}
-
-// latest returns the latest time of awaited jobs that is known; negative if none is.
-func latest(found []Times, o *Options) time.Duration {
-	last := time.Duration(-1)
-	for _, f := range found {
-		if !o.awaits(f.Job) {
-			continue
-		}
-		for _, g := range []Guess{f.Start, f.Next, f.End} {
-			if g.Why == Known {
-				last = max(last, g.Late)
-			}
-		}
-	}
-	return last
 }
 
 // An ending recording ends at a time, after the round of that time.

@@ -31,8 +31,11 @@ func asking(n int) func(*job.Spec) {
 
 // without returns a copy of the snapshot in which some jobs have ended.
 func without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
-	then := *s
-	then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return slices.Contains(gone, j.ID) })
+	then, ended := *s, make(map[job.ID]bool, len(gone))
+	for _, id := range gone {
+		ended[id] = true
+	}
+	then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return ended[j.ID] })
 	return &then
 }
 

@@ -100,7 +100,7 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 		return err
 	}
 	so := d.o.scheduler()
-	d.checkpoints = whatif.NewCheckpointer(whatif.Run{Scheduler: d.sched, Policy: bare, Placer: placer, Options: so, Cluster: w.Cluster()}, d.record)
+	d.checkpoints = whatif.NewCheckpointer(whatif.Run{Scheduler: d.sched, Policy: bare, Placer: placer, Options: so, Cluster: w.Cluster(), Ahead: d.ahead}, d.record)
 	d.checkpoints.Due, d.checkpoints.Busy = d.record.Due, safe.Busy
 	return nil
 }

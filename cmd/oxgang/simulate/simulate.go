@@ -223,7 +223,8 @@ func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Obser
 	w := journal.NewWriter(out.journal, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
 	defer func() { err = errors.Join(err, w.Close(), out.close()) }()
 	watch := experiments.Watch{Stream: out.stream(), Observer: func(d *experiments.Decider) scheduler.Observer {
-		return whatif.NewCheckpointer(whatif.Run(*d), w)
+		run := whatif.Run{Scheduler: d.Scheduler, Policy: d.Policy, Placer: d.Placer, Options: d.Options, Cluster: d.Cluster, Fresh: d.Fresh}
+		return whatif.NewCheckpointer(run, w)
 	}}
 	t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, watch, append(obs, w)...)
 	return nil
