@@ -52,7 +52,21 @@ func (b *build) compile() error {
 			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, text)
 		}
 	}
-	return nil
+	return errors.Join(b.rewrite("oxgang"), b.rewrite("sia.test"))
+}
+
+// rewrite puts a copy of a program in its place. Of one that the linker has just written other pages are in the
+// file cache, and half as many megabytes more count as those of a process that runs it.
+func (b *build) rewrite(program string) error {
+	path := filepath.Join(b.dir, program)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o755)
 }
 
 // run runs a job once, on one processor unless the environment says otherwise: with more, how much
