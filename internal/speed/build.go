@@ -52,6 +52,20 @@ func (b *build) compile() error {
 			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, text)
 		}
 	}
+	return errors.Join(b.rewrite("oxgang"), b.rewrite("sia.test"))
+}
+
+// rewrite puts a copy of a program in its place. Of one that the linker has just written other pages are in the
+// file cache, and half as many megabytes more count as those of a process that runs it.
+func (b *build) rewrite(program string) error {
+	path := filepath.Join(b.dir, program)
+	if err := os.Rename(path, path+".linked"); err != nil {
+		return err
+	}
+	text, err := exec.Command("cp", path+".linked", path).CombinedOutput() // not here: what this program holds counts, too
+	if err != nil {
+		return fmt.Errorf("cp: %w: %s", err, text)
+	}
 	return nil
 }
 

@@ -31,7 +31,7 @@ func collect(percent int) {
 	}
 	debug.SetGCPercent(percent)
 	if most.Swap(int64(percent)) == 0 {
-		afterCollection(new(mark))
+		runtime.SetFinalizer(new(mark), afterCollection)
 	}
 }
 
@@ -39,7 +39,7 @@ func collect(percent int) {
 // smallest objects without one share their memory with others, and may be kept by them.
 type mark struct{ _ *mark }
 
-// afterCollection sets how much the heap may grow until the next collection, and is called again after it.
+// afterCollection sets how much the heap may grow until the next collection, and is called again after that.
 func afterCollection(m *mark) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
