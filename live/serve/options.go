@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Dir      string            // state directory; absolute. Made if it is not there
 	Slots    int               // places for workers; 0: one for each GPU, or core where there is no GPU
-	Policy   string            // by name. Default sia
+	Policy   string            // by name. Default oxgang
 	Settings map[string]string // of the policy
 	Round    time.Duration     // between plans. Default 30 s
 	Grace    time.Duration     // from a notice until workers are killed. Default 60 s
