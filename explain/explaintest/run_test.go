@@ -36,7 +36,7 @@ type round struct {
 	p *policy.Plan
 }
 
-// rounds collects the rounds of a run.
+// rounds collects the rounds of a run in which the policy is shown all jobs.
 type rounds struct{ all []round }
 
 func (r *rounds) Event(time.Time, scheduler.Event) {}
@@ -77,7 +77,7 @@ func simulate(t testing.TB, name, trace, seed string) *run {
 	var out bytes.Buffer
 	h := experiments.Header(c, in, name, "test")
 	w := journal.NewWriter(&out, h)
-	if _, err := experiments.Simulate(t.Context(), c, in, name, w, &r.rounds); err != nil {
+	if _, err := experiments.SimulateWatched(t.Context(), c, in, name, experiments.Watch{Whole: true}, w, &r.rounds); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

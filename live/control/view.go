@@ -11,10 +11,9 @@ import (
 type View struct {
 	ID      job.ID          `json:"id"`
 	Name    string          `json:"name"`
-	User    string          `json:"user,omitzero"` // whose it is, where jobs are several users'
-	UID     int             `json:"-"`             // his, likewise
-	Phase   string          `json:"phase"`         // a job.Phase
-	GPUs    int             `json:"gpus"`          // held
+	UID     int             `json:"-"`     // of its user, where jobs are several users'
+	Phase   string          `json:"phase"` // a job.Phase
+	GPUs    int             `json:"gpus"`  // held
 	MinGPUs int             `json:"min_gpus"`
 	MaxGPUs int             `json:"max_gpus"`
 	GPUType cluster.GPUType `json:"gpu_type,omitzero"` // of those held
@@ -45,6 +44,7 @@ type View struct {
 	Checkpoint  *CheckpointView `json:"checkpoint,omitempty"` // the last; nil: none yet
 	Trouble     string          `json:"trouble,omitzero"`     // what keeps its processes from being as planned, for people
 	Profiling   bool            `json:"profiling,omitzero"`   // measuring batch sizes while it trains
+	User        string          `json:"user,omitzero"`        // whose it is, where jobs are several users'
 }
 
 // Ended reports whether nothing more can happen to the job.
