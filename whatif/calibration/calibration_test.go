@@ -74,7 +74,7 @@ func (w *world) play(rng *rand.Rand) (held, below, above int, width float64) {
 // sides. Bounds are five standard deviations of independent trials for each kind of error, and four
 // for all of them together.
 func TestRange_holds(t *testing.T) {
-	all, trials := 0.0, 0.0
+	all, trials, tooLate, tooEarly := 0.0, 0.0, 0, 0
 	for name, w := range map[string]world{
 		"fair":       {error: func(rng *rand.Rand) float64 { return 0.3 * rng.NormFloat64() }},
 		"biased":     {error: func(rng *rand.Rand) float64 { return 0.7 + 0.2*rng.NormFloat64() }},
@@ -88,17 +88,19 @@ func TestRange_holds(t *testing.T) {
 			n := float64(w.jobs - w.jobs/2)
 			share := float64(held) / n
 			t.Logf("%.3f held, %d below, %d above, width %.2f", share, below, above, width)
-			all, trials = all+float64(held), trials+n
+			all, trials, tooLate, tooEarly = all+float64(held), trials+n, tooLate+below, tooEarly+above
 			if off := 5 * math.Sqrt(Share*(1-Share)/n); math.Abs(share-Share) > off {
 				t.Errorf("seed %d: %.3f of the ranges held, want %.2f within %.2f", seed, share, Share, off)
-			}
-			if below == 0 || above == 0 {
-				t.Errorf("seed %d: %d ranges were too late and %d too early, want about %.0f each", seed, below, above, 0.1*n)
 			}
 		})
 	}
 	if share := all / trials; math.Abs(share-Share) > 4*math.Sqrt(Share*(1-Share)/trials) {
 		t.Errorf("%.3f of all ranges held, want %.2f", share, Share)
+	}
+	// Of all worlds together: in the biased one, errors of other runs lie below all of this run's and are a fifth of
+	// them until a long time has passed, so that its early ends are passed in 2 % on average, and in some runs never.
+	if least := int(trials / 40); tooLate < least || tooEarly < least {
+		t.Errorf("%d ranges were too late and %d too early, want about %.0f of each and at least %d", tooLate, tooEarly, trials/10, least)
 	}
 }
 
