@@ -106,6 +106,19 @@ func (m *Machine) share(gpus []gpu, slots int) error {
 	return nil
 }
 
+// Workers returns how many workers of one job work at the same time here: as many as there are slots or, where
+// slots share GPUs, GPUs. Two workers of one job on one GPU take turns.
+func (m Machine) Workers() int {
+	gpus := map[string]bool{}
+	for _, s := range m.Slots {
+		if !s.Shared {
+			return len(m.Slots)
+		}
+		gpus[s.Visible] = true
+	}
+	return len(gpus)
+}
+
 // Node returns m as a node whose GPUs are its slots. The memory of a GPU that
 // slots share is divided among them.
 func (m Machine) Node() cluster.Node {

@@ -72,7 +72,7 @@ func (d *draft) shrink(a scheduler.Run) {
 	}
 }
 
-// run gives a job slots, first those that it has. That is a new generation unless all slots are the
+// run gives a job slots, first those that it has, then those of other GPUs. That is a new generation unless all slots are the
 // same as before. A job that has ended gets none, even if the scheduler does not know that yet: its
 // slots may belong to others already.
 func (d *draft) run(a scheduler.Run) error {
@@ -93,6 +93,11 @@ func (d *draft) run(a scheduler.Run) error {
 		d.give(p, s, a.Allocation.GPUs)
 	}
 	for s := range d.holder {
+		if !d.beside(p, s) {
+			d.give(p, s, a.Allocation.GPUs)
+		}
+	}
+	for s := range d.holder {
 		d.give(p, s, a.Allocation.GPUs)
 	}
 	if len(p.Held) < a.Allocation.GPUs {
@@ -100,6 +105,12 @@ func (d *draft) run(a scheduler.Run) error {
 	}
 	p.Generation++
 	return nil
+}
+
+// beside reports whether a slot is on a GPU on which a job has one already.
+func (d *draft) beside(p *store.Change, slot int) bool {
+	slots := d.jobs.o.Machine.Slots
+	return slots[slot].Shared && slices.ContainsFunc(p.Held, func(s int) bool { return slots[s].Visible == slots[slot].Visible })
 }
 
 // give gives a free slot to a job that has fewer than it is to have.

@@ -38,7 +38,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	if err != nil {
 		return "", err
 	}
-	asked := *spec
+	asked := *w.apart(spec)
 	asked.ID, asked.Name = id, name
 	if asked.RestartOverhead == 0 {
 		asked.RestartOverhead = restart
@@ -85,6 +85,15 @@ func undescribed(asked *job.Spec) *job.Spec {
 	spec := *asked
 	spec.NonPreemptive, spec.NoCheckpoint = true, true
 	return &spec
+}
+
+// apart returns a job that is to have at most one worker on each GPU, unless it cannot have fewer: a second one on the
+// same GPU does not make it faster (docs/experiments/gpu.md).
+func (w *World) apart(spec *job.Spec) *job.Spec {
+	if n := w.o.Machine.Workers(); n < len(w.o.Machine.Slots) && spec.GPUs <= n {
+		return bounded(spec, n)
+	}
+	return spec
 }
 
 // fits returns what keeps a job from ever running here.
