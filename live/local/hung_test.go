@@ -19,9 +19,11 @@ func TestHung_supervisor(t *testing.T) {
 	id := s.shell(t, "hung", "trap '' TERM; while :; do sleep 1; done", 1)
 	s.up(id, 1)
 	dir := s.folders.Generation(folders.Generation{Job: id, Number: 1})
-	if err := syscall.Kill(keeper(t, dir), syscall.SIGSTOP); err != nil {
+	hung := keeper(t, dir)
+	if err := syscall.Kill(hung, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = syscall.Kill(hung, syscall.SIGCONT) }) // where the test fails it can be stopped, and leaves nothing
 	next := s.shell(t, "next", "exit 0", 1)
 	if err := s.Cancel(id); err != nil {
 		t.Fatal(err)
