@@ -31,8 +31,8 @@ var (
 	stranger = account.User{UID: 54003, GID: 54003}
 )
 
-// shared runs a scheduler for several users, in a directory that they can reach.
-func shared(t *testing.T, quotas map[string]int) *served {
+// several are the options of a scheduler for several users, in a directory that they can reach.
+func several(t *testing.T) Options {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("not root, who alone can run jobs as other users")
@@ -41,7 +41,15 @@ func shared(t *testing.T, quotas map[string]int) *served {
 	if err := os.Chmod(filepath.Dir(filepath.Dir(o.Dir)), 0o711); err != nil {
 		t.Fatal(err)
 	}
-	o.Group, o.Quotas = fmt.Sprint(trainers), quotas
+	o.Group = fmt.Sprint(trainers)
+	return o
+}
+
+// shared runs a scheduler for several users.
+func shared(t *testing.T, quotas map[string]int) *served {
+	t.Helper()
+	o := several(t)
+	o.Quotas = quotas
 	return start(t, o)
 }
 
