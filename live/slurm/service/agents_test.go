@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,7 +45,9 @@ func served(t *testing.T, s *slurmtest.Slurm, share string) {
 	go func() { gone <- a.run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		<-gone
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	})
 	for t.Context().Err() == nil {
 		if url, err := os.ReadFile(filepath.Join(share, urlFile)); err == nil && strings.TrimSpace(string(url)) == a.url {

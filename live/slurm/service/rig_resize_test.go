@@ -26,8 +26,8 @@ type theatre struct {
 	jobs map[string]client.ID
 	stop context.CancelFunc
 	gone chan error
-	bad  chan string // what the checker has found
-	with func(*Config)
+	bad  chan string   // what the checker has found
+	with func(*Config) // changes the configuration of its schedulers
 }
 
 // program is what a worker does: until the notice, or until the file done is there, it holds a lock that
