@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/token"
@@ -146,15 +147,21 @@ func TestAgents_notice(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard(w)
-	for _, told := range []bool{false, true} {
-		if told {
-			if err := errors.Join(w.Do(t.Context(), []scheduler.Action{scheduler.Preempt{Job: name}}), w.pass(t.Context())); err != nil {
-				t.Fatal(err)
-			}
+	for _, stage := range []struct {
+		name string
+		do   func() error
+		told bool
+	}{
+		{"it runs as planned", func() error { return nil }, false},
+		{"it was preempted, and has no mark", func() error { return w.Do(t.Context(), []scheduler.Action{scheduler.Preempt{Job: name}}) }, false},
+		{"it has the mark", func() error { return w.pass(t.Context()) }, true},
+	} {
+		if err := stage.do(); err != nil {
+			t.Fatal(err)
 		}
 		answer, err := a.Report(t.Context(), name, report(1, 128))
-		if err != nil || (answer.Notice != nil) != told {
-			t.Errorf("stopped %v: got %+v, %v", told, answer, err)
+		if err != nil || (answer.Notice != nil) != stage.told {
+			t.Errorf("%s: got %+v, %v, want a notice: %v", stage.name, answer, err, stage.told)
 		}
 	}
 	if mark := s.Job(id).AdminComment; !strings.Contains(mark, "stop") {
@@ -166,6 +173,26 @@ func TestAgents_notice(t *testing.T) {
 	}
 	if _, reported := heard(w); len(reported) > 0 {
 		t.Errorf("%+v is reported of a start that has lost its GPUs", reported)
+	}
+}
+
+// A job's mark says where the agent API is, also that of a job which ran before there was one.
+func TestAgents_mark(t *testing.T) {
+	s := twoNodes()
+	id := speaking(s, "ann", token.New("ann"), 2)
+	for _, folder := range []string{"/shared/a", "", "/shared/b"} {
+		o := options(s)
+		o.Agents = folder
+		w, err := Open(t.Context(), o)
+		if err == nil {
+			err = w.pass(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := comment.ParseMark(s.Job(id).AdminComment); err != nil || m.Agents != folder {
+			t.Errorf("its mark is %+v, %v, want the folder %q", m, err, folder)
+		}
 	}
 }
 
