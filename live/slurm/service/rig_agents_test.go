@@ -36,7 +36,9 @@ func python(t *testing.T) string {
 
 // train submits a training of python/tests/live_train.py, at 500 samples per second and GPU.
 func (th *theatre) train(python, name string, least, most int, what ...string) {
-	command := append([]string{python, filepath.Join(testdata.Root(th.t), "python", "tests", "live_train.py")}, what...)
+	// The rig submits from /tmp and numbers jobs anew, so the script's folder may have another run's checkpoints.
+	own := "OXGANG_CHECKPOINTS=" + filepath.Join(th.dir, name+".checkpoints")
+	command := append([]string{"env", own, python, filepath.Join(testdata.Root(th.t), "python", "tests", "live_train.py")}, what...)
 	th.give(name, least, most, token.New("root"), append(command, "--batch-size", "64", "--pace", "0.002")...)
 }
 
@@ -124,9 +126,10 @@ func TestRig_agents(t *testing.T) {
 	}
 	th.kill()
 	th.lead()
-	const loss, spread = 0.3532, 0.0252 // of six epochs: twelve come to less
-	if got := th.loss("a"); !(got < loss+spread) || math.IsNaN(got) {
-		t.Errorf("final loss %v, want less than %v", got, loss+spread)
+	// Uninterrupted, of seed 0, and the difference between the largest and the least of seeds 0 to 4: torch 2.15, one core.
+	const loss, spread = 0.2893, 0.0464
+	if got := th.loss("a"); !(math.Abs(got-loss) <= spread) {
+		t.Errorf("final loss %v, want %v to within %v", got, loss, spread)
 	}
 	out, _ := os.ReadFile(filepath.Join(th.dir, "a.out"))
 	t.Logf("%s", out)
