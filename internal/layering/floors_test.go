@@ -70,6 +70,7 @@ var rooms = []room{
 	{"live/slurm/execute", 9},
 	{"live/slurm/observe", 8},
 	{"live/slurm/batch", 8},
+	{"live/slurm/said", 8},
 	{"live/local/backup", 11},
 	{"live/local/recovery", 10},
 	{"live/control", 10}, // asks for retention
@@ -102,6 +103,7 @@ var rooms = []room{
 	{"scheduler", 6}, // the machine and its table; Kubernetes' nouns; what is computed of one policy
 	{"api/...", 6},
 	{"live/kube/pods", 6},
+	{"live/slurm/token", 6},
 	{"policy/synergy", 6}, // these two stand on the queue
 	{"policy/fallback", 6},
 	{"policy/oxgang", 6}, // stands on boa

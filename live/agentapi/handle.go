@@ -192,6 +192,8 @@ func refusalOf(err error) *refusal {
 		return &refusal{status: http.StatusNotFound, text: err.Error()}
 	case errors.Is(err, ErrGeneration):
 		return &refusal{status: http.StatusConflict, text: err.Error()}
+	case errors.Is(err, ErrLater):
+		return &refusal{status: http.StatusServiceUnavailable, text: err.Error(), wait: time.Second}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &refusal{status: http.StatusServiceUnavailable, text: "not taken in in time", wait: time.Second}
 	}

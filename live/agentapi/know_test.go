@@ -45,6 +45,26 @@ func TestServer_asks_whose_token_it_is(t *testing.T) {
 	}
 }
 
+// A message of a start that is not known yet is refused for now, and taken when it is sent again.
+func TestServer_later(t *testing.T) {
+	w := newFakeJobs("j1")
+	later := fmt.Errorf("start 3: %w", ErrLater)
+	w.hook = func(job.ID) error { return later }
+	s, path := serve(t, w, Options{})
+	c := client(t, path)
+	got := post(t, c, "key-j1", "/v1/report", golden(t, "report"))
+	if want := `{"error":"start 3: not known yet"}`; got.status != http.StatusServiceUnavailable || got.body != want || got.header.Get("Retry-After") != "1" {
+		t.Errorf("got %d %s, retry after %q, want 503 %s, 1", got.status, got.body, got.header.Get("Retry-After"), want)
+	}
+	later = nil
+	if got := post(t, c, "key-j1", "/v1/report", golden(t, "report")); got.status != http.StatusOK || len(w.reports["j1"]) != 1 {
+		t.Errorf("sent again: got %d %s, and %d were taken, want 200 and one", got.status, got.body, len(w.reports["j1"]))
+	}
+	if q := s.Quarantined(); len(q) > 0 {
+		t.Errorf("quarantined: %v, want none", q)
+	}
+}
+
 // Jobs is told where a request comes from.
 func TestSource(t *testing.T) {
 	w, sources := newFakeJobs("j1"), make(chan string, 1)

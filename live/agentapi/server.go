@@ -25,7 +25,7 @@ import (
 // Hello, Report and Checkpoint get messages that have passed every check here; the ID is
 // that of the token. A client whose connection breaks before the answer sends its message again:
 // they may see the same Hello or Checkpoint twice, and the same Report if they returned an
-// error for it. They return ErrGeneration, ErrUnknown or ErrInvalid, wrapped, to refuse a
+// error for it. They return ErrGeneration, ErrUnknown, ErrInvalid or ErrLater, wrapped, to refuse a
 // message; the client sees such an error's text, of others nothing. What they return is
 // kept and must not be changed. The context ends after ten seconds.
 type Jobs interface {
@@ -39,7 +39,7 @@ type Jobs interface {
 var (
 	ErrInvalid    = errors.New("invalid message")    // 400; the message is quarantined
 	ErrUnknown    = errors.New("no such job")        // 404; 401 of a token
-	ErrLater      = errors.New("not known yet")      // 503: the job of the token
+	ErrLater      = errors.New("not known yet")      // 503: the job of the token, or its start; to be sent again
 	ErrGeneration = errors.New("another generation") // 409: the message is not of the job's present start
 )
 

@@ -26,8 +26,6 @@ import (
 	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
-	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/scheduler"
 )
 
 // Names of what is in a state directory.
@@ -154,7 +152,7 @@ func (c *controller) run(ctx context.Context) error {
 	g.Go(func() error { return server.Serve(commands) })
 	ended := newEnds()
 	g.Go(func() error { return c.keepPruning(ctx, ended.many) })
-	g.Go(func() error { return c.driver.Run(ctx, forgetter{c.agents}, ended) })
+	g.Go(func() error { return c.driver.Run(ctx, c.agents.Forgetter(), ended) })
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -230,16 +228,3 @@ func settings(o *Options) map[string]string {
 func (c *controller) say(format string, args ...any) {
 	fmt.Fprintln(c.o.Log, printable.Line(fmt.Sprintf(format, args...)))
 }
-
-// A forgetter lets the agent API forget jobs that have ended. It is a scheduler.Observer.
-type forgetter struct{ agents *agentapi.Server }
-
-// Event implements scheduler.Observer.
-func (f forgetter) Event(_ time.Time, ev scheduler.Event) {
-	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
-		f.agents.Forget(e.Job)
-	}
-}
-
-// Round implements scheduler.Observer.
-func (forgetter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}

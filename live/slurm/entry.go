@@ -5,9 +5,11 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -16,6 +18,8 @@ type grant struct {
 	allocation cluster.Allocation
 	placement  cluster.Placement
 	generation int
+	batch      job.BatchSize // zero: the program decides
+	since      time.Time     // it was planned; zero: by an earlier scheduler
 }
 
 // An entry is a job that has not ended.
@@ -37,7 +41,9 @@ type entry struct {
 	notBefore time.Time
 	failures  int
 	why       string
-	kept      bool // by somebody else
+	kept      bool          // by somebody else
+	said      said.Record   // by its program
+	starts    agentapi.Mean // how long they took, from plan to training
 }
 
 // backoff is how long a job is not planned after a first failure; each further one in a row doubles it.
@@ -108,7 +114,7 @@ const noGPUType = "(none: it is tried again later)"
 
 // describe tells the scheduler what may be planned for a job, if that has changed.
 func (w *World) describe(e *entry) {
-	spec := e.asked
+	spec := e.described()
 	if e.kept || time.Now().Before(e.notBefore) {
 		barred := *spec
 		barred.GPUTypes = []cluster.GPUType{noGPUType}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/eventqueue"
@@ -54,10 +55,10 @@ func (w *World) run(a *scheduler.Run) error {
 	if err != nil || e.ended || e.lost {
 		return err
 	}
-	if e.wants() && a.InPlace(e.held.allocation, e.held.placement) {
+	if e.held.batch = a.Batch; e.wants() && a.InPlace(e.held.allocation, e.held.placement) {
 		return nil
 	}
-	e.held = grant{a.Allocation, a.Placement, e.held.generation + 1}
+	e.held = grant{a.Allocation, a.Placement, e.held.generation + 1, a.Batch, time.Now()}
 	if !execute.Even(a.Placement) {
 		w.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
 	}

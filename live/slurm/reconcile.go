@@ -49,6 +49,7 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 		}
 	}
 	w.takeNodes(o)
+	w.takeTokens()
 	w.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
@@ -60,10 +61,12 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 		return
 	}
 	e := &entry{seen: *j, asked: j.Spec()}
-	e.spec = e.asked
+	w.recall(e)
+	e.spec = e.described()
 	w.byID[j.ID], w.order = e, append(w.order, e)
 	e.held.generation = max(j.Restarts, j.Mark.Generation)
 	status := j.Status(o.At)
+	status.Progress, status.Epoch = e.said.Progress, e.said.Epoch
 	switch {
 	case runs:
 		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
@@ -108,7 +111,7 @@ func (w *World) runs(e *entry) {
 		return
 	}
 	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
-	w.events.Emit(scheduler.Reported{Report: job.Report{Job: e.spec.ID, Configuration: e.held.allocation.Configuration}})
+	w.events.Emit(scheduler.Reported{Report: e.resumed()})
 }
 
 // over tells the scheduler how a job ended.
@@ -127,6 +130,9 @@ func (w *World) over(e *entry, j *observe.Job) {
 func (w *World) forget(e *entry) {
 	delete(w.byID, e.seen.ID)
 	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
+	if err := w.o.Said.Drop(e.spec.ID); err != nil {
+		w.o.Log.Warn("what a job said that has ended is still kept", "err", err)
+	}
 	w.events.Wake()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -33,12 +34,15 @@ type Options struct {
 	Poll   time.Duration   // between looks at Slurm; default 5 s
 	Grace  time.Duration   // from the notice to a job until it is stopped; default 60 s
 	Start  time.Duration   // that a released job may wait until it is held again; default 2 min
+	Agents string          // folder in which jobs find the agent API; empty: it is not served
+	Said   said.Folder     // keeps what programs said; empty: it is not kept
+	Report time.Duration   // between the reports of a program; default 30 s
 	Log    *slog.Logger
 }
 
 // DefaultOptions returns the defaults; Bounds, Slurm, Writer and Log are still to be filled in.
 func DefaultOptions() Options {
-	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute}
+	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second}
 }
 
 // Why a World ends by itself.
@@ -64,6 +68,8 @@ type World struct {
 	draining  bool
 	computing int // background work that is under way
 	trouble   string
+	tokens    map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
+	snapshot  *policy.Snapshot  // of the last round; nil: there was none
 }
 
 var (
@@ -91,6 +97,9 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	w.first = w.cluster
 	w.epoch = max(time.Now().UnixNano(), seen.Epoch+1)
 	w.reconcile(seen, restored)
+	if err := w.o.Said.Prune(func(id job.ID) bool { _, err := w.entryOf(id); return err == nil }); err != nil {
+		w.o.Log.Warn("what jobs said that have ended is still kept", "err", err)
+	}
 	w.events.Begin()
 	return w, nil
 }
@@ -121,8 +130,12 @@ func (w *World) Follow(round time.Duration, _ func(time.Time) []*policy.Job) {
 // Event implements scheduler.Observer.
 func (*World) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer.
-func (*World) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
+// Round implements scheduler.Observer: batch sizes are of the last round.
+func (w *World) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.snapshot = s
+}
 
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time {
@@ -224,7 +237,7 @@ func (w *World) steps(seen *observe.Observation) []execute.Step {
 		return nil
 	}
 	w.reconcile(seen, submitted)
-	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch})
+	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch, Agents: w.o.Agents})
 }
 
 // end ends the World.

@@ -12,13 +12,12 @@ import random
 import socket
 import threading
 import time
-import urllib.parse
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .credentials import Token, Trust
+from .credentials import Token, Trust, Where
 from .environment import Environment
 from .protocol import Answer, Checkpoint, Failure, Hello, Report, Welcome, decode, encode
 
@@ -45,17 +44,17 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def poster(env: Environment) -> Post:
     """Returns how to post to the scheduler: by its unix socket or, without one, its URL. A
-    token or certificates in files are read anew when these change."""
-    where = urllib.parse.urlsplit(env.url)
-    token, trust = Token(env), Trust(env.ca_file)
+    token, a URL or certificates in files are read anew when these change."""
+    where, token, trust = Where(env), Token(env), Trust(env.ca_file)
 
     def connect() -> http.client.HTTPConnection:
         if env.socket:
             return _UnixConnection(env.socket)
-        host = where.hostname or "127.0.0.1"
-        if where.scheme == "https":
-            return http.client.HTTPSConnection(host, where.port, timeout=TIMEOUT, context=trust.context())
-        return http.client.HTTPConnection(host, where.port, timeout=TIMEOUT)
+        url = where.parts()
+        host = url.hostname or "127.0.0.1"
+        if url.scheme == "https":
+            return http.client.HTTPSConnection(host, url.port, timeout=TIMEOUT, context=trust.context())
+        return http.client.HTTPConnection(host, url.port, timeout=TIMEOUT)
 
     def post(path: str, body: bytes) -> tuple[int, float, bytes]:
         headers = {"Authorization": "Bearer " + token.text(), "Content-Type": "application/json"}

@@ -1,24 +1,25 @@
-"""Tokens and certificates that change while a job runs. Standard library only."""
+"""Tokens, certificates and URLs that change while a job runs. Standard library only."""
 
 from __future__ import annotations
 
 import os
 import ssl
+import urllib.parse
 
-from .environment import Environment
+from .environment import Environment, check_url
 
 TOKEN_BYTES = 16384
 
 
-class Token:
-    """A bearer token; one in a file is read anew when the file is another, or changed."""
+class Line:
+    """A text; one in a file is read anew when the file is another, or changed."""
 
-    def __init__(self, env: Environment) -> None:
-        self._path, self._text = env.token_file, env.token
+    def __init__(self, what: str, text: str, path: str) -> None:
+        self._what, self._text, self._path = what, text, path
         self._seen: tuple[int, ...] = ()
 
     def text(self) -> str:
-        """Returns the token; OSError if its file cannot be read, or holds none."""
+        """Returns the text; OSError if its file cannot be read, or holds none."""
         if not self._path:
             return self._text
         seen = stamp(self._path)
@@ -26,9 +27,34 @@ class Token:
             with open(self._path, "rb") as f:
                 raw = f.read(TOKEN_BYTES + 1).strip()
             if not raw or len(raw) > TOKEN_BYTES or not raw.isascii() or not raw.decode("ascii").isprintable():
-                raise OSError(f"{self._path}: want a token of 1 to {TOKEN_BYTES} printable bytes")
+                raise OSError(f"{self._path}: want a {self._what} of 1 to {TOKEN_BYTES} printable bytes")
             self._text, self._seen = raw.decode("ascii"), seen
         return self._text
+
+
+class Token(Line):
+    """A bearer token."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__("token", env.token, env.token_file)
+
+
+class Where(Line):
+    """The URL of a scheduler."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__("URL", env.url, "" if env.url else env.url_file)
+
+    def parts(self) -> urllib.parse.SplitResult:
+        """Returns the URL; OSError as text, and for one that is none."""
+        text = self.text()
+        try:
+            check_url(self._path or "OXGANG_URL", text)
+            parts = urllib.parse.urlsplit(text)
+            _ = parts.port  # ValueError for one that is none
+        except ValueError as e:
+            raise OSError(str(e)) from None
+        return parts
 
 
 class Trust:

@@ -22,6 +22,7 @@ class Environment:
     generation: int = 0
     socket: str = ""  # path of the scheduler's unix socket
     url: str = ""  # http://127.0.0.1:PORT, or https://HOST:PORT
+    url_file: str = ""  # path of the URL where it comes, or changes, while the job runs
     token: str = ""
     token_file: str = ""  # path of the token where it changes while the job runs
     ca_file: str = ""  # path of the certificates that an https scheduler is checked by; "": the system's
@@ -35,7 +36,7 @@ class Environment:
     @property
     def scheduled(self) -> bool:
         """Whether there is a scheduler to talk to."""
-        return bool((self.token or self.token_file) and (self.socket or self.url))
+        return bool((self.token or self.token_file) and (self.socket or self.url or self.url_file))
 
 
 def read(env: Mapping[str, str] = os.environ) -> Environment:
@@ -48,6 +49,7 @@ def read(env: Mapping[str, str] = os.environ) -> Environment:
         generation=_whole(env, "OXGANG_GENERATION", 0),
         socket=env.get("OXGANG_SOCKET", ""),
         url=env.get("OXGANG_URL", ""),
+        url_file=env.get("OXGANG_URL_FILE", ""),
         token=env.get("OXGANG_TOKEN", ""),
         token_file=env.get("OXGANG_TOKEN_FILE", ""),
         ca_file=env.get("OXGANG_CA_FILE", ""),
@@ -59,7 +61,7 @@ def read(env: Mapping[str, str] = os.environ) -> Environment:
     )
     if e.rank >= e.world:
         raise ValueError(f"RANK {e.rank}, want less than WORLD_SIZE {e.world}")
-    _check_url("OXGANG_URL", e.url)
+    check_url("OXGANG_URL", e.url)
     return e if e.scheduled else _with_trainer(e, env)
 
 
@@ -68,11 +70,12 @@ def _with_trainer(e: Environment, env: Mapping[str, str]) -> Environment:
     url, token, ca = (env.get("KUBEFLOW_TRAINER_SERVER_" + n, "") for n in ("URL", "TOKEN", "CA_CERT"))
     if not (url and token and ca):
         return e
-    _check_url("KUBEFLOW_TRAINER_SERVER_URL", url)
-    return replace(e, socket="", url=url, token="", token_file=token, ca_file=ca, trainer=True)
+    check_url("KUBEFLOW_TRAINER_SERVER_URL", url)
+    return replace(e, socket="", url=url, url_file="", token="", token_file=token, ca_file=ca, trainer=True)
 
 
-def _check_url(name: str, url: str) -> None:
+def check_url(name: str, url: str) -> None:
+    """Raises a ValueError that names the variable or file for a URL that is none."""
     where = urllib.parse.urlsplit(url)
     if url and (where.scheme not in ("http", "https") or not where.hostname):
         raise ValueError(f"{name} {url!r}, want http:// or https:// and a host")

@@ -90,6 +90,20 @@ def test_server_is_checked_by_the_file_of_the_moment(secure, certificates, tmp_p
     assert len(s.got) == 1
 
 
+def test_url_in_a_file_may_come_later_and_change(scheduler, tmp_path):
+    s, path = scheduler(), tmp_path / "url"
+    env = environment.read({"OXGANG_URL_FILE": str(path), "OXGANG_TOKEN": "secret"})
+    assert env.scheduled and not environment.read({"OXGANG_URL_FILE": str(path)}).scheduled
+    post = a.poster(env)
+    for text in (None, b"", b"agents:8443", b"http://localhost:x", b"http://[::1"):
+        if text is not None:
+            put(path, text)
+        with pytest.raises(OSError):  # which the agent takes for a scheduler that is away
+            post("/v1/checkpoint", b"{}")
+    put(path, s.url.encode() + b"\n")
+    assert post("/v1/checkpoint", b"{}")[0] == 200
+
+
 def test_trainer_gets_a_status(monkeypatch):
     sent, code = [], 200
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/user"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/batch"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // submission is one call of submit.
@@ -82,7 +84,11 @@ func (s *submission) complete(command []string) error {
 	if _, err := comment.ParseRequest(q.String()); err != nil {
 		return err
 	}
-	s.job.Command = command
+	who, err := user.Current()
+	if err != nil {
+		return fmt.Errorf("whose job it is: %w", err)
+	}
+	s.job.Command, s.job.Token = command, token.New(who.Username)
 	return nil
 }
 

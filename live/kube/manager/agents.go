@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/kube"
-	"github.com/oxgang/oxgang/live/kube/certs"
 	"github.com/oxgang/oxgang/live/kube/claims"
 )
 
@@ -145,10 +146,20 @@ func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertifi
 		return l.certs.GetCertificate, nil
 	}
 	dir := l.o.Config.Agents.Certificates
-	f, err := certs.NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
+	f, err := newFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
 	if err != nil {
 		return nil, fmt.Errorf("agents: certificates: %w", err)
 	}
 	g.Go(func() error { return f.Start(ctx) })
 	return f.GetCertificate, nil
+}
+
+// newFiles returns a certificate and a key that someone else renews, read once. Start watches them
+// until its context ends.
+func newFiles(cert, key string) (*certwatcher.CertWatcher, error) {
+	w, err := certwatcher.New(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s: %w", cert, key, err)
+	}
+	return w, nil
 }

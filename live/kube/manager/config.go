@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/oxgang/oxgang/live/kube/certs"
+	"github.com/oxgang/oxgang/live/certs"
 )
 
 // What a configuration file says it is.

@@ -1,10 +1,7 @@
 package manager
 
 import (
-	"bytes"
 	"context"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"time"
 
@@ -13,7 +10,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/certs"
+	"github.com/oxgang/oxgang/live/certs"
 )
 
 // TrustMap is the ConfigMap with which workers check the certificate of the agent API, in
@@ -70,7 +67,7 @@ func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 	if err == nil {
 		was = old.Data[certs.CertificatesKey]
 	}
-	all := mine + good(was, mine, time.Now())
+	all := certs.Trust(mine, was, time.Now())
 	if all == was {
 		return nil
 	}
@@ -80,27 +77,4 @@ func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 		return fmt.Errorf("ConfigMap %s: %w", TrustMap, err)
 	}
 	return nil
-}
-
-// mostTrusted is how many authorities of earlier leaders are trusted, the newest first.
-const mostTrusted = 8
-
-// good returns the certificates of a text that are valid now and not among mine.
-func good(text, mine string, now time.Time) string {
-	var b bytes.Buffer
-	rest, n := []byte(text), 0
-	for n < mostTrusted {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		c, err := x509.ParseCertificate(block.Bytes)
-		one := pem.EncodeToMemory(block)
-		if err != nil || now.After(c.NotAfter) || bytes.Contains([]byte(mine), one) {
-			continue
-		}
-		b.Write(one)
-		n++
-	}
-	return b.String()
 }

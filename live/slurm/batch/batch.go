@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // A Job is an elastic job that is to be submitted.
@@ -25,6 +26,7 @@ type Job struct {
 	Limit     time.Duration // of each start; 0: the partition's
 	CPUs      int           // of each GPU; 0: Slurm's default
 	Grace     time.Duration // from a notice until it is stopped
+	Token     string        // with which its program speaks to the scheduler; empty: it does not
 }
 
 //go:embed script.sh
@@ -43,7 +45,9 @@ func (j *Job) Script() ([]byte, error) {
 		}
 		words[i] = Quote(w)
 	}
-	return []byte(strings.NewReplacer("GRACE", strconv.Itoa(int(j.Grace.Seconds())), "COMMAND", strings.Join(words, " ")).Replace(text)), nil
+	return []byte(strings.NewReplacer(
+		"GRACE", strconv.Itoa(int(j.Grace.Seconds())), "token=TOKEN", "token="+Quote(j.Token), "COMMAND", strings.Join(words, " "),
+	).Replace(text)), nil
 }
 
 // Quote returns a word as bash reads it back, whatever is in it.
@@ -52,13 +56,16 @@ func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // Options returns the options of sbatch, for a first start on the fewest GPUs that the job may have on nodes
 // with perNode GPUs each. It returns an error if these are not as many on each of some nodes.
 func (j *Job) Options(perNode int) ([]string, error) {
-	least := j.Request.Min
+	least, request := j.Request.Min, j.Request
+	if j.Token != "" {
+		request.Token = token.Digest(j.Token)
+	}
 	nodes := max(1, (least+perNode-1)/max(1, perNode))
 	if perNode < 1 || least%nodes != 0 {
 		return nil, fmt.Errorf("%d GPUs on nodes of %d GPUs: want as many on each node", least, perNode)
 	}
 	all := []string{
-		"--comment=" + j.Request.String(), "--requeue", "--open-mode=append",
+		"--comment=" + request.String(), "--requeue", "--open-mode=append",
 		"--nodes=" + strconv.Itoa(nodes), "--gres=gpu:" + strconv.Itoa(least/nodes),
 	}
 	for name, value := range map[string]string{"job-name": j.Name, "partition": j.Partition, "account": j.Account, "output": j.Output} {

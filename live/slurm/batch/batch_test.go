@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // Bash reads the script, and the words of the command as they were given.
@@ -32,6 +33,26 @@ func TestScript(t *testing.T) {
 	}
 	if !strings.Contains(string(script), "+ 60))") {
 		t.Errorf("the notice lacks the grace of 60 s:\n%s", script)
+	}
+}
+
+// A job with a token has it in its script, and only its digest where everybody can read; one without asks nothing.
+func TestScript_token(t *testing.T) {
+	j := Job{Command: []string{"true"}, Request: comment.Request{Part: comment.Elastic, Min: 1, Max: 1}, Token: token.New("ann")}
+	for _, secret := range []string{j.Token, ""} {
+		j.Token = secret
+		script, err := j.Script()
+		if err != nil || !strings.Contains(string(script), "\ntoken='"+secret+"'\n") {
+			t.Errorf("%v: the script has not the token %q:\n%s", err, secret, script)
+		}
+		options, err := j.Options(1)
+		all := strings.Join(options, " ")
+		if err != nil || secret != "" && (strings.Contains(all, secret) || !strings.Contains(all, ";token="+token.Digest(secret))) {
+			t.Errorf("%q, %v: want the digest and not the token", all, err)
+		}
+		if secret == "" && strings.Contains(all, "token") {
+			t.Errorf("%q: want no token", all)
+		}
 	}
 }
 

@@ -18,6 +18,19 @@ export OXGANG_JOB=$SLURM_JOB_ID OXGANG_GENERATION=$generation OXGANG_CHECKPOINTS
 export MASTER_ADDR MASTER_PORT=$((20000 + (SLURM_JOB_ID * 7 + generation) % 10000)) WORLD_SIZE=$((nodes * gpus)) LOCAL_WORLD_SIZE=$gpus
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 [ -z "${OXGANG_MASTER_ADDR:-}" ] || MASTER_ADDR=$OXGANG_MASTER_ADDR
+# The scheduler's mark on the job says in which folder its agent API is written down. Nobody but an operator can
+# write it. A job that Slurm has started before the scheduler saw it gets the mark later.
+token=TOKEN
+finder=
+if [ -n "$token" ]; then
+  export OXGANG_TOKEN=$token OXGANG_URL_FILE=$state/agents/url OXGANG_CA_FILE=$state/agents/ca.crt
+  for pause in 0 2 4 8 16 32 64; do
+    sleep "$pause"
+    folder=$(scontrol show job -o "$SLURM_JOB_ID" | sed -n 's|.* AdminComment=oxgang:\([^ ]*;\)\{0,1\}agents=\(/[^ ;]*\).*|\2|p')
+    [ -z "$folder" ] || { ln -sfn "$folder" "$state/agents" && break; }
+  done &
+  finder=$!
+fi
 unset SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_TRES_PER_TASK SLURM_GPUS SLURM_GPUS_PER_NODE
 began=$state/began-$generation
 # Where slurmctld does not answer, srun starts nothing, and is tried again for ten minutes.
@@ -37,6 +50,7 @@ done
 # A start that was told to stop before it began has nothing to save.
 [ -e "$began" ] || [ ! -e "$notice" ] || status=75
 rm -f "$notice" "$notice.new"
+[ -z "$finder" ] || kill "$finder" 2>/dev/null
 if [ "$status" -eq 75 ]; then
   # Stopped on notice: the job waits, held, until the scheduler starts it again. Slurm ends this script.
   for _ in {1..120}; do

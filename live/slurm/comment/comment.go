@@ -6,6 +6,7 @@
 //	oxgang:order                             its place among the waiting jobs may be exchanged
 //	oxgang:elastic;min=2;max=16;class=bert   also its number of GPUs may be changed, by stopping it
 //	oxgang:elastic;min=2;max=16;type=a100+h100   and it runs only on GPUs of these types
+//	oxgang:elastic;min=2;max=16;token=...        and its program speaks with a token of this digest
 //
 // The administrator's comment (AdminComment), which users cannot write, has what the scheduler must
 // find again when it is started anew, and what it needs to undo its changes: a Mark.
@@ -20,6 +21,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // Prefix is how a comment begins that is meant for the scheduler, or written by it.
@@ -46,6 +48,7 @@ type Request struct {
 	Min, Max int       // GPUs of an elastic job, of all nodes; at least 1, and Max at least Min
 	Class    job.Class // of jobs that learn from each other; empty: its own
 	Type     string    // of GPU that an elastic job may run on, or several with "+" between them; empty: any
+	Token    string    // digest of the token of an elastic job's program (package token); empty: it has none
 }
 
 // mostGPUs bounds the GPUs that a comment may name.
@@ -113,8 +116,10 @@ func (r *Request) set(name, value string) (err error) {
 		if r.Type = value; slices.Contains(strings.Split(value, "+"), "") {
 			err = errors.New("want types with + between them")
 		}
+	case "token":
+		r.Token, err = value, token.CheckDigest(value)
 	default:
-		err = errors.New("want min, max, class or type")
+		err = errors.New("want min, max, class, type or token")
 	}
 	return err
 }
@@ -129,9 +134,9 @@ func number(text string, least, most int) (int, error) {
 
 // check returns an error for sizes that cannot be.
 func (r *Request) check() error {
-	switch sized := r.Min != 0 || r.Max != 0 || r.Type != ""; {
+	switch sized := r.Min != 0 || r.Max != 0 || r.Type != "" || r.Token != ""; {
 	case r.Part != Elastic && sized:
-		return errors.New("min, max or type of a job that is not elastic")
+		return errors.New("min, max, type or token of a job that is not elastic")
 	case r.Part == Elastic && (r.Min == 0 || r.Max < r.Min):
 		return fmt.Errorf("min=%d and max=%d, want both, and max at least min", r.Min, r.Max)
 	}
@@ -152,6 +157,9 @@ func (r Request) String() string {
 	}
 	if r.Type != "" {
 		text += ";type=" + r.Type
+	}
+	if r.Token != "" {
+		text += ";token=" + r.Token
 	}
 	return text
 }

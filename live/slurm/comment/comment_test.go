@@ -6,7 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/live/slurm/token"
 )
+
+var digest = token.Digest(token.New("ann"))
 
 func TestParseRequest(t *testing.T) {
 	for text, want := range map[string]Request{
@@ -16,8 +20,9 @@ func TestParseRequest(t *testing.T) {
 		"oxgang:order":                {Part: Order},
 		"oxgang:order;class=bert":     {Part: Order, Class: "bert"},
 		"oxgang:elastic;min=2;max=16": {Part: Elastic, Min: 2, Max: 16},
-		"oxgang:elastic;min=1;max=1;type=a100+h100": {Part: Elastic, Min: 1, Max: 1, Type: "a100+h100"},
-		"oxgang:elastic;min=1;max=1;class=a=b":      {Part: Elastic, Min: 1, Max: 1, Class: "a=b"},
+		"oxgang:elastic;min=1;max=1;type=a100+h100":  {Part: Elastic, Min: 1, Max: 1, Type: "a100+h100"},
+		"oxgang:elastic;min=1;max=1;class=a=b":       {Part: Elastic, Min: 1, Max: 1, Class: "a=b"},
+		"oxgang:elastic;min=1;max=1;token=" + digest: {Part: Elastic, Min: 1, Max: 1, Token: digest},
 	} {
 		got, err := ParseRequest(text)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -29,21 +34,23 @@ func TestParseRequest(t *testing.T) {
 // A word that is wrong is named; nothing of such a comment counts.
 func TestParseRequest_names_what_is_wrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"oxgang:":                           `part "", want order or elastic`,
-		"oxgang:resize":                     `part "resize"`,
-		"oxgang:elastic":                    "min=0 and max=0",
-		"oxgang:elastic;min=2":              "min=2 and max=0",
-		"oxgang:elastic;min=4;max=2":        "max at least min",
-		"oxgang:elastic;min=0;max=2":        `"min=0": want a whole number from 1`,
-		"oxgang:elastic;min=2;max=1e9":      `"max=1e9"`,
-		"oxgang:elastic;min=2;max=2;min=1":  `"min=1": given twice`,
-		"oxgang:order;min=1":                "not elastic",
-		"oxgang:order;type=a100":            "not elastic",
-		"oxgang:elastic;min=1;max=1;type=+": "want types with +",
-		"oxgang:order;class=":               "no class",
-		"oxgang:order;epoch=3":              `"epoch=3": want min, max, class or type`,
-		"oxgang:order; class=a":             `" class=a": want min, max`,
-		"oxgang:order;class=a;":             `"": want min, max`,
+		"oxgang:":                            `part "", want order or elastic`,
+		"oxgang:resize":                      `part "resize"`,
+		"oxgang:elastic":                     "min=0 and max=0",
+		"oxgang:elastic;min=2":               "min=2 and max=0",
+		"oxgang:elastic;min=4;max=2":         "max at least min",
+		"oxgang:elastic;min=0;max=2":         `"min=0": want a whole number from 1`,
+		"oxgang:elastic;min=2;max=1e9":       `"max=1e9"`,
+		"oxgang:elastic;min=2;max=2;min=1":   `"min=1": given twice`,
+		"oxgang:order;min=1":                 "not elastic",
+		"oxgang:order;type=a100":             "not elastic",
+		"oxgang:order;token=" + digest:       "not elastic",
+		"oxgang:elastic;min=1;max=1;token=x": `"token=x": want 43 characters`,
+		"oxgang:elastic;min=1;max=1;type=+":  "want types with +",
+		"oxgang:order;class=":                "no class",
+		"oxgang:order;epoch=3":               `"epoch=3": want min, max, class, type or token`,
+		"oxgang:order; class=a":              `" class=a": want min, max`,
+		"oxgang:order;class=a;":              `"": want min, max`,
 	} {
 		got, err := ParseRequest(text)
 		if err == nil || !strings.Contains(err.Error(), want) || got != (Request{}) {

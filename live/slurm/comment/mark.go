@@ -3,6 +3,7 @@ package comment
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,8 @@ type Mark struct {
 	Stopping   bool  // the scheduler is stopping the present start of the job
 	Generation int   // the start of the job that was planned last, from 1; 0: none was
 	Epoch      int64 // of the scheduler that wrote last; 0: none has
+	// Agents is the folder in which the job's script finds that scheduler's agent API; empty: it has none.
+	Agents string
 }
 
 // mostNice is the largest nice value that Slurm takes. Source: scontrol(1), Nice.
@@ -60,10 +63,23 @@ func (m *Mark) set(name, value string) (err error) {
 		if m.Epoch, err = strconv.ParseInt(value, 10, 64); err != nil || m.Epoch < 1 {
 			err = errors.New("want a whole number of at least 1")
 		}
+	case "agents":
+		m.Agents, err = value, CheckFolder(value)
 	default:
-		err = errors.New("want nice, hold, stop, generation or epoch")
+		err = errors.New("want nice, hold, stop, generation, epoch or agents")
 	}
 	return err
+}
+
+// folders are the names of folders that a mark can have: a script reads them out of scontrol's line.
+var folders = regexp.MustCompile(`^/[A-Za-z0-9/._-]+$`)
+
+// CheckFolder returns an error for a folder that a mark cannot name.
+func CheckFolder(path string) error {
+	if !folders.MatchString(path) {
+		return fmt.Errorf("folder %q, want an absolute path of letters, digits and . _ - /", path)
+	}
+	return nil
 }
 
 // String returns the mark as ParseMark reads it; empty for the zero Mark.
@@ -83,6 +99,9 @@ func (m Mark) String() string {
 	}
 	if m.Epoch > 0 {
 		words = append(words, fmt.Sprintf("epoch=%d", m.Epoch))
+	}
+	if m.Agents != "" {
+		words = append(words, "agents="+m.Agents)
 	}
 	if len(words) == 0 {
 		return ""

@@ -20,10 +20,18 @@ type Wish struct {
 	Noticed    time.Time         // when the start that runs was told to stop; zero: it was not
 }
 
-// Times of starts and stops.
+// Times of starts and stops, and what marks say of the scheduler.
 type Times struct {
 	Grace time.Duration // from the notice to a job until it is stopped
 	Epoch int64         // of this scheduler
+	// Agents is the folder in which jobs find the agent API; empty: there is none.
+	Agents string
+}
+
+// signed returns a mark as this scheduler's.
+func (t *Times) signed(m comment.Mark) comment.Mark {
+	m.Epoch, m.Agents = t.Epoch, t.Agents
+	return m
 }
 
 // Steps returns the commands that are next for the elastic jobs of an observation, at most those of one
@@ -64,16 +72,15 @@ func hold(j *observe.Job, t Times) []Step {
 	if j.Mark.Held {
 		return []Step{h}
 	}
-	m := j.Mark
-	m.Held, m.Stopping, m.Epoch = true, false, t.Epoch
+	m := t.signed(j.Mark)
+	m.Held, m.Stopping = true, false
 	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
 // whileItRuns returns the step about a job that runs: none if it is as planned, but that its mark is
 // settled, and else the next of those that stop it: mark, notice, and after the grace the stop.
 func whileItRuns(o *observe.Observation, j *observe.Job, w *Wish, t Times) []Step {
-	m := j.Mark
-	m.Epoch = t.Epoch
+	m := t.signed(j.Mark)
 	switch {
 	case !j.Running():
 		return nil // it is ending
@@ -104,7 +111,7 @@ const delay = "now+2"
 // start sizes a held job and releases it.
 func start(j *observe.Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
-	m := comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation, Epoch: t.Epoch}
+	m := t.signed(comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
 	fields := []client.Field{
 		{Name: "NumNodes", Value: n + "-" + n},
 		{Name: "NumTasks", Value: n},

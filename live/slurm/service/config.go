@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/observe"
 )
 
@@ -31,7 +33,7 @@ const (
 var Modes = []Mode{Off, Order, Resize}
 
 // A Config is what an administrator allows. It is read again in every round; Partition, Policy,
-// Settings, Round and State hold until the service is started again.
+// Settings, Round, State and Agents hold until the service is started again.
 type Config struct {
 	Partition string            `yaml:"partition"` // of the jobs that may take part
 	Accounts  []string          `yaml:"accounts"`  // of these jobs; empty: any
@@ -45,7 +47,15 @@ type Config struct {
 	Stop      string            `yaml:"stop"`     // path: while there is such a file, the mode is off
 	Dry       bool              `yaml:"dry"`      // commands are logged and not given
 	Grace     time.Duration     `yaml:"grace"`    // from the notice to an elastic job until it is stopped; default 60 s
-	State     string            `yaml:"state"`    // directory of the lock and the journals
+	State     string            `yaml:"state"`    // directory of the journals, and of what programs said
+	Agents    Agents            `yaml:"agents"`   // of mode resize
+}
+
+// Agents say how the programs of elastic jobs reach the scheduler.
+type Agents struct {
+	Listen string   `yaml:"listen"` // address and port; empty: they do not
+	Names  []string `yaml:"names"`  // of the machine, as nodes know it: the first is that of the URL; default: the host's
+	Share  string   `yaml:"share"`  // folder that all nodes see and only the scheduler writes: URL and certificates are there
 }
 
 // Defaults returns the defaults; Partition is still to be filled in.
@@ -96,8 +106,32 @@ func (c *Config) Validate() error {
 	if c.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace %v, want at least 0", c.Grace))
 	}
+	errs = append(errs, c.Agents.validate(c.State))
 	_, _, err := driver.NewPolicy(c.policy(), c.Settings)
 	return errors.Join(append(errs, err)...)
+}
+
+// validate returns an error that joins all that is wrong. state is the service's.
+func (a *Agents) validate(state string) error {
+	if a.Listen == "" {
+		return nil
+	}
+	var errs []error
+	if _, port, err := net.SplitHostPort(a.Listen); err != nil || port == "" {
+		errs = append(errs, fmt.Errorf("listen %q, want an address and a port like :8446", a.Listen))
+	}
+	for _, name := range a.Names {
+		if name == "" || net.ParseIP(name) != nil {
+			errs = append(errs, fmt.Errorf("name %q, want names of the machine, no addresses: certificates have names", name))
+		}
+	}
+	if state == "" {
+		errs = append(errs, errors.New("no state, want a directory: what programs said is kept there"))
+	}
+	if err := errors.Join(append(errs, comment.CheckFolder(a.Share))...); err != nil {
+		return fmt.Errorf("agents: %w", err)
+	}
+	return nil
 }
 
 // mostNice is how far a nice value may be moved. Slurm's priorities are of 32 bits.

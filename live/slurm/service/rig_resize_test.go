@@ -26,7 +26,8 @@ type theatre struct {
 	jobs map[string]client.ID
 	stop context.CancelFunc
 	gone chan error
-	bad  chan string // what the checker has found
+	bad  chan string   // what the checker has found
+	with func(*Config) // changes the configuration of its schedulers
 }
 
 // program is what a worker does: until the notice, or until the file done is there, it holds a lock that
@@ -41,11 +42,12 @@ while :; do
   sleep 0.2
 done`
 
-func newTheatre(t *testing.T) *theatre {
+// newTheatre starts it. with changes the configuration of its schedulers.
+func newTheatre(t *testing.T, with func(*Config)) *theatre {
 	r := slurmrig.Start(t, slurmrig.Options{
 		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"KillWait=5", "SlurmctldTimeout=10"},
 	})
-	th := &theatre{Rig: r, t: t, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1)}
+	th := &theatre{Rig: r, t: t, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1), with: with}
 	if err := os.Chmod(th.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,8 @@ func (th *theatre) lead() {
 	c := config()
 	c.Partition, c.Mode, c.Policy, c.Settings = "all", Resize, "afs", map[string]string{"steady": "false"}
 	c.Round, c.Poll, c.Grace, c.Commands = 2*time.Second, time.Second, 10*time.Second, 1000
-	s := &Service{Slurm: th.Client(), Log: slog.New(slog.NewTextHandler(th.t.Output(), nil)), Read: func() (*Config, error) { return c, nil }}
+	th.with(c)
+	s := &Service{Slurm: th.Client(), Tool: "test", Log: slog.New(slog.NewTextHandler(th.t.Output(), nil)), Read: func() (*Config, error) { return c, nil }}
 	ctx, stop := context.WithCancel(context.Background())
 	th.stop, th.gone = stop, make(chan error, 1)
 	gone := th.gone
@@ -104,8 +107,14 @@ func (th *theatre) kill() {
 func (th *theatre) submit(name string, least, most int) {
 	th.t.Helper()
 	text := strings.NewReplacer("DIR", th.dir, "NAME", name).Replace(program)
+	th.give(name, least, most, "", "bash", "-c", text)
+}
+
+// give submits an elastic job of a command, whose program has a token if it is not empty.
+func (th *theatre) give(name string, least, most int, token string, command ...string) {
+	th.t.Helper()
 	j := batch.Job{
-		Request: comment.Request{Part: comment.Elastic, Min: least, Max: most}, Command: []string{"bash", "-c", text},
+		Request: comment.Request{Part: comment.Elastic, Min: least, Max: most}, Command: command, Token: token,
 		Name: name, Output: filepath.Join(th.dir, name+".out"), Grace: 10 * time.Second, Limit: time.Hour,
 	}
 	script, err := j.Script()
@@ -179,7 +188,7 @@ func TestRig_resize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes: seven scenes on a real Slurm")
 	}
-	th := newTheatre(t)
+	th := newTheatre(t, func(*Config) {})
 	th.submit("a", 1, 8)
 	th.wants("it grows", map[string]int{"a": 8})
 	th.submit("b", 4, 4)

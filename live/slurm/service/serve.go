@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/oxgang/oxgang/live/driver"
 	slurmworld "github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/execute"
+	"github.com/oxgang/oxgang/live/slurm/said"
 )
 
 // A Service serves a partition in whatever mode its configuration has.
@@ -113,6 +116,9 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	o := slurmworld.DefaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
 	o.Writer = &execute.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
+	if c.serves() {
+		o.Agents, o.Said = c.Agents.Share, said.Folder(filepath.Join(c.State, "agents"))
+	}
 	w, err := slurmworld.Open(ctx, o)
 	if err != nil {
 		return err
@@ -135,5 +141,20 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	if err := d.Attach(w, nil); err != nil {
 		return err
 	}
-	return errors.Join(d.Run(ctx), d.Close())
+	return errors.Join(s.run(ctx, c, w, d), d.Close())
+}
+
+// run runs a driver, and beside it what answers the programs of its jobs, if that is configured.
+func (s *Service) run(ctx context.Context, c *Config, w *slurmworld.World, d *driver.Driver) error {
+	if !c.serves() {
+		return d.Run(ctx)
+	}
+	api, err := newAPI(c, w.Agents(), s.Log)
+	if err != nil {
+		return fmt.Errorf("agents: %w", err)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return api.run(ctx) })
+	g.Go(func() error { return d.Run(ctx, api.server.Forgetter()) })
+	return g.Wait()
 }

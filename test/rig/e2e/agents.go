@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/certs"
+	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/test/rig"
 )

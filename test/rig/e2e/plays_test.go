@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/certs"
+	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/test/rig/fault"

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,7 +134,7 @@ func TestOptions_Validate(t *testing.T) {
 	}
 }
 
-// A worker that trusts the authorities, or files, is served; one that does not is not.
+// A worker that trusts the authorities is served; one that does not is not.
 func TestConfig_serves(t *testing.T) {
 	a, err := (*Authorities)(nil).Renew(time.Now(), brief)
 	if err != nil {
@@ -146,42 +144,14 @@ func TestConfig_serves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := written(t, leaf)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(a.Trusted())
-	for name, get := range map[string]func(*tls.ClientHelloInfo) (*tls.Certificate, error){
-		"own":   func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return leaf, nil },
-		"files": files.GetCertificate,
-	} {
-		for trusted, roots := range map[bool]*x509.CertPool{true: pool, false: x509.NewCertPool()} {
-			if err := shake(Config(get), &tls.Config{RootCAs: roots, ServerName: brief.Names[0], MinVersion: tls.VersionTLS13}); (err == nil) != trusted {
-				t.Errorf("%s, trusted %v: got %v", name, trusted, err)
-			}
+	get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return leaf, nil }
+	for trusted, roots := range map[bool]*x509.CertPool{true: pool, false: x509.NewCertPool()} {
+		if err := shake(Config(get), &tls.Config{RootCAs: roots, ServerName: brief.Names[0], MinVersion: tls.VersionTLS13}); (err == nil) != trusted {
+			t.Errorf("trusted %v: got %v", trusted, err)
 		}
 	}
-	if _, err := NewFiles("none", "none"); err == nil {
-		t.Error("files that are not there: want an error")
-	}
-}
-
-// written returns a certificate as files.
-func written(t *testing.T, leaf *tls.Certificate) *Files {
-	t.Helper()
-	key, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for name, text := range map[string][]byte{"tls.crt": encode("CERTIFICATE", leaf.Certificate[0]), "tls.key": encode("PRIVATE KEY", key)} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f, err := NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 // shake returns what a client says of a server.

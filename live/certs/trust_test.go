@@ -1,4 +1,4 @@
-package manager
+package certs
 
 import (
 	"crypto/ecdsa"
@@ -27,11 +27,11 @@ func certificate(t *testing.T, until time.Time) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-func TestGood(t *testing.T) {
+func TestTrust(t *testing.T) {
 	now := time.Now()
 	mine, other, over := certificate(t, now.Add(time.Hour)), certificate(t, now.Add(time.Hour)), certificate(t, now.Add(-time.Minute))
 	var many strings.Builder
-	for range mostTrusted + 3 {
+	for range MostTrusted + 3 {
 		many.WriteString(certificate(t, now.Add(time.Hour)))
 	}
 	garbage := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")}))
@@ -45,12 +45,12 @@ func TestGood(t *testing.T) {
 		{"what is no certificate", garbage + other + "rubbish", other},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := good(c.text, mine, now); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
+			if got := Trust(mine, c.text, now); got != mine+c.want {
+				t.Errorf("got %q, want %q", got, mine+c.want)
 			}
 		})
 	}
-	if got := good(many.String(), mine, now); strings.Count(got, "BEGIN") != mostTrusted || !strings.HasPrefix(many.String(), got) {
-		t.Errorf("%d certificates, want the first %d", strings.Count(got, "BEGIN"), mostTrusted)
+	if got := strings.TrimPrefix(Trust(mine, many.String(), now), mine); strings.Count(got, "BEGIN") != MostTrusted || !strings.HasPrefix(many.String(), got) {
+		t.Errorf("%d certificates, want the first %d", strings.Count(got, "BEGIN"), MostTrusted)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
 // A Server has the certificate of this process, and the authorities that sign it. Make one with
@@ -105,17 +103,4 @@ func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 // Config returns how to serve with certificates: TLS 1.3, which all workers speak.
 func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
-}
-
-// Files are a certificate and a key that someone else renews. Start watches them until its
-// context ends; GetCertificate is a tls.Config's.
-type Files = certwatcher.CertWatcher
-
-// NewFiles returns the files, read once.
-func NewFiles(cert, key string) (*Files, error) {
-	w, err := certwatcher.New(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("certificate: %s, %s: %w", cert, key, err)
-	}
-	return w, nil
 }

@@ -1,0 +1,24 @@
+package agentapi
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A forgetter lets a Server forget jobs that have ended.
+type forgetter struct{ server *Server }
+
+// Forgetter returns an observer of the jobs' scheduler that lets s forget the jobs that have ended.
+func (s *Server) Forgetter() scheduler.Observer { return forgetter{s} }
+
+// Event implements scheduler.Observer.
+func (f forgetter) Event(_ time.Time, ev scheduler.Event) {
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
+		f.server.Forget(e.Job)
+	}
+}
+
+// Round implements scheduler.Observer.
+func (forgetter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}

@@ -1,0 +1,147 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/certs"
+)
+
+// serves reports whether programs of jobs are answered. A dry run would take them away from the
+// scheduler that serves.
+func (c *Config) serves() bool { return c.Agents.Listen != "" && !c.Dry }
+
+// The files of the shared folder: where the agent API is, and by which certificates it is checked.
+const (
+	urlFile   = "url"
+	trustFile = certs.CertificatesKey
+)
+
+// An api answers the programs of jobs over the cluster's network.
+type api struct {
+	share    string
+	url      string
+	certs    *certs.Server
+	listener net.Listener
+	server   *agentapi.Server
+	log      *slog.Logger
+}
+
+// newAPI listens, and makes a certificate.
+func newAPI(c *Config, jobs agentapi.Jobs, log *slog.Logger) (*api, error) {
+	names, err := c.Agents.names()
+	if err != nil {
+		return nil, err
+	}
+	s, err := certs.NewServer(certs.Options{Names: names})
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", c.Agents.Listen)
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &api{
+		share: c.Agents.Share, url: "https://" + net.JoinHostPort(names[0], port), certs: s, listener: l,
+		server: agentapi.New(jobs, agentapi.Options{Log: log}), log: log,
+	}, nil
+}
+
+// names returns those of the machine.
+func (a *Agents) names() ([]string, error) {
+	if len(a.Names) > 0 {
+		return a.Names, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("the machine's name: %w", err)
+	}
+	return []string{name}, nil
+}
+
+// run publishes and serves until ctx is done.
+func (a *api) run(ctx context.Context) error {
+	next, err := a.publish()
+	if err != nil {
+		return errors.Join(fmt.Errorf("agents: %w", err), a.listener.Close())
+	}
+	a.log.Info("programs of jobs are answered", "url", a.url, "share", a.share)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return a.server.Serve(tls.NewListener(a.listener, certs.Config(a.certs.GetCertificate))) })
+	g.Go(func() error { a.renew(ctx, next); return nil })
+	g.Go(func() error {
+		<-ctx.Done()
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		return errors.Join(ctx.Err(), a.server.Shutdown(end))
+	})
+	return g.Wait()
+}
+
+// retry is how long after a failure certificates are published again.
+const retry = 10 * time.Second
+
+// renew publishes again and again, from a time on, until ctx is done.
+func (a *api) renew(ctx context.Context, next time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Until(next)):
+		}
+		var err error
+		if next, err = a.publish(); err != nil {
+			a.log.Warn("the certificate was not renewed", "err", err)
+			next = time.Now().Add(retry)
+		}
+	}
+}
+
+// publish brings the certificate up to date, writes down where the agent API is and what is to be trusted,
+// and returns when it is to be called again. Certificates of earlier schedulers stay as long as they last.
+func (a *api) publish() (time.Time, error) {
+	next, err := a.certs.Renew()
+	if err != nil {
+		return time.Time{}, err
+	}
+	if err := os.MkdirAll(a.share, 0o755); err != nil { //nolint:gosec // jobs of all users read it
+		return time.Time{}, err
+	}
+	was, err := os.ReadFile(filepath.Join(a.share, trustFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return time.Time{}, err
+	}
+	trusted := certs.Trust(string(a.certs.Trusted()), string(was), time.Now())
+	return next, errors.Join(a.put(trustFile, trusted), a.put(urlFile, a.url+"\n"))
+}
+
+// put puts a file in the place of another. The certificates come before the URL, so nobody has a URL
+// that cannot be checked.
+func (a *api) put(name, text string) error {
+	path := filepath.Join(a.share, name)
+	if was, err := os.ReadFile(path); err == nil && string(was) == text {
+		return nil
+	}
+	next := path + ".new"
+	if err := os.WriteFile(next, []byte(text), 0o644); err != nil { //nolint:gosec // jobs of all users read it
+		return err
+	}
+	if err := os.Chmod(next, 0o644); err != nil { // whatever the umask is
+		return err
+	}
+	return os.Rename(next, path)
+}
