@@ -46,8 +46,16 @@ func (j *Job) Script() ([]byte, error) {
 		words[i] = Quote(w)
 	}
 	return []byte(strings.NewReplacer(
-		"GRACE", strconv.Itoa(int(j.Grace.Seconds())), "token=TOKEN", "token="+Quote(j.Token), "COMMAND", strings.Join(words, " "),
+		"GRACE", strconv.Itoa(int(j.Grace.Seconds())), "key=KEY", "key="+Quote(j.key()), "token=TOKEN", "token="+Quote(j.Token), "COMMAND", strings.Join(words, " "),
 	).Replace(text)), nil
+}
+
+// key returns what the name of the job's folder has beside its number: a part of its token's digest.
+func (j *Job) key() string {
+	if j.Token == "" {
+		return ""
+	}
+	return token.Digest(j.Token)[:16]
 }
 
 // Quote returns a word as bash reads it back, whatever is in it.

@@ -56,6 +56,33 @@ func TestScript_token(t *testing.T) {
 	}
 }
 
+// Jobs that have one number, as a Slurm that lost its state gives it again, have folders of their own; and each
+// start of a job has that of the start before.
+func TestScript_folder(t *testing.T) {
+	folder := func(secret string) string {
+		j := Job{Command: []string{"true"}, Token: secret}
+		script, err := j.Script()
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, _, _ := strings.Cut(string(script), "notice=")
+		run := exec.Command("bash", "-c", begin+"printf %s \"$state\"")
+		run.Env = []string{"SLURM_SUBMIT_DIR=/d", "SLURM_JOB_ID=7"}
+		out, err := run.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	one := token.New("ann")
+	if a, b := folder(one), folder(token.New("ann")); a == b || a != folder(one) || !strings.HasPrefix(a, "/d/.oxgang/7-") || strings.Contains(a, one) {
+		t.Errorf("folders %q and %q of two jobs of one number, want two that begin with /d/.oxgang/7- and do not tell the token", a, b)
+	}
+	if got := folder(""); got != "/d/.oxgang/7" {
+		t.Errorf("folder %q of a job without a token, want /d/.oxgang/7", got)
+	}
+}
+
 func TestScript_refuses(t *testing.T) {
 	for name, command := range map[string][]string{"none": nil, "a zero byte": {"a\x00"}} {
 		if _, err := (&Job{Command: command}).Script(); err == nil {

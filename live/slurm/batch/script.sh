@@ -3,7 +3,9 @@
 # the environment of the submission, which has the size of the first start.
 set -u
 generation=$((${SLURM_RESTART_COUNT:-0} + 1))
-state=$SLURM_SUBMIT_DIR/.oxgang/$SLURM_JOB_ID
+# A Slurm that lost its state numbers jobs anew, so that the number alone does not name the folder.
+key=KEY
+state=$SLURM_SUBMIT_DIR/.oxgang/$SLURM_JOB_ID${key:+-$key}
 notice=$state/notice-$generation
 mkdir -p "$state/checkpoints" || exit 1
 

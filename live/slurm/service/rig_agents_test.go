@@ -36,9 +36,7 @@ func python(t *testing.T) string {
 
 // train submits a training of python/tests/live_train.py, at 500 samples per second and GPU.
 func (th *theatre) train(python, name string, least, most int, what ...string) {
-	// The rig submits from /tmp and numbers jobs anew, so the script's folder may have another run's checkpoints.
-	own := "OXGANG_CHECKPOINTS=" + filepath.Join(th.dir, name+".checkpoints")
-	command := append([]string{"env", own, python, filepath.Join(testdata.Root(th.t), "python", "tests", "live_train.py")}, what...)
+	command := append([]string{python, filepath.Join(testdata.Root(th.t), "python", "tests", "live_train.py")}, what...)
 	th.give(name, least, most, token.New("root"), append(command, "--batch-size", "64", "--pace", "0.002")...)
 }
 
