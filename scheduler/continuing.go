@@ -49,7 +49,7 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 
 // beside asks the policy only about the jobs that do not continue, and returns the plan for all, and the places of those
 // it was asked about. It returns nil if it must be asked about all: there is a reservation, the plan is refused, or the
-// placer took a job back.
+// placer took a job back. A reservation that others hold up would be found by the refusal too, one plan later.
 func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
 	st := &s.continuing
 	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {

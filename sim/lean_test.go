@@ -70,12 +70,16 @@ func uncounted(t *rapid.T) *script {
 	if s.cluster, err = cluster.New(nodes); err != nil {
 		t.Fatal(err)
 	}
-	if !oneIn(t, 3, "reservations") {
+	reservations := oneIn(t, 3, "reservations")
+	if !reservations {
 		s.arrivals = slices.DeleteFunc(s.arrivals, func(a workload.Arrival) bool { return !a.Spec.Reservation.IsZero() })
 	}
 	if rapid.Bool().Draw(t, "durations") {
 		for i := range s.arrivals {
 			lasts(t, &s.arrivals[i])
+		}
+		if n := len(s.arrivals); n > 0 && reservations {
+			s.arrivals[n-1] = wantsNode(s.arrivals[n-1], &nodes[0])
 		}
 		s.arrivals = slices.DeleteFunc(s.arrivals, func(a workload.Arrival) bool { return sim.Fits(s.cluster, &a.Spec) != nil })
 	}
@@ -90,6 +94,13 @@ func lasts(t *rapid.T, a *workload.Arrival) {
 	if err := short.Complete(a); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// wantsNode returns an arrival that reserves a whole node, on which others run by then.
+func wantsNode(a workload.Arrival, n *cluster.Node) workload.Arrival {
+	a.Spec.GPUs, a.Spec.GPUTypes = n.Capacity.GPUs, nil
+	a.Spec.Reservation = cluster.Configuration{Nodes: 1, GPUs: n.Capacity.GPUs, GPUType: n.GPUType}
+	return a
 }
 
 // leanPlay plays a script.
