@@ -56,6 +56,7 @@ func TestQuota_bounds_elastic_jobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.up(others, 1)
+	await(t, "the first job to have all that the quota allows", func() bool { return s.row(first).Allocation.GPUs == 3 })
 	if row := s.row(first); row.Spec.MaxGPUs != 3 || row.Spec.BatchSize != 64 || row.Allocation.GPUs != 3 {
 		t.Errorf("%d GPUs of at most %d, want 3 of 3", row.Allocation.GPUs, row.Spec.MaxGPUs)
 	}
