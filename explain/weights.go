@@ -13,7 +13,7 @@ import (
 func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
 
 // weighed says in words what a job counted in a plan beside others, and why: the terms that
-// moved its weight, and what it would cost to move it.
+// moved its weight, what it would cost to move it, and what was assumed.
 func weighed(t policy.Terms) string {
 	parts := []string{rank(t)}
 	if extra := t.Slack * float64(t.Jobs); extra >= 0.05 {
@@ -30,6 +30,9 @@ func weighed(t policy.Terms) string {
 	}
 	if t.Restart > 0 {
 		parts = append(parts, moves(t))
+	}
+	if len(t.Assumed) > 0 {
+		parts = append(parts, "assumed: "+strings.Join(t.Assumed, "; "))
 	}
 	return fmt.Sprintf("it counts %s, the mean is %s: ", number(t.Weight), number(t.Mean)) + strings.Join(parts, "; ")
 }

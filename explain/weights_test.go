@@ -13,6 +13,7 @@ func TestWeighed(t *testing.T) {
 		"it counts 1, the mean is 1: of the 2 jobs weighed 1 has no less work left, itself among them; that it runs at all counts 8 times more, because the end of all jobs waits for it": {Weight: 1, Mean: 1, Jobs: 2, Rank: 1, Last: 8, Share: 1},
 		"it counts 9, the mean is 3: 2.5 for the work it has left, among the 5 jobs weighed; 2 more because the end of all jobs depends on it; times 2, its share":                        {Weight: 9, Mean: 3, Jobs: 5, Rank: 2.5, Slack: 0.4, Share: 2},
 		"it counts 1, the mean is 1: of the 1 job weighed 1 has no less work left, itself among them; a move costs it 1m00s, and leaves 84 % of its speed over the next 15 minutes":       {Weight: 1, Mean: 1, Jobs: 1, Rank: 1, Share: 1, Restart: 60, Move: 0.84},
+		"it counts 1, the mean is 1: of the 1 job weighed 1 has no less work left, itself among them; assumed: its weight NaN is not a number: taken as 1":                                {Weight: 1, Mean: 1, Jobs: 1, Rank: 1, Share: 1, Assumed: []string{"its weight NaN is not a number: taken as 1"}},
 	} {
 		if got := weighed(x); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -24,4 +24,7 @@ type Terms struct {
 	// work that it would do twice. Move is the part of its goodput that is left by it over the
 	// time in which it has to pay; both are 0 if it holds nothing.
 	Restart, Move float64
+	// Assumed says in words what was taken for granted, where nothing is known of the job, or what is said
+	// of it cannot be; nil: nothing was.
+	Assumed []string `json:",omitempty"`
 }

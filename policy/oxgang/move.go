@@ -3,6 +3,7 @@ package oxgang
 import (
 	"slices"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -18,11 +19,14 @@ const (
 // goodput: m = 0.9·h / (h + restart + lost work) for a move, where h is the time until the
 // job ends there, at most the horizon. What the job holds is no move; nor are, for a
 // job whose workers join and leave while it trains, other GPUs of the same type.
-func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
+func (p *Policy) charge(s, there *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
 		st, w := p.active[i], &r.Worth
 		w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
-		st.cost, st.move = 0, 0
+		st.cost, st.move, st.gone = 0, 0, cluster.Configuration{}
+		if lost(s.Jobs[i], there.Jobs[i]) {
+			st.gone = s.Jobs[i].Allocation.Configuration
+		}
 		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
 		if r.Job().Holding() {
 			w.Base = p.o.Lambda * stays(cost)
@@ -82,6 +86,7 @@ func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
 		return 0
 	}
 	held := &r.Job().Allocation
+	st.basis.priced = p.prices[held.GPUType] > 0
 	return p.prices[held.GPUType] * float64(held.GPUs) * st.unsaved / horizon / r.Worth.Weight
 }
 

@@ -16,5 +16,6 @@ func (p *Policy) Weighed(id job.ID) (policy.Terms, bool) {
 	return policy.Terms{
 		Weight: st.weight, Mean: p.weights / float64(max(1, len(p.active))), Jobs: len(p.lengths),
 		Rank: st.rank, Slack: st.slack, Rho: st.rho, Share: st.share, Last: st.last, Restart: st.cost, Move: st.move,
+		Assumed: p.assumed(st),
 	}, true
 }

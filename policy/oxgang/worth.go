@@ -18,7 +18,7 @@ const (
 // weigh sets the weight of each job: its rank by length and its slack, times its
 // finish-time fairness and its share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
-	p.weights = 0
+	p.weights, p.weighted = 0, false
 	p.collect(s.Jobs, p.active)
 	span, makespan, rest := p.span(s, rows)
 	for i, r := range rows {
@@ -31,6 +31,7 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 		w := st.rank + st.slack*float64(len(p.lengths))
 		w *= math.Pow(max(1, st.rho), rhoPower)
 		st.share = share(r.Job())
+		p.weighted = p.weighted || r.Job().Weight != 0
 		st.weight = min(heaviest, max(lightest, w)) * st.share
 		r.Worth.Weight = st.weight
 		p.weights += st.weight
