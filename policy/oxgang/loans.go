@@ -71,7 +71,7 @@ func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	t, j := p.lent[r.Column(k).GPUType], r.Job()
 	switch {
-	case t == nil:
+	case t == nil, p.ignored.own(j.ID, policy.TermLoan) && !j.NonPreemptive:
 		return 1
 	case j.NonPreemptive:
 		return 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -27,16 +28,16 @@ func (p *Policy) charge(s, there *policy.Snapshot, rows []*goodput.Row) {
 		if lost(s.Jobs[i], there.Jobs[i]) {
 			st.gone = s.Jobs[i].Allocation.Configuration
 		}
-		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
+		cost, margin := p.costs(r.Job(), st)
 		if r.Job().Holding() {
-			w.Base = p.o.Lambda * stays(cost)
-			w.Factor = hysteresis * horizon / (horizon + cost)
+			w.Base = p.o.Lambda * p.stays(r.Job().ID, cost, margin)
+			w.Factor = margin * horizon / (horizon + cost)
 			st.cost, st.move = cost, w.Factor
 		}
 		if lost(s.Jobs[i], r.Job()) || p.differ(r, st, s.Round) {
 			w.Factors = make([]float64, r.Columns())
 			for k := range w.Factors {
-				w.Factors[k] = p.factor(r, k, st, cost)
+				w.Factors[k] = p.factor(r, k, st, cost, margin)
 			}
 		}
 		w.Base += p.runs(st, w) + p.wasted(r, st)
@@ -54,10 +55,10 @@ func (p *Policy) differ(r *goodput.Row, st *state, round int) bool {
 
 // factor returns what column k leaves of the goodput of a job, if a move costs it so many
 // seconds.
-func (p *Policy) factor(r *goodput.Row, k int, st *state, cost float64) float64 {
+func (p *Policy) factor(r *goodput.Row, k int, st *state, cost, margin float64) float64 {
 	m := p.stable(r, k, st.left)
 	if r.Job().Holding() {
-		m *= moved(r, k, st.left, cost)
+		m *= moved(r, k, st.left, cost, margin)
 	}
 	return m
 }
@@ -77,12 +78,30 @@ func allow(s *policy.Snapshot, held *policy.Job, r *goodput.Row, st *state) {
 // κ is what its preemption costs, over the time in which it has to pay, and what a
 // better plan must be better by. Without it two jobs of equal worth would take turns
 // every round.
-func stays(cost float64) float64 { return 1 + (1 - hysteresis) + cost/horizon }
+func (p *Policy) stays(id job.ID, cost, margin float64) float64 {
+	if p.ignored.leaves(policy.TermOthers) && id != p.ignored.job {
+		return 1
+	}
+	return 1 + (1 - margin) + cost/horizon
+}
+
+// costs returns the seconds that a move costs a job, and the part of its goodput by which a better choice must be better.
+func (p *Policy) costs(j *policy.Job, st *state) (seconds, margin float64) {
+	seconds, margin = max(0, j.RestartOverhead.Seconds())+redone*st.unsaved, hysteresis
+	if p.ignored.own(j.ID, policy.TermRestart) {
+		seconds = 0
+	}
+	if p.ignored.own(j.ID, policy.TermMargin) {
+		margin = 1
+	}
+	return seconds, margin
+}
 
 // wasted returns what it is worth, to others, that a job does not do its work twice: its GPUs
 // for as long, at the prices of the last round, over the time in which a preemption has to pay.
 func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
-	if st.unsaved == 0 {
+	own := p.ignored.own(r.Job().ID, policy.TermRestart)
+	if others := p.ignored.leaves(policy.TermOthers) && r.Job().ID != p.ignored.job; own || others || st.unsaved == 0 {
 		return 0
 	}
 	held := &r.Job().Allocation
@@ -102,7 +121,7 @@ func endsLate(r *goodput.Row, st *state) bool {
 
 // moved returns what a move to column k leaves of a job's goodput, if it costs so
 // many seconds.
-func moved(r *goodput.Row, k int, left, cost float64) float64 {
+func moved(r *goodput.Row, k int, left, cost, margin float64) float64 {
 	if inPlace(r.Job(), r, k) {
 		return 1
 	}
@@ -113,7 +132,7 @@ func moved(r *goodput.Row, k int, left, cost float64) float64 {
 	if !(h > 0) {
 		return hopeless
 	}
-	return hysteresis * h / (h + cost)
+	return margin * h / (h + cost)
 }
 
 // inPlace reports whether the job comes to column k while it trains on.

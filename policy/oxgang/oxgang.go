@@ -28,10 +28,11 @@ type Policy struct {
 	weights  float64  // sum
 	weighted bool     // some job has a weight of its own
 	spectrum
-	round  int                         // the last
-	lent   map[cluster.GPUType]tenure  // types on loan; nil: none
-	prices map[cluster.GPUType]float64 // of a GPU in the last round
-	owners map[cluster.Group]*forecast // of nodes on loan
+	ignored ignored
+	round   int                         // the last
+	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
+	prices  map[cluster.GPUType]float64 // of a GPU in the last round
+	owners  map[cluster.Group]*forecast // of nodes on loan
 }
 
 // New returns the policy, or an error that joins all complaints about o.

@@ -21,16 +21,25 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 	p.weights, p.weighted = 0, false
 	p.collect(s.Jobs, p.active)
 	span, makespan, rest := p.span(s, rows)
+	if p.ignored.leaves(policy.TermEnd) {
+		makespan, rest = 0, 0
+	}
 	for i, r := range rows {
 		st := p.active[i]
-		st.rank = p.rank(r.Job(), st)
+		if st.rank = p.rank(r.Job(), st); p.ignored.leaves(policy.TermWork) {
+			st.rank = float64(len(p.lengths)+1) / 2
+		}
 		if span > 0 {
 			st.slack = makespan * math.Pow(min(1, st.path/span), slackPower)
 		}
-		st.rho = p.heading(s, r, st)
+		if st.rho = p.heading(s, r, st); p.ignored.leaves(policy.TermFair) {
+			st.rho = 1
+		}
 		w := st.rank + st.slack*float64(len(p.lengths))
 		w *= math.Pow(max(1, st.rho), rhoPower)
-		st.share = share(r.Job())
+		if st.share = share(r.Job()); p.ignored.leaves(policy.TermShare) {
+			st.share = 1
+		}
 		p.weighted = p.weighted || r.Job().Weight != 0
 		st.weight = min(heaviest, max(lightest, w)) * st.share
 		r.Worth.Weight = st.weight
