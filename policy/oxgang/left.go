@@ -30,8 +30,9 @@ type state struct {
 
 	rank, slack, rho, share float64 // what its weight is made of
 	weight                  float64
-	last                    float64 // what it counts more that it runs, because the end of all waits for it
-	cost, move              float64 // of a move: seconds, and what it leaves; 0: it holds nothing
+	last                    float64   // what it counts more that it runs, because the end of all waits for it
+	cost, move              float64   // of a move: seconds, and what it leaves; 0: it holds nothing
+	factors                 []float64 // by column: what a move leaves there
 
 	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
 	refused  cluster.Configuration // had no placement when it was granted; zero: none
@@ -97,9 +98,7 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 	if len(p.jobs) > len(rows) {
 		p.learn(s.Round)
 	}
-	for i, r := range rows {
-		p.estimate(s, r, p.active[i])
-	}
+	goodput.Each(len(rows), func(i int) { p.estimate(s, rows[i], p.active[i]) })
 }
 
 // learn counts the jobs that are gone, and forgets them.

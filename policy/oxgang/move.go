@@ -21,28 +21,32 @@ const (
 // job ends there, at most the horizon. What the job holds is no move; nor are, for a
 // job whose workers join and leave while it trains, other GPUs of the same type.
 func (p *Policy) charge(s, there *policy.Snapshot, rows []*goodput.Row) {
-	for i, r := range rows {
-		st, w := p.active[i], &r.Worth
-		w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
-		st.cost, st.move, st.gone = 0, 0, cluster.Configuration{}
-		if lost(s.Jobs[i], there.Jobs[i]) {
-			st.gone = s.Jobs[i].Allocation.Configuration
-		}
-		cost, margin := p.costs(r.Job(), st)
-		if r.Job().Holding() {
-			w.Base = p.o.Lambda * p.stays(r.Job().ID, cost, margin)
-			w.Factor = margin * horizon / (horizon + cost)
-			st.cost, st.move = cost, w.Factor
-		}
-		if lost(s.Jobs[i], r.Job()) || p.differ(r, st, s.Round) {
-			w.Factors = make([]float64, r.Columns())
-			for k := range w.Factors {
-				w.Factors[k] = p.factor(r, k, st, cost, margin)
-			}
-		}
-		w.Base += p.runs(st, w) + p.wasted(r, st)
-		allow(s, s.Jobs[i], r, st)
+	goodput.Each(len(rows), func(i int) { p.chargeOne(s.Jobs[i], there.Jobs[i], s.Round, rows[i], p.active[i]) })
+}
+
+// chargeOne sets the same for a job, as it was before nodes went, and on the nodes that are there. It changes nothing else.
+func (p *Policy) chargeOne(before, there *policy.Job, round int, r *goodput.Row, st *state) {
+	w := &r.Worth
+	w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
+	st.cost, st.move, st.gone = 0, 0, cluster.Configuration{}
+	if lost(before, there) {
+		st.gone = before.Allocation.Configuration
 	}
+	cost, margin := p.costs(r.Job(), st)
+	if r.Job().Holding() {
+		w.Base = p.o.Lambda * p.stays(r.Job().ID, cost, margin)
+		w.Factor = margin * horizon / (horizon + cost)
+		st.cost, st.move = cost, w.Factor
+	}
+	if lost(before, r.Job()) || p.differ(r, st, round) {
+		st.factors = st.factors[:0]
+		for k := range r.Columns() {
+			st.factors = append(st.factors, p.factor(r, k, st, cost, margin))
+		}
+		w.Factors = st.factors
+	}
+	w.Base += p.runs(st, w) + p.wasted(r, st)
+	allow(before, r, st.paused(round))
 }
 
 // differ reports whether the columns of a job leave different parts of its goodput.
@@ -65,8 +69,7 @@ func (p *Policy) factor(r *goodput.Row, k int, st *state, cost, margin float64) 
 
 // allow leaves nothing of what a job cannot be granted in this round: what has just had no
 // placement, and other GPU types, if it cannot change its own and lost its nodes in this round.
-func allow(s *policy.Snapshot, held *policy.Job, r *goodput.Row, st *state) {
-	paused := st.paused(s.Round)
+func allow(held *policy.Job, r *goodput.Row, paused []cluster.Configuration) {
 	for k := range r.Worth.Factors {
 		if c := r.Column(k); !held.KeepsType(c.GPUType) || slices.Contains(paused, c) {
 			r.Worth.Factors[k] = 0
@@ -110,14 +113,7 @@ func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
 }
 
 // endsLate reports whether the job does not end before the horizon, wherever it is.
-func endsLate(r *goodput.Row, st *state) bool {
-	for k := range r.Columns() {
-		if r.Allowed(k) && r.Goodput(k)*horizon > st.left {
-			return false
-		}
-	}
-	return true
-}
+func endsLate(r *goodput.Row, st *state) bool { return !(r.Fastest()*horizon > st.left) }
 
 // moved returns what a move to column k leaves of a job's goodput, if it costs so
 // many seconds.
