@@ -257,3 +257,33 @@ func TestWeigh_terms_decided(t *testing.T) {
 		t.Errorf("of %d jobs said to be kept to avoid a restart, %d were, want most", c.kept, c.keptTruly)
 	}
 }
+
+// Where time is up before all terms were tried, nothing is said: it would look as if the others had decided nothing.
+func TestWeigh_when_time_is_up(t *testing.T) {
+	p, err := oxgang.New(oxgang.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cluster.New([]cluster.Node{{ID: "t4-0", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &job.Spec{ID: "a", GPUs: 1, BatchSize: 64, Target: 1e6}
+	now := &policy.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Length: time.Minute, Cluster: c}
+	now.Jobs = []*policy.Job{{Spec: spec, Limits: &spec.Batch, Perf: paced(10), Status: job.Status{Phase: job.Waiting, Submitted: now.Now}}}
+	rec := counterfactual.NewRecorder(p, bestfit.New(), 10)
+	if _, err := rec.Plan(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	s, d, err := rec.At(t.Context(), now.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	for ctx, want := range map[context.Context]bool{t.Context(): true, late: false} {
+		if x, ok := counterfactual.Weigh(ctx, s, "a", d); ok != want {
+			t.Errorf("time is up %v: %+v, %v", !want, x, ok)
+		}
+	}
+}

@@ -21,7 +21,11 @@ func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (polic
 		return policy.Terms{}, false
 	}
 	for _, t := range policy.AllTerms() {
-		if _, without, ok := weigh(ctx, s, id, st, func(w policy.Weigher) { w.Ignore(id, t) }); ok && without != got {
+		_, without, ok := weigh(ctx, s, id, st, func(w policy.Weigher) { w.Ignore(id, t) })
+		if !ok || ctx.Err() != nil { // what is not known must not look like a term that decided nothing
+			return policy.Terms{}, false
+		}
+		if without != got {
 			x.Decided = append(x.Decided, t)
 		}
 	}
