@@ -13,7 +13,7 @@ import (
 func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
 
 // weighed says in words what a job counted in a plan beside others, and why: the terms that
-// moved its weight, and what it would cost to move it.
+// moved its weight, what it would cost to move it, which terms decided, and what was assumed.
 func weighed(t policy.Terms) string {
 	parts := []string{rank(t)}
 	if extra := t.Slack * float64(t.Jobs); extra >= 0.05 {
@@ -31,7 +31,30 @@ func weighed(t policy.Terms) string {
 	if t.Restart > 0 {
 		parts = append(parts, moves(t))
 	}
+	parts = append(parts, swayed(t.Decided))
+	if len(t.Assumed) > 0 {
+		parts = append(parts, "assumed: "+strings.Join(t.Assumed, "; "))
+	}
 	return fmt.Sprintf("it counts %s, the mean is %s: ", number(t.Weight), number(t.Mean)) + strings.Join(parts, "; ")
+}
+
+// deciding says what each term is.
+var deciding = map[policy.Term]string{
+	policy.TermWork: "the work that each has left", policy.TermEnd: "the end of all jobs, which depends on some", policy.TermFair: "how unfairly each is treated",
+	policy.TermShare: "the shares", policy.TermRestart: "what a move costs it", policy.TermMargin: "that what is better must be better by a tenth",
+	policy.TermOthers: "what a preemption would cost others", policy.TermLoan: "that nodes on loan may go back",
+}
+
+// swayed says which terms decided: without any one of them the job would have been granted other GPUs, or none.
+func swayed(all []policy.Term) string {
+	if len(all) == 0 {
+		return "none of these decided alone"
+	}
+	words := make([]string, len(all))
+	for i, t := range all {
+		words[i] = deciding[t]
+	}
+	return "decided by " + strings.Join(words, ", and by ")
 }
 
 // rank says what its length counts.

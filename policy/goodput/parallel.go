@@ -9,14 +9,19 @@ import (
 // share is how many rows a worker takes at a time. Fewer are not worth a goroutine.
 const share = 32
 
-// refreshAll brings rows up to date, on all processors where there are enough. No row depends on
-// another, models are immutable and answer alike whoever asks first: so the rows are the same on any
-// number of processors.
+// refreshAll brings rows up to date. No row depends on another, models are immutable and answer alike whoever asks
+// first: so the rows are the same on any number of processors.
 func (p *Program) refreshAll(stale []staleRow) {
-	workers := min(runtime.GOMAXPROCS(0), len(stale)/share)
+	Each(len(stale), func(i int) { p.refresh(stale[i]) })
+}
+
+// Each calls a function with 0 to n-1, on all processors where there are enough of them. What it does for one must not
+// depend on what it does for another. If it panics, so does Each.
+func Each(n int, do func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n/share)
 	if workers < 2 {
-		for _, t := range stale {
-			p.refresh(t)
+		for i := range n {
+			do(i)
 		}
 		return
 	}
@@ -34,11 +39,11 @@ func (p *Program) refreshAll(stale []staleRow) {
 			}()
 			for {
 				end := int(taken.Add(share))
-				if end-share >= len(stale) {
+				if end-share >= n {
 					return
 				}
-				for _, t := range stale[end-share : min(end, len(stale))] {
-					p.refresh(t)
+				for i := end - share; i < min(end, n); i++ {
+					do(i)
 				}
 			}
 		})

@@ -120,12 +120,13 @@ func (p *Program) whyKept(r *Row, column int) policy.Reason {
 }
 
 // better returns the column that beats the one the job keeps by most, at
-// today's prices, of those with more goodput; -1 if none does.
+// today's prices, of those with more goodput; -1 if none does. As if the job stayed, it
+// looks at what is free only: what others have is not a restart away.
 func (p *Program) better(r *Row, kept int, change change) int {
 	best, most, now := -1, p.net(r, kept, change)+tie, p.value(r, kept)
 	filed := 0
 	for k := range r.columns {
-		if !r.allowed[k] || p.value(r, k) <= now {
+		if !r.allowed[k] || p.value(r, k) <= now || change == stay && !p.isFree(r, k) {
 			continue
 		}
 		if filed = r.item.from(filed, k); p.outweighed(r, k, filed, most) {

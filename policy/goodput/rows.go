@@ -2,6 +2,7 @@ package goodput
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -29,6 +30,8 @@ type Row struct {
 	held    int               // the column that the job holds; -1: none
 	unit    float64           // goodput whose normalised value is N_min
 	peak    float64           // see Program.Peak; 0: not yet asked
+	lean    float64           // see Leanest; 0: not yet asked
+	fast    float64           // see Fastest; -1: not yet asked
 	item    item              // the row in the program
 	pin     configuration     // what the job gets in this round, whatever it is worth; zero: it chooses
 	share   cluster.Resources // CPUs and memory that it is pinned to
@@ -94,6 +97,7 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 // refresh brings a row up to date. It changes nothing but the row.
 func (p *Program) refresh(t staleRow) {
 	r := t.row
+	r.lean, r.fast = 0, -1
 	if t.other {
 		p.lay(r)
 	}
@@ -302,8 +306,12 @@ func (r *Row) Goodput(i int) float64 {
 // asked for, or a part of that with the fewest in proportion; 0 if none is known.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
-	for i, c := range r.columns {
-		if c.resource == k && len(r.cells[i]) > 0 && (at < 0 || float64(c.GPUs) <= gpus) {
+	for i := range r.columns { // by type, then by GPUs
+		c := &r.columns[i]
+		if c.resource > k || c.resource == k && at >= 0 && float64(c.GPUs) > gpus {
+			break
+		}
+		if c.resource == k && len(r.cells[i]) > 0 {
 			at = i
 		}
 	}
@@ -311,6 +319,33 @@ func (r *Row) Share(k int, gpus float64) float64 {
 		return 0
 	}
 	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
+}
+
+// Leanest returns the least GPU time that a unit of the job's work takes, of the columns that were
+// looked at; infinite if it runs nowhere.
+func (r *Row) Leanest() float64 {
+	if r.lean == 0 {
+		r.lean = math.Inf(1)
+		for k := range r.columns {
+			if g := r.Goodput(k); g > 0 {
+				r.lean = min(r.lean, float64(r.columns[k].GPUs)/g)
+			}
+		}
+	}
+	return r.lean
+}
+
+// Fastest returns the most goodput of the columns that the job may have now; 0 if there are none.
+func (r *Row) Fastest() float64 {
+	if r.fast < 0 {
+		r.fast = 0
+		for k := range r.columns {
+			if r.allowed[k] {
+				r.fast = max(r.fast, r.Goodput(k))
+			}
+		}
+	}
+	return r.fast
 }
 
 // Peak returns the goodput of the best of the columns with most GPUs of each type:

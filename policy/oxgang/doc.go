@@ -71,6 +71,9 @@
 // Rented nodes. Package boa says how many there are, and within a budget who has them
 // (rents.go).
 //
+// What it assumes. Where a job says nothing, or what cannot be, the plan is made all the same, and Weighed
+// says what was taken for granted (assumed.go). Jobs on nodes that are not there are decided about as if they waited.
+//
 // What it does not do: it has no window of rounds planned ahead, and does not foresee that a job will change its
 // batch size.
 package oxgang

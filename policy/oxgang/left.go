@@ -15,21 +15,24 @@ import (
 // efficiency of the initial batch size; it is compared between jobs as a length only.
 type state struct {
 	class      job.Class
-	done, left float64   // work
-	length     float64   // left by the unit of the row: seconds on the GPU where it is slowest
-	path       float64   // seconds that the rest takes at its fastest; 0: not known
-	unsaved    float64   // seconds of work that a preemption loses
-	stated     float64   // work, in all; 0: it states none
-	soon       float64   // work that it may do until the next round
-	guessed    bool      // nobody stated how much it has left
-	counted    bool      // its work is in the influx
-	contention float64   // active jobs over its life, times seconds
-	upto       time.Time // of that
+	done, left float64               // work
+	length     float64               // left by the unit of the row: seconds on the GPU where it is slowest
+	path       float64               // seconds that the rest takes at its fastest; 0: not known
+	unsaved    float64               // seconds of work that a preemption loses
+	stated     float64               // work, in all; 0: it states none
+	soon       float64               // work that it may do until the next round
+	guessed    bool                  // nobody stated how much it has left
+	basis      basis                 // what its length and its weight rest on
+	gone       cluster.Configuration // that it had on nodes that are not there any more; zero: nothing
+	counted    bool                  // its work is in the influx
+	contention float64               // active jobs over its life, times seconds
+	upto       time.Time             // of that
 
 	rank, slack, rho, share float64 // what its weight is made of
 	weight                  float64
-	last                    float64 // what it counts more that it runs, because the end of all waits for it
-	cost, move              float64 // of a move: seconds, and what it leaves; 0: it holds nothing
+	last                    float64   // what it counts more that it runs, because the end of all waits for it
+	cost, move              float64   // of a move: seconds, and what it leaves; 0: it holds nothing
+	factors                 []float64 // by column: what a move leaves there
 
 	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
 	refused  cluster.Configuration // had no placement when it was granted; zero: none
@@ -95,9 +98,7 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 	if len(p.jobs) > len(rows) {
 		p.learn(s.Round)
 	}
-	for i, r := range rows {
-		p.estimate(s, r, p.active[i])
-	}
+	goodput.Each(len(rows), func(i int) { p.estimate(s, rows[i], p.active[i]) })
 }
 
 // learn counts the jobs that are gone, and forgets them.
@@ -141,6 +142,7 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	}
 	st.done = b.Progress()
 	left, from := b.Work()
+	told := left
 	st.stated, st.soon, st.guessed = b.Spec.Target, b.Held*s.Length.Seconds(), from != remaining.Stated
 	unit := r.Unit()
 	if !(unit > 0) || math.IsInf(unit, 0) {
@@ -155,6 +157,7 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 		left = max(few, j.AttainedGPUService(s.Now).Seconds()) * unit
 	}
 	st.left, st.length, st.unsaved = left, left/unit, st.losing(s, r)
+	st.basis = basis{from: from, told: told / unit, modelled: j.Perf != nil, weight: j.Weight}
 }
 
 // losing returns the seconds of work that a job loses if it is preempted: all that it has

@@ -51,9 +51,9 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 }
 
 // askedBack returns the part of the nodes on loan that are expected to go back within
-// a time; 0 where no owner says what it expects.
-func (t tenure) askedBack(within time.Duration) float64 {
-	lent, back := 0, 0
+// a time, so far as their owners were right before; 0 where no owner says what it expects.
+func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
+	lent, back := 0, 0.0
 	for _, l := range t {
 		now, least := l.Lent+l.Spare, l.Lent+l.Spare
 		for k, n := range l.Expected {
@@ -61,9 +61,9 @@ func (t tenure) askedBack(within time.Duration) float64 {
 				least = min(least, n)
 			}
 		}
-		lent, back = lent+now, back+now-least
+		lent, back = lent+now, back+float64(now-least)*p.owners[l.Group].belief()
 	}
-	return float64(back) / float64(max(1, lent))
+	return back / float64(max(1, lent))
 }
 
 // stable returns what the risk of being asked back leaves of the goodput of a job of
@@ -71,7 +71,7 @@ func (t tenure) askedBack(within time.Duration) float64 {
 func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	t, j := p.lent[r.Column(k).GPUType], r.Job()
 	switch {
-	case t == nil:
+	case t == nil, p.ignored.own(j.ID, policy.TermLoan) && !j.NonPreemptive:
 		return 1
 	case j.NonPreemptive:
 		return 0
@@ -85,7 +85,7 @@ func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	if j.NoCheckpoint {
 		loss += seconds
 	}
-	return seconds / (seconds + t.askedBack(within)*max(0, loss))
+	return seconds / (seconds + p.askedBack(t, within)*max(0, loss))
 }
 
 // displaced tells of the jobs whose nodes went back that could not go on without them.

@@ -121,7 +121,7 @@ func TestTenures(t *testing.T) {
 	}
 	w.s.Loans[0].Expected, w.s.Loans[0].Every = []int{5, 4, 1, 3}, time.Hour
 	for within, want := range map[time.Duration]float64{time.Minute: 0, 90 * time.Minute: 0.2, 3 * time.Hour: 0.8, 99 * time.Hour: 0.8} {
-		if got := tenures(w.s)["t4"].askedBack(within); math.Abs(got-want) > 1e-9 {
+		if got := w.p.askedBack(tenures(w.s)["t4"], within); math.Abs(got-want) > 1e-9 {
 			t.Errorf("within %v: %g asked back, want %g", within, got, want)
 		}
 	}
@@ -198,4 +198,64 @@ func TestWasted(t *testing.T) {
 	if got := w.p.wasted(rows[0], &state{}); got != 0 {
 		t.Errorf("no wasted work is worth %g", got)
 	}
+}
+
+// An owner that always says that it wants its nodes back within the hour, and never does, is believed less and less:
+// who would lose his work there goes there in the end, and hears why.
+func TestPlan_loans_that_never_come_back(t *testing.T) {
+	w := lending(t, 1)
+	w.submit("a", 1, time.Hour, func(s *job.Spec) { s.GPUTypes, s.NoCheckpoint = []cluster.GPUType{"t4"}, true })
+	w.s.Loans[0].Spare, w.s.Loans[0].Expected, w.s.Loans[0].Every = 0, []int{0}, 30*time.Minute
+	waited := 0
+	for ; w.plan().Jobs[0].Allocation.IsZero(); waited++ {
+		if waited > 3000 {
+			t.Fatal("never began, want the owner to be believed less")
+		}
+		next := *w.s
+		next.Round, next.Now = w.s.Round+1, w.s.Now.Add(w.s.Length)
+		w.s = &next
+	}
+	if waited < 2*60 {
+		t.Errorf("began after %d minutes, want the owner to be believed at first", waited)
+	}
+	if words := "the owner of the t4 wanted them back 0 of the "; !w.assumes("a", words) {
+		x, _ := w.p.Weighed("a")
+		t.Errorf("the plan assumed %q, want %q", x.Assumed, words)
+	}
+}
+
+// An owner that wants its nodes back as it said is believed as before, and nodes that never return to us are not waited for.
+func TestForecast(t *testing.T) {
+	var f forecast
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := cluster.Loan{Lent: 3, Expected: []int{3, 1}, Every: time.Hour}
+	for k, lends := range []int{3, 3, 1, 1} {
+		l.Lent = lends
+		f.heed(&l, now.Add(time.Duration(k)*time.Hour))
+	}
+	if f.right != 1 || f.wrong != 0 || f.belief() != 1 {
+		t.Errorf("%+v: want a forecast that came true", f)
+	}
+	l.Expected = []int{0}
+	for k := range 4 {
+		f.heed(&l, now.Add(time.Duration(4+k)*time.Hour))
+	}
+	if f.right != 1 || f.wrong != 3 || math.Abs(f.belief()-4.0/7) > 1e-12 {
+		t.Errorf("%+v, belief %g: want three that did not", f, f.belief())
+	}
+	w := lending(t, 1)
+	w.submit("a", 1, time.Hour)
+	w.s.Loans[0].Spare, w.s.Loans[0].Lent, w.s.Loans[0].Expected, w.s.Loans[0].Every = 0, 0, []int{9, 9}, time.Hour
+	w.s.Cluster = clusterOf(t, "a100", 1, 1)
+	if plan := w.plan(); plan.Jobs[0].Allocation.GPUType != "a100" || len(plan.Capacity) != 0 {
+		t.Errorf("%+v: want what is there to be used, and nothing that is only foretold", plan)
+	}
+	w.want("a", "")
+}
+
+func TestPlan_says_that_an_owner_says_nothing(t *testing.T) {
+	w := lending(t, 1)
+	w.submit("a", 1, time.Hour, func(s *job.Spec) { s.GPUTypes = []cluster.GPUType{"t4"} })
+	w.plan()
+	w.want("a", "the owner of the t4 does not say when it wants them back: taken as never")
 }

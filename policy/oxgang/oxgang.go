@@ -17,19 +17,22 @@ import (
 // the last round, and how much jobs of each class made before they ended. Make one
 // with New.
 type Policy struct {
-	o       Options
-	program *goodput.Program
-	renter  *boa.Policy // says how many nodes are rented; nil: nobody does
-	jobs    map[job.ID]*state
-	classes map[job.Class]*ended
-	stated  track    // how wrong statements of work were
-	influx  influx   // what was submitted so far
-	active  []*state // in this round, in the order of its jobs
-	weights float64  // sum
+	o        Options
+	program  *goodput.Program
+	renter   *boa.Policy // says how many nodes are rented; nil: nobody does
+	jobs     map[job.ID]*state
+	classes  map[job.Class]*ended
+	stated   track    // how wrong statements of work were
+	influx   influx   // what was submitted so far
+	active   []*state // in this round, in the order of its jobs
+	weights  float64  // sum
+	weighted bool     // some job has a weight of its own
 	spectrum
-	round  int                         // the last
-	lent   map[cluster.GPUType]tenure  // types on loan; nil: none
-	prices map[cluster.GPUType]float64 // of a GPU in the last round
+	ignored ignored
+	round   int                         // the last
+	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
+	prices  map[cluster.GPUType]float64 // of a GPU in the last round
+	owners  map[cluster.Group]*forecast // of nodes on loan
 }
 
 // New returns the policy, or an error that joins all complaints about o.
@@ -42,6 +45,7 @@ func New(o Options) (*Policy, error) {
 		return nil, fmt.Errorf("oxgang: %w", err)
 	}
 	p := &Policy{o: o, program: program, jobs: make(map[job.ID]*state), classes: make(map[job.Class]*ended), prices: make(map[cluster.GPUType]float64)}
+	p.owners = make(map[cluster.Group]*forecast)
 	if o.Rent != nil {
 		if p.renter, err = boa.New(*o.Rent); err != nil {
 			return nil, fmt.Errorf("oxgang: %w", err)
@@ -74,18 +78,20 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	rest := s.Without(back)
+	there := s.Without(vanished(s))
+	rest := there.Without(back)
 	p.lent = tenures(rest)
+	p.heed(s)
 	plan, err := p.program.Plan(ctx, rest, func(rows []*goodput.Row) {
-		p.measure(rest, rows) // 2. what each job has left
-		p.weigh(rest, rows)   // 3. what it counts beside others
-		p.charge(s, rows)     // 4. what a move would cost it
+		p.measure(rest, rows)    // 2. what each job has left
+		p.weigh(rest, rows)      // 3. what it counts beside others
+		p.charge(s, there, rows) // 4. what a move would cost it
 	})
 	if err != nil {
 		return nil, err
 	}
 	p.remember(rest, plan)
-	displaced(s, rest, plan)
+	displaced(there, rest, plan)
 	plan.Return, plan.Capacity, plan.Background = back, sized.Capacity, sized.Background
 	plan.Stats.Failed = sized.Stats.Failed
 	borrow(s, plan) // 5. what comes on loan

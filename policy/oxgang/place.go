@@ -1,6 +1,7 @@
 package oxgang
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -43,6 +44,9 @@ func (st *state) paused(round int) []cluster.Configuration {
 func (p *Policy) note(s *policy.Snapshot, plan *policy.Plan) {
 	for i, st := range p.active {
 		d := &plan.Jobs[i]
+		if of := d.Allocation.GPUType; of != "" {
+			st.basis.owner = cmp.Or(p.trusting(of), p.unpriced(s, of))
+		}
 		if st.granted = (cluster.Configuration{}); !s.Jobs[i].Holding() {
 			st.granted = d.Allocation.Configuration
 		}

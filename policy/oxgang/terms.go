@@ -1,11 +1,28 @@
 package oxgang
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
 
 var _ policy.Weigher = (*Policy)(nil)
+
+// An ignored is the terms that plans leave out as far as they bear on a job.
+type ignored struct {
+	job   job.ID
+	terms []policy.Term
+}
+
+// Ignore implements policy.Weigher.
+func (p *Policy) Ignore(id job.ID, all ...policy.Term) { p.ignored = ignored{id, all} }
+
+// leaves reports whether plans leave a term out.
+func (g *ignored) leaves(t policy.Term) bool { return slices.Contains(g.terms, t) }
+
+// own reports whether plans leave out a term of a job's own.
+func (g *ignored) own(id job.ID, t policy.Term) bool { return g.leaves(t) && g.job == id }
 
 // Weighed implements policy.Weigher.
 func (p *Policy) Weighed(id job.ID) (policy.Terms, bool) {
@@ -16,5 +33,6 @@ func (p *Policy) Weighed(id job.ID) (policy.Terms, bool) {
 	return policy.Terms{
 		Weight: st.weight, Mean: p.weights / float64(max(1, len(p.active))), Jobs: len(p.lengths),
 		Rank: st.rank, Slack: st.slack, Rho: st.rho, Share: st.share, Last: st.last, Restart: st.cost, Move: st.move,
+		Assumed: p.assumed(st),
 	}, true
 }

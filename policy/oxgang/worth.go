@@ -18,19 +18,31 @@ const (
 // weigh sets the weight of each job: its rank by length and its slack, times its
 // finish-time fairness and its share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
-	p.weights = 0
+	p.weights, p.weighted = 0, false
+	goodput.Each(len(rows), func(i int) {
+		p.program.Peak(rows[i])
+		rows[i].Leanest()
+		p.active[i].rho = p.heading(s, rows[i], p.active[i])
+	})
 	p.collect(s.Jobs, p.active)
 	span, makespan, rest := p.span(s, rows)
+	if p.ignored.leaves(policy.TermEnd) {
+		makespan, rest = 0, 0
+	}
 	for i, r := range rows {
 		st := p.active[i]
-		st.rank = p.rank(r.Job(), st)
+		if st.rank = p.rank(r.Job(), st); p.ignored.leaves(policy.TermWork) {
+			st.rank = float64(len(p.lengths)+1) / 2
+		}
 		if span > 0 {
 			st.slack = makespan * math.Pow(min(1, st.path/span), slackPower)
 		}
-		st.rho = p.heading(s, r, st)
 		w := st.rank + st.slack*float64(len(p.lengths))
 		w *= math.Pow(max(1, st.rho), rhoPower)
-		st.share = share(r.Job())
+		if st.share = share(r.Job()); p.ignored.leaves(policy.TermShare) {
+			st.share = 1
+		}
+		p.weighted = p.weighted || r.Job().Weight != 0
 		st.weight = min(heaviest, max(lightest, w)) * st.share
 		r.Worth.Weight = st.weight
 		p.weights += st.weight
@@ -59,7 +71,7 @@ func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan, 
 	for i, r := range rows {
 		st := p.active[i]
 		st.path = 0
-		peak, lean := p.program.Peak(r), leanest(r)
+		peak, lean := p.program.Peak(r), r.Leanest()
 		if !(peak > 0) || math.IsInf(lean, 0) {
 			continue
 		}
@@ -76,21 +88,10 @@ func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan, 
 	return span, min(1, p.o.Makespan*completion/float64(len(rows))/span), p.influx.rest(span, load, s)
 }
 
-// leanest returns the least GPU time that a unit of the job's work takes.
-func leanest(r *goodput.Row) float64 {
-	lean := math.Inf(1)
-	for k := range r.Columns() {
-		if g := r.Goodput(k); g > 0 {
-			lean = min(lean, float64(r.Column(k).GPUs)/g)
-		}
-	}
-	return lean
-}
-
 // heading returns the finish-time fairness that a job is heading for if it has its
 // fair share from now on: the mean over GPU types, by their GPUs, of its completion
 // time over that with its fair share all along. 1 if it can run nowhere, or nothing
-// is known. Source: Sia §3.5.5, Eq. 3.6.
+// is known, or this is left out. Source: Sia §3.5.5, Eq. 3.6.
 func (p *Policy) heading(s *policy.Snapshot, r *goodput.Row, st *state) float64 {
 	st.contention += float64(len(s.Jobs)) * s.Now.Sub(st.upto).Seconds()
 	st.upto = s.Now
@@ -106,7 +107,7 @@ func (p *Policy) heading(s *policy.Snapshot, r *goodput.Row, st *state) float64 
 			gpus += float64(t.GPUs)
 		}
 	}
-	if rho := sum / gpus; gpus > 0 && !math.IsInf(rho, 0) && !math.IsNaN(rho) {
+	if rho := sum / gpus; gpus > 0 && !p.ignored.leaves(policy.TermFair) && !math.IsInf(rho, 0) && !math.IsNaN(rho) {
 		return rho
 	}
 	return 1

@@ -1,0 +1,109 @@
+package oxgang
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A basis is what is known of a job, before anything is assumed.
+type basis struct {
+	from     remaining.Source // of its length
+	told     float64          // length that it states, or that its class had
+	modelled bool             // something is known of its speed
+	weight   float64          // as submitted
+	priced   bool             // the work that it would lose has a price
+	owner    string           // what is assumed of the owner of the nodes that it is granted; empty: nothing
+}
+
+// vanished returns the nodes that jobs are on and that are not there.
+func vanished(s *policy.Snapshot) (gone []cluster.NodeID) {
+	for _, j := range s.Jobs {
+		for _, share := range j.Placement {
+			if _, there := s.Cluster.Index(share.Node); !there {
+				gone = append(gone, share.Node)
+			}
+		}
+	}
+	return gone
+}
+
+// assumed says in words what the last plan took for granted of a job.
+func (p *Policy) assumed(st *state) (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if words := st.basis.weighed(st.share, p.weighted); words != "" {
+		add("%s", words)
+	}
+	if words := st.sized(); words != "" {
+		add("%s", words)
+	}
+	if !st.basis.modelled {
+		add("nothing is known of its speed: taken as one unit of its work a second, on every GPU type")
+	}
+	if c := st.gone; !c.IsZero() {
+		add("nodes of the %d %s that it was on are gone: it is taken to wait", c.GPUs, c.GPUType)
+	}
+	if st.unsaved > 0 && !st.basis.priced {
+		add("GPUs of its type had no price: that it would do %s of work twice is taken to cost others nothing", inWords(st.unsaved))
+	}
+	if st.basis.owner != "" {
+		add("%s", st.basis.owner)
+	}
+	return all
+}
+
+// weighed says what was made of a weight; empty: it was taken as it is. None is worth a word where others have one.
+func (b *basis) weighed(share float64, others bool) string {
+	switch w := b.weight; {
+	case w == share, w == 0 && !others:
+		return ""
+	case math.IsNaN(w):
+		return "its weight NaN is not a number: taken as 1"
+	case !(w > 0):
+		return fmt.Sprintf("its weight %g is not above 0: taken as 1", w)
+	default:
+		return fmt.Sprintf("its weight %g is out of bounds: taken as %g", w, share)
+	}
+}
+
+// sized says what its length rests on, unless that is what it states.
+func (st *state) sized() string {
+	left, told := inWords(st.length), inWords(st.basis.told)
+	switch {
+	case st.basis.from == remaining.Class:
+		return fmt.Sprintf("it does not state its work: taken as what jobs of its class made, %s left on its slowest GPU", left)
+	case st.basis.from == remaining.Attained:
+		return fmt.Sprintf("nothing is known of how much is left: taken to be as much as it has done, %s on its slowest GPU", left)
+	case left != told:
+		return fmt.Sprintf("what it or its like stated was wrong: %s left on its slowest GPU are taken as %s", told, left)
+	}
+	return ""
+}
+
+// unpriced says what is assumed of the price of rented nodes of a type; empty: it is known, or does not count.
+func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
+	for i := range s.Rentals {
+		if n := &s.Rentals[i].Node; p.renter != nil && p.o.Rent.Money && n.GPUType == of && n.Price == 0 {
+			return fmt.Sprintf("the price of the %s is not known: taken as 1 an hour for each GPU", of)
+		}
+	}
+	return ""
+}
+
+// inWords returns a time with two digits.
+func inWords(seconds float64) string {
+	d := remaining.Seconds(seconds)
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	case d < 1e4*time.Hour:
+		return fmt.Sprintf("%.3g h", d.Hours())
+	}
+	return "more than a year"
+}
