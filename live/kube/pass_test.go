@@ -3,6 +3,8 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -150,7 +152,7 @@ func TestSteps_around_others(t *testing.T) {
 // Where writing takes long, a pass writes to some jobs and looks again: else a thousand starts would
 // keep rounds waiting. All jobs get what was planned, also those behind others whose writes fail.
 func TestPass_is_short(t *testing.T) {
-	const jobs, slow = 50, time.Second
+	const jobs, failing, slow = 70, 40, time.Second
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		twin.AddNode("big", jobs, "A100")
@@ -167,25 +169,39 @@ func TestPass_is_short(t *testing.T) {
 				return nil
 			}
 			time.Sleep(slow)
-			if n := strings.TrimPrefix(j.GetName(), "j"); len(n) == 1 { // the first ten
+			if n, _ := strconv.Atoi(strings.TrimPrefix(j.GetName(), "j")); n < failing && c.Verb != "status" {
 				return errors.New("this one fails")
 			}
 			return nil
 		}
 		longest, passes := time.Duration(0), 0
-		for unsuspended(twin) < jobs-10 && passes < 20 {
+		for unsuspended(twin) < jobs-failing && passes < 20 {
 			began := time.Now()
 			looks(t, w, 1)
 			longest, passes = max(longest, time.Since(began)), passes+1
 			twin.Settle()
 		}
-		if got := unsuspended(twin); got != jobs-10 || passes < 2 {
-			t.Errorf("%d jobs started in %d passes, want %d in some", got, passes, jobs-10)
+		if got := unsuspended(twin); got != jobs-failing || passes < 2 {
+			t.Errorf("%d jobs started in %d passes, want %d in some", got, passes, jobs-failing)
 		}
 		if longest > spell+slow {
 			t.Errorf("a pass took %v, want at most %v", longest, spell+slow)
 		}
+		looks(t, w, 6)
+		if got := withCondition(twin); got != failing {
+			t.Errorf("%d jobs were told, want the %d that could not be started", got, failing)
+		}
 	})
+}
+
+// withCondition returns how many jobs have our condition.
+func withCondition(twin *kubetest.Cluster) (n int) {
+	for _, j := range twin.Jobs() {
+		if slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == v1alpha1.ScheduledCondition }) {
+			n++
+		}
+	}
+	return n
 }
 
 // unsuspended returns how many jobs are not suspended.
