@@ -3,6 +3,7 @@ package counterfactual
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -84,5 +85,12 @@ func on(s *policy.Snapshot, nodes []cluster.Node) *policy.Snapshot {
 	if then.Cluster, err = cluster.New(nodes); err != nil {
 		return nil
 	}
+	return &then
+}
+
+// after returns a copy of the snapshot as if so many rounds more had passed, and nothing had happened.
+func after(s *policy.Snapshot, rounds int) *policy.Snapshot {
+	then := *s
+	then.Round, then.Now = s.Round+rounds, s.Now.Add(time.Duration(rounds)*s.Length)
 	return &then
 }

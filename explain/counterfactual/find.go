@@ -29,7 +29,8 @@ import (
 //
 // If none helps, it returns a change of kind NothingHelps, which says what was tried. It returns an
 // error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
-// about 2n plans, and up to 3 for each GPU of the largest type. Of jobs that wait, no more are left out than mostRows allows.
+// about 2n plans, and one for each GPU of the largest type; where jobs are many, no more than
+// mostAlone and mostRows allow, and for GPUs twice the logarithm of their number.
 func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 || at >= len(p.Jobs) {
@@ -66,9 +67,13 @@ func (f *finder) first() *Change {
 }
 
 // helps reports whether the job gets more than it has if the round is decided with a snapshot, and
-// completes the change.
-func (f *finder) helps(c *Change, s *policy.Snapshot) bool {
-	if s == nil || f.ctx.Err() != nil {
+// completes the change. It makes no snapshot when the time is over.
+func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
+	if f.ctx.Err() != nil {
+		return false
+	}
+	s := then()
+	if s == nil {
 		return false
 	}
 	if len(f.tried) == 0 || f.tried[len(f.tried)-1] != c.Kind {
@@ -111,7 +116,7 @@ func better(j *policy.Job, a, b cluster.Allocation) bool {
 }
 
 func (f *finder) waiting() *Change {
-	if c := (&Change{Kind: NoChange}); f.helps(c, f.s) {
+	if c := (&Change{Kind: NoChange}); f.helps(c, func() *policy.Snapshot { return f.s }) {
 		return c
 	}
 	return nil
@@ -123,7 +128,7 @@ func (f *finder) nodes() *Change {
 		r := &f.s.Rentals[i]
 		n := max(r.Starting, f.plan.Capacity[r.Group]-r.Ready)
 		c := &Change{Kind: NodesCome, Group: r.Group, Type: r.Node.GPUType, GPUs: n * r.Node.Capacity.GPUs}
-		if n > 0 && f.helps(c, arrived(f.s, i, n)) {
+		if n > 0 && f.helps(c, func() *policy.Snapshot { return arrived(f.s, i, n) }) {
 			return c
 		}
 	}
@@ -133,13 +138,36 @@ func (f *finder) nodes() *Change {
 // ends tries the end of one job that has GPUs, and then of several.
 func (f *finder) ends() *Change {
 	holders := f.holders()
-	for _, id := range holders {
+	for _, id := range f.samples(holders) {
 		if c := f.without(holders[:0:0], id); c != nil {
 			return c
 		}
 	}
 	return f.needed(holders)
 }
+
+// samples returns the jobs whose end alone is tried: all, unless they are so many that it would take long to find
+// out. Then it returns of those that hold as many GPUs of the same type the first one, of each kind, then the second, and so on.
+func (f *finder) samples(holders []job.ID) []job.ID {
+	most := mostAlone / max(1, len(f.s.Jobs))
+	if len(holders) <= most {
+		return holders
+	}
+	seen := map[cluster.Configuration]int{}
+	nth := make(map[job.ID]int, len(holders))
+	for _, id := range holders {
+		a := &f.plan.Jobs[f.s.Index(id)].Allocation
+		alike := cluster.Configuration{GPUType: a.GPUType, GPUs: a.GPUs}
+		nth[id] = seen[alike]
+		seen[alike]++
+	}
+	some := slices.Clone(holders)
+	slices.SortStableFunc(some, func(a, b job.ID) int { return cmp.Compare(nth[a], nth[b]) })
+	return some[:most]
+}
+
+// mostAlone bounds the rows of snapshots that are decided to try the end of one job.
+const mostAlone = 1_000_000
 
 // emptied tries the end of every other job.
 func (f *finder) emptied() *Change {
@@ -155,7 +183,7 @@ func (f *finder) emptied() *Change {
 // without tries the end of some jobs and of one more.
 func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
 	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(gone), and...)}
-	if len(c.Jobs) == 0 || !f.helps(c, without(f.s, c.Jobs)) {
+	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return without(f.s, c.Jobs) }) {
 		return nil
 	}
 	c.In = f.lastEnd(c.Jobs)
@@ -222,9 +250,8 @@ func (f *finder) oneLess(jobs []job.ID, left *int) *Change {
 // later tries later rounds: of a policy that has planned some ahead, only time may help.
 func (f *finder) later() *Change {
 	for n := 1; n <= mostRounds; n++ {
-		then := *f.s
-		then.Round, then.Now = f.s.Round+n, f.s.Now.Add(time.Duration(n)*f.s.Length)
-		if c := (&Change{Kind: RoundsPass, Rounds: n, In: then.Now.Sub(f.s.Now)}); f.helps(c, &then) {
+		c := &Change{Kind: RoundsPass, Rounds: n, In: time.Duration(n) * f.s.Length}
+		if f.helps(c, func() *policy.Snapshot { return after(f.s, n) }) {
 			return c
 		}
 	}
@@ -234,20 +261,23 @@ func (f *finder) later() *Change {
 // mostRounds is how far ahead Find looks for a round that gives a job GPUs.
 const mostRounds = 32
 
+// with returns how a snapshot is made in which the specification of the job is changed.
+func (f *finder) with(change func(*job.Spec)) func() *policy.Snapshot {
+	return func() *policy.Snapshot { return with(f.s, f.at, change) }
+}
+
 // request tries what the submitter of the job could change.
 func (f *finder) request() *Change {
 	j := f.s.Jobs[f.at]
-	for n := asks(j) - 1; n >= 1; n-- {
-		if c := (&Change{Kind: FewerGPUs, GPUs: n}); f.helps(c, with(f.s, f.at, asking(n))) {
-			return c
-		}
+	if c := f.least(asks(j)-1, f.fewer); c != nil {
+		return c
 	}
 	for _, t := range f.s.Cluster.Types() {
 		if j.Eligible(t.Type) || j.GPUsPerReplica != nil {
 			continue
 		}
 		allow := func(spec *job.Spec) { spec.GPUTypes = append(slices.Clone(spec.GPUTypes), t.Type) }
-		if c := (&Change{Kind: AnotherType, Type: t.Type}); f.helps(c, with(f.s, f.at, allow)) {
+		if c := (&Change{Kind: AnotherType, Type: t.Type}); f.helps(c, f.with(allow)) {
 			return c
 		}
 	}
@@ -257,11 +287,11 @@ func (f *finder) request() *Change {
 // gentler tries checkpoints and preemption.
 func (f *finder) gentler(j *policy.Job) *Change {
 	c := &Change{Kind: Checkpoints}
-	if j.NoCheckpoint && f.helps(c, with(f.s, f.at, func(spec *job.Spec) { spec.NoCheckpoint = false })) {
+	if j.NoCheckpoint && f.helps(c, f.with(func(spec *job.Spec) { spec.NoCheckpoint = false })) {
 		return c
 	}
 	c = &Change{Kind: Preemptible}
-	if j.NonPreemptive && f.helps(c, with(f.s, f.at, func(spec *job.Spec) { spec.NonPreemptive = false })) {
+	if j.NonPreemptive && f.helps(c, f.with(func(spec *job.Spec) { spec.NonPreemptive = false })) {
 		return c
 	}
 	return nil
@@ -270,20 +300,66 @@ func (f *finder) gentler(j *policy.Job) *Change {
 // larger tries more GPUs, the fewest first: up to twice as many of a type, and at least as many as
 // the job asks for.
 func (f *finder) larger() *Change {
-	j := f.s.Jobs[f.at]
-	most := asks(j)
+	most := asks(f.s.Jobs[f.at])
 	for _, t := range f.s.Cluster.Types() {
 		most = max(most, t.GPUs)
 	}
-	for n := 1; n <= most; n++ {
-		for _, t := range f.s.Cluster.Types() {
-			c := &Change{Kind: MoreGPUs, GPUs: n, Type: t.Type}
-			if j.Eligible(t.Type) && f.helps(c, grown(f.s, &t, n)) {
-				return c
-			}
+	return f.least(most, f.more)
+}
+
+// more tries so many more GPUs of each type.
+func (f *finder) more(n int) *Change {
+	j := f.s.Jobs[f.at]
+	for _, t := range f.s.Cluster.Types() {
+		c := &Change{Kind: MoreGPUs, GPUs: n, Type: t.Type}
+		if j.Eligible(t.Type) && f.helps(c, func() *policy.Snapshot { return grown(f.s, &t, n) }) {
+			return c
 		}
 	}
 	return nil
+}
+
+// fewer tries that the job asks for so many GPUs less.
+func (f *finder) fewer(n int) *Change {
+	c := &Change{Kind: FewerGPUs, GPUs: asks(f.s.Jobs[f.at]) - n}
+	if !f.helps(c, f.with(asking(c.GPUs))) {
+		return nil
+	}
+	return c
+}
+
+// least returns what the least number from 1 to most gives that gives a change. Where jobs are many it tries only
+// the first few numbers one by one. Then it doubles the number until one helps, and halves what is between, as if more helped wherever fewer do.
+func (f *finder) least(most int, try func(n int) *Change) *Change {
+	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
+	for n := 1; n <= few; n++ {
+		if c := try(n); c != nil {
+			return c
+		}
+	}
+	for low := few; low < most; low *= 2 {
+		high := min(most, 2*low)
+		if c := try(high); c != nil {
+			return between(low, high, c, try)
+		}
+	}
+	return nil
+}
+
+// oneByOne is up to which number each is tried.
+const oneByOne = 16
+
+// between returns what the least number gives that helps: low does not, and high gives c.
+func between(low, high int, c *Change, try func(n int) *Change) *Change {
+	for high-low > 1 {
+		half := (low + high) / 2
+		if less := try(half); less != nil {
+			c, high = less, half
+		} else {
+			low = half
+		}
+	}
+	return c
 }
 
 // asks returns the least number of GPUs that a job asks for.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -229,6 +230,47 @@ func TestFind_of_many(t *testing.T) {
 	}
 }
 
+// crowd returns a snapshot of so many jobs of a GPU that all fit, one of eight GPUs that fits, too, and one that
+// waits for as many as are asked for.
+func crowd(jobs, asks int) *policy.Snapshot {
+	gpus := make([]int, jobs, jobs+2)
+	for i := range gpus {
+		gpus[i] = 1
+	}
+	s := waiting(a100s(8, jobs), append(gpus, 8, asks)...)
+	for i, j := range s.Jobs {
+		spec := *j.Spec
+		spec.ID = job.ID(fmt.Sprintf("j%04d", i))
+		j.Spec, j.Submitted = &spec, noon.Add(time.Duration(i-2*jobs)*time.Minute)
+	}
+	return s
+}
+
+// TestFind_in_a_crowd: among more jobs than could be tried one by one, that is found which helps, after few plans.
+func TestFind_in_a_crowd(t *testing.T) {
+	const jobs = 3000
+	s := crowd(jobs, 8)
+	c := find(t, s, job.ID(fmt.Sprintf("j%04d", jobs+1)))
+	if c.Kind != JobsEnd || !slices.Equal(c.Jobs, []job.ID{job.ID(fmt.Sprintf("j%04d", jobs))}) || c.Asked > 5 {
+		t.Errorf("got %v, the ends of %v, after %d plans; want that of the one with eight GPUs, after at most 5", c.Kind, c.Jobs, c.Asked)
+	}
+	s = crowd(jobs, jobs+100)
+	c = find(t, s, job.ID(fmt.Sprintf("j%04d", jobs+1)))
+	if c.Kind != MoreGPUs || c.GPUs != jobs+100 || c.Asked > 500 {
+		t.Errorf("got %v, %d, after %d plans; want %d more GPUs, after at most 500", c.Kind, c.GPUs, c.Asked, jobs+100)
+	}
+}
+
+// TestFind_makes_nothing_when_time_is_over: thousands of snapshots that nobody decides would cost seconds.
+func TestFind_makes_nothing_when_time_is_over(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := &finder{ctx: ctx}
+	if f.helps(&Change{}, func() *policy.Snapshot { t.Error("a snapshot was made"); return nil }) {
+		t.Error("it helps, want that nobody knows")
+	}
+}
+
 // TestFind_others: who gets the rest of the GPUs that are added is said.
 func TestFind_others(t *testing.T) {
 	s := waiting(a100s(4), 4, 2, 2)
@@ -242,7 +284,7 @@ func TestFind_others(t *testing.T) {
 	}
 	f := &finder{ctx: t.Context(), s: s, plan: gives(4, 0, 0), at: 2, d: decided{gives(4, 2, 2)}}
 	c := &Change{Kind: MoreGPUs, GPUs: 4, Type: "a100"}
-	if !f.helps(c, s) || c.Others != 2 {
+	if !f.helps(c, func() *policy.Snapshot { return s }) || c.Others != 2 {
 		t.Errorf("others get %d GPUs more, want 2", c.Others)
 	}
 	if got, want := c.String(), "it would get 2 a100 GPUs if the cluster had 4 more a100 GPUs (other jobs would get 2 more)"; got != want {

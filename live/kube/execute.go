@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
@@ -26,6 +28,10 @@ func pause(looked time.Duration) time.Duration { return min(max(gather, rest*loo
 
 // parallel is how many jobs are written to at a time.
 const parallel = 16
+
+// spell is how long a pass begins to write. What is left is for the next one, which sees more: rounds wait until
+// the watches have shown what was written, and nothing is learned of jobs during a pass.
+const spell = 2 * time.Second
 
 // News says that something the world looks at has changed.
 func (w *World) News() { eventqueue.Wake(w.work) }
@@ -78,19 +84,44 @@ func (w *World) pass(ctx context.Context) error {
 	news := w.publisher.verdicts(s, steps)
 	w.mu.Unlock()
 	w.background.looked = time.Since(began)
+	return w.carryOut(ctx, began.Add(spell), &writes{steps, scalings, transfers, news})
+}
+
+// writes is what a pass has to write.
+type writes struct {
+	steps     []execute.Step
+	scalings  []nodepool.Scaling
+	transfers []nodepool.Transfer
+	news      []verdict
+}
+
+// carryOut writes, and begins nothing more after a time, except what is to be done with nodes. A step that failed is not
+// tried again at once, so that it keeps no other job waiting for long.
+func (w *World) carryOut(ctx context.Context, until time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	for i := range steps {
-		g.Go(func() error { w.writer.CarryOut(ctx, &steps[i]); return nil })
+	for i := range all.scalings {
+		g.Go(func() error { return w.nodes.CarryOutScaling(ctx, &all.scalings[i]) })
 	}
-	for i := range scalings {
-		g.Go(func() error { return w.nodes.CarryOutScaling(ctx, &scalings[i]) })
+	for i := range all.transfers {
+		g.Go(func() error { w.nodes.MarkNode(ctx, &all.transfers[i]); return nil })
 	}
-	for i := range transfers {
-		g.Go(func() error { w.nodes.MarkNode(ctx, &transfers[i]); return nil })
-	}
-	for i := range news {
-		g.Go(func() error { w.publisher.publish(ctx, &news[i]); return nil })
+	begun := each(&g, until, len(all.steps), func(i int) { w.writer.CarryOut(ctx, &all.steps[i]) })
+	told := each(&g, until, len(all.news), func(i int) { w.publisher.publish(ctx, &all.news[i]) })
+	w.publisher.putOff(all.news[told:])
+	if begun < len(all.steps) || told < len(all.news) {
+		w.News()
 	}
 	return g.Wait()
+}
+
+// each calls a function with 0 to n-1, in a group, until a time. It returns how often it did.
+func each(g *errgroup.Group, until time.Time, n int, do func(i int)) int {
+	for i := range n {
+		if !time.Now().Before(until) {
+			return i
+		}
+		g.Go(func() error { do(i); return nil })
+	}
+	return n
 }

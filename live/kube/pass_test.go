@@ -1,7 +1,10 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
@@ -143,6 +147,71 @@ func TestSteps_around_others(t *testing.T) {
 			t.Errorf("%v %v, want that the round has come", ev, err)
 		}
 	})
+}
+
+// Where writing takes long, a pass writes to some jobs and looks again: else a thousand starts would
+// keep rounds waiting. All jobs get what was planned, also those behind others whose writes fail.
+func TestPass_is_short(t *testing.T) {
+	const jobs, failing, slow = 70, 40, time.Second
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		twin.AddNode("big", jobs, "A100")
+		var all []scheduler.Action
+		for i := range jobs {
+			j := twin.Submit(queue, &kubetest.Ask{Name: fmt.Sprintf("j%d", i), Workers: 1, GPUs: 1})
+			all = append(all, runOn(job.ID(j.UID), on("big", 1)))
+		}
+		w := open(t, twin, options(v1alpha1.Resize))
+		do(t, w, all...)
+		twin.Before = func(c *kubetest.Call) error {
+			j, is := c.Object.(*unstructured.Unstructured)
+			if !is || !c.Writes() {
+				return nil
+			}
+			time.Sleep(slow)
+			if n, _ := strconv.Atoi(strings.TrimPrefix(j.GetName(), "j")); n < failing && c.Verb != "status" {
+				return errors.New("this one fails")
+			}
+			return nil
+		}
+		longest, passes := time.Duration(0), 0
+		for unsuspended(twin) < jobs-failing && passes < 20 {
+			began := time.Now()
+			looks(t, w, 1)
+			longest, passes = max(longest, time.Since(began)), passes+1
+			twin.Settle()
+		}
+		if got := unsuspended(twin); got != jobs-failing || passes < 2 {
+			t.Errorf("%d jobs started in %d passes, want %d in some", got, passes, jobs-failing)
+		}
+		if longest > spell+slow {
+			t.Errorf("a pass took %v, want at most %v", longest, spell+slow)
+		}
+		looks(t, w, 6)
+		if got := withCondition(twin); got != failing {
+			t.Errorf("%d jobs were told, want the %d that could not be started", got, failing)
+		}
+	})
+}
+
+// withCondition returns how many jobs have our condition.
+func withCondition(twin *kubetest.Cluster) (n int) {
+	for _, j := range twin.Jobs() {
+		if slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == v1alpha1.ScheduledCondition }) {
+			n++
+		}
+	}
+	return n
+}
+
+// unsuspended returns how many jobs are not suspended.
+func unsuspended(twin *kubetest.Cluster) (n int) {
+	for _, j := range twin.Jobs() {
+		if !*j.Spec.Suspend {
+			n++
+		}
+	}
+	return n
 }
 
 func TestDisrupt(t *testing.T) {

@@ -52,6 +52,7 @@ type verdict struct {
 	unblock         string // what would help, which the message has; empty: not known
 	observed        string // what exists of the job, which the message ends with; empty: what is planned
 	again           bool   // the reason was told before: only what would help, or what exists, is new
+	before          string // what was told before
 }
 
 // said returns what differs if people are to be told again.
@@ -92,7 +93,8 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.said() {
 			continue
 		}
-		v.again = v.again || strings.HasPrefix(w.told[f.Parsed.UID], v.reason+"\n")
+		v.before = w.told[f.Parsed.UID]
+		v.again = v.again || strings.HasPrefix(v.before, v.reason+"\n")
 		w.told[f.Parsed.UID] = v.said()
 		if v.reason == QueueFull {
 			beyond++
@@ -197,6 +199,19 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 			kind = corev1.EventTypeWarning
 		}
 		w.o.Events.Eventf(v.object, nil, kind, v.reason, "Schedule", "%s", v.message)
+	}
+}
+
+// putOff records that verdicts were not told: a later pass does it.
+func (w *publisher) putOff(all []verdict) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range all {
+		if uid := string(all[i].object.GetUID()); all[i].before == "" {
+			delete(w.told, uid)
+		} else {
+			w.told[uid] = all[i].before
+		}
 	}
 }
 

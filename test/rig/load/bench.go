@@ -46,6 +46,8 @@ type bench struct {
 	oxgang  *rig.Process
 	metrics string // address of the scheduler's
 	agents  string // address of its agent API
+
+	patience time.Duration // bounds until
 }
 
 // start starts a cluster without a scheduler.
@@ -56,7 +58,7 @@ func start(t testing.TB, o rig.Options) *bench {
 	fast := rest.CopyConfig(c.Config)
 	fast.QPS, fast.Burst = 2000, 4000
 	b := &bench{TB: t, Cluster: c, k: e2e.Client(t, fast), api: kubernetes.NewForConfigOrDie(fast), meta: metadata.NewForConfigOrDie(fast)}
-	b.metrics, b.agents = e2e.Address(t), e2e.Address(t)
+	b.metrics, b.agents, b.patience = e2e.Address(t), e2e.Address(t), within
 	return b
 }
 
@@ -96,7 +98,7 @@ func (b *bench) submit(jobs []*batchv1.Job) {
 // too busy for it, goes on where it was.
 func (b *bench) until(more int, do func()) time.Duration {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), within)
+	ctx, cancel := context.WithTimeout(b.Context(), b.patience)
 	defer cancel()
 	pods := b.meta.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace("default")
 	list, err := pods.List(ctx, metav1.ListOptions{Limit: 1})
