@@ -1,11 +1,14 @@
 package store
 
 import (
+	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 func BenchmarkAccept(b *testing.B) {
@@ -81,4 +84,33 @@ func BenchmarkOpen(b *testing.B) {
 		must(b, err)
 		must(b, s.Close())
 	}
+}
+
+// BenchmarkShortJob: a job is named, accepted and ends, after as many of its name and class.
+func BenchmarkShortJob(b *testing.B) {
+	for _, before := range []int{100, 10_000, 30_000} {
+		b.Run(fmt.Sprint("before=", before), func(b *testing.B) {
+			s := opened(b, b.TempDir())
+			accepted(b, s, "true", "x")
+			must(b, s.write(func(tx *sql.Tx) error { return past(tx, before) }))
+			for b.Loop() {
+				id, err := s.Name("true")
+				must(b, err)
+				accepted(b, s, id, "x")
+				must(b, s.End(id, Ending{Outcome: scheduler.Done, At: time.Unix(1_700_000_000, 0)}))
+			}
+		})
+	}
+}
+
+// past makes so many copies of the first job, as if they had ended.
+func past(tx *sql.Tx, n int) error {
+	const insert = `INSERT INTO jobs (id, token, class, spec, asked, command, dir, env, generation, status, batch, failures, user, ended, outcome, detail, ended_at)
+		SELECT ?, ?, class, spec, asked, command, dir, CAST(? AS BLOB), generation, status, batch, failures, user, ?, 'done', '', '2026-01-01T00:00:00Z' FROM jobs ORDER BY number LIMIT 1`
+	for i := range n {
+		if _, err := tx.Exec(insert, fmt.Sprintf("true-%d", i), fmt.Sprint("t", i), strings.Repeat("x", 3000), i+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }

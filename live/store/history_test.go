@@ -133,7 +133,17 @@ func TestName(t *testing.T) {
 		{"bert7", "bert7"},
 		{"bert", "bert"},
 		{"bert", "bert-2"},
+		{"mnist", "mnist-13"}, // another has been accepted as mnist-12
+		{"late-4", "late-4"},
+		{"late", "late"},
+		{"late", "late-5"},
+		{"free-20", "free-20"},
+		{"free", "free-21"},
+		{"free-20", "free-20-2"},
 	} {
+		if c.want == "mnist-13" {
+			accepted(t, s, "mnist-12", "")
+		}
 		if i == 3 {
 			for _, id := range []job.ID{"taken", "taken-7", "taken-x", "free-9", "taken.9"} {
 				accepted(t, s, id, "")

@@ -30,6 +30,9 @@ func (s *Store) Accept(j *Job) error {
 	})
 	if err == nil {
 		j.Number, j.Asked = number, cmp.Or(j.Asked, j.Spec)
+		s.naming.Lock()
+		defer s.naming.Unlock()
+		s.see(j.Spec.ID)
 	}
 	return err
 }
@@ -190,7 +193,7 @@ func (s *Store) End(id job.ID, e Ending) error {
 		if err != nil {
 			return err
 		}
-		const update = `UPDATE jobs SET ended = 1 + (SELECT coalesce(max(ended), 0) FROM jobs), outcome = ?, detail = ?, ended_at = ? WHERE number = ?`
+		const update = `UPDATE jobs SET ended = 1 + (SELECT coalesce(max(ended), 0) FROM jobs WHERE ended IS NOT NULL), outcome = ?, detail = ?, ended_at = ? WHERE number = ?`
 		_, err1 := tx.Exec(update, e.Outcome.String(), e.Detail, at, number)
 		_, err2 := tx.Exec("DELETE FROM slots WHERE job = ?", number)
 		return about(id, cmp.Or(err1, err2, prune(tx, number)))
@@ -236,8 +239,12 @@ func settle(tx *sql.Tx, number int64, phase job.Phase, now time.Time) error {
 	return err
 }
 
-// prune drops the oldest reports of ended jobs of a job's class.
+// prune drops the oldest reports of ended jobs of the class of a job that ends. If that has none, none are too many.
 func prune(tx *sql.Tx, number int64) error {
+	var some bool
+	if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM reports WHERE job = ?)", number).Scan(&some); err != nil || !some {
+		return err
+	}
 	const old = `WITH ended AS (SELECT number FROM jobs WHERE ended IS NOT NULL AND class = (SELECT class FROM jobs WHERE number = ?))
 		DELETE FROM reports WHERE id IN
 		(SELECT id FROM reports WHERE job IN ended ORDER BY id DESC LIMIT -1 OFFSET ?)`

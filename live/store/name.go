@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"strconv"
@@ -32,19 +33,20 @@ func (s *Store) Name(base string) (job.ID, error) {
 	s.naming.Lock()
 	defer s.naming.Unlock()
 	base = clean(base)
-	var id job.ID
-	err := s.read(func(tx *sql.Tx) error {
-		used, highest, err := s.namesakes(tx, base)
-		id = job.ID(base)
-		if used {
-			id = job.ID(fmt.Sprintf("%s-%d", base, highest+1))
-		}
-		return err
+	var used bool
+	err := s.read(func(tx *sql.Tx) (err error) {
+		used, err = s.used(tx, base)
+		return cmp.Or(err, s.count(tx, base))
 	})
 	if err != nil {
 		return "", err
 	}
+	id := job.ID(base)
+	if used {
+		id = job.ID(fmt.Sprintf("%s-%d", base, s.highest[base]+1))
+	}
 	s.named[id] = true
+	s.see(id)
 	return id, nil
 }
 
@@ -64,27 +66,42 @@ func clean(base string) string {
 	return base
 }
 
-// namesakes reports whether an ID is used, and the highest number that was added to it, at
-// least 1.
-func (s *Store) namesakes(tx *sql.Tx, base string) (used bool, highest int64, err error) {
-	highest = 1
-	see := func(id job.ID) {
-		rest, ok := strings.CutPrefix(string(id), base)
-		used = used || ok && rest == ""
-		digits, numbered := strings.CutPrefix(rest, "-")
-		if n, err := strconv.ParseInt(digits, 10, 32); ok && numbered && err == nil {
-			highest = max(highest, n)
-		}
+// used reports whether a job has, or had, an ID, or Name returned it.
+func (s *Store) used(tx *sql.Tx, id string) (used bool, err error) {
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ?)", id).Scan(&used)
+	return used || s.named[job.ID(id)], err
+}
+
+// count sets the highest number that was added to a name, if it is not known: it reads all jobs of the name.
+func (s *Store) count(tx *sql.Tx, base string) error {
+	if s.highest[base] > 0 {
+		return nil
 	}
+	s.highest[base] = 1
 	for id := range s.named {
-		see(id)
+		s.see(id)
 	}
 	// All that begin with base and a hyphen: a dot comes right after it.
-	err = each(tx, func(rows *sql.Rows) error {
+	err := each(tx, func(rows *sql.Rows) error {
 		var id job.ID
 		err := rows.Scan(&id)
-		see(id)
+		s.see(id)
 		return err
-	}, "SELECT id FROM jobs WHERE id = ?1 OR id > ?1 || '-' AND id < ?1 || '.'", base)
-	return used, highest, err
+	}, "SELECT id FROM jobs WHERE id > ?1 || '-' AND id < ?1 || '.'", base)
+	if err != nil {
+		delete(s.highest, base)
+	}
+	return err
+}
+
+// see counts the number at the end of an ID, if those of its name are counted.
+func (s *Store) see(id job.ID) {
+	i := strings.LastIndexByte(string(id), '-')
+	if i < 0 {
+		return
+	}
+	n, err := strconv.ParseInt(string(id[i+1:]), 10, 32)
+	if h := s.highest[string(id[:i])]; err == nil && h > 0 {
+		s.highest[string(id[:i])] = max(h, n)
+	}
 }

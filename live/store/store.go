@@ -27,8 +27,9 @@ type Store struct {
 	reader    *sql.DB
 	reports   *sql.Stmt // insertReport: what is carried out most is parsed once
 
-	naming sync.Mutex
-	named  map[job.ID]bool // by Name, whether accepted or not
+	naming  sync.Mutex
+	named   map[job.ID]bool  // by Name, whether accepted or not
+	highest map[string]int64 // number that was added to a name, at least 1; of names that were asked for
 }
 
 // Present reports whether a state directory has a database.
@@ -48,7 +49,7 @@ func open(dir string, list []string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db"), named: map[job.ID]bool{}}
+	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db"), named: map[job.ID]bool{}, highest: map[string]int64{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, s.explain(err)
 	}
