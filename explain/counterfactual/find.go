@@ -153,13 +153,15 @@ func (f *finder) samples(holders []job.ID) []job.ID {
 	if len(holders) <= most {
 		return holders
 	}
-	seen := map[cluster.Configuration]int{}
-	nth := make(map[job.ID]int, len(holders))
+	kind := make(map[job.ID]cluster.Configuration, len(f.s.Jobs))
+	for i, j := range f.s.Jobs {
+		a := &f.plan.Jobs[i].Allocation
+		kind[j.ID] = cluster.Configuration{GPUType: a.GPUType, GPUs: a.GPUs}
+	}
+	seen, nth := map[cluster.Configuration]int{}, make(map[job.ID]int, len(holders))
 	for _, id := range holders {
-		a := &f.plan.Jobs[f.s.Index(id)].Allocation
-		alike := cluster.Configuration{GPUType: a.GPUType, GPUs: a.GPUs}
-		nth[id] = seen[alike]
-		seen[alike]++
+		nth[id] = seen[kind[id]]
+		seen[kind[id]]++
 	}
 	some := slices.Clone(holders)
 	slices.SortStableFunc(some, func(a, b job.ID) int { return cmp.Compare(nth[a], nth[b]) })

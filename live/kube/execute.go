@@ -29,7 +29,7 @@ func pause(looked time.Duration) time.Duration { return min(max(gather, rest*loo
 // parallel is how many jobs are written to at a time.
 const parallel = 16
 
-// spell is how long a pass begins to write. What is left is for the next one, which sees more: rounds wait until
+// spell is how long a pass begins to write, once it has looked. What is left is for the next one, which sees more: rounds wait until
 // the watches have shown what was written, and nothing is learned of jobs during a pass.
 const spell = 2 * time.Second
 
@@ -65,7 +65,7 @@ func (w *World) execute(ctx context.Context) error {
 	}
 }
 
-// pass looks once and takes every step that can be taken. Trouble with a job is that job's;
+// pass looks once and takes the steps that can be taken, as many as begin within a spell. Trouble with a job is that job's;
 // trouble with looking is noted, and tried again.
 func (w *World) pass(ctx context.Context) error {
 	began := time.Now()
@@ -84,7 +84,7 @@ func (w *World) pass(ctx context.Context) error {
 	news := w.publisher.verdicts(s, steps)
 	w.mu.Unlock()
 	w.background.looked = time.Since(began)
-	return w.carryOut(ctx, began.Add(spell), &writes{steps, scalings, transfers, news})
+	return w.carryOut(ctx, time.Now().Add(spell), &writes{steps, scalings, transfers, news})
 }
 
 // writes is what a pass has to write.

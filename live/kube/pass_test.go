@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
@@ -192,6 +194,31 @@ func TestPass_is_short(t *testing.T) {
 			t.Errorf("%d jobs were told, want the %d that could not be started", got, failing)
 		}
 	})
+}
+
+// A look that takes longer than a pass may write keeps no job from being started.
+func TestPass_writes_after_a_long_look(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 1, GPUs: 1}).UID)
+		w, err := Open(t.Context(), slow{twin.Client()}, twin.Direct(), options(v1alpha1.Resize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(t, w, runOn(id, on("n0", 1)))
+		looks(t, w, 3)
+		if unsuspended(twin) != 1 {
+			t.Error("the job is not started after three looks, want it started")
+		}
+	})
+}
+
+// slow is a client whose lists take longer than a pass writes.
+type slow struct{ client.Client }
+
+func (s slow) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
+	time.Sleep(2 * spell)
+	return s.Client.List(ctx, list, o...)
 }
 
 // withCondition returns how many jobs have our condition.
