@@ -146,8 +146,8 @@ func (f *finder) ends() *Change {
 	return f.needed(holders)
 }
 
-// samples returns the jobs whose end alone is tried: all, unless they are so many that it would take long to find
-// out. Then it returns of those that hold as many GPUs of the same type the first one, of each kind, then the second, and so on.
+// samples returns the jobs whose end alone is tried. These are all holders, if they are few enough. Else it groups holders by the
+// type and number of their GPUs. It returns the first of each group, then the second of each, and so on, until there are enough.
 func (f *finder) samples(holders []job.ID) []job.ID {
 	most := mostAlone / max(1, len(f.s.Jobs))
 	if len(holders) <= most {
@@ -330,8 +330,8 @@ func (f *finder) fewer(n int) *Change {
 	return c
 }
 
-// least returns what the least number from 1 to most gives that gives a change. Where jobs are many it tries only
-// the first few numbers one by one. Then it doubles the number until one helps, and halves what is between, as if more helped wherever fewer do.
+// least tries numbers from 1 to most, and returns the change of the least that helps; nil if none does. Where jobs are many it tries
+// only the first few one by one. After these it doubles the number until one helps, and bisects: it assumes that what helps with a number helps with a higher one.
 func (f *finder) least(most int, try func(n int) *Change) *Change {
 	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
 	for n := 1; n <= few; n++ {
@@ -348,10 +348,10 @@ func (f *finder) least(most int, try func(n int) *Change) *Change {
 	return nil
 }
 
-// oneByOne is up to which number each is tried.
+// oneByOne is the highest number up to which each is tried, however many jobs there are.
 const oneByOne = 16
 
-// between returns what the least number gives that helps: low does not, and high gives c.
+// between bisects: the number low does not help, and high does, by the change c. It returns the change of the least that is found to help.
 func between(low, high int, c *Change, try func(n int) *Change) *Change {
 	for high-low > 1 {
 		half := (low + high) / 2

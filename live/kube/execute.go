@@ -29,8 +29,8 @@ func pause(looked time.Duration) time.Duration { return min(max(gather, rest*loo
 // parallel is how many jobs are written to at a time.
 const parallel = 16
 
-// spell is how long a pass begins to write, once it has looked. What is left is for the next one, which sees more: rounds wait until
-// the watches have shown what was written, and nothing is learned of jobs during a pass.
+// spell is how long after its look a pass still begins writes. The next pass begins those that are left. Rounds wait until the
+// watches have shown what was written, and nothing is learned of jobs during a pass: so a pass must be short.
 const spell = 2 * time.Second
 
 // News says that something the world looks at has changed.

@@ -24,7 +24,7 @@ import (
 const (
 	mostRound  = 5.0 // seconds from the snapshot until the plan is written
 	mostMemory = 600 // MiB of the scheduler, resident, at most
-	mostWrites = 3.0 // of the scheduler's, for each start
+	mostWrites = 3.0 // of the scheduler's, for each start; conditions that are put off are not in it
 )
 
 // Thousands of jobs come to one queue at once, a GPU each. Rounds go on meanwhile, and when some
@@ -139,8 +139,8 @@ type pulse struct {
 	still   time.Duration // without a round, at most
 }
 
-// name is of the histogram of the time of rounds.
-const name = "oxgang_round_duration_seconds"
+// roundTime is the histogram of the time of rounds.
+const roundTime = "oxgang_round_duration_seconds"
 
 // pulse looks every two seconds how many rounds there were.
 func (b *bench) pulse() *pulse {
@@ -162,7 +162,7 @@ func (b *bench) pulse() *pulse {
 func (p *pulse) look(ctx context.Context) {
 	m, err := e2e.Scrape(ctx, p.b.metrics)
 	now := time.Now()
-	if n, sum := m.Sum(name+"_count"), m.Sum(name+"_sum"); err == nil && n > p.rounds {
+	if n, sum := m.Sum(roundTime+"_count"), m.Sum(roundTime+"_sum"); err == nil && n > p.rounds {
 		p.longest = max(p.longest, sum-p.seconds)
 		p.rounds, p.seconds, p.changed = n, sum, now
 	}
