@@ -79,6 +79,7 @@ type pageCell struct {
 // pageData is what the script reads.
 type pageData struct {
 	Policies []string          `json:"policies"`
+	Observed int               `json:"observed"` // the policy that is none, but what happened; -1: none is
 	GPUTypes []cluster.GPUType `json:"gpuTypes"`
 	Jobs     []int             `json:"jobs"`     // of each policy, shown or not
 	MostJobs int               `json:"mostJobs"` // of a policy, shown
@@ -101,7 +102,7 @@ func HTML(w io.Writer, in Input) error {
 		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
 		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
 		Data: pageData{
-			Policies: []string{}, Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
+			Policies: []string{}, Observed: slices.IndexFunc(runs, func(r Run) bool { return r.Observed }), Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
 			Rho: rhoText(runs), Unfair: unfairAbove(runs),
 			GPUTypes: gpuTypes(runs), Sizings: sizings(runs), Datasets: datasets(runs, onPage),
 		},

@@ -25,6 +25,8 @@ type Run struct {
 	Trust *metrics.Trust `json:"trust,omitempty"`
 	// Policy is that of the run, where Name says more; empty: the run is not compared.
 	Policy string `json:"-"`
+	// Observed says that the run was not simulated: it is what happened.
+	Observed bool `json:"-"`
 	// Means are the measures that tables show, by name, in place of those of Result: see Averaged. Nil: those of Result.
 	Means map[string]float64 `json:"means,omitempty"`
 	// Verdict says which policy is best, the same for all runs; nil: no policies are compared.

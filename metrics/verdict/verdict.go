@@ -173,8 +173,8 @@ func (v *Verdict) best(measure string, sign int) (policy string, found bool) {
 func (v *Verdict) Distrust() {
 	clear(v.Best)
 	first := v.Sentences[0]
-	if strings.HasPrefix(first, "No ") {
-		first = "no " + strings.TrimPrefix(first, "No ")
+	if rest, none := strings.CutPrefix(first, "No "); none {
+		first = "no " + rest
 	}
 	v.Sentences[0] = "Not to be trusted: " + first
 }
