@@ -247,9 +247,6 @@ func fileName(t *task) string {
 	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
 }
 
-// unfinished follows the name of a run that is not complete.
-const unfinished = " (unfinished)"
-
 // show writes what was asked for in files, then the table.
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
 	for _, t := range tasks {
@@ -297,28 +294,6 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		return fmt.Errorf("%w; what was finished is shown", cli.ErrInterrupted)
 	}
 	return nil
-}
-
-// row returns what is reported of a task.
-func (t *task) row() report.Run {
-	if t.run == nil {
-		return report.Run{Name: t.name, Error: t.why()}
-	}
-	r := report.Run{Name: t.name, Policy: t.policy, Result: t.run.Result, PolicyTimes: t.run.PolicyTimes}
-	if t.run.Unfinished {
-		r.Name += unfinished
-	}
-	return r
-}
-
-// refused says which plans of a run were refused.
-func (s *simulation) refused(t *task) {
-	for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
-		fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)
-	}
-	if n := len(t.run.Refused); n > 0 {
-		fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
-	}
 }
 
 // compare writes what the cluster did beside what the runs say, where people read it.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/metrics/verdict"
 	"github.com/oxgang/oxgang/report"
 )
 
@@ -42,49 +41,6 @@ func (t *task) judge(seeds bool) {
 	if t.aside {
 		t.run.Result = nil
 	}
-}
-
-// rows returns the runs that are reported, with the verdict over all. Where some are aside, a row has the means over the seeds.
-func (s *simulation) rows(tasks []*task) []report.Run {
-	var trials []verdict.Trial
-	for _, t := range tasks {
-		if t.run != nil {
-			trials = append(trials, t.trial)
-		}
-	}
-	var v *verdict.Verdict
-	if several(s.config.Policies) {
-		v = report.Verdict(trials, s.past.baseline)
-	}
-	var runs []report.Run
-	for _, t := range tasks {
-		if t.aside {
-			continue
-		}
-		r := t.row()
-		if r.Verdict = v; !s.each && s.seeds > 1 {
-			r = t.averaged(r, tasks, trials)
-		}
-		runs = append(runs, r)
-	}
-	return runs
-}
-
-// averaged returns a row with the means over all seeds. If the policy failed under one of them there are no means.
-func (t *task) averaged(r report.Run, tasks []*task, trials []verdict.Trial) report.Run {
-	for _, other := range tasks {
-		switch {
-		case other.policy != t.policy || !other.aside || r.Result == nil:
-		case other.run == nil:
-			r.Result, r.Error = nil, other.name+": "+other.why()
-		case other.run.Unfinished && r.Name == t.name:
-			r.Name += unfinished
-		}
-	}
-	if r.Result == nil {
-		return r
-	}
-	return report.Averaged(r, trials)
 }
 
 // distrust says with the verdict that simulations of history are not to be trusted.
