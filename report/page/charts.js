@@ -127,9 +127,10 @@ function axes(svg, box, x, y, o, log) {
     shape(svg, "text", { x: box.left - 7, y: y(t) + 4, "text-anchor": "end" }, o.yTick ? o.yTick(t) : number(t));
   }
   if (o.rule !== undefined) shape(svg, "line", { class: "rule", x1: x(o.rule), x2: x(o.rule), y1: box.top, y2: box.bottom });
-  const label = shape(svg, "text", { class: "x-label", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
-  const room = box.right + 14 - 4;
-  if (label.getComputedTextLength() > room) label.setAttribute("textLength", room); // drawn closer
+  const middle = (box.left + box.right) / 2, room = 2 * (box.right + 14 - middle);
+  const label = shape(svg, "text", { x: middle, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
+  if (label.getComputedTextLength() <= room) return;
+  label.setAttribute("textLength", room); // drawn closer
   label.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
