@@ -10,8 +10,9 @@ import (
 // unfinished follows the name of a run that is not complete.
 const unfinished = " (unfinished)"
 
-// rows returns the runs that are reported, with the verdict over all. Where some are aside, a row has the means over the seeds.
-func (s *simulation) rows(tasks []*task) []report.Run {
+// rows returns the runs that are reported, with the verdict over all. Where some are aside, a row has the means over the seeds;
+// not if they were interrupted, as the seeds did then not run for the same time.
+func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
 	var trials []verdict.Trial
 	for _, t := range tasks {
 		if t.run != nil {
@@ -28,7 +29,7 @@ func (s *simulation) rows(tasks []*task) []report.Run {
 			continue
 		}
 		r := t.row()
-		if r.Verdict = v; !s.each && s.seeds > 1 {
+		if r.Verdict = v; !s.each && s.seeds > 1 && !interrupted {
 			r = t.averaged(r, tasks, trials)
 		}
 		runs = append(runs, r)

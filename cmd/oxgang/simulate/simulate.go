@@ -254,7 +254,7 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 			s.refused(t)
 		}
 	}
-	runs := s.rows(tasks)
+	runs := s.rows(tasks, ctx.Err() != nil)
 	tasks = slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.aside })
 	t := s.judge(runs, tasks)
 	distrust(runs, t)

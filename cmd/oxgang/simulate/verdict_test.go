@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 		ended("sia", 1, 1, false), ended("fifo", 1, 2, false), ended("srtf", 1, 1, false),
 		ended("sia", 2, 3, true), ended("fifo", 2, 6.1, true), ended("srtf", 2, 0, true),
 	}
-	rows := s.rows(tasks)
+	rows := s.rows(tasks, false)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows, want one for each policy", len(rows))
 	}
@@ -54,8 +54,12 @@ func TestRows(t *testing.T) {
 		t.Error("results are kept of runs that have no row, or not of those that have one")
 	}
 	tasks[4].run.Unfinished = true
-	if rows := s.rows(tasks); rows[1].Name != "fifo"+unfinished {
+	if rows := s.rows(tasks, false); rows[1].Name != "fifo"+unfinished {
 		t.Errorf("fifo is not finished under seed 2, and its row is %q", rows[1].Name)
+	}
+	tasks[4].run = nil // it was not begun
+	if rows := s.rows(tasks, true); rows[1].Name != "fifo" || report.Measures(&rows[1])["jct_mean_h"] != 2 || rows[1].Verdict.Best["jct_mean_h"] != "" {
+		t.Errorf("interrupted, and the row of fifo is %+v, want that of the first seed, and that none is best", rows[1])
 	}
 }
 
@@ -63,7 +67,7 @@ func TestRows(t *testing.T) {
 func TestRows_of_each_seed(t *testing.T) {
 	s := &simulation{config: config.Default(), seeds: 2, each: true}
 	s.config.Policies = []string{"sia", "fifo"}
-	rows := s.rows([]*task{ended("sia", 1, 1, false), ended("fifo", 1, 2, false), ended("sia", 2, 3, false), ended("fifo", 2, 6.1, false)})
+	rows := s.rows([]*task{ended("sia", 1, 1, false), ended("fifo", 1, 2, false), ended("sia", 2, 3, false), ended("fifo", 2, 6.1, false)}, false)
 	if len(rows) != 4 || report.Measures(&rows[2])["jct_mean_h"] != 3 || rows[3].Verdict.Best["jct_mean_h"] != "sia" {
 		t.Errorf("rows %+v", rows)
 	}
