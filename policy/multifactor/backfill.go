@@ -1,7 +1,6 @@
 package multifactor
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -19,7 +18,6 @@ func (r *round) backfill(o *Backfill) {
 	if last < 0 {
 		return
 	}
-	r.nodes.sortEnds()
 	for k := range tested[:last+1] {
 		if at := &tested[k]; !at.done && len(at.wants) > 0 {
 			r.startOrReserve(at, o.Horizon)
@@ -138,32 +136,22 @@ func (n *nodes) willRun(w *want, at, lasts time.Duration) (time.Duration, []int)
 			continue
 		}
 		if first == 0 {
-			first = e.in
+			first = n.in(e)
 		}
 		f.GPUs, f.CPUs, f.Memory = f.GPUs+e.GPUs, f.CPUs+e.CPUs, f.Memory+e.Memory
 		if !f.covers && covers(&f.Resources, &w.each) {
 			f.covers, enough = true, enough+1
 		}
-		if k+1 < len(n.ends) && n.ends[k+1].in <= first+window {
+		if k+1 < len(n.ends) && n.in(&n.ends[k+1]) <= first+window {
 			continue
 		}
 		if enough >= w.nodes {
-			return e.in, n.choose(w)
+			return n.in(e), n.choose(w)
 		}
 		first, window = 0, 2*window
 	}
 	if enough >= w.nodes {
-		return n.ends[len(n.ends)-1].in, n.choose(w)
+		return n.in(&n.ends[len(n.ends)-1]), n.choose(w)
 	}
 	return never, nil
-}
-
-// sortEnds collects the ends of what runs, in order of time.
-func (n *nodes) sortEnds() {
-	n.ends = n.ends[:0]
-	for i := range n.all {
-		n.ends = append(n.ends, n.all[i].ends...)
-	}
-	slices.SortStableFunc(n.ends, func(a, b release) int { return cmp.Compare(a.in, b.in) })
-	n.sorted = true
 }

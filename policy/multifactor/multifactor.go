@@ -53,7 +53,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	p.lineUp(r) // 2. the others queue, by priority
 	due := p.backfills(s)
 	if r.hopeful() {
-		r.nodes.reset(s.Cluster)
 		r.occupy()
 		r.main(p.o.Depth) // 3. the main scheduler
 		if due {          // 4. and, from time to time, the other

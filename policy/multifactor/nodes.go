@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// nodes are what is free of each node, now and later.
+// nodes are what is free of each node, now and later. Between rounds they stay as they are; see occupy.
 type nodes struct {
 	cluster *cluster.Cluster
 	all     []node
@@ -16,8 +16,12 @@ type nodes struct {
 	least   [][]int // by type, then GPUs: how many nodes have so many free now
 	free    []room  // what a test believes of each
 	able    []int
-	ends    []release // of what runs, by time, if sorted
-	sorted  bool
+	began   time.Time       // when the cluster was first seen
+	now     time.Duration   // since then
+	ends    []release       // of what jobs hold, by time
+	holders []holder        // jobs that held something when the nodes were last occupied, in the order of the snapshot
+	spare   []holder        // room for the next
+	given   []release       // to jobs that began after that
 	edges   []time.Duration // of what is reserved, ascending
 }
 
@@ -27,48 +31,50 @@ type room struct {
 	open, covers bool
 }
 
-// A node is what it has free, when more will be, and when it is reserved.
+// A node is what it has free, and when it is reserved.
 type node struct {
 	id       cluster.NodeID
 	t        int
 	capacity cluster.Resources
 	free     cluster.Resources
-	ends     []release // of what runs
+	holds    int // how many releases are to come
 	reserved []reserved
 }
 
-// A release is what is given back, by time limits.
+// A release is what is given back of a node, by time limits.
 type release struct {
-	in   time.Duration
+	at   time.Duration // since nodes.began
 	node int
 	cluster.Resources
 }
 
-// reset makes all nodes free.
-func (n *nodes) reset(c *cluster.Cluster) {
+// byTime orders releases.
+func byTime(a, b release) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node)) }
+
+// in returns how long from now a release is expected; what is overdue, in a second.
+func (n *nodes) in(e *release) time.Duration { return max(time.Second, e.at-n.now) }
+
+// begin begins a round: nothing is reserved, and what was given in the round before is given back.
+func (n *nodes) begin(c *cluster.Cluster, now time.Time) {
 	if n.cluster != c {
-		n.learn(c)
+		n.learn(c, now)
 	}
-	for t := range n.least {
-		clear(n.least[t])
-	}
-	n.edges, n.sorted = n.edges[:0], false
-	for i := range n.all {
-		m := &n.all[i]
-		m.free, m.ends, m.reserved = m.capacity, m.ends[:0], m.reserved[:0]
-		n.least[m.t][m.free.GPUs]++
-	}
-	for _, of := range n.least {
-		for g := len(of) - 2; g >= 0; g-- {
-			of[g] += of[g+1]
+	n.now = now.Sub(n.began)
+	if len(n.edges) > 0 {
+		for i := range n.all {
+			n.all[i].reserved = n.all[i].reserved[:0]
 		}
 	}
+	for i := range n.given {
+		n.giveBack(&n.given[i])
+	}
+	n.edges, n.given = n.edges[:0], n.given[:0]
 }
 
-// learn takes up the nodes of a cluster.
-func (n *nodes) learn(c *cluster.Cluster) {
+// learn takes up the nodes of a cluster, all of them free.
+func (n *nodes) learn(c *cluster.Cluster, now time.Time) {
 	types := c.Types()
-	*n = nodes{cluster: c, byType: make([][]int, len(types)), least: make([][]int, len(types))}
+	*n = nodes{cluster: c, began: now, byType: make([][]int, len(types)), least: make([][]int, len(types))}
 	for t := range types {
 		n.least[t] = make([]int, types[t].PerNode+1)
 	}
@@ -78,8 +84,11 @@ func (n *nodes) learn(c *cluster.Cluster) {
 		if !types[t].Counts() {
 			capacity = cluster.Resources{GPUs: capacity.GPUs}
 		}
-		n.all = append(n.all, node{id: m.ID, t: t, capacity: capacity})
+		n.all = append(n.all, node{id: m.ID, t: t, capacity: capacity, free: capacity})
 		n.byType[t] = append(n.byType[t], i)
+		for g := range capacity.GPUs + 1 {
+			n.least[t][g]++
+		}
 	}
 }
 
@@ -97,20 +106,6 @@ func (r *round) stay() {
 	}
 }
 
-// occupy takes from the nodes what jobs hold.
-func (r *round) occupy() {
-	for i, j := range r.Snapshot.Jobs {
-		on := r.Plan().Jobs[i].Placement
-		if len(on) == 0 {
-			continue
-		}
-		until := max(time.Second, limit(j)-r.now.Sub(j.Since))
-		for k := range on {
-			r.nodes.take(&on[k], until)
-		}
-	}
-}
-
 // close leaves the nodes for an allocation to the placer: it is new, as that of a reservation of Oxgang's own, or its nodes are
 // not known. No other job starts on nodes of its type in this round.
 func (r *round) close(a *cluster.Allocation) {
@@ -119,27 +114,44 @@ func (r *round) close(a *cluster.Allocation) {
 	}
 }
 
-// take takes a share of a node until some time from now.
-func (n *nodes) take(s *cluster.Share, until time.Duration) {
-	if i, ok := n.cluster.Index(s.Node); ok {
-		n.subtract(i, s.Resources, until)
-	}
-}
-
-// subtract takes resources of a node until some time from now.
-func (n *nodes) subtract(i int, what cluster.Resources, until time.Duration) {
+// take takes resources of a node until a time, and returns their release.
+func (n *nodes) take(i int, what cluster.Resources, until time.Duration) release {
 	m := &n.all[i]
 	if m.capacity.CPUs == 0 {
 		what.CPUs, what.Memory = 0, 0
 	}
-	for g := m.free.GPUs; g > max(0, m.free.GPUs-what.GPUs); g-- {
+	e := release{until, i, what}
+	at, _ := slices.BinarySearchFunc(n.ends, e, byTime)
+	n.ends = slices.Insert(n.ends, at, e)
+	m.holds++
+	n.leave(m, minus(m.free, what))
+	return e
+}
+
+// giveBack undoes what take did, as it returned it.
+func (n *nodes) giveBack(e *release) {
+	at, _ := slices.BinarySearchFunc(n.ends, *e, byTime)
+	for n.ends[at].Resources != e.Resources { // another release of the same node, at the same time
+		at++
+	}
+	n.ends = slices.Delete(n.ends, at, at+1)
+	m := &n.all[e.node]
+	if m.holds--; m.holds == 0 {
+		n.leave(m, m.capacity) // exactly, whatever CPUs were added and subtracted
+		return
+	}
+	n.leave(m, minus(m.free, cluster.Resources{GPUs: -e.GPUs, CPUs: -e.CPUs, Memory: -e.Memory}))
+}
+
+// leave sets what is free of a node.
+func (n *nodes) leave(m *node, free cluster.Resources) {
+	for g := m.free.GPUs; g > max(0, free.GPUs); g-- {
 		n.least[m.t][g]--
 	}
-	m.free = minus(m.free, what)
-	m.ends = append(m.ends, release{until, i, what})
-	if n.sorted { // while backfilling
-		n.sortEnds()
+	for g := max(0, m.free.GPUs) + 1; g <= free.GPUs; g++ {
+		n.least[m.t][g]++
 	}
+	m.free = free
 }
 
 // minus returns what is left of resources.
@@ -216,14 +228,14 @@ func runsOf(able []int) [][]int {
 	return runs
 }
 
-// place takes what is wanted of nodes, and returns the placement.
-func (n *nodes) place(w *want, on []int, until time.Duration) cluster.Placement {
+// place takes what is wanted of nodes for so long, and returns the placement.
+func (n *nodes) place(w *want, on []int, lasts time.Duration) cluster.Placement {
 	p := make(cluster.Placement, len(on))
 	for k, i := range on {
 		what := w.each
 		what.GPUs = w.share(k)
 		p[k] = cluster.Share{Node: n.all[i].id, Resources: what}
-		n.subtract(i, what, until)
+		n.given = append(n.given, n.take(i, what, n.now+lasts))
 	}
 	p.Sort()
 	return p
