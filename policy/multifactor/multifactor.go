@@ -19,6 +19,7 @@ type Policy struct {
 	plan   *policy.Plan  // of a round after which nothing starts until something happens; nil: there is none
 	seen   []*policy.Job // its rows
 	on     *cluster.Cluster
+	lasts  time.Time // until when plan stays right, unless something happens; zero: for ever
 	used   usage
 	line   []place
 	nodes  nodes
@@ -52,7 +53,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r.stay()
 	p.lineUp(r) // 2. the others queue, by priority
 	due := p.backfills(s)
-	if r.hopeful() {
+	hopeful := r.hopeful()
+	if hopeful {
 		r.occupy()
 		r.main(p.o.Depth) // 3. the main scheduler
 		if due {          // 4. and, from time to time, the other
@@ -60,7 +62,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		}
 	}
 	r.explain()
-	p.remember(r, due)
+	p.remember(r, due, hopeful)
 	return r.Plan(), nil
 }
 
@@ -74,18 +76,23 @@ func (p *Policy) backfills(s *policy.Snapshot) bool {
 }
 
 // remember keeps a round in which backfilling has started nothing, because there is nothing to start either until something
-// happens: reservations come nearer, and what is not free now is not before a job ends.
-func (p *Policy) remember(r *round, due bool) {
-	p.plan = nil
+// happens: reservations come nearer, and what is not free now is not before a job ends. It is so until a job is
+// overdue: from then on its end is expected later and later, and what is reserved after it, too. Where no job has GPUs enough,
+// no job starts for all that.
+func (p *Policy) remember(r *round, due, hopeful bool) {
+	p.plan, p.lasts = nil, time.Time{}
 	if !due || slices.ContainsFunc(r.line, func(at place) bool { return at.done }) {
 		return
+	}
+	if hopeful && len(r.nodes.ends) > 0 {
+		p.lasts = r.nodes.began.Add(r.nodes.ends[0].at - overdue)
 	}
 	p.plan, p.on, p.seen = r.Plan(), r.Snapshot.Cluster, append(p.seen[:0], r.Snapshot.Jobs...)
 }
 
 // settled reports whether nothing has happened since such a round.
 func (p *Policy) settled(s *policy.Snapshot) bool {
-	return p.plan != nil && p.on == s.Cluster && slices.Equal(p.seen, s.Jobs)
+	return p.plan != nil && (p.lasts.IsZero() || s.Now.Before(p.lasts)) && p.on == s.Cluster && slices.Equal(p.seen, s.Jobs)
 }
 
 // A round is a plan in the making.

@@ -51,8 +51,11 @@ type release struct {
 // byTime orders releases.
 func byTime(a, b release) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node)) }
 
-// in returns how long from now a release is expected; what is overdue, in a second.
-func (n *nodes) in(e *release) time.Duration { return max(time.Second, e.at-n.now) }
+// overdue is how soon a job is expected to end whose time limit is over.
+const overdue = time.Second
+
+// in returns how long from now a release is expected.
+func (n *nodes) in(e *release) time.Duration { return max(overdue, e.at-n.now) }
 
 // begin begins a round: nothing is reserved, and what was given in the round before is given back.
 func (n *nodes) begin(c *cluster.Cluster, now time.Time) {

@@ -1,0 +1,124 @@
+package simulate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/metrics"
+)
+
+// cut returns the first part of the nodes of each type: keep of all, rounded up.
+func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
+	left := make(map[cluster.GPUType]int)
+	for _, t := range nodes.Types() {
+		left[t.Type] = (t.Nodes*keep + of - 1) / of
+	}
+	gone := make(map[cluster.NodeID]bool)
+	for _, n := range nodes.Nodes() {
+		left[n.GPUType]--
+		gone[n.ID] = left[n.GPUType] < 0
+	}
+	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
+}
+
+// A sized cluster is how long jobs wait on a part of the nodes.
+type sized struct {
+	GPUs     int     `json:"gpus"`
+	MeanWait float64 `json:"mean_wait_s"`
+	P90Wait  float64 `json:"p90_wait_s"`
+}
+
+// steps is into how many sizes a cluster is cut at most.
+const steps = 64
+
+// fewer finds out with how few GPUs the best alternative makes jobs wait no longer than the own policy with all of them.
+// It simulates smaller clusters by bisection, for the change as it is and for both ends of its range.
+func (q *question) fewer(ctx context.Context, a *answer, nodes *cluster.Cluster) error {
+	best, of := a.best, min(steps, len(nodes.Nodes()))
+	tried := make(map[int]*sized)
+	try := func(keep int) (*sized, error) {
+		if s, ok := tried[keep]; ok {
+			return s, nil
+		}
+		part := cut(nodes, keep, of)
+		q.say("%s, %s, %d GPUs\n", best.policy, best.scenario.Name, part.GPUs())
+		s, err := q.onPart(ctx, best, part)
+		tried[keep] = s
+		return s, err
+	}
+	target := func(factor float64) (int, error) {
+		low, high := 0, of // low is too few, high is enough
+		for high-low > 1 {
+			middle := (low + high) / 2
+			s, err := try(middle)
+			switch {
+			case err != nil:
+				return 0, err
+			case s != nil && s.MeanWait*factor <= a.replayed.MeanWait && s.P90Wait*factor <= a.replayed.P90Wait:
+				high = middle
+			default:
+				low = middle
+			}
+		}
+		return cut(nodes, high, of).GPUs(), nil
+	}
+	if best.MeanWait > a.replayed.MeanWait {
+		return nil
+	}
+	longer, shorter := math.Inf(1), 0.0
+	if best.High != nil {
+		longer, shorter = best.change.High/best.change.Ratio, best.change.Low/best.change.Ratio
+	}
+	f := &fewerGPUs{Policy: best.policy, Assumes: best.Assumes}
+	for _, to := range []struct {
+		factor float64
+		gpus   *int
+	}{{1, &f.Enough}, {longer, &f.AtMost}, {shorter, &f.AtLeast}} {
+		n, err := target(to.factor)
+		if err != nil {
+			return err
+		}
+		*to.gpus = n
+	}
+	for _, s := range tried {
+		if s != nil {
+			f.Tried = append(f.Tried, *s)
+		}
+	}
+	f.Tried = append(f.Tried, sized{nodes.GPUs(), best.MeanWait, best.P90Wait})
+	slices.SortFunc(f.Tried, func(a, b sized) int { return a.GPUs - b.GPUs })
+	f.share(nodes.GPUs(), &q.price)
+	a.Fewer = f
+	return nil
+}
+
+// onPart simulates an alternative on a part of the nodes; nil: some job does not fit there.
+func (q *question) onPart(ctx context.Context, row *answerRow, part *cluster.Cluster) (*sized, error) {
+	if !q.fits(part) {
+		return nil, nil //nolint:nilnil // too small is an answer
+	}
+	run, _, err := q.simulate(ctx, variant{policy: row.policy, scenario: row.scenario, seed: q.config.Sim.Seed, nodes: part})
+	if err != nil {
+		return nil, err
+	}
+	c := compare(q.past.jobs(), "", []string{row.policy}, []*metrics.Result{run.Result})
+	f := c.figures(float64(part.GPUs()), simulatedAs(0))
+	return &sized{part.GPUs(), f.Wait, f.P90}, nil
+}
+
+// fits reports whether every job that fits the history's nodes fits on a part of them.
+func (q *question) fits(part *cluster.Cluster) bool {
+	for i := range q.past.recorded.Jobs {
+		o := &q.past.recorded.Jobs[i]
+		spec := &o.Arrival.Spec
+		room := func(t cluster.TypeInfo) bool {
+			return spec.Eligible(t.Type) && spec.GPUs <= t.GPUs && o.Nodes <= t.Nodes
+		}
+		if !slices.ContainsFunc(part.Types(), room) {
+			return false
+		}
+	}
+	return true
+}
