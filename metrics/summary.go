@@ -22,6 +22,9 @@ func (r *Recorder) Result() *Result {
 
 // close ends what goes on and returns the Result. It changes r, which is of no use afterwards.
 func (r *Recorder) close() *Result {
+	if !r.heard.IsZero() {
+		r.advance(r.heard)
+	}
 	if len(r.active) == 0 && len(r.ending) > 0 {
 		r.integrate(r.boundary)
 	}
