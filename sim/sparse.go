@@ -3,17 +3,16 @@ package sim
 import "time"
 
 // report is what an agent does when a report is due: it measures, learns, reports, and chooses its batch size. It does none
-// of this if the report would be like the last one, which taught nothing (Options.Sparse).
+// of this if the report would be like the last one, which taught nothing (Options.Sparse): gradients change with the epoch, noise with each
+// report, and of what jobs learn together others may have learned more.
 func (g *agent) report(w *World) {
 	if g.repeats {
 		g.measured = w.now
 		return
 	}
-	batch, step, sync := g.batch, g.step, g.sync
 	taught := g.measure(w)
 	g.tune()
-	g.repeats = w.o.Sparse && !taught && g.noise == nil && g.app.Curve == nil && !w.o.Estimate.Share &&
-		g.batch == batch && g.step == step && g.sync == sync
+	g.repeats = w.o.Sparse && !taught && g.noise == nil && g.app.Curve == nil && !w.o.Estimate.Share
 }
 
 // due returns when the first report after a time is due: at a multiple of the report interval since Epoch.

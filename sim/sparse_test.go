@@ -25,6 +25,7 @@ type deeds struct {
 	now     time.Time
 	events  []string // of now
 	reports int
+	longest time.Duration // interval of a report
 }
 
 func (d *deeds) sorted(now time.Time) {
@@ -42,7 +43,7 @@ func (d *deeds) sorted(now time.Time) {
 func (d *deeds) Event(now time.Time, ev scheduler.Event) {
 	d.Observer.Event(now, ev)
 	if r, ok := ev.(scheduler.Reported); ok && r.StepTime > 0 && !r.Profile {
-		d.reports++
+		d.reports, d.longest = d.reports+1, max(d.longest, r.Interval)
 		return
 	}
 	d.sorted(now)
@@ -118,6 +119,9 @@ func TestSparse(t *testing.T) {
 					if a, b := loud.text.String(), sparse.text.String(); a != b {
 						one, two := firstDifference(a, b)
 						t.Fatalf("with all reports:\n%s\nwithout those that teach nothing:\n%s", one, two)
+					}
+					if sparse.longest > loud.longest {
+						t.Fatalf("a report of %v, want no longer interval than %v, as with all reports", sparse.longest, loud.longest)
 					}
 					all, few = all+loud.reports, few+sparse.reports
 				})
