@@ -2,6 +2,7 @@ package sim
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -15,23 +16,32 @@ type entry struct {
 	what  func(*World)
 }
 
+// void reports whether the agent does something else by now.
+func (e entry) void() bool { return e.what == nil && e.turn != e.agent.turn }
+
 func (e entry) happen(w *World) {
 	switch {
 	case e.what != nil:
 		e.what(w)
-	case e.turn == e.agent.turn:
+	case !e.void():
 		e.agent.act(w)
 	}
 }
 
 // agenda is a priority queue of entries, sorted by time, then order. Void entries stay in it
-// until they are first.
+// until they are first, or there are as many entries as twice those that were not void.
 type agenda struct {
 	heap  entries
 	count int
+	kept  int // entries when the void ones were last removed
 }
 
 func (a *agenda) push(e entry) {
+	if len(a.heap) >= 2*a.kept+64 {
+		a.heap = slices.DeleteFunc(a.heap, entry.void)
+		heap.Init(&a.heap)
+		a.kept = len(a.heap)
+	}
 	a.count++
 	e.order = a.count
 	heap.Push(&a.heap, e)
@@ -43,7 +53,7 @@ func (a *agenda) pop() entry { return heap.Pop(&a.heap).(entry) }
 func (a *agenda) peek() (time.Time, bool) {
 	for len(a.heap) > 0 {
 		e := &a.heap[0]
-		if e.what != nil || e.turn == e.agent.turn {
+		if !e.void() {
 			return e.at, true
 		}
 		heap.Pop(&a.heap)

@@ -26,19 +26,37 @@ func (g *agent) catchUp(w *World) {
 	if !g.repeats || w.o.Public.ExitOnRound {
 		return
 	}
-	for at := w.due(g.at); !at.After(w.now); at = at.Add(w.o.ReportInterval) {
-		g.advance(w, at)
-		g.measured = at
+	due := w.due(g.at)
+	if due.After(w.now) {
+		return
 	}
+	g.advance(w, due)
+	more := int(w.now.Sub(due) / w.o.ReportInterval)
+	if w.o.Checkpoint > 0 {
+		for ; more > 0; more-- {
+			g.advance(w, g.at.Add(w.o.ReportInterval))
+		}
+	}
+	each := g.rate * w.o.ReportInterval.Seconds()
+	for range more {
+		g.progress += each
+	}
+	g.at = g.at.Add(time.Duration(more) * w.o.ReportInterval)
+	g.measured = g.at
 }
 
 // skip returns the time of the last report before the epoch ends at a progress, and the progress then, of an agent whose
 // reports are left out.
 func (g *agent) skip(w *World, end float64) (at time.Time, progress float64) {
-	at, progress = g.at, g.progress
-	for due := w.due(at); max(0, end-progress)/g.rate > due.Sub(at).Seconds(); due = due.Add(w.o.ReportInterval) {
-		progress += g.rate * due.Sub(at).Seconds()
-		at = due
+	due := w.due(g.at)
+	first, each := due.Sub(g.at).Seconds(), w.o.ReportInterval.Seconds()
+	if !(max(0, end-g.progress)/g.rate > first) {
+		return g.at, g.progress
 	}
-	return at, progress
+	progress = g.progress + g.rate*first
+	reports := 0
+	for more := g.rate * each; max(0, end-progress)/g.rate > each; reports++ {
+		progress += more
+	}
+	return due.Add(time.Duration(reports) * w.o.ReportInterval), progress
 }
