@@ -89,7 +89,7 @@ func (w *World) application(a *workload.Arrival) *workload.Application {
 	if a.Application != "" {
 		return w.catalog[a.Application]
 	}
-	return a.Steady()
+	return w.steady.Of(&a.Spec, a.ScalingLoss)
 }
 
 // biases draws the factor by which a job's reports are wrong on each GPU type.
@@ -192,8 +192,11 @@ func (g *agent) drawSlow(w *World) float64 {
 	return 1
 }
 
-// fit sets the largest local batch size to what runs on the GPUs held.
+// fit sets the largest local batch size to what runs on the GPUs held, of a job that may have more than one sample there.
 func (g *agent) fit() {
+	if g.app.Batch.Max <= 1 {
+		return
+	}
 	t := g.alloc.GPUType
 	_, most := g.app.Speed.LocalRange(t, g.shape)
 	if own, ok := g.spec.Batch.LocalMax[t]; ok && g.limits.Max == g.spec.Batch.Max {
