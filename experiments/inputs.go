@@ -43,12 +43,13 @@ type Inputs struct {
 	stretch     map[string]float64               // by application: times the samples its trace says
 	equivalents map[cluster.GPUType]int          // of GPUs on loan: job.Spec.Equivalents
 	told        map[job.ID]*workload.Arrival     // known by their duration, whose specification does not say all that is true
+	alone       *isolatedTimes                   // of finish-time fairness
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
 // an error that names file, line, column and value of what is wrong with them.
 func Load(c *config.Config, files Files) (*Inputs, error) {
-	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents()}
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents(), alone: &isolatedTimes{known: make(map[isolatedKey]float64)}}
 	var err error
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package experiments
 import (
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -27,13 +28,34 @@ type isolatedKey struct {
 	gpus       int // submitted, of a job with a schedule
 }
 
+// isolatedTimes are the seconds that jobs take alone, shared by the runs of one Inputs, which may be at the same time.
+type isolatedTimes struct {
+	mu    sync.Mutex
+	known map[isolatedKey]float64
+}
+
+// of returns the seconds of a key, by compute if they are not known.
+func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
+	t.mu.Lock()
+	seconds, ok := t.known[k]
+	t.mu.Unlock()
+	if ok {
+		return seconds
+	}
+	seconds = compute() // two runs may compute it at the same time, and find the same
+	t.mu.Lock()
+	t.known[k] = seconds
+	t.mu.Unlock()
+	return seconds
+}
+
 // isolated returns the isolated times of finish-time fairness by the ground
 // truth: alone on the whole GPUs of a share, with the GPU-proportional share of
 // CPUs and memory, and on less than the job's least for a share of the time. Jobs
-// alike share an answer. Sources: Sia §3.5.5; Synergy §2.
+// alike share an answer, in all runs of the inputs. Sources: Sia §3.5.5; Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
-	known := make(map[isolatedKey]float64)
-	var alike workload.Steadies
+	times := in.alone
+	var alike workload.Steadies // of one run
 	return func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration {
 		info, ok := in.Cluster.Type(t)
 		if !ok {
@@ -54,12 +76,11 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 		if app.Curve == nil {
 			k.target, k.gpus = spec.Target, spec.GPUs
 		}
-		seconds, ok := known[k]
-		if !ok || k.mode == job.Given { // which has regimes of its own
-			seconds = app.Alone(spec, share)
-			known[k] = seconds
+		alone := func() float64 { return app.Alone(spec, share) }
+		if k.mode == job.Given { // which has regimes of its own
+			return lasting(alone(), gpus/float64(n), in.restartDelay(app))
 		}
-		return lasting(seconds, gpus/float64(n), in.restartDelay(app))
+		return lasting(times.of(k, alone), gpus/float64(n), in.restartDelay(app))
 	}
 }
 

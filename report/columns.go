@@ -184,14 +184,18 @@ var columns = []column{
 
 // columnsOf returns the columns of a summary of runs: those of every run, with the
 // threshold of unfairness in their names; those of loans, if something can be lent; and
-// those by GPU type. For a run that failed, no value is known.
+// those by GPU type. For a run that failed, no value is known; one that has means shows these.
 func columnsOf(all []Run) []column {
 	cols := columnsOfEnded(ended(all))
 	for i := range cols {
-		value := cols[i].value
+		value, key, mean := cols[i].value, cols[i].key, cols[i].shown != paged
 		cols[i].value = func(r *Run) (float64, bool) {
-			if r.Result == nil {
+			switch {
+			case r.Result == nil:
 				return 0, false
+			case r.Means != nil && mean:
+				v, known := r.Means[key]
+				return v, known
 			}
 			return value(r)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,15 +42,17 @@ var (
 
 // view of a page, as the template wants it.
 type pageView struct {
-	Title  string
-	Facts  []string
-	Tables []pageTable
-	Rented bool // in some run something could be
-	Lent   bool // likewise
-	Unfair float64
-	Style  template.CSS
-	Script template.JS
-	Data   pageData
+	Title   string
+	Verdict []string // sentences; none: there is no verdict
+	Over    string   // what the tables are means over; empty: nothing
+	Facts   []string
+	Tables  []pageTable
+	Rented  bool // in some run something could be
+	Lent    bool // likewise
+	Unfair  float64
+	Style   template.CSS
+	Script  template.JS
+	Data    pageData
 }
 
 // A pageTable is one part of the summary.
@@ -70,12 +73,13 @@ type pageRow struct {
 
 type pageCell struct {
 	Text string
-	Best bool // of its column
+	Best bool // see column.best
 }
 
 // pageData is what the script reads.
 type pageData struct {
 	Policies []string          `json:"policies"`
+	Observed int               `json:"observed"` // the policy that is none, but what happened; -1: none is
 	GPUTypes []cluster.GPUType `json:"gpuTypes"`
 	Jobs     []int             `json:"jobs"`     // of each policy, shown or not
 	MostJobs int               `json:"mostJobs"` // of a policy, shown
@@ -98,10 +102,16 @@ func HTML(w io.Writer, in Input) error {
 		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
 		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
 		Data: pageData{
-			Policies: []string{}, Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
+			Policies: []string{}, Observed: slices.IndexFunc(runs, func(r Run) bool { return r.Observed }), Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
 			Rho: rhoText(runs), Unfair: unfairAbove(runs),
 			GPUTypes: gpuTypes(runs), Sizings: sizings(runs), Datasets: datasets(runs, onPage),
 		},
+	}
+	if verdict := verdictOf(in.Runs); verdict != nil {
+		v.Verdict = verdict.Sentences
+	}
+	if i := slices.IndexFunc(runs, func(r Run) bool { return r.Means != nil }); i >= 0 {
+		v.Over = meansOver(runs[i].Verdict)
 	}
 	if v.Title == "" {
 		v.Title = "Oxgang report"
@@ -136,40 +146,15 @@ func summarise(title string, about group, runs []Run) pageTable {
 		if c.shown == data || c.about != about || !c.some(runs) {
 			continue
 		}
-		best := c.best(runs)
 		t.Columns = append(t.Columns, c)
 		for i := range runs {
 			if runs[i].Result == nil {
 				continue
 			}
-			text := c.cell(&runs[i])
-			t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: text, Best: text == best})
+			t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: c.cell(&runs[i]), Best: c.best(&runs[i])})
 		}
 	}
 	return t
-}
-
-// best returns the text of the column's best value, empty if all are equally
-// good.
-func (c *column) best(runs []Run) string {
-	var best float64
-	text, some, differ := "", false, false
-	for i := range runs {
-		v, ok := c.value(&runs[i])
-		if !ok {
-			continue
-		}
-		cell := c.cell(&runs[i])
-		differ = differ || some && cell != text
-		if !some || float64(c.better)*(v-best) > 0 {
-			best, text = v, cell
-		}
-		some = true
-	}
-	if !differ || c.better == none {
-		return ""
-	}
-	return text
 }
 
 // Title returns the column's name, for the template.

@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/metrics/verdict"
 )
 
 // A Run is one simulated or live run to report on.
@@ -22,6 +23,14 @@ type Run struct {
 	// Trust says how well the history that was simulated is simulated under its own policy; nil: it
 	// was none. Tables for programs have it in columns after all others.
 	Trust *metrics.Trust `json:"trust,omitempty"`
+	// Policy is that of the run, where Name says more; empty: the run is not compared.
+	Policy string `json:"-"`
+	// Observed says that the run was not simulated: it is what happened.
+	Observed bool `json:"-"`
+	// Means are the measures that tables show, by name, in place of those of Result: see Averaged. Nil: those of Result.
+	Means map[string]float64 `json:"means,omitempty"`
+	// Verdict says which policy is best, the same for all runs; nil: no policies are compared.
+	Verdict *verdict.Verdict `json:"verdict,omitempty"`
 	// PolicyTimes are the times the policy took, one per round; nil if they
 	// were not measured. They differ between machines, so only HTML, CSVs and
 	// Times show them, and JSON leaves them out.

@@ -468,29 +468,6 @@ func TestHTML_bounds_long_runs(t *testing.T) {
 	}
 }
 
-func TestSummary_marks_the_best(t *testing.T) {
-	runs := []Run{small()[0], small()[0]}
-	better := *runs[1].Result
-	better.Summary.MeanJCT, better.Summary.GoodputRatio = 900, 0.8
-	runs[1].Result = &better
-	best := map[string][]bool{}
-	for _, about := range []group{ofTheJobs, ofTheGPUs} {
-		tab := summarise("", about, runs)
-		for c, col := range tab.Columns {
-			best[col.key] = []bool{tab.Rows[0].Cells[c].Best, tab.Rows[1].Cells[c].Best}
-		}
-	}
-	want := map[string][]bool{
-		"jct_mean_h": {false, true}, "goodput_ratio_pct": {true, false},
-		"makespan_h": {false, false}, "utilisation_pct": {false, false},
-	}
-	for key, w := range want {
-		if diff := cmp.Diff(w, best[key]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", key, diff)
-		}
-	}
-}
-
 func BenchmarkHTML(b *testing.B) {
 	runs := []Run{synthetic(b, "sia", 160, 1), synthetic(b, "fifo", 160, 2), synthetic(b, "srtf", 160, 3)}
 	for b.Loop() {

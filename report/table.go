@@ -31,9 +31,9 @@ func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
 // Table writes one row per run. JSON, YAML and CSV have full precision, with null (CSV:
 // nothing) for what is not known; a column after them says why a run failed, and others, where
-// history was simulated, how well it is. Text shows what is not known as "-", leaves out columns
-// that are known for no run, and shows why a run failed in place of its numbers. The same
-// results give the same bytes.
+// history was simulated, how well it is, and the verdict. Text shows what is not known as "-", leaves out columns
+// that are known for no run, and shows why a run failed in place of its numbers. It has the verdict above its
+// rows, and a star where a policy is best. The same results give the same bytes.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(columnsOf(runs), func(c column) bool { return c.shown == paged })
@@ -66,6 +66,24 @@ func (c *column) cell(r *Run) string {
 	return strconv.FormatFloat(v, 'f', c.decimals, 64)
 }
 
+// star follows the best value of a column, and marked is what it means.
+const (
+	star   = "*"
+	marked = star + " better than under every other policy by more than chance"
+)
+
+// starred returns the column's value for people with a star if it is best. In a column that has a star, other values end in a
+// space, so that digits are below each other.
+func (c *column) starred(r *Run, runs []Run) string {
+	switch {
+	case c.best(r):
+		return c.cell(r) + star
+	case slices.ContainsFunc(runs, func(r Run) bool { return c.best(&r) }):
+		return c.cell(r) + " "
+	}
+	return c.cell(r)
+}
+
 // some reports whether any run has a value for the column.
 func (c *column) some(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { _, ok := c.value(&r); return ok })
@@ -80,9 +98,15 @@ func (c *column) exact(r *Run, missing string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// writeText aligns names to the left and numbers to the right.
+// writeText writes the verdict, aligns names to the left and numbers to the right, and says what stars mean.
 func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
-	rows := make([][]string, 1+len(runs))
+	if v := verdictOf(runs); v != nil {
+		for _, sentence := range v.Sentences {
+			fmt.Fprintln(out, printable.Line(sentence))
+		}
+		fmt.Fprintln(out)
+	}
+	rows, stars := make([][]string, 1+len(runs)), false
 	rows[0] = []string{"POLICY"}
 	for i := range runs {
 		rows[i+1] = []string{printable.Line(runs[i].Name)}
@@ -94,7 +118,8 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 		rows[0] = append(rows[0], cols[c].header)
 		for i := range runs {
 			if runs[i].Result != nil {
-				rows[i+1] = append(rows[i+1], cols[c].cell(&runs[i]))
+				rows[i+1] = append(rows[i+1], cols[c].starred(&runs[i], runs))
+				stars = stars || cols[c].best(&runs[i])
 			}
 		}
 	}
@@ -106,6 +131,9 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 			continue
 		}
 		writeRow(out, rows[i+1], widths)
+	}
+	if stars {
+		fmt.Fprintln(out, marked)
 	}
 }
 
@@ -125,6 +153,9 @@ func writeRow(out *bytes.Buffer, row []string, widths []int) {
 	pad := widths[0] - utf8.RuneCountInString(row[0])
 	for c, cell := range row[1:] {
 		out.WriteString(strings.Repeat(" ", pad+2+widths[c+1]-utf8.RuneCountInString(cell)))
+		if c == len(row)-2 {
+			cell = strings.TrimRight(cell, " ")
+		}
 		out.WriteString(cell)
 		pad = 0
 	}
@@ -142,7 +173,7 @@ func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
 			fmt.Fprintf(out, ",\n    %s: %s", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
 		}
 		fmt.Fprintf(out, ",\n    \"error\": %s", quotedOrNull(runs[i].Error))
-		for _, c := range trustOf(runs) {
+		for _, c := range remarksOf(runs) {
 			fmt.Fprintf(out, ",\n    %s: %s", quoted(c.key), c.literal(&runs[i]))
 		}
 		out.WriteString("\n  }")
@@ -164,7 +195,7 @@ func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 			fmt.Fprintf(out, "  %s: %s\n", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
 		}
 		fmt.Fprintf(out, "  \"error\": %s\n", quotedOrNull(runs[i].Error))
-		for _, c := range trustOf(runs) {
+		for _, c := range remarksOf(runs) {
 			fmt.Fprintf(out, "  %s: %s\n", quoted(c.key), c.literal(&runs[i]))
 		}
 	}
@@ -192,7 +223,7 @@ func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
 		header = append(header, cols[c].key)
 	}
 	header = append(header, "error")
-	for _, c := range trustOf(runs) {
+	for _, c := range remarksOf(runs) {
 		header = append(header, c.key)
 	}
 	_ = w.Write(header)
@@ -202,7 +233,7 @@ func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
 			row = append(row, cols[c].exact(&runs[i], ""))
 		}
 		row = append(row, printable.Cell(runs[i].Error))
-		for _, c := range trustOf(runs) {
+		for _, c := range remarksOf(runs) {
 			row = append(row, c.cell(&runs[i]))
 		}
 		_ = w.Write(row)

@@ -61,6 +61,32 @@ func TestGuide_research(t *testing.T) {
 	checkPage(t, &guidePage{name: "research.md", least: 5, after: func(string) {}})
 }
 
+// printed matches what the README says that its first command prints.
+var printed = regexp.MustCompile("(?s)The first command prints, [^\n]*:\n\n```\n(.*?)```\n")
+
+// TestReadme compares what the README says that its first command prints with what it prints, to the last character.
+func TestReadme(t *testing.T) {
+	name := filepath.Join(testdata.Root(t), "README.md")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := printed.FindStringSubmatch(string(text))
+	if said == nil {
+		t.Fatalf("%s does not say what its first command prints, want %q", name, printed)
+	}
+	got := output(t, t.TempDir(), "oxgang simulate --quiet", nil)
+	switch {
+	case got == said[1]:
+	case *update:
+		if err := os.WriteFile(name, []byte(strings.Replace(string(text), said[1], got, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("oxgang simulate prints something else than README.md says (-update rewrites it):\n%s", got)
+	}
+}
+
 // checkPage runs the examples of a page.
 func checkPage(t *testing.T, p *guidePage) {
 	t.Helper()

@@ -33,7 +33,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	messages := bufio.NewReader(stderr)
 	first, err := messages.ReadString('\n')
-	if err != nil || first != "2 runs of 100000 jobs on 3504 GPUs\n" {
+	if err != nil || first != "6 runs of 100000 jobs on 3504 GPUs\n" {
 		t.Fatalf("first line %q, %v", first, err)
 	}
 	growing(t, filepath.Dir(out))

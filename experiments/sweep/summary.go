@@ -5,18 +5,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxgang/oxgang/metrics/interval"
 	"github.com/oxgang/oxgang/report"
 )
+
+// level is the confidence of intervals over the seeds.
+const level = 0.95
 
 // A Row is one measure of one policy in one cell of the grid, over the seeds.
 type Row struct {
 	Cell    []string // the values of the axes but policy and seed, in their order
 	Policy  string
 	Measure string
-	Value   Interval
+	Value   interval.Interval
 	// Against is the mean of the differences to the baseline, seed by seed: both had the same jobs on the
 	// same nodes, so what differs between seeds is not in it. It has only seeds that both ended.
-	Against  Interval
+	Against  interval.Interval
 	Baseline float64 // mean of the baseline over those seeds
 }
 
@@ -114,7 +118,7 @@ func (s *Sweep) row(cell *Run, policy, measure string, bySeed map[string]*Record
 			differences, baseline = append(differences, v-b), append(baseline, b)
 		}
 	}
-	row.Value, row.Against, row.Baseline = interval(values), interval(differences), interval(baseline).Mean
+	row.Value, row.Against, row.Baseline = interval.Of(values, level), interval.Of(differences, level), interval.Of(baseline, level).Mean
 	return row
 }
 

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/metrics/interval"
 	"github.com/oxgang/oxgang/report/tabular"
 )
 
@@ -33,7 +34,7 @@ func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
 	return written(w, f, columns, len(rows), func(i int) []any {
 		r := &rows[i]
 		row := append(cells(columns, r.Cell), r.Policy, r.Measure)
-		row = append(append(row, r.Value.cells()...), r.Against.cells()...)
+		row = append(append(row, cellsOf(&r.Value)...), cellsOf(&r.Against)...)
 		percent, known := r.Percent()
 		return append(row, orNil(percent, known), r.Verdict())
 	})
@@ -115,8 +116,8 @@ func cells(columns []tabular.Column, texts []string) []any {
 	return row
 }
 
-// cells returns the number of values, mean and interval.
-func (i *Interval) cells() []any {
+// cellsOf returns the number of values, mean and interval.
+func cellsOf(i *interval.Interval) []any {
 	return []any{int64(i.N), orNil(i.Mean, i.N > 0), orNil(i.Low, i.Known), orNil(i.High, i.Known)}
 }
 
@@ -146,11 +147,11 @@ func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 		if !slices.Contains(shown, r.Measure) {
 			continue
 		}
-		line := append(slices.Clone(r.Cell), r.Policy, r.Measure, strconv.Itoa(r.Value.N), short(r.Value.Mean), r.Value.text())
+		line := append(slices.Clone(r.Cell), r.Policy, r.Measure, strconv.Itoa(r.Value.N), short(r.Value.Mean), rangeText(&r.Value))
 		if r.Policy == s.Baseline {
 			line = append(line, "", "")
 		} else {
-			line = append(line, r.against(), r.Against.text())
+			line = append(line, r.against(), rangeText(&r.Against))
 		}
 		for i := range line {
 			line[i] = printable.Line(line[i])
@@ -180,8 +181,8 @@ func (r *Row) against() string {
 	return text
 }
 
-// text returns an interval, "-" if there is none.
-func (i *Interval) text() string {
+// rangeText returns an interval, "-" if there is none.
+func rangeText(i *interval.Interval) string {
 	if !i.Known {
 		return "-"
 	}

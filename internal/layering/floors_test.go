@@ -91,7 +91,9 @@ var rooms = []room{
 	{"journal", 7},
 	{"metrics", 7},
 	{"metrics/lowerbound", 7},
-	{"metrics/resample", 7},
+	{"metrics/verdict", 7},
+	{"metrics/resample", 6}, // statistics alone
+	{"metrics/interval", 6},
 	{"ledger", 7},
 
 	{"explain/counterfactual", 7}, // what would change a decision

@@ -31,7 +31,10 @@ function shape(parent, tag, attributes, text = "") {
 }
 
 const colour = (kind, i) => `var(--${kind}${i % 8})`;
-const policyColour = (i) => `var(--p${i % 12})`;
+const policyColour = (i) => (i === report.observed ? "var(--ink)" : `var(--p${i % 12})`);
+// Lines are told apart by dashes beside colours; what was observed is not dashed.
+const dashes = ["", "8 4", "2 3", "10 3 2 3", "5 2", "10 3 2 3 2 3"];
+const policyDash = (i) => (i === report.observed ? "" : dashes[(i + (report.observed < 0 ? 0 : 1 - (i > report.observed))) % dashes.length]);
 const typeColour = (name) => colour("g", Math.max(0, report.gpuTypes.indexOf(name)));
 const seen = (name) => [...name].map((r) => (/\p{C}/u.test(r) ? "\u00b7" : r)).join("") || "(no name)";
 

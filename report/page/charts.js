@@ -1,7 +1,7 @@
 // Curves and bars, drawn as SVG.
 
 // curves shows lines over a common x axis in the card. options:
-//   lines()   -> [{name, colour, x: [], y: []}], ascending x, a value holds until the next
+//   lines()   -> [{name, colour, dash, x: [], y: []}], ascending x, a value holds until the next
 //   xLabel, yLabel, xText(x), yText(y): for people
 //   yMax: top of the y axis, found if missing;  log: log x axis on;  logSwitch: offer it
 //   rule: x of a vertical rule;  controls(bar, redraw): more controls
@@ -31,7 +31,8 @@ function drawCurves(svg, o, state, legend, redraw) {
   const x = xScale(lines, state.log, box, o);
   const y = scale(0, o.yMax || topOf(lines), box.bottom, box.top);
   axes(svg, box, x, y, o, state.log);
-  for (const l of lines) shape(svg, "path", { class: "curve", d: steps(l, x, y, box), stroke: l.colour });
+  for (const l of lines) shape(svg, "path", { class: "curve", d: steps(l, x, y, box), stroke: l.colour, "stroke-dasharray": l.dash });
+  lineLabels(svg, box, x, y, lines);
   cursor(svg, box, x, y, lines, o);
 }
 
@@ -39,7 +40,8 @@ function drawLegend(legend, lines, hidden, redraw) {
   legend.replaceChildren();
   for (const l of lines) {
     const b = element(legend, "button", { type: "button", "aria-pressed": !hidden.has(l.name), title: seen(l.name) });
-    element(b, "i", { class: "key line" }).style.background = l.colour;
+    const key = shape(b, "svg", { class: "key line", width: 26, height: 4, "aria-hidden": "true" });
+    shape(key, "line", { x1: 0, x2: 26, y1: 2, y2: 2, stroke: l.colour, "stroke-width": 2.4, "stroke-dasharray": l.dash });
     b.append(seen(l.name));
     b.addEventListener("click", () => {
       const i = [...legend.children].indexOf(b);
@@ -49,6 +51,43 @@ function drawLegend(legend, lines, hidden, redraw) {
     });
   }
 }
+
+// lineLabels names lines where they are farthest from the others. A line that has no such place, or only one where
+// another label is, has no label: the legend names it.
+function lineLabels(svg, box, x, y, lines) {
+  if (lines.length < 2) return;
+  const placed = [], apart = 10, spots = 40;
+  lines.forEach((l) => {
+    const text = shape(svg, "text", { class: "line-label", "aria-hidden": "true" }, shortened(seen(l.name), 18));
+    text.style.fill = l.colour;
+    const wide = text.getComputedTextLength();
+    let best = null;
+    for (let k = 0; k < spots; k++) {
+      const left = box.left + 4 + ((box.right - wide - box.left - 8) * k) / (spots - 1);
+      const spot = spotAt(l, lines, x, y, { left, right: left + wide });
+      if (!spot || spot.top < box.top || spot.bottom > box.bottom || placed.some((p) => meet(p, spot))) continue;
+      if (spot.apart >= apart && (!best || spot.apart > best.apart)) best = spot;
+    }
+    if (!best) return text.remove();
+    text.setAttribute("x", best.left);
+    text.setAttribute("y", best.bottom - 4);
+    placed.push(best);
+  });
+}
+
+// spotAt returns where a label of a line is from left to right, above the line, and how far the other lines are from its
+// middle; null: the line is not there.
+function spotAt(l, lines, x, y, { left, right }) {
+  const at = [left, (left + right) / 2, right].map((px) => x.invert(px));
+  const values = at.map((v) => valueAt(l, v));
+  if (values.includes(null)) return null;
+  const bottom = Math.min(...values.map(y)) - 1;
+  const away = lines.filter((o) => o !== l).flatMap((o) => at.map((v) => valueAt(o, v))).filter((v) => v !== null).map((v) => Math.abs(y(v) - bottom + 8));
+  return { left, right, top: bottom - 15, bottom, apart: Math.min(200, ...away) };
+}
+
+const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "\u2026" : text);
 
 function xScale(lines, log, box, o) {
   let low = Infinity, high = -Infinity;
@@ -88,7 +127,11 @@ function axes(svg, box, x, y, o, log) {
     shape(svg, "text", { x: box.left - 7, y: y(t) + 4, "text-anchor": "end" }, o.yTick ? o.yTick(t) : number(t));
   }
   if (o.rule !== undefined) shape(svg, "line", { class: "rule", x1: x(o.rule), x2: x(o.rule), y1: box.top, y2: box.bottom });
-  shape(svg, "text", { x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
+  const middle = (box.left + box.right) / 2, room = 2 * (box.right + 14 - middle);
+  const label = shape(svg, "text", { x: middle, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
+  if (label.getComputedTextLength() <= room) return;
+  label.setAttribute("textLength", room); // drawn closer
+  label.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
 function steps(l, x, y, box) {
@@ -176,7 +219,7 @@ function drawBars(svg, o, width) {
   const left = groupRoom + barRoom;
   const x = scale(0, most, 0, width - left - 62);
   const count = o.groups.reduce((n, g) => n + g.bars.length, 0);
-  const thick = Math.max(9, Math.min(o.thick || 15, (206 - 7 * o.groups.length) / count));
+  const thick = Math.max(13, Math.min(o.thick || 15, (206 - 7 * o.groups.length) / count));
   const bottom = 10 + count * (thick + 1) + (o.groups.length - 1) * 8;
   for (const t of ticks(0, most, (width - left) / 80)) {
     shape(svg, "line", { class: t === 0 ? "axis" : "grid-line", x1: left + x(t), x2: left + x(t), y1: 4, y2: bottom + 2 });

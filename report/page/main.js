@@ -4,7 +4,7 @@
 function byPolicy(name, xName, yName, xUnit, rise) {
   const d = datasets.get(name);
   const [policy, x, y] = ["policy", xName, yName].map((c) => column(d, c));
-  const lines = report.policies.map((name, i) => ({ name, colour: policyColour(i), x: [], y: [], rise }));
+  const lines = report.policies.map((name, i) => ({ name, colour: policyColour(i), dash: policyDash(i), x: [], y: [], rise }));
   const index = new Map(report.policies.map((p, i) => [p, i]));
   policy.values.forEach((_, row) => {
     const l = lines[index.get(policy.word(row))];
@@ -48,7 +48,7 @@ function showUtilisation() {
       sums.set(t, [s[0] + busy.values[row], s[1] + gpus.values[row]]);
     });
     const x = [...sums.keys()];
-    return { name, colour: policyColour(i), x: x.map((t) => t / unit.seconds), y: x.map((t) => (sums.get(t)[1] > 0 ? sums.get(t)[0] / sums.get(t)[1] : 0)) };
+    return { name, colour: policyColour(i), dash: policyDash(i), x: x.map((t) => t / unit.seconds), y: x.map((t) => (sums.get(t)[1] > 0 ? sums.get(t)[0] / sums.get(t)[1] : 0)) };
   });
   curves("utilisation", {
     lines, yMax: 1.02, yTick: (f) => Math.round(100 * f) + " %", yText: percent,

@@ -24,6 +24,9 @@ func failures(tasks []*task) error {
 		if !slices.Contains(order, why) {
 			order = append(order, why)
 		}
+		if t.aside && slices.Contains(names[why], t.policy) {
+			continue // its first seed failed so, too
+		}
 		names[why] = append(names[why], t.name)
 	}
 	var all []error

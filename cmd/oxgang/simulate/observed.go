@@ -57,7 +57,7 @@ func (h *history) add(f *pflag.FlagSet) {
 	f.StringVar(&h.context, "context", "", "context of kubectl to use, with --from-cluster")
 	f.StringVar(&h.kconf, "kubeconfig", "", "configuration of kubectl to use, with --from-cluster")
 	f.StringVar(&h.since, "since", "", "of recorded history, only jobs submitted at most so long before it ends: 30d, 12h")
-	f.StringVar(&h.baseline, "baseline", ownPolicy, "of recorded history, the policy that stands for the cluster's own scheduler")
+	f.StringVar(&h.baseline, "baseline", ownPolicy, "the policy with which the best is compared; of recorded history, it stands for the cluster's own scheduler")
 }
 
 // load reads the history, if there is one, and sets what it contains of the configuration: the trace,

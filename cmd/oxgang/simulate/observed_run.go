@@ -57,7 +57,7 @@ func observed(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nod
 	if len(all) > 0 {
 		r.Summary.MeanContention = jobSeconds / max(1, all[len(all)-1].at.Sub(all[0].at).Seconds())
 	}
-	return report.Run{Name: observedName, Result: r}, nil
+	return report.Run{Name: observedName, Observed: true, Result: r}, nil
 }
 
 // moments returns all changes of the jobs that were simulated, in order of time.

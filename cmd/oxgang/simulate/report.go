@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics/verdict"
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/report/tabular"
 )
@@ -114,9 +115,10 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 // where two have the same.
 func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, error) {
 	var runs []report.Run
+	var trials []verdict.Trial
 	of := map[string]int{}
 	for _, file := range files {
-		run, err := r.read(ctx, file)
+		run, seed, err := r.read(ctx, file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -125,7 +127,10 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 		if run.Unfinished {
 			name += unfinished
 		}
-		runs = append(runs, report.Run{Name: name, Result: run.Result})
+		runs = append(runs, report.Run{Name: name, Policy: run.Policy, Result: run.Result})
+		t := report.Trial(run.Policy, seed, run.Result)
+		t.Ended = t.Ended && !run.Unfinished
+		trials = append(trials, t)
 	}
 	for i, file := range files {
 		if policy, cut := strings.CutSuffix(runs[i].Name, unfinished); of[policy] > 1 {
@@ -135,20 +140,46 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 			}
 		}
 	}
+	decide(runs, trials)
 	return runs, nil
 }
 
-// read returns the run of one journal, with the fairness to its jobs if that is asked for.
-func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, error) {
-	run, why := r.judged(ctx, file)
-	if why == nil {
-		return run, nil
+// decide gives runs the verdict over them, if they are of the same jobs under two policies. A policy that was recorded twice
+// under a seed, with other settings, counts as two, which have the names of their rows.
+func decide(runs []report.Run, trials []verdict.Trial) {
+	type key struct {
+		policy string
+		seed   uint64
 	}
+	of := make(map[key]int)
+	for i := range trials {
+		of[key{runs[i].Policy, trials[i].Seed}]++
+	}
+	for i := range trials {
+		if of[key{runs[i].Policy, trials[i].Seed}] > 1 {
+			runs[i].Policy, trials[i].Policy = runs[i].Name, runs[i].Name
+		}
+	}
+	v := report.Verdict(trials, ownPolicy)
+	for i := range runs {
+		if len(v.Policies) > 0 {
+			runs[i].Verdict = v
+		}
+	}
+}
+
+// read returns the run of one journal, with the fairness to its jobs if that is asked for, and its seed.
+func (r *reporting) read(ctx context.Context, file string) (run *experiments.Run, seed uint64, err error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close()
+	seed = j.Header().Seed
+	run, why := r.judged(ctx, file)
+	if why == nil {
+		return run, seed, nil
+	}
 	run, err = r.recorded(file, j, nil, nil)
 	if err == nil {
 		r.warn(file, j)
@@ -156,7 +187,7 @@ func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, er
 	if err == nil && !r.quiet {
 		fmt.Fprintf(r.stderr, "%s: no fairness: %v\n", file, why)
 	}
-	return run, err
+	return run, seed, err
 }
 
 // judged returns the run of a journal whose inputs can be read again.

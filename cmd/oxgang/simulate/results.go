@@ -21,7 +21,7 @@ type output struct {
 // output makes the files of a task.
 func (s *simulation) output(t *task) (o *output, err error) {
 	o = new(output)
-	if s.stage == nil {
+	if s.stage == nil || t.aside {
 		return o, nil
 	}
 	if o.journal, err = s.stage.Create(fileName(t) + ".oxj"); err != nil || s.tables == "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/metrics/verdict"
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/trace/slurm"
@@ -29,6 +30,7 @@ type simulation struct {
 	out    string
 	html   string
 	seeds  int
+	each   bool // --seeds was given: each seed has its rows
 	quiet  bool
 	bound  bool
 	config *config.Config
@@ -47,7 +49,8 @@ func Command() *cobra.Command {
 		Short: "Run a trace under one or more policies, and compare them",
 		Long: `Run a trace under one or more policies on a simulated cluster. Without --trace
 and --profiles it generates a Philly-like trace and uses embedded, fitted models.
-The table goes to standard output, progress to standard error. A run that fails says
+The table goes to standard output, progress to standard error. Above it is the verdict: which
+policy is best, by how much, and whether that is more than chance. A run that fails says
 why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.
 
 ` + report.Conventions,
@@ -60,7 +63,7 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 			if s.config, err = s.flags.Load(cmd); err != nil {
 				return err
 			}
-			s.stderr = cmd.ErrOrStderr()
+			s.stderr, s.each = cmd.ErrOrStderr(), cmd.Flags().Changed("seeds")
 			return s.run(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
@@ -75,7 +78,7 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 	cli.Complete(cmd, "results", []string{"csv", "parquet"})
 	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
 	f.StringVar(&s.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
-	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
+	f.IntVar(&s.seeds, "seeds", 0, fmt.Sprintf("seeds to run, from --seed on, as so many rows; not given: where policies are compared on a generated trace, means over %d, else 1", compared))
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
 	f.BoolVar(&s.bound, "bound", false, "also print a mean JCT that no policy can be below, by a relaxation of the whole trace")
 	cli.GroupFlags(cmd, groups...)
@@ -99,6 +102,8 @@ type task struct {
 	Inputs *experiments.Inputs
 	run    *experiments.Run // nil: it failed
 	failed error
+	trial  verdict.Trial // of run
+	aside  bool          // it has no row of its own: only the verdict and means are of it, too
 }
 
 func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
@@ -108,7 +113,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if err := s.checkTables(); err != nil {
 		return err
 	}
-	if s.seeds < 1 {
+	if s.each && s.seeds < 1 {
 		return cli.Misused("seeds %d, want at least 1", s.seeds)
 	}
 	if s.seeds > 1 && s.config.Trace == "-" {
@@ -120,6 +125,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
 		return err
 	}
+	s.chooseSeeds()
 	tasks, err := s.plan(ctx)
 	if err != nil {
 		return err
@@ -171,8 +177,8 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 			return nil, errors.New("the trace has no jobs")
 		}
 		for _, p := range c.Policies {
-			t := &task{name: p, policy: p, config: &c, Inputs: in}
-			if s.seeds > 1 {
+			t := &task{name: p, policy: p, config: &c, Inputs: in, aside: !s.each && i > 0}
+			if s.each && s.seeds > 1 || t.aside {
 				t.name = fmt.Sprintf("%s (seed %d)", p, c.Sim.Seed)
 			}
 			tasks = append(tasks, t)
@@ -208,7 +214,11 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range tasks {
-		g.Go(func() error { return t.simulate(ctx, outputs[i], bar.Observer()) })
+		g.Go(func() error {
+			err := t.simulate(ctx, outputs[i], bar.Observer())
+			t.judge(s.seeds > 1)
+			return err
+		})
 	}
 	return g.Wait()
 }
@@ -237,19 +247,17 @@ func fileName(t *task) string {
 	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
 }
 
-// unfinished follows the name of a run that is not complete.
-const unfinished = " (unfinished)"
-
 // show writes what was asked for in files, then the table.
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
-	runs := make([]report.Run, len(tasks))
-	for i, t := range tasks {
-		runs[i] = t.row()
+	for _, t := range tasks {
 		if t.run != nil {
 			s.refused(t)
 		}
 	}
+	runs := s.rows(tasks, ctx.Err() != nil)
+	tasks = slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.aside })
 	t := s.judge(runs, tasks)
+	distrust(runs, t)
 	all := runs
 	if t != nil {
 		o, err := observed(s.past.jobs(), tasks[0].Inputs.Arrivals, tasks[0].Inputs.Cluster)
@@ -286,28 +294,6 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		return fmt.Errorf("%w; what was finished is shown", cli.ErrInterrupted)
 	}
 	return nil
-}
-
-// row returns what is reported of a task.
-func (t *task) row() report.Run {
-	if t.run == nil {
-		return report.Run{Name: t.name, Error: t.why()}
-	}
-	r := report.Run{Name: t.name, Result: t.run.Result, PolicyTimes: t.run.PolicyTimes}
-	if t.run.Unfinished {
-		r.Name += unfinished
-	}
-	return r
-}
-
-// refused says which plans of a run were refused.
-func (s *simulation) refused(t *task) {
-	for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
-		fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)
-	}
-	if n := len(t.run.Refused); n > 0 {
-		fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
-	}
 }
 
 // compare writes what the cluster did beside what the runs say, where people read it.

@@ -1,12 +1,10 @@
-package sweep
+// Package interval says how far a mean over independent repetitions may be from that of all there could be.
+package interval
 
 import "math"
 
-// level is the confidence of intervals.
-const level = 0.95
-
-// An Interval is a mean, and an interval in which the mean of all seeds is with 95 % confidence, if means
-// of seeds are near enough to normal. That is Student's t over independent repetitions.
+// An Interval is a mean, and an interval in which the mean of all repetitions is with some confidence, if means
+// of repetitions are near enough to normal. That is Student's t over independent repetitions, such as seeds.
 type Interval struct {
 	N         int     // values
 	Mean      float64 // 0 if N is 0
@@ -14,8 +12,10 @@ type Interval struct {
 	Known     bool    // N is at least 2
 }
 
-// interval returns that of values.
-func interval(values []float64) Interval {
+// Of returns the interval of values with a confidence above 0 and below 1, as 0.95.
+//
+// Source: Law, Simulation Modeling and Analysis, §4.5.
+func Of(values []float64, level float64) Interval {
 	n := float64(len(values))
 	if n == 0 {
 		return Interval{}

@@ -1,0 +1,51 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/report"
+)
+
+// compared is over how many seeds policies are compared on a generated trace, unless --seeds says otherwise.
+const compared = 3
+
+// chooseSeeds chooses how many seeds there are, unless --seeds has said so. A trace that was recorded is the same under every
+// seed.
+func (s *simulation) chooseSeeds() {
+	switch {
+	case s.each:
+	case s.config.Trace == "" && several(s.config.Policies):
+		s.seeds = compared
+	default:
+		s.seeds = 1
+	}
+}
+
+// several reports whether there are two policies.
+func several(policies []string) bool {
+	return slices.ContainsFunc(policies, func(p string) bool { return p != policies[0] })
+}
+
+// judge keeps of a run that has ended what the verdict needs. Where there are other seeds it needs no jobs, and of a run
+// that has no row nothing else is kept.
+func (t *task) judge(seeds bool) {
+	if t.run == nil {
+		return
+	}
+	t.trial = report.Trial(t.policy, t.config.Sim.Seed, t.run.Result)
+	t.trial.Ended = t.trial.Ended && !t.run.Unfinished
+	if seeds {
+		t.trial.Jobs = nil
+	}
+	if t.aside {
+		t.run.Result = nil
+	}
+}
+
+// distrust says with the verdict that simulations of history are not to be trusted.
+func distrust(runs []report.Run, t *metrics.Trust) {
+	if t != nil && !t.Trusted && len(runs) > 0 && runs[0].Verdict != nil {
+		runs[0].Verdict.Distrust()
+	}
+}

@@ -1,0 +1,98 @@
+package simulate
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/report"
+)
+
+// ended returns a task of a policy that took so many hours for its job; 0: it failed.
+func ended(policy string, seed uint64, hours float64, aside bool) *task {
+	c := config.Default()
+	c.Sim.Seed = seed
+	t := &task{name: policy, policy: policy, config: c, aside: aside}
+	if hours == 0 {
+		t.name, t.failed = policy+" (seed 2)", errors.New("no nodes")
+		return t
+	}
+	t.run = &experiments.Run{Result: &metrics.Result{
+		Summary: metrics.Summary{Jobs: 1, Done: 1, MeanJCT: 3600 * hours},
+		Jobs:    []metrics.JobResult{{ID: "a", Outcome: metrics.Done, JCT: 3600 * hours}},
+	}}
+	t.judge(true)
+	return t
+}
+
+// TestRows: without --seeds a row has the means of its policy over all seeds; a policy that failed under one of them has none,
+// as its mean would be over other seeds, and the verdict leaves it out.
+func TestRows(t *testing.T) {
+	s := &simulation{config: config.Default(), seeds: 2}
+	s.config.Policies = []string{"sia", "fifo", "srtf"}
+	tasks := []*task{
+		ended("sia", 1, 1, false), ended("fifo", 1, 2, false), ended("srtf", 1, 1, false),
+		ended("sia", 2, 3, true), ended("fifo", 2, 6.1, true), ended("srtf", 2, 0, true),
+	}
+	rows := s.rows(tasks, false)
+	if len(rows) != 3 {
+		t.Fatalf("%d rows, want one for each policy", len(rows))
+	}
+	if got := report.Measures(&rows[0])["jct_mean_h"]; got != 2 {
+		t.Errorf("sia has a mean JCT of %v h, want that of both seeds, 2", got)
+	}
+	if rows[2].Result != nil || rows[2].Error != "srtf (seed 2): no nodes" {
+		t.Errorf("srtf failed under seed 2, and its row is %+v", rows[2])
+	}
+	if v := rows[0].Verdict; v.Best["jct_mean_h"] != "sia" || !strings.Contains(v.Text(), "srtf left out") {
+		t.Errorf("verdict %q", v.Text())
+	}
+	if tasks[3].run.Result != nil || tasks[0].run.Result == nil {
+		t.Error("results are kept of runs that have no row, or not of those that have one")
+	}
+	tasks[4].run.Unfinished = true
+	if rows := s.rows(tasks, false); rows[1].Name != "fifo"+unfinished {
+		t.Errorf("fifo is not finished under seed 2, and its row is %q", rows[1].Name)
+	}
+	tasks[4].run = nil // it was not begun
+	if rows := s.rows(tasks, true); rows[1].Name != "fifo" || report.Measures(&rows[1])["jct_mean_h"] != 2 || rows[1].Verdict.Best["jct_mean_h"] != "" {
+		t.Errorf("interrupted, and the row of fifo is %+v, want that of the first seed, and that none is best", rows[1])
+	}
+}
+
+// TestRows_of_each_seed: with --seeds each run has a row of its own.
+func TestRows_of_each_seed(t *testing.T) {
+	s := &simulation{config: config.Default(), seeds: 2, each: true}
+	s.config.Policies = []string{"sia", "fifo"}
+	rows := s.rows([]*task{ended("sia", 1, 1, false), ended("fifo", 1, 2, false), ended("sia", 2, 3, false), ended("fifo", 2, 6.1, false)}, false)
+	if len(rows) != 4 || report.Measures(&rows[2])["jct_mean_h"] != 3 || rows[3].Verdict.Best["jct_mean_h"] != "sia" {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
+// TestChooseSeeds: several seeds are worth their time where policies are compared and seeds change the jobs.
+func TestChooseSeeds(t *testing.T) {
+	for _, test := range []struct {
+		policies []string
+		trace    string
+		each     bool
+		given    int
+		want     int
+	}{
+		{[]string{"sia", "fifo"}, "", false, 0, compared},
+		{[]string{"sia"}, "", false, 0, 1},
+		{[]string{"sia", "sia"}, "", false, 0, 1},
+		{[]string{"sia", "fifo"}, "w.csv", false, 0, 1},
+		{[]string{"sia", "fifo"}, "", true, 1, 1},
+		{[]string{"sia"}, "w.csv", true, 7, 7},
+	} {
+		s := &simulation{config: config.Default(), seeds: test.given, each: test.each}
+		s.config.Policies, s.config.Trace = test.policies, test.trace
+		if s.chooseSeeds(); s.seeds != test.want {
+			t.Errorf("%+v: %d seeds", test, s.seeds)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+)
+
+// sentences returns the verdict in words.
+func (v *Verdict) sentences() []string {
+	all := []string{v.first()}
+	if s := v.against(); s != "" {
+		all = append(all, s)
+	}
+	return append(all, v.why())
+}
+
+// first says which policy is best, or of which that cannot be said.
+func (v *Verdict) first() string {
+	best, next := v.Policies[0], v.Policies[1]
+	d := v.Difference(best, next)
+	if even := v.even(); len(even) > 1 {
+		return fmt.Sprintf("No difference in mean JCT that is more than chance between %s %s: that of %s is %s%s than that of %s (%s)%s.",
+			listed(even), v.Over(), best, v.paired(), portion(d.Part), next, d.spread(), v.omitted())
+	}
+	return fmt.Sprintf("%s is best %s: its mean JCT is %s%s than that of %s, the next (%s)%s.",
+		v.named(best), v.Over(), v.paired(), portion(d.Part), v.named(next), d.spread(), v.omitted())
+}
+
+// paired says how differences over seeds are taken; they are not those of the means.
+func (v *Verdict) paired() string {
+	if len(v.Seeds) == 1 {
+		return ""
+	}
+	return "seed by seed "
+}
+
+// even returns the policies that may be as good as the first by chance, and the first.
+func (v *Verdict) even() []string {
+	even := []string{v.Policies[0]}
+	for _, p := range v.Policies[1:] {
+		if !v.better(JCT, -1, v.Policies[0], p) {
+			even = append(even, p)
+		}
+	}
+	return even
+}
+
+// against compares the first policy with the baseline; empty: the first sentence does, or there is none.
+func (v *Verdict) against() string {
+	if !v.apart(v.baseline) {
+		return ""
+	}
+	d := v.Difference(v.Policies[0], v.baseline)
+	return fmt.Sprintf("Against %s, the baseline, that of %s is %s (%s).", v.baseline, v.Policies[0], portion(d.Part), d.spread())
+}
+
+// apart reports whether a policy is compared and not in the first sentence.
+func (v *Verdict) apart(policy string) bool {
+	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.even(), policy)
+}
+
+// why says in which terms of the completion time the first policy differs.
+func (v *Verdict) why() string {
+	best := v.Policies[0]
+	text := fmt.Sprintf("Why: per job of %s, %s against %s", best, v.terms(best, v.Policies[1]), v.Policies[1])
+	if v.apart(v.baseline) {
+		text += fmt.Sprintf("; %s against %s", v.terms(best, v.baseline), v.baseline)
+	}
+	return text + "."
+}
+
+// terms says how much longer or shorter a job of one policy waits, restarts and runs than one of another.
+func (v *Verdict) terms(policy, other string) string {
+	var d Terms
+	for i := range v.trials[policy] {
+		a, b := v.trials[policy][i].Terms, v.trials[other][i].Terms
+		d.Waiting, d.Restarts, d.Running = d.Waiting+a.Waiting-b.Waiting, d.Restarts+a.Restarts-b.Restarts, d.Running+a.Running-b.Running
+	}
+	n := float64(len(v.Seeds))
+	return fmt.Sprintf("waiting %s, restarts %s and running %s", signed(d.Waiting/n), signed(d.Restarts/n), signed(d.Running/n))
+}
+
+// Over says what the ranges are over, as "over seeds 1 to 3".
+func (v *Verdict) Over() string {
+	n := len(v.Seeds)
+	switch {
+	case n == 1:
+		return "over blocks of time of one history"
+	case n == 2:
+		return fmt.Sprintf("over seeds %d and %d", v.Seeds[0], v.Seeds[1])
+	case v.Seeds[n-1]-v.Seeds[0] == uint64(n-1):
+		return fmt.Sprintf("over seeds %d to %d", v.Seeds[0], v.Seeds[n-1])
+	}
+	return fmt.Sprintf("over %d seeds", n)
+}
+
+// omitted says which policies are not compared.
+func (v *Verdict) omitted() string {
+	if len(v.left) == 0 {
+		return ""
+	}
+	return "; " + listed(v.left) + " left out, as not all jobs ended under each seed"
+}
+
+// named returns a policy's name, and whether it is the baseline.
+func (v *Verdict) named(policy string) string {
+	if policy == v.baseline {
+		return policy + " (the baseline)"
+	}
+	return policy
+}
+
+// spread returns the range in words.
+func (d *Difference) spread() string {
+	if !d.Known {
+		return "no range: too few jobs, or nearly all of their time was in one block"
+	}
+	from, to := portion(d.Low), portion(d.High)
+	switch {
+	case d.High < 0:
+		from, to = percent(d.High)+" %", percent(d.Low)+" %"
+	case d.Low > 0:
+		from, to = percent(d.Low)+" %", percent(d.High)+" %"
+	}
+	return fmt.Sprintf("%.0f %% range %s to %s", 100*Level, from, to)
+}
+
+// portion returns a part with its direction.
+func portion(part float64) string {
+	if part > 0 {
+		return percent(part) + " % more"
+	}
+	return percent(-part) + " % less"
+}
+
+// percent returns a part in per cent, without its sign, of at least two digits.
+func percent(part float64) string {
+	p := 100 * math.Abs(part)
+	switch {
+	case p < 0.05:
+		return "0"
+	case p < 9.95:
+		return fmt.Sprintf("%.1f", p)
+	}
+	return fmt.Sprintf("%.0f", p)
+}
+
+// signed returns seconds as a duration with its sign.
+func signed(seconds float64) string {
+	d := time.Duration(math.Round(math.Abs(seconds))) * time.Second
+	switch {
+	case d == 0:
+		return "\u00b10s"
+	case seconds < 0:
+		return "-" + printable.Duration(d)
+	}
+	return "+" + printable.Duration(d)
+}
+
+// listed returns names as in a sentence: "a", "a and b", "a, b and c".
+func listed(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,200 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/draws"
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// drawn returns trials of policies over so many seeds. Seeds differ in how crowded they are, by factors of about e; the mean
+// completion time of a policy is its part of that, off by a factor of about 1+noise.
+func drawn(r *rand.Rand, seeds int, noise float64, parts map[string]float64) []Trial {
+	var trials []Trial
+	for seed := range seeds {
+		crowded := math.Exp(r.NormFloat64())
+		for _, p := range []string{"a", "b", "c", "easy"} {
+			if part, there := parts[p]; there {
+				trials = append(trials, trial(p, uint64(seed+1), crowded*part*math.Exp(noise*r.NormFloat64())))
+			}
+		}
+	}
+	return trials
+}
+
+// trial returns one with a mean completion time in hours.
+func trial(policy string, seed uint64, jct float64) Trial {
+	return Trial{Policy: policy, Seed: seed, Measures: map[string]float64{JCT: jct}, Terms: Terms{Running: 3600 * jct}, Done: 10, Ended: true}
+}
+
+var less = map[string]int{JCT: -1}
+
+// TestDifference_holds: the range has the true difference in about as many cases as it says, with few seeds as with more.
+func TestDifference_holds(t *testing.T) {
+	seed := draws.Seed(t)
+	for _, seeds := range []int{2, 3, 5} {
+		r, held := rng.Stream(seed, fmt.Sprint("coverage ", seeds)), 0
+		const tries = 500
+		for range tries {
+			v := New(drawn(r, seeds, 0.1, map[string]float64{"a": 1, "b": 0.9}), less, "")
+			if d := v.Difference("b", "a"); d.Known && d.Low < -0.1 && d.High > -0.1 {
+				held++
+			}
+		}
+		if part := 100 * float64(held) / tries; part < 72 || part > 88 {
+			t.Errorf("seed %d, %d seeds: %.0f %% of ranges have the true difference, want about 80", seed, seeds, part)
+		}
+	}
+}
+
+// TestNew_finds_in_pairs what means do not show: a policy is 5 % better in each seed, and seeds differ by far more.
+func TestNew_finds_in_pairs(t *testing.T) {
+	seed := draws.Seed(t)
+	r, found := rng.Stream(seed, "paired"), 0
+	const tries = 100
+	for range tries {
+		if v := New(drawn(r, 3, 0.01, map[string]float64{"a": 1, "b": 0.95}), less, ""); v.Best[JCT] == "b" {
+			found++
+		}
+	}
+	if found < 90 {
+		t.Errorf("seed %d: b is found to be best in %d of %d cases, want nearly all", seed, found, tries)
+	}
+}
+
+// TestNew_names_none_by_chance: of equal policies, rarely one is best.
+func TestNew_names_none_by_chance(t *testing.T) {
+	seed := draws.Seed(t)
+	r, named := rng.Stream(seed, "equal"), 0
+	const tries = 500
+	for range tries {
+		v := New(drawn(r, 3, 0.1, map[string]float64{"a": 1, "b": 1, "c": 1, "easy": 1}), less, "easy")
+		if v.Best[JCT] != "" {
+			named++
+		} else if !strings.HasPrefix(v.Sentences[0], "No difference in mean JCT that is more than chance between ") {
+			t.Fatalf("seed %d: none is best, and the verdict is %q", seed, v.Text())
+		}
+	}
+	if named > tries/10 {
+		t.Errorf("seed %d: one of four equal policies is best in %d of %d cases, want at most a tenth", seed, named, tries)
+	}
+}
+
+// TestNew: what is said, and of whom.
+func TestNew(t *testing.T) {
+	var trials []Trial
+	for i, crowded := range []float64{1, 3, 9} {
+		for p, part := range map[string]float64{"a": 1 + 0.01*float64(i), "b": 2, "easy": 4} {
+			trials = append(trials, trial(p, uint64(i+1), crowded*part))
+		}
+	}
+	v := New(trials, less, "easy")
+	want := []string{
+		"a is best over seeds 1 to 3: its mean JCT is seed by seed 50 % less than that of b, the next (80 % range 49 % to 50 %).",
+		"Against easy, the baseline, that of a is 75 % less (80 % range 74 % to 75 %).",
+		"Why: per job of a, waiting \u00b10s, restarts \u00b10s and running -4h15m against b; waiting \u00b10s, restarts \u00b10s and running -12h55m against easy.",
+	}
+	if !slices.Equal(v.Sentences, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(v.Sentences, "\n"), strings.Join(want, "\n"))
+	}
+	if v.Best[JCT] != "a" || !slices.Equal(v.Policies, []string{"a", "b", "easy"}) || math.Abs(v.Versus["b"].Part-0.98) > 0.001 {
+		t.Errorf("best %v, in order %v, versus %v", v.Best, v.Policies, v.Versus)
+	}
+	v.Distrust()
+	if len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "Not to be trusted: a is best") {
+		t.Errorf("not to be trusted: best %v, %q", v.Best, v.Text())
+	}
+}
+
+// TestNew_compares_what_can_be: a policy is left out that failed under some seed, or of which fewer jobs ended.
+func TestNew_compares_what_can_be(t *testing.T) {
+	whole := func(p string) []Trial { return []Trial{trial(p, 1, 1), trial(p, 2, 2)} }
+	cut, fewer, failed := whole("cut"), whole("fewer"), whole("failed")[:1]
+	cut[1].Ended, fewer[0].Done = false, 9
+	v := New(slices.Concat(cut, fewer, failed, whole("a"), whole("b")), less, "")
+	if !slices.Equal(v.Policies, []string{"a", "b"}) || !strings.Contains(v.Sentences[0], "; cut, fewer and failed left out, as not all jobs ended under each seed.") {
+		t.Errorf("compared %v: %q", v.Policies, v.Text())
+	}
+	if v := New(slices.Concat(cut, whole("a")), less, ""); len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "No verdict: ") {
+		t.Errorf("one that can be compared: best %v, %q", v.Best, v.Text())
+	}
+	other := whole("b")
+	other[1].Came = 7
+	if v := New(slices.Concat(whole("a"), other), less, ""); len(v.Best) != 0 || len(v.Policies) != 0 || v.Text() != "No verdict: the policies did not have the same jobs." {
+		t.Errorf("other jobs under seed 2: best %v, %q", v.Best, v.Text())
+	}
+}
+
+// TestNew_of_one_history compares the jobs of one seed, block of time by block of time.
+func TestNew_of_one_history(t *testing.T) {
+	seed := draws.Seed(t)
+	r := rng.Stream(seed, "history")
+	a, b := trial("a", 1, 1), trial("b", 1, 0.8)
+	a.Measures["other"], b.Measures["other"] = 1, 2
+	for i := range 400 {
+		jct := 3600 * r.ExpFloat64()
+		a.Jobs = append(a.Jobs, Job{fmt.Sprint(i), 1000 * float64(i), jct})
+		b.Jobs = append(b.Jobs, Job{fmt.Sprint(i), 1000 * float64(i), 0.8 * jct})
+	}
+	slices.Reverse(b.Jobs) // jobs are found by name
+	v := New([]Trial{a, b}, map[string]int{JCT: -1, "other": -1}, "a")
+	if v.Best[JCT] != "b" || v.Best["other"] != "" {
+		t.Errorf("seed %d: best %v, want b by completion time, and none by what jobs do not say", seed, v.Best)
+	}
+	if want := "b is best over blocks of time of one history: its mean JCT is 20 % less than that of a (the baseline), the next (80 % range 20 % to 20 %)."; v.Sentences[0] != want {
+		t.Errorf("seed %d: got %q, want %q", seed, v.Sentences[0], want)
+	}
+	few := New([]Trial{trial("a", 1, 1), trial("b", 1, 2)}, less, "")
+	if few.Best[JCT] != "" || !strings.Contains(few.Text(), "no range: ") {
+		t.Errorf("no jobs: best %v, %q", few.Best, few.Text())
+	}
+}
+
+// TestBest_of_any_measure: more may be better, zeros are compared by differences, and what is not known of all is not compared.
+func TestBest_of_any_measure(t *testing.T) {
+	var trials []Trial
+	for i := range 3 {
+		a, b := trial("a", uint64(i), 1), trial("b", uint64(i), 1)
+		a.Measures["restarts"], b.Measures["restarts"] = 0, 2+0.1*float64(i)
+		a.Measures["goodput"], b.Measures["goodput"] = 0.5, 0.7+0.01*float64(i)
+		a.Measures["known"] = 5
+		a.Measures["neither"], b.Measures["neither"] = 1, 2
+		a.Measures["same"], b.Measures["same"] = 0.1+0.2, 0.3
+		trials = append(trials, a, b)
+	}
+	v := New(trials, map[string]int{"restarts": -1, "goodput": 1, "known": -1, "neither": 0, "same": -1}, "")
+	want := map[string]string{"restarts": "a", "goodput": "b"}
+	if len(v.Best) != 2 || v.Best["restarts"] != want["restarts"] || v.Best["goodput"] != want["goodput"] {
+		t.Errorf("best %v, want %v", v.Best, want)
+	}
+}
+
+// TestBest_needs_the_mean, too: a policy that is better in most seeds, and much worse in a crowded one, is not best.
+func TestBest_needs_the_mean(t *testing.T) {
+	var trials []Trial
+	for i, crowded := range []float64{1, 1, 1, 1, 100} {
+		part := 0.5
+		if crowded > 1 {
+			part = 1.02
+		}
+		trials = append(trials, trial("a", uint64(i), crowded*part), trial("b", uint64(i), crowded))
+	}
+	if v := New(trials, less, ""); v.Best[JCT] != "" {
+		t.Errorf("best %q: %s", v.Best[JCT], v.Text())
+	}
+}
+
+// TestMeans are of what is known under all seeds.
+func TestMeans(t *testing.T) {
+	one, two := trial("a", 1, 1), trial("a", 2, 3)
+	one.Measures["once"] = 4
+	got := Means([]Trial{one, trial("b", 1, 9), two}, "a")
+	if len(got) != 1 || got[JCT] != 2 {
+		t.Errorf("got %v, want %s: 2", got, JCT)
+	}
+}

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/internal/printable"
+)
+
+// A remark is a column of tables for programs after all measures: a number, true or false, or words.
+type remark struct {
+	key   string
+	value func(*Run) string // empty: not known
+	words bool
+}
+
+// remarksOf returns the columns after all measures: how well history is simulated, if some run simulates it, and the
+// verdict, if there is one.
+func remarksOf(runs []Run) []remark {
+	var all []remark
+	if slices.ContainsFunc(runs, func(r Run) bool { return r.Trust != nil }) {
+		all = append(all, trustColumns...)
+	}
+	if verdictOf(runs) != nil {
+		all = append(all, verdictColumns...)
+	}
+	return all
+}
+
+// cell returns the value for CSV.
+func (c *remark) cell(r *Run) string {
+	if c.words {
+		return printable.Cell(c.value(r))
+	}
+	return c.value(r)
+}
+
+// literal returns the value as JSON.
+func (c *remark) literal(r *Run) string {
+	text := c.value(r)
+	switch {
+	case text == "":
+		return "null"
+	case c.words:
+		return quoted(text)
+	}
+	return text
+}
