@@ -6,36 +6,30 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/oxgang/oxgang/trace/parse"
 )
-
-// once returns an expression that is compiled when it is first used.
-func once(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // freeText are the columns in which users may write the separator.
 var freeText = []string{"jobname", "submitline", "comment", "admincomment", "systemcomment", "workdir", "constraints", "container", "wckey"}
 
 // forms are those of columns whose text has one: by them the right cut of a row is known.
-var forms = map[string]func() *regexp.Regexp{
+var forms = map[string]*regexp.Regexp{
 	"jobid":      jobID,
 	"submit":     anyTime,
 	"eligible":   anyTime,
 	"start":      anyTime,
 	"end":        anyTime,
-	"elapsedraw": once(`^[0-9]*$`),
-	"elapsed":    once(`^[0-9:.-]*$`),
-	"state":      once(`^[A-Z_]*( by [0-9]+)?\+?$`),
+	"elapsedraw": regexp.MustCompile(`^[0-9]*$`),
+	"elapsed":    regexp.MustCompile(`^[0-9:.-]*$`),
+	"state":      regexp.MustCompile(`^[A-Z_]*( by [0-9]+)?\+?$`),
 	"reqtres":    resources,
 	"alloctres":  resources,
 }
 
 var (
-	anyTime   = once(`^([0-9]{4,}[0-9T:+Z-]*|Unknown|None|N/A|)$`)
-	resources = once(`^([^=,|]+=[^=,|]+(,[^=,|]+=[^=,|]+)*)?$`)
+	anyTime   = regexp.MustCompile(`^([0-9]{4,}[0-9T:+Z-]*|Unknown|None|N/A|)$`)
+	resources = regexp.MustCompile(`^([^=,|]+=[^=,|]+(,[^=,|]+=[^=,|]+)*)?$`)
 )
 
 // find notes which columns hold free text, and which have a form.
@@ -118,7 +112,7 @@ func (t *table) mend(fields []string, surplus int) ([]string, error) {
 // fits reports whether all fields have the form of their column.
 func (t *table) fits(fields []string) bool {
 	for _, i := range t.check {
-		if !forms[t.names[i]]().MatchString(fields[i]) {
+		if !forms[t.names[i]].MatchString(fields[i]) {
 			return false
 		}
 	}

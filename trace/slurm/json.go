@@ -6,17 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // jsonHead matches the beginning of what sacct --json prints.
-var jsonHead = once(`^\s*\{\s*"(meta|jobs|errors|warnings)"\s*:`)
+var jsonHead = regexp.MustCompile(`^\s*\{\s*"(meta|jobs|errors|warnings)"\s*:`)
 
 // sniffJSON reports whether an input begins as what sacct --json prints.
 func sniffJSON(head []byte) bool {
-	return jsonHead().Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
+	return jsonHead.Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
 }
 
 // A jsonReader reads the jobs of sacct --json, one at a time.

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func (k key) String() string {
 
 // jobID matches the names of jobs and of their steps; arrays of which no task has started are
 // like 6_[1-3].
-var jobID = once(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)?\]?))?(\.[A-Za-z0-9_+]+)?$`)
+var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)?\]?))?(\.[A-Za-z0-9_+]+)?$`)
 
 // keyOf parses the name of a job. It reports whether it is that of a step, and whether it is
 // one of a job at all.
@@ -52,7 +53,7 @@ func keyOf(text string) (k key, step, ok bool) {
 	if number, err := strconv.ParseUint(text, 10, 32); err == nil { // most are
 		return key{number: uint32(number)}, false, true
 	}
-	m := jobID().FindStringSubmatch(text)
+	m := jobID.FindStringSubmatch(text)
 	if m == nil {
 		return k, false, false
 	}

@@ -48,7 +48,7 @@ func TestKeyOf_is_as_the_expression(t *testing.T) {
 			rapid.StringMatching(`[0-9]{0,11}`), rapid.StringMatching(`[+-]?[0-9_]{1,6}`), rapid.StringMatching(`[0-9]{1,4}[_+][0-9]{1,4}(\.batch)?`),
 		).Draw(t, "text")
 		k, step, ok := keyOf(text)
-		m := jobID().FindStringSubmatch(text)
+		m := jobID.FindStringSubmatch(text)
 		if m == nil {
 			if ok {
 				t.Fatalf("%q is job %v, want none", text, k)

@@ -3,6 +3,7 @@ package slurm
 import (
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,16 +27,16 @@ func separator(first string) byte {
 
 // bareRow matches a row of sacct --noheader, human the first two lines of a table for people.
 var (
-	bareRow = once(`^[0-9]+([_+][^|]*)?(\.[a-z0-9]+)?\|`)
-	human   = once(`^\s*(\w+\s+)*JobID(\s.*)?\n[ -]*---`)
+	bareRow = regexp.MustCompile(`^[0-9]+([_+][^|]*)?(\.[a-z0-9]+)?\|`)
+	human   = regexp.MustCompile(`^\s*(\w+\s+)*JobID(\s.*)?\n[ -]*---`)
 )
 
 // shapeProblem says why an input cannot be read, or "".
 func shapeProblem(head []byte) string {
 	switch {
-	case human().Match(head):
+	case human.Match(head):
 		return "a table for people, whose columns are cut short" + refused
-	case bareRow().Match(head):
+	case bareRow.Match(head):
 		return "rows without a header, so that nobody knows what the columns are" + refused
 	}
 	return ""
