@@ -55,6 +55,7 @@ func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
 // alike share an answer, in all runs of the inputs. Sources: Sia §3.5.5; Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
 	times := in.alone
+	var alike workload.Steadies // of one run
 	return func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration {
 		info, ok := in.Cluster.Type(t)
 		if !ok {
@@ -64,7 +65,11 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 		share := info.Proportional(info.Fewest(n))
 		app := in.application(spec)
 		if app == nil {
-			app, spec := in.steady(spec)
+			if in.told[spec.ID] == nil {
+				app = alike.Of(spec, 0)
+			} else {
+				app, spec = in.steady(spec)
+			}
 			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
 		}
 		k := isolatedKey{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}

@@ -58,8 +58,8 @@ type Watch struct {
 	// Observer makes one more observer, the last one, for who decides; nil: none.
 	Observer func(*Decider) scheduler.Observer
 	Stream   metrics.Stream // of what is measured, as soon as it is complete
-	// Whole: the policy is shown all jobs in every round (scheduler.Options.Lean). The run is the same; observers may keep
-	// plans and snapshots.
+	// Whole: the policy is shown all jobs in every round (scheduler.Options.Lean), and agents make all reports
+	// (sim.Options.Sparse). The run is the same; observers may keep plans and snapshots.
 	Whole bool
 }
 
@@ -119,7 +119,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, err
 	}
-	so.Lean = !w.Whole
+	so.Lean, wo.Sparse = !w.Whole, sparse(c, traits, w, obs)
 	nodes := nodesFor(in.Cluster, traits)
 	if !starts(nodes, traits) {
 		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent, /spot or /loan, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
@@ -158,6 +158,13 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	}
 	run.Result, run.PolicyTimes = rec.Finish(), rec.PolicyTimes()
 	return run, nil
+}
+
+// sparse reports whether reports that teach nothing may be left out of a run: nobody looks at the progress of running jobs. At a
+// horizon those jobs are not over, and the last report counts.
+func sparse(c *config.Config, traits policy.Traits, w Watch, obs []scheduler.Observer) bool {
+	return traits.IgnoresProgress && !w.Whole && w.Observer == nil && c.Horizon == 0 &&
+		!slices.ContainsFunc(obs, func(o scheduler.Observer) bool { _, does := o.(scheduler.Unreported); return !does })
 }
 
 // renting lists the policies that rent.

@@ -24,12 +24,15 @@ func (f *filed) add(j JobResult) *JobResult {
 	return &f.parts[last][len(f.parts[last])-1]
 }
 
-// all returns the results as one list, in the order in which they were filed; not nil.
+// all returns the results as one list, in the order in which they were filed; not nil. f is empty afterwards, so that no result is
+// kept twice for long.
 func (f *filed) all() []JobResult {
 	list := make([]JobResult, 0, f.n)
-	for _, part := range f.parts {
+	for i, part := range f.parts {
 		list = append(list, part...)
+		f.parts[i] = nil
 	}
+	*f = filed{}
 	return list
 }
 

@@ -177,6 +177,18 @@ func (r *Recorder) holding(act *scheduler.Run) holding {
 	return h
 }
 
+// goesOn takes a report of a job that trains and goes on as it did, and returns false for any other. It does not move the
+// clock: integrals are rounded alike, however often jobs report.
+func (r *Recorder) goesOn(now time.Time, rep *job.Report) bool {
+	a := r.active[rep.Job]
+	if a == nil || a.held.gpus == 0 || a.state != Training || rep.Profile {
+		return false
+	}
+	r.heard = now
+	a.learn(rep)
+	return true
+}
+
 func (r *Recorder) reported(a *account, rep *job.Report) {
 	if rep.Profile {
 		r.profiled(a, rep)

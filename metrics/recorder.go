@@ -69,7 +69,8 @@ func (o *Options) Validate() error {
 // is not safe for concurrent use.
 type Recorder struct {
 	opts       Options
-	start, now time.Time // of the first and the last thing seen
+	start, now time.Time // of the first and the last thing seen, but for reports of which nothing but efficiency is learned
+	heard      time.Time // of the last such report
 	submission time.Time // the first
 	boundary   time.Time // when the current round ends
 	quiet      bool      // it has ended, and no job was active
@@ -130,6 +131,9 @@ func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyT
 // Event takes note of what happened. Events of jobs that are not active are
 // ignored.
 func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
+	if rep, ok := ev.(scheduler.Reported); ok && r.goesOn(now, &rep.Report) {
+		return
+	}
 	r.advance(now)
 	switch ev := ev.(type) {
 	case scheduler.Submitted:

@@ -22,6 +22,9 @@ func (r *Recorder) Result() *Result {
 
 // close ends what goes on and returns the Result. It changes r, which is of no use afterwards.
 func (r *Recorder) close() *Result {
+	if !r.heard.IsZero() {
+		r.advance(r.heard)
+	}
 	if len(r.active) == 0 && len(r.ending) > 0 {
 		r.integrate(r.boundary)
 	}
@@ -42,9 +45,7 @@ func (r *Recorder) close() *Result {
 	for i := range res.Jobs { // types that appeared after the job was filed
 		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.types)-len(res.Jobs[i].ByType))...)
 	}
-	slices.SortFunc(res.Jobs, func(a, b JobResult) int {
-		return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
-	})
+	sortResults(res.Jobs)
 	res.Series = r.series.series(len(r.types), r.rent.groups)
 	if len(r.lending.loans) > 0 {
 		res.Series.Loans = r.series.loans(r.lending.appraisals.rounds > 0)
@@ -52,6 +53,32 @@ func (r *Recorder) close() *Result {
 	res.Summary = r.summary(res.Jobs)
 	res.Nodes, res.NodesDropped = r.rent.lives, r.rent.dropped
 	return res
+}
+
+// sortResults sorts by submission, then ID, and moves each result, which is large, about once.
+func sortResults(jobs []JobResult) {
+	from := make([]int32, len(jobs)) // from[i] is where the result is that goes to i
+	for i := range from {
+		from[i] = int32(i)
+	}
+	slices.SortFunc(from, func(i, k int32) int {
+		a, b := &jobs[i], &jobs[k]
+		if c := cmp.Compare(a.Submitted, b.Submitted); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	for i := range from {
+		if from[i] == int32(i) {
+			continue
+		}
+		first, at := jobs[i], int32(i)
+		for from[at] != int32(i) {
+			jobs[at] = jobs[from[at]]
+			at, from[at] = from[at], at
+		}
+		jobs[at], from[at] = first, at
+	}
 }
 
 // clone returns a Recorder that can be closed without a trace in r.

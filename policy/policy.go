@@ -104,6 +104,9 @@ type Traits struct {
 	// nodes change or there is a reservation; and all else in a plan depends on it only by the GPUs that it holds of each
 	// node. So it may be left out: see Snapshot.Continuing and Job.Continues.
 	Keeps bool
+	// IgnoresProgress: plans do not depend on what jobs report of their progress (job.Status: Progress, Epoch, Reported),
+	// so that a simulation may leave out reports which say nothing else.
+	IgnoresProgress bool
 }
 
 // A Plan is the answer for one round.

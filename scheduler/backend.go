@@ -28,3 +28,9 @@ type Observer interface {
 	Event(now time.Time, ev Event)
 	Round(s *policy.Snapshot, p *policy.Plan, actions []Action)
 }
+
+// An Unreported observer does without reports that teach nothing (sim.Options.Sparse).
+type Unreported interface {
+	Observer
+	Unreported()
+}

@@ -51,6 +51,7 @@ type agent struct {
 	tick     time.Time // when the next report is due
 	epochEnd time.Time // when the epoch ends; zero if that is after tick
 	progress float64
+	repeats  bool    // its reports are left out: see report
 	begun    float64 // progress from which whole iterations are counted
 	epoch    int
 	saved    float64   // progress at the last checkpoint
@@ -88,7 +89,7 @@ func (w *World) application(a *workload.Arrival) *workload.Application {
 	if a.Application != "" {
 		return w.catalog[a.Application]
 	}
-	return a.Steady()
+	return w.steady.Of(&a.Spec, a.ScalingLoss)
 }
 
 // biases draws the factor by which a job's reports are wrong on each GPU type.
@@ -138,7 +139,7 @@ func (g *agent) count(w *World, a *workload.Arrival) {
 
 // run starts the agent on what an action grants.
 func (g *agent) run(w *World, a scheduler.Run) {
-	g.fixed, g.asked = a.Batch, nil
+	g.fixed, g.asked, g.repeats = a.Batch, nil, false
 	switch {
 	case a.InPlace(g.alloc, g.placement) || a.Free && a.Allocation.Configuration == g.alloc.Configuration:
 		if !g.restoring && g.steps == nil {
@@ -191,8 +192,11 @@ func (g *agent) drawSlow(w *World) float64 {
 	return 1
 }
 
-// fit sets the largest local batch size to what runs on the GPUs held.
+// fit sets the largest local batch size to what runs on the GPUs held, of a job that may have more than one sample there.
 func (g *agent) fit() {
+	if g.app.Batch.Max <= 1 {
+		return
+	}
 	t := g.alloc.GPUType
 	_, most := g.app.Speed.LocalRange(t, g.shape)
 	if own, ok := g.spec.Batch.LocalMax[t]; ok && g.limits.Max == g.spec.Batch.Max {
@@ -216,8 +220,7 @@ func (g *agent) act(w *World) {
 		return
 	}
 	if w.now.Equal(g.tick) {
-		g.measure(w)
-		g.tune()
+		g.report(w)
 	}
 	if !g.fail(w) {
 		g.next(w)
@@ -255,12 +258,18 @@ func (g *agent) settle(w *World) {
 	if !g.holding() || g.restoring || g.over || g.steps != nil || !w.now.After(g.at) {
 		return
 	}
-	g.progress += g.rate * w.now.Sub(g.at).Seconds()
-	g.at = w.now
+	g.catchUp(w)
+	g.advance(w, w.now)
+}
+
+// advance is settle up to a time, at a constant speed.
+func (g *agent) advance(w *World, at time.Time) {
+	g.progress += g.rate * at.Sub(g.at).Seconds()
+	g.at = at
 	if c := w.o.Checkpoint; c > 0 && !g.spec.NoCheckpoint {
-		for !g.savedAt.Add(c).After(w.now) {
+		for !g.savedAt.Add(c).After(at) {
 			g.savedAt = g.savedAt.Add(c)
-			g.saved, g.epochs = g.progress-g.rate*w.now.Sub(g.savedAt).Seconds(), g.epoch
+			g.saved, g.epochs = g.progress-g.rate*at.Sub(g.savedAt).Seconds(), g.epoch
 		}
 	}
 }
@@ -285,6 +294,7 @@ func (g *agent) lose() {
 //
 // It sets progress to the end of the epoch exactly, so that rounding cannot end an epoch twice.
 func (g *agent) endEpoch(w *World) bool {
+	g.repeats = false
 	if g.epoch >= len(g.ends)-1 {
 		g.progress = g.target()
 		if w.o.Public.ExitOnRound {
@@ -335,20 +345,23 @@ func (g *agent) plan(w *World) time.Time {
 	if g.ends != nil {
 		end = g.ends[g.epoch]
 	}
-	left := max(0, end-g.progress) / g.rate
+	at, progress := w.now, g.progress
 	g.tick = time.Time{}
 	if g.belief != nil && !w.o.Public.ExitOnRound {
-		last := w.now.Sub(Epoch).Truncate(w.o.ReportInterval)
-		g.tick = Epoch.Add(last + w.o.ReportInterval)
-		if left > g.tick.Sub(w.now).Seconds() {
-			g.epochEnd = time.Time{}
-			return g.tick
+		if g.repeats {
+			at, progress = g.skip(w, end)
 		}
+		g.tick = w.due(at)
+	}
+	left := max(0, end-progress) / g.rate
+	if !g.tick.IsZero() && left > g.tick.Sub(at).Seconds() {
+		g.epochEnd = time.Time{}
+		return g.tick
 	}
 	if w.o.Public.RoundEpochs {
 		left = math.RoundToEven(left)
 	}
-	g.epochEnd = w.now.Add(seconds(left))
+	g.epochEnd = at.Add(seconds(left))
 	return g.epochEnd
 }
 

@@ -30,8 +30,8 @@
 //
 // At most one entry of an agent is valid: the one whose turn equals the agent's turn. When a job
 // gets other GPUs or loses them, its turn is increased. The old entry is void from then on. It
-// stays in the heap until it is first, where agenda.peek drops it: nothing is ever searched for
-// in the heap.
+// stays in the heap until it is first, where agenda.peek drops it, or until the heap is twice as
+// large as without void entries.
 //
 // The same options, cluster and arrivals give the same events. Entries of the same instant run
 // in the order in which they were pushed, arrivals last. Wherever the order of a map could show,
@@ -51,8 +51,8 @@
 //
 // # Cost
 //
-// An entry costs O(log n) with n entries in the heap, void ones among them, and each void entry
-// was pushed once. A job with GPUs takes a turn per report interval, so that a run takes about
-// (hours of jobs on GPUs) x (3600 s / report interval) turns. The rules of Options.Public that
+// An entry costs O(log n) with n entries in the heap, at most half of them void. A job with GPUs
+// takes a turn per report interval, so that a run takes about (hours of jobs on GPUs) x (3600 s /
+// report interval) turns; reports that are left out (Options.Sparse) cost an addition each. The rules of Options.Public that
 // end jobs at the end of a round also sort the running jobs once a round.
 package sim

@@ -28,6 +28,11 @@ type Options struct {
 	// ReportEpochs lets agents report, without measurements, when an epoch ends, so that the
 	// scheduler learns how long an epoch is. Default false.
 	ReportEpochs bool
+	// Sparse lets agents leave out reports like the last one, of which they learned nothing; others learn nothing of them
+	// either. What jobs do, and when, is the same to the last digit; events of one instant may come in another order. But of a
+	// running job the scheduler and its observers know an older progress, so neither they nor the policy may look at that
+	// (policy.Traits.IgnoresProgress). Default false.
+	Sparse bool
 	// Initial are the jobs that existed before the world began. Default: none.
 	Initial map[job.ID]*InitialState
 	// Estimate configures how agents learn; the scheduler's should be the same.

@@ -27,8 +27,7 @@ func (w *World) endRound() {
 			w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
 			continue
 		}
-		g.measure(w)
-		g.tune()
+		g.report(w)
 		if !g.fail(w) {
 			g.next(w)
 		}

@@ -103,10 +103,10 @@ func (g *agent) goodput() float64 {
 }
 
 // measure reports what was measured since the last report or change of configuration. The agent
-// learns from the report, too.
-func (g *agent) measure(w *World) {
+// learns from the report, too. It returns false if a report taught it nothing.
+func (g *agent) measure(w *World) (taught bool) {
 	if !w.now.After(g.measured) || g.belief == nil {
-		return
+		return true
 	}
 	total := float64(g.replicas * g.batch.PerReplica())
 	sqr, vari := g.app.Gradient(g.epoch, total)
@@ -117,8 +117,10 @@ func (g *agent) measure(w *World) {
 	}
 	r.SyncTime = min(r.SyncTime, r.StepTime)
 	g.measured = w.now
+	before := g.belief.Version()
 	g.belief.Learn(&r)
 	w.emit(scheduler.Reported{Report: r})
+	return g.belief.Version() != before
 }
 
 // perceive returns the measured time for a true one: with the bias of the GPU type, and noise of

@@ -29,6 +29,7 @@ type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
 	catalog  workload.Catalog
+	steady   workload.Steadies   // of the arrivals that are known by their duration
 	arrivals []*workload.Arrival // by time, then ID; consumed from the front
 	jobs     map[job.ID]*agent   // that have arrived and not ended
 	agenda   agenda

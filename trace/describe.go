@@ -90,6 +90,7 @@ func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
 // counters collects what a Description sorts.
 type counters struct {
 	hours     map[int]*Load
+	hour      *Load // of the last arrival
 	sizes     map[int]*SizeCount
 	names     map[string]map[string]int // "application", "user" ... -> name -> jobs
 	durations []time.Duration
@@ -98,18 +99,21 @@ type counters struct {
 // add counts one arrival.
 func (c *counters) add(a *workload.Arrival) {
 	hour := int(a.At / time.Hour)
-	if c.hours[hour] == nil {
-		c.hours[hour] = &Load{Hour: hour}
+	if c.hour == nil || c.hour.Hour != hour {
+		if c.hours[hour] == nil {
+			c.hours[hour] = &Load{Hour: hour}
+		}
+		c.hour = c.hours[hour]
 	}
 	size := a.Spec.GPUs
 	if c.sizes[size] == nil {
 		c.sizes[size] = &SizeCount{GPUs: size}
 	}
-	c.hours[hour].Jobs++
+	c.hour.Jobs++
 	c.sizes[size].Jobs++
 	if a.Duration > 0 {
 		work := float64(size) * a.Duration.Hours()
-		c.hours[hour].GPUHours += work
+		c.hour.GPUHours += work
 		c.sizes[size].GPUHours += work
 		c.durations = append(c.durations, a.Duration)
 	}

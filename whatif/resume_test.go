@@ -3,6 +3,7 @@ package whatif_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -133,6 +134,63 @@ func TestRoundIn_is_RoundOf(t *testing.T) {
 				t.Error("none of the moments is known: nothing was compared")
 			}
 		})
+	}
+}
+
+// lasting makes every job one that is known by its duration, so that it reports nothing while it runs.
+func (r *run) lasting(t *testing.T) {
+	t.Helper()
+	for i := range r.arrivals {
+		a := &r.arrivals[i]
+		a.Application, a.Duration = "", time.Duration(20+7*i)*time.Minute
+		a.Spec = job.Spec{ID: a.Spec.ID, GPUs: a.Spec.GPUs, Adaptivity: job.Rigid}
+		if err := r.catalog.Complete(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRoundIn_after_rounds_of_few: checkpoints of a run whose policy was shown only jobs that may not simply go on
+// (scheduler.Options.Lean) have another memory; from each, a scheduler that is shown all decides what one does that replays from the
+// start.
+func TestRoundIn_after_rounds_of_few(t *testing.T) {
+	for _, e := range builtin.Policies() {
+		if !e.Traits().Keeps {
+			continue
+		}
+		r := mixed(t, 60)
+		r.lasting(t)
+		_, whole := r.checkpointed(t, e.Name, 4000)
+		r.scheduler.Lean = true
+		f, few := r.checkpointed(t, e.Name, 4000)
+		if bytes.Equal(whole, few) {
+			t.Fatalf("%s: no checkpoint has another memory: no job was left out of a round", e.Name)
+		}
+		marks, err := f.Marks(1000 * time.Hour)
+		if err != nil || len(marks) < 10 {
+			t.Fatalf("%s: %d checkpoints in %d bytes, and %v; want at least 10", e.Name, len(marks), len(few), err)
+		}
+		o, known := options(e.Name), 0
+		o.Scheduler = r.scheduler
+		o.Scheduler.Lean = false
+		for m, mark := range marks {
+			for n := range 8 {
+				of := whatif.Moment{Job: job.ID(fmt.Sprintf("j%02d", (m+n*8)%60)), At: mark.At + time.Duration(1+n)*time.Minute}
+				start, err := whatif.RoundFromStart(t.Context(), f, of, o)
+				want := told(t, start, err)
+				if want.Err != "" {
+					continue
+				}
+				known++
+				part, err := whatif.RoundIn(t.Context(), f, of, o)
+				if diff := cmp.Diff(want, told(t, part, err)); diff != "" {
+					t.Errorf("%s: %s at %v: %s", e.Name, of.Job, of.At, diff)
+				}
+			}
+		}
+		if t.Logf("%s: %d of %d moments after %d checkpoints are known", e.Name, known, 8*len(marks), len(marks)); known < 20 {
+			t.Errorf("%s: %d moments are known, want at least 20", e.Name, known)
+		}
 	}
 }
 

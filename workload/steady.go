@@ -26,6 +26,34 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
+// Steadies keeps the applications of arrivals that are known only by their duration: those that ask for as many GPUs have one. The
+// zero value is ready. It is not safe for concurrent use.
+type Steadies struct{ known map[alike]*Application }
+
+// alike is what such an application depends on, of a job that runs on GPUs of one type that all count as one.
+type alike struct {
+	gpus int
+	loss float64
+}
+
+// Of returns what Arrival.Steady does of an arrival with a specification and a ScalingLoss. Of arrivals that are alike it is the same
+// pointer; if they run on GPUs of one type only, it has no Mixed.
+func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
+	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
+		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()
+	}
+	k := alike{max(1, spec.GPUs), loss}
+	app := s.known[k]
+	if app == nil {
+		app = steadyOf(steady{gpus: k.gpus, loss: k.loss})
+		if s.known == nil {
+			s.known = make(map[alike]*Application)
+		}
+		s.known[k] = app
+	}
+	return app
+}
+
 // Work returns the true work, in samples, of an arrival that is known only by its duration: one
 // sample for each second. It returns 0 if there is no duration; then Spec.Target is true.
 func (a *Arrival) Work() float64 {

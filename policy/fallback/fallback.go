@@ -106,7 +106,7 @@ func (f *Policy) Busy() bool { return f.busy() }
 // Traits implements policy.Policy: those of the policy that it asks.
 func (f *Policy) Traits() policy.Traits {
 	t := f.wrapped.Traits()
-	t.Steady, t.Keeps = false, false // a policy that has failed is asked in every round whether it plans again
+	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false // a policy that has failed is asked in every round whether it plans again
 	return t
 }
 

@@ -28,6 +28,7 @@ const rounds = 6
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
 //   - a policy that is steady plans alike a round later, and a day later, if nothing happened;
+//   - a policy that ignores progress plans alike whatever jobs report of it;
 //   - a policy that keeps what runs plans alike for the others if jobs that continue are left out;
 //   - background work is a pure function that does not panic, and its policy copes
 //     with results that come late or are errors;
@@ -45,6 +46,9 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	}
 	if fresh().Traits().Keeps {
 		t.Run("keeps", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { plansBeside(t, fresh) }) })
+	}
+	if fresh().Traits().IgnoresProgress {
+		t.Run("ignores progress", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { plansWhateverProgress(t, fresh(), fresh()) }) })
 	}
 	t.Run("no jobs", func(t *testing.T) {
 		s := &policy.Snapshot{Now: Epoch, Length: time.Minute, Cluster: Clusters().Example(1)}
@@ -128,6 +132,24 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 		}
 		w.Advance(t, one)
 		other.advance(two, w.outcome)
+	}
+}
+
+// plansWhateverProgress shows two policies the same rows, one of them with progress that nobody reported.
+func plansWhateverProgress(t *rapid.T, p, q policy.Policy) {
+	w := drawWorld(t)
+	for range rounds {
+		s := w.Snapshot()
+		other := copyRows(s)
+		for _, j := range other.Jobs {
+			j.Progress, j.Epoch = rapid.Float64Range(0, 1e6).Draw(t, "progress"), rapid.IntRange(0, 20).Draw(t, "epoch")
+			j.Reported = s.Now.Add(-time.Duration(rapid.IntRange(0, 5000).Draw(t, "reported seconds ago")) * time.Second)
+		}
+		one, two := mustPlan(t, p, s), mustPlan(t, q, other)
+		if a, b := describePlan(one), describePlan(two); a != b {
+			t.Fatalf("round %d: planned\n%s\nand of jobs with other progress\n%s", s.Round, a, b)
+		}
+		w.Advance(t, one)
 	}
 }
 

@@ -67,7 +67,7 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 // cluster rent and borrow nothing, and that jobs may be dealt anew in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
-	t.Rents, t.Borrows, t.Steady, t.Keeps = false, false, false, false
+	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false
 	return t
 }
 

@@ -86,7 +86,7 @@ type place struct {
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
 	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves
-	return policy.Traits{Models: true, Classes: o.Classes, Steady: steady, Keeps: steady && !o.Preempt}
+	return policy.Traits{Models: true, Classes: o.Classes, Steady: steady, Keeps: steady && !o.Preempt, IgnoresProgress: steady && !o.Preempt}
 }
 
 // Plan implements policy.Policy. It takes time linear in jobs, and n log n

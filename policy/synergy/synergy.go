@@ -72,8 +72,8 @@ type tenant struct {
 }
 
 // Traits implements policy.Policy.
-func (*Policy) Traits() policy.Traits {
-	return policy.Traits{Models: true}
+func (p *Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, IgnoresProgress: p.o.Order == "fifo"}
 }
 
 // Plan implements policy.Policy.

@@ -66,6 +66,22 @@ func (r *Row) Raw(name string) string {
 	return ""
 }
 
+// Place returns where a column is among the fields; -1 if the file has no such column.
+func (r *Row) Place(name string) int {
+	if i, ok := r.column[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// At returns what Raw does of the column at a place.
+func (r *Row) At(place int) string {
+	if place < 0 {
+		return ""
+	}
+	return strings.TrimSpace(r.fields[place])
+}
+
 // Text returns a field to keep.
 func (r *Row) Text(name string) string { return strings.Clone(r.Raw(name)) }
 

@@ -54,7 +54,7 @@ func (t *table) cut(line string) error {
 		}
 		return nil
 	}
-	fields := strings.Split(line, string(t.comma))
+	fields := t.split(line)
 	if surplus := len(fields) - len(t.names); surplus > 0 {
 		mended, err := t.mend(fields, surplus)
 		if err != nil {
@@ -63,6 +63,19 @@ func (t *table) cut(line string) error {
 		fields = mended
 	}
 	return t.row.Take(fields)
+}
+
+// split returns the fields of a line, valid until the next one.
+func (t *table) split(line string) []string {
+	t.fields = t.fields[:0]
+	for {
+		i := strings.IndexByte(line, t.comma)
+		if i < 0 {
+			t.fields = append(t.fields, line)
+			return t.fields
+		}
+		t.fields, line = append(t.fields, line[:i]), line[i+1:]
+	}
 }
 
 // explained says why a row of a table separated by commas may have too many fields.

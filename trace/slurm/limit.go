@@ -12,11 +12,11 @@ import (
 const endless = 365 * 24 * 3600
 
 // limitOf returns the time limit of a row in seconds; 0: the log does not say it.
-func limitOf(r *parse.Row) int64 {
-	text := r.Raw("timelimitraw")
+func (l *log) limitOf(r *parse.Row, at *places) int64 {
+	text := r.At(at.limitRaw)
 	column := "timelimitraw"
 	if text == "" {
-		text, column = r.Raw("timelimit"), "timelimit"
+		text, column = r.At(at.limit), "timelimit"
 	}
 	switch strings.ToUpper(text) {
 	case "", "PARTITION_LIMIT":
@@ -25,7 +25,7 @@ func limitOf(r *parse.Row) int64 {
 		return endless
 	}
 	if column == "timelimit" {
-		return clock(r, column)
+		return l.clock(r, column, text)
 	}
 	return minutes(int64(r.Count(column, 0, parse.MaxCount)))
 }
@@ -34,8 +34,7 @@ func limitOf(r *parse.Row) int64 {
 func minutes(n int64) int64 { return min(60*n, endless) }
 
 // priorityOf returns the priority of a row; 0: the log does not say it.
-func priorityOf(r *parse.Row) int64 {
-	text := r.Raw("priority")
+func priorityOf(r *parse.Row, text string) int64 {
 	if text == "" {
 		return 0
 	}
@@ -46,9 +45,18 @@ func priorityOf(r *parse.Row) int64 {
 	return int64(n)
 }
 
-// clock parses a span of time in a column, [days-]hours:minutes:seconds, in seconds.
-func clock(r *parse.Row, column string) int64 {
-	days, rest, ok := strings.Cut(r.Raw(column), "-")
+// clock returns the span of time in a column in seconds.
+func (l *log) clock(r *parse.Row, column, text string) int64 {
+	seconds, want := l.clocks.of(text, parseClock)
+	if want != "" {
+		r.Fail(column, want)
+	}
+	return seconds
+}
+
+// parseClock parses a span of time, [days-]hours:minutes:seconds, in seconds. It returns what was wanted if it is none.
+func parseClock(text string) (seconds int64, want string) {
+	days, rest, ok := strings.Cut(text, "-")
 	if !ok {
 		days, rest = "0", days
 	}
@@ -63,8 +71,7 @@ func clock(r *parse.Row, column string) int64 {
 		total = total*size + n
 	}
 	if err != nil || len(parts) < 2 || len(parts) > 3 {
-		r.Fail(column, "a time like 1-02:03:04")
-		return 0
+		return 0, "a time like 1-02:03:04"
 	}
-	return int64(total)
+	return int64(total), ""
 }

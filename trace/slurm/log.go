@@ -24,7 +24,12 @@ type log struct {
 	owners  interned[owner]
 	asks    interned[ask]
 	states  interned[string]
-	stopped bool // by an error that ends the reading
+	tres    recalled[resourceList]
+	gres    recalled[resourceList]
+	clocks  recalled[int64]
+	days    [4]day              // of the columns of times
+	types   [][]cluster.GPUType // of asks; nil: not needed yet
+	stopped bool                // by an error that ends the reading
 
 	observe  bool // keep what is passed on, with what was observed of it
 	observed []parse.Observed
@@ -214,7 +219,7 @@ func (l *log) pass(r *run, from time.Time) bool {
 		At: time.Unix(int64(r.eligible), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
 		Spec: job.Spec{
 			ID: job.ID(r.id.String()), Name: l.names.at(r.name), User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
-			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: typesOf(wanted.types),
+			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: l.typesOf(r.ask),
 			Priority: float64(r.priority), Target: float64(r.limit),
 		},
 	}
@@ -261,16 +266,19 @@ func dropped(a *workload.Arrival) string {
 	return ""
 }
 
-// typesOf returns the GPU types of a list of names.
-func typesOf(list string) []cluster.GPUType {
-	if list == "" {
-		return nil
+// typesOf returns the GPU types of an ask. Jobs that ask alike have one list, of which none may change an entry.
+func (l *log) typesOf(number uint32) []cluster.GPUType {
+	if l.types == nil {
+		l.types = make([][]cluster.GPUType, len(l.asks.all))
 	}
-	var types []cluster.GPUType
-	for name := range strings.SplitSeq(list, ",") {
-		types = append(types, cluster.GPUType(name))
+	list := l.asks.all[number].types
+	if list != "" && l.types[number] == nil {
+		for name := range strings.SplitSeq(list, ",") {
+			l.types[number] = append(l.types[number], cluster.GPUType(name))
+		}
+		l.types[number] = slices.Clip(l.types[number])
 	}
-	return types
+	return l.types[number]
 }
 
 // blame adds the place to an error of a check.

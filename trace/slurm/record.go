@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/trace/parse"
@@ -69,64 +70,33 @@ func keyOf(text string) (k key, step, ok bool) {
 }
 
 // record returns what a row of a table says.
-func (l *log) record(r *parse.Row) record {
+func (l *log) record(r *parse.Row, at *places) record {
 	rec := record{
-		name: r.Raw("jobname"), user: r.Raw("user"), account: r.Raw("account"),
-		partition: r.Raw("partition"), qos: r.Raw("qos"), state: r.Raw("state"),
-		reason: r.Raw("reason"), reserved: r.Raw("reservation") != "",
+		name: r.At(at.name), user: r.At(at.user), account: r.At(at.account),
+		partition: r.At(at.partition), qos: r.At(at.qos), state: r.At(at.state),
+		reason: r.At(at.reason), reserved: r.At(at.reservation) != "",
 	}
 	var ok bool
-	if rec.id, rec.step, ok = keyOf(r.Raw("jobid")); !ok {
+	if rec.id, rec.step, ok = keyOf(r.At(at.id)); !ok {
 		r.Fail("jobid", "a job like 7, 7_1 or 7+1")
 	}
 	if rec.step || r.Err != nil {
 		return rec
 	}
-	l.times(r, &rec)
-	rec.limit, rec.priority = limitOf(r), priorityOf(r)
-	rec.asked, rec.had = resourcesOf(r)
+	l.times(r, at, &rec)
+	rec.limit, rec.priority = l.limitOf(r, at), priorityOf(r, r.At(at.priority))
+	rec.asked, rec.had = l.resourcesOf(r, at)
 	return rec
 }
 
-// resourcesOf returns what the job of a row asked for, and what it was given.
-func resourcesOf(r *parse.Row) (asked, had resourceList) {
-	for _, c := range []struct {
-		name  string
-		parse func(string) (resourceList, string)
-		to    *resourceList
-		nodes bool // it says what one node has
-	}{
-		{"reqtres", parseTRES, &asked, false},
-		{"alloctres", parseTRES, &had, false},
-		{"reqgres", parseGRES, &asked, true},
-		{"allocgres", parseGRES, &had, false},
-	} {
-		if c.to.gpus > 0 || r.Raw(c.name) == "" {
-			continue
-		}
-		list, want := c.parse(r.Raw(c.name))
-		if want != "" {
-			r.Fail(c.name, want)
-			return asked, had
-		}
-		if c.nodes && r.Raw("nnodes") != "" {
-			list.gpus *= r.Count("nnodes", 0, parse.MaxCount)
-		}
-		if list.gpus > parse.MaxCount {
-			r.Fail(c.name, fmt.Sprintf("at most %d GPUs", parse.MaxCount))
-		}
-		c.to.add(list)
-	}
-	return asked, had
-}
-
 // times fills in the times of a record.
-func (l *log) times(r *parse.Row, rec *record) {
-	for _, c := range []struct {
+func (l *log) times(r *parse.Row, at *places, rec *record) {
+	for i, c := range [...]struct {
 		name string
+		at   int
 		to   *int64
-	}{{"submit", &rec.submit}, {"eligible", &rec.eligible}, {"start", &rec.start}, {"end", &rec.end}} {
-		t, local, ok := instant(r.Raw(c.name), l.zone)
+	}{{"submit", at.submit, &rec.submit}, {"eligible", at.eligible, &rec.eligible}, {"start", at.start, &rec.start}, {"end", at.end, &rec.end}} {
+		t, local, ok := l.instant(r.At(c.at), &l.days[i])
 		if !ok {
 			r.Fail(c.name, "a time like 2020-08-31T23:59:00, with a zone like +0200 if it is not local, or seconds since 1970")
 		}
@@ -136,10 +106,10 @@ func (l *log) times(r *parse.Row, rec *record) {
 		r.Fail("submit", "a time like 2020-08-31T23:59:00")
 	}
 	switch {
-	case r.Has("elapsedraw"):
+	case at.elapsedRaw >= 0:
 		rec.elapsed = int64(r.Seconds("elapsedraw") / time.Second)
-	case r.Has("elapsed"):
-		rec.elapsed = clock(r, "elapsed")
+	case at.elapsed >= 0:
+		rec.elapsed = l.clock(r, "elapsed", r.At(at.elapsed))
 	default:
 		rec.elapsed = rec.ran()
 	}
@@ -171,6 +141,48 @@ func (r *record) ran() int64 {
 
 // The last time that is kept in 32 bits.
 const lastSecond = 1<<32 - 1 // in 2106
+
+// A day is one whose times were read last in a column: many in a row are of one day.
+type day struct {
+	text  string // like 2020-08-31; empty: none yet
+	start int64  // in UTC, seconds since 1970
+}
+
+// instant is the function instant with the zone of the log. Times in UTC of the last day of their column
+// cost no calendar.
+func (l *log) instant(text string, last *day) (at int64, local, ok bool) {
+	const date = len("2020-08-31")
+	if l.zone != time.UTC || len(text) != len("2020-08-31T23:59:00") {
+		return instant(text, l.zone)
+	}
+	if text[:date] == last.text {
+		if of, ok := ofDay(text[date:]); ok {
+			return last.start + of, true, true
+		}
+	}
+	at, local, ok = instant(text, l.zone)
+	if of, plain := ofDay(text[date:]); ok && local && plain && at-of > firstSecond && at-of < lastSecond-24*3600 {
+		*last = day{strings.Clone(text[:date]), at - of}
+	}
+	return at, local, ok
+}
+
+// ofDay parses a time of day like T23:59:00, in seconds.
+func ofDay(text string) (int64, bool) {
+	if text[0] != 'T' || text[3] != ':' || text[6] != ':' {
+		return 0, false
+	}
+	of := 0
+	for _, part := range [...]struct{ at, most int }{{1, 24}, {4, 60}, {7, 60}} {
+		tens, ones := text[part.at]-'0', text[part.at+1]-'0'
+		n := 10*int(tens) + int(ones)
+		if tens > 9 || ones > 9 || n >= part.most {
+			return 0, false
+		}
+		of = 60*of + n
+	}
+	return int64(of), true
+}
 
 // instant parses a time of sacct: local or with a zone, in seconds since 1970, or none (0).
 func instant(text string, zone *time.Location) (at int64, local, ok bool) {

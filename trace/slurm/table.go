@@ -49,6 +49,9 @@ type table struct {
 	row   *parse.Row
 	free  []int // columns of free text, which may contain the separator
 	check []int // columns whose text has a form that is checked
+
+	fields []string // of the last line
+	places places
 }
 
 // readTable reads all rows. It returns the number of lines, and whether to go on.
@@ -110,6 +113,7 @@ func (l *log) header(in *parse.Lines) (*table, error) {
 	t.row = parse.NewRow(l.o, h)
 	t.names = strings.Split(strings.ToLower(first), string(t.comma))
 	t.find()
+	t.places = placesOf(t.row)
 	return t, nil
 }
 
@@ -122,7 +126,7 @@ func (l *log) tableRow(t *table, line []byte) error {
 	if err := t.cut(string(line)); err != nil {
 		return err
 	}
-	rec := l.record(t.row)
+	rec := l.record(t.row, &t.places)
 	if t.row.Err != nil {
 		return t.row.Err
 	}

@@ -12,10 +12,45 @@ import (
 // A resourceList is what a job asked for or was given.
 type resourceList struct {
 	gpus   int
-	types  []string // of GPUs, as listed
+	types  []string // of GPUs, as listed; never changed
 	cpus   int
 	memory int64 // bytes
 	nodes  int
+}
+
+// resourcesOf returns what the job of a row asked for, and what it was given.
+func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
+	for _, c := range [...]struct {
+		name  string
+		at    int
+		known *recalled[resourceList]
+		parse func(string) (resourceList, string)
+		to    *resourceList
+		nodes bool // it says what one node has
+	}{
+		{"reqtres", at.reqTRES, &l.tres, parseTRES, &asked, false},
+		{"alloctres", at.allocTRES, &l.tres, parseTRES, &had, false},
+		{"reqgres", at.reqGRES, &l.gres, parseGRES, &asked, true},
+		{"allocgres", at.allocGRES, &l.gres, parseGRES, &had, false},
+	} {
+		text := r.At(c.at)
+		if c.to.gpus > 0 || text == "" {
+			continue
+		}
+		list, want := c.known.of(text, c.parse)
+		if want != "" {
+			r.Fail(c.name, want)
+			return asked, had
+		}
+		if c.nodes && r.At(at.nodes) != "" {
+			list.gpus *= r.Count("nnodes", 0, parse.MaxCount)
+		}
+		if list.gpus > parse.MaxCount {
+			r.Fail(c.name, fmt.Sprintf("at most %d GPUs", parse.MaxCount))
+		}
+		c.to.add(list)
+	}
+	return asked, had
 }
 
 // add fills in what l does not have yet.

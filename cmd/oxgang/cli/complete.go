@@ -18,13 +18,18 @@ func Complete(cmd *cobra.Command, flag string, names []string) {
 // CompleteList is Complete; if list is true, values are lists separated by commas. The flag must
 // exist.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
+	CompleteLater(cmd, flag, func() []string { return names }, list)
+}
+
+// CompleteLater is CompleteList with names that are made when a shell asks for them.
+func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""
 		if i := strings.LastIndexByte(typed, ','); list && i >= 0 {
 			before, typed = typed[:i+1], typed[i+1:]
 		}
 		var found []string
-		for _, name := range names {
+		for _, name := range names() {
 			if strings.HasPrefix(name, typed) {
 				found = append(found, before+name)
 			}
@@ -38,23 +43,33 @@ func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 
 // CompleteSettings makes shells complete the values of the configuration.
 func CompleteSettings(cmd *cobra.Command) {
-	var placers, modes []string
-	for _, m := range []estimate.Mode{estimate.Bootstrap, estimate.NoProf, estimate.Oracle, estimate.PublicCode} {
-		modes = append(modes, m.String())
-	}
+	later := func(flag string, names func() []string) { CompleteLater(cmd, flag, names, false) }
+	CompleteLater(cmd, "policy", builtin.Names, true)
+	CompleteLater(cmd, "set", settingsByPolicy, true)
+	later("cluster", config.Clusters)
+	later("placer", placers)
+	later("format", func() []string { return TraceFormats(false) })
+	later("on-bad-row", BadRows)
+	later("generate-kind", GeneratorNames)
+	later("estimate-mode", modes)
+	later("lender-forecast", config.Forecasts)
+	later("fairness-rho", func() []string { return config.Rhos()[1:] })
+}
+
+func placers() []string {
+	var names []string
 	for _, p := range builtin.Placers() {
-		placers = append(placers, p.Name)
+		names = append(names, p.Name)
 	}
-	Complete(cmd, "cluster", config.Clusters())
-	CompleteList(cmd, "policy", builtin.Names(), true)
-	CompleteList(cmd, "set", settingsByPolicy(), true)
-	Complete(cmd, "placer", placers)
-	Complete(cmd, "format", TraceFormats(false))
-	Complete(cmd, "on-bad-row", BadRows())
-	Complete(cmd, "generate-kind", GeneratorNames())
-	Complete(cmd, "estimate-mode", modes)
-	Complete(cmd, "lender-forecast", config.Forecasts())
-	Complete(cmd, "fairness-rho", config.Rhos()[1:])
+	return names
+}
+
+func modes() []string {
+	var names []string
+	for _, m := range []estimate.Mode{estimate.Bootstrap, estimate.NoProf, estimate.Oracle, estimate.PublicCode} {
+		names = append(names, m.String())
+	}
+	return names
 }
 
 func settingsByPolicy() []string {

@@ -55,6 +55,9 @@ func (c counter) Event(_ time.Time, ev scheduler.Event) {
 	}
 }
 
+// Unreported implements scheduler.Unreported.
+func (counter) Unreported() {}
+
 // Round implements scheduler.Observer.
 func (counter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 

@@ -12,9 +12,9 @@ import (
 // and at most collectLess per cent of what is live: a run keeps little alive, a few hundred bytes per job, and
 // makes much that lasts one round.
 const (
-	room        = 96 << 20
+	room        = 32 << 20
 	collectLess = 400
-	collectMore = 100
+	collectMore = 50
 )
 
 // collectOften is how much the heap may grow between collections, in per cent of what is live,

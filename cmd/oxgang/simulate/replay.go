@@ -54,7 +54,7 @@ mean wait or utilisation, what the other would have come to is marked as not to 
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.policy, "policy", "", "policy to simulate; empty: the recorded one")
-	cli.Complete(cmd, "policy", builtin.Names())
+	cli.CompleteLater(cmd, "policy", builtin.Names, false)
 	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
 	f.BoolVar(&r.etas, "etas", false, "test the ranges of starts and ends that would have been stated in the run")
 	cli.Output(cmd, &r.format, verdicts...)

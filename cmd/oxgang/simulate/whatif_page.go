@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"github.com/oxgang/oxgang/metrics/resample"
 )
@@ -13,7 +14,7 @@ var (
 	//go:embed page/whatif.html
 	whatifHTML string
 
-	whatifPage = template.Must(template.New("whatif").Parse(whatifHTML))
+	whatifPage = sync.OnceValue(func() *template.Template { return template.Must(template.New("whatif").Parse(whatifHTML)) })
 )
 
 // whatifView is the page as its template wants it.
@@ -41,5 +42,5 @@ func (a *answer) page(w io.Writer) error {
 	if p := a.sizes(); p != nil {
 		v.Pictures = append(v.Pictures, p)
 	}
-	return whatifPage.Execute(w, v)
+	return whatifPage().Execute(w, v)
 }

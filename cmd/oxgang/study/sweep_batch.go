@@ -23,10 +23,7 @@ type batch struct {
 }
 
 // batchTemplates are what runs a sweep, by the engine that runs it.
-var batchTemplates = map[string]*template.Template{
-	"kubernetes": template.Must(template.New("kubernetes").Parse(kubernetesSweep)),
-	"slurm":      template.Must(template.New("slurm").Parse(slurmSweep)),
-}
+var batchTemplates = map[string]string{"kubernetes": kubernetesSweep, "slurm": slurmSweep}
 
 func batchKinds() []string { return []string{"kubernetes", "slurm"} }
 
@@ -54,7 +51,7 @@ var (
 
 // write prints what runs the sweep of a file. No part is empty.
 func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Sweep) error {
-	t, known := batchTemplates[kind]
+	form, known := batchTemplates[kind]
 	switch {
 	case !known:
 		return cli.Misused("as %q, want %s", kind, strings.Join(batchKinds(), " or "))
@@ -78,7 +75,7 @@ func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Swe
 		name = strings.Trim(name[:40], "-")
 	}
 	shards := min(b.shards, len(sw.Runs()))
-	return t.Execute(w, map[string]any{
+	return template.Must(template.New(kind).Parse(form)).Execute(w, map[string]any{
 		"Name": strings.TrimSuffix("oxgang-"+name, "-"), "Shards": shards, "Last": shards - 1, "Runs": len(sw.Runs()),
 		"CPUs": b.cpus, "Memory": b.memory, "Image": quoted(b.image), "Claim": quoted(b.claim), "Text": indented(text),
 		"File": shellQuoted(absolute), "Out": shellQuoted(strings.TrimSuffix(absolute, filepath.Ext(absolute)) + "-sweep"),

@@ -1,0 +1,62 @@
+package sim
+
+import "time"
+
+// report is what an agent does when a report is due: it measures, learns, reports, and chooses its batch size. It does none
+// of this if the report would be like the last one, which taught nothing (Options.Sparse): gradients change with the epoch, noise with each
+// report, and of what jobs learn together others may have learned more.
+func (g *agent) report(w *World) {
+	if g.repeats {
+		g.measured = w.now
+		return
+	}
+	taught := g.measure(w)
+	g.tune()
+	g.repeats = w.o.Sparse && !taught && g.noise == nil && g.app.Curve == nil && !w.o.Estimate.Share
+}
+
+// due returns when the first report after a time is due: at a multiple of the report interval since Epoch.
+func (w *World) due(after time.Time) time.Time {
+	return Epoch.Add(after.Sub(Epoch).Truncate(w.o.ReportInterval) + w.o.ReportInterval)
+}
+
+// catchUp adds the progress up to now report by report, although the reports were left out: the sum is rounded as if they had
+// been made.
+func (g *agent) catchUp(w *World) {
+	if !g.repeats || w.o.Public.ExitOnRound {
+		return
+	}
+	due := w.due(g.at)
+	if due.After(w.now) {
+		return
+	}
+	g.advance(w, due)
+	more := int(w.now.Sub(due) / w.o.ReportInterval)
+	if w.o.Checkpoint > 0 {
+		for ; more > 0; more-- {
+			g.advance(w, g.at.Add(w.o.ReportInterval))
+		}
+	}
+	each := g.rate * w.o.ReportInterval.Seconds()
+	for range more {
+		g.progress += each
+	}
+	g.at = g.at.Add(time.Duration(more) * w.o.ReportInterval)
+	g.measured = g.at
+}
+
+// skip returns the time of the last report before the epoch ends at a progress, and the progress then, of an agent whose
+// reports are left out.
+func (g *agent) skip(w *World, end float64) (at time.Time, progress float64) {
+	due := w.due(g.at)
+	first, each := due.Sub(g.at).Seconds(), w.o.ReportInterval.Seconds()
+	if !(max(0, end-g.progress)/g.rate > first) {
+		return g.at, g.progress
+	}
+	progress = g.progress + g.rate*first
+	reports := 0
+	for more := g.rate * each; max(0, end-progress)/g.rate > each; reports++ {
+		progress += more
+	}
+	return due.Add(time.Duration(reports) * w.o.ReportInterval), progress
+}
