@@ -65,21 +65,26 @@ type ETA struct {
 // ReportOf returns what a Look and past runs say. Runs may be nil: then no end is known from them, for the
 // reason noHistory.
 func ReportOf(l *Look, h *History, noHistory string) *Report {
-	r := &Report{At: l.At, Types: types(l), Idle: idle(l)}
-	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		switch {
-		case j.Holds():
-			r.Jobs = append(r.Jobs, running(j, l.At, h, noHistory))
-		case j.Waits():
-			r.Jobs = append(r.Jobs, waiting(j, l))
-		}
-	}
-	slices.SortStableFunc(r.Jobs, order)
+	r := &Report{At: l.At, Types: types(l), Idle: idle(l), Jobs: jobs(l.Jobs, l, h, noHistory)}
 	if l.NoQOS != "" {
 		r.Notes = append(r.Notes, "limits of QOS are not known: "+l.NoQOS)
 	}
 	return r
+}
+
+// jobs returns those of some jobs of a Look that run or wait.
+func jobs(some []client.Job, l *Look, h *History, noHistory string) (all []Job) {
+	for i := range some {
+		j := &some[i]
+		switch {
+		case j.Holds():
+			all = append(all, running(j, l.At, h, noHistory))
+		case j.Waits():
+			all = append(all, waiting(j, l))
+		}
+	}
+	slices.SortStableFunc(all, order)
+	return all
 }
 
 // order puts jobs that run before those that wait, and these by priority.
