@@ -27,6 +27,7 @@ type grant struct {
 // Invariant: held is what the scheduler believes that the job has, but while lost is set, which the
 // scheduler has not heard yet.
 type entry struct {
+	id      job.ID // that the scheduler has: Slurm's number, and after "~" which job of that number, from the second
 	seen    observe.Job
 	asked   *job.Spec // what its user asks for
 	spec    *job.Spec // as the scheduler has it
@@ -46,6 +47,16 @@ type entry struct {
 	starts    agentapi.Mean // how long they took, from plan to training
 }
 
+// asks returns what the job's user asks for, now.
+func (e *entry) asks(j *observe.Job) *job.Spec {
+	spec := j.Spec()
+	spec.ID = e.id
+	return spec
+}
+
+// key names the job where it must be found again by the next scheduler, which knows no numbers that were given before.
+func (e *entry) key() job.ID { return observe.JobID(e.seen.ID) }
+
 // backoff is how long a job is not planned after a first failure; each further one in a row doubles it.
 const (
 	backoff     = 30 * time.Second
@@ -59,6 +70,9 @@ func (e *entry) wants() bool { return !e.ended && !e.lost && len(e.held.placemen
 func (w *World) wishes() map[client.ID]execute.Wish {
 	all := make(map[client.ID]execute.Wish, len(w.order))
 	for _, e := range w.order {
+		if e.ended { // its number may be another job's
+			continue
+		}
 		wish := execute.Wish{Noticed: e.noticed}
 		if e.wants() {
 			wish.Placement, wish.Generation = e.held.placement, e.held.generation
