@@ -71,6 +71,7 @@ func (w *World) present(id job.ID, generation int) (*entry, error) {
 	case generation > now || !e.seen.Running():
 		return nil, fmt.Errorf("start %d: %w", generation, agentapi.ErrLater)
 	}
+	w.hears(e)
 	return e, nil
 }
 

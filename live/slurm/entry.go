@@ -45,6 +45,9 @@ type entry struct {
 	kept      bool          // by somebody else
 	said      said.Record   // by its program
 	starts    agentapi.Mean // how long they took, from plan to training
+	up        time.Time     // when the present start was seen to run
+	heard     time.Time     // when its program said something last; zero: it has not yet
+	silent    bool          // it has not for long
 }
 
 // asks returns what the job's user asks for, now.
@@ -73,7 +76,7 @@ func (w *World) wishes() map[client.ID]execute.Wish {
 		if e.ended { // its number may be another job's
 			continue
 		}
-		wish := execute.Wish{Noticed: e.noticed}
+		wish := execute.Wish{Noticed: e.noticed, Silent: e.silent}
 		if e.wants() {
 			wish.Placement, wish.Generation = e.held.placement, e.held.generation
 		}
@@ -129,6 +132,9 @@ const noGPUType = "(none: it is tried again later)"
 // describe tells the scheduler what may be planned for a job, if that has changed.
 func (w *World) describe(e *entry) {
 	spec := e.described()
+	if e.silent && e.said.Hello != nil && e.wants() {
+		spec = e.rigid(spec)
+	}
 	if e.kept || time.Now().Before(e.notBefore) {
 		barred := *spec
 		barred.GPUTypes = []cluster.GPUType{noGPUType}

@@ -81,6 +81,7 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	switch {
 	case runs:
 		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
+		e.up = time.Now()
 	case stops:
 		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
 	case as == submitted:
@@ -122,6 +123,7 @@ func (w *World) runs(e *entry) {
 		return
 	}
 	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
+	e.up, e.heard, e.silent = time.Now(), time.Time{}, false
 	w.events.Emit(scheduler.Reported{Report: e.resumed()})
 }
 

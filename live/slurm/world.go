@@ -38,12 +38,14 @@ type Options struct {
 	Agents string          // folder in which jobs find the agent API; empty: it is not served
 	Said   said.Folder     // keeps what programs said; empty: it is not kept
 	Report time.Duration   // between the reports of a program; default 30 s
-	Log    *slog.Logger
+	// Silence is how long a program that has a token may say nothing, while its job runs, until that is said; default 10 min.
+	Silence time.Duration
+	Log     *slog.Logger
 }
 
 // DefaultOptions returns the defaults; Bounds, Slurm, Writer and Log are still to be filled in.
 func DefaultOptions() Options {
-	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second}
+	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
 // Why a World ends by itself.
@@ -241,6 +243,7 @@ func (w *World) steps(seen *observe.Observation) []execute.Step {
 		return nil
 	}
 	w.reconcile(seen, submitted)
+	w.listen(time.Now())
 	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch, Agents: w.o.Agents})
 }
 

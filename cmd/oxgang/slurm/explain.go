@@ -101,7 +101,8 @@ func jobText(w io.Writer, j *view.Job, now time.Time) {
 		return
 	}
 	lines(w, fmt.Sprintf("job %s is %s%s", j.ID, strings.ToLower(j.State), whose),
-		[2]string{"holds", gpus + " on " + few(j.Nodes)}, [2]string{"since", since(j.Started, now)}, [2]string{"end", expected(j, now)})
+		[2]string{"holds", gpus + " on " + few(j.Nodes)}, [2]string{"since", since(j.Started, now)}, [2]string{"end", expected(j, now)},
+		[2]string{"note", j.Note})
 }
 
 // endedText writes what became of a job.

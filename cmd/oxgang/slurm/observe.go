@@ -250,7 +250,7 @@ func dash(s string) string {
 // reasonOf returns why a job waits: in Slurm's word, in ours, and what would help.
 func reasonOf(j *view.Job) string {
 	if j.Code == "" {
-		return "-"
+		return dash(j.Note)
 	}
 	return fmt.Sprintf("%s: %s; helps: %s", j.Code, j.Why, j.Unblock)
 }

@@ -97,3 +97,18 @@ func TestWaiting_held(t *testing.T) {
 		}
 	}
 }
+
+// TestRunning_silent: that a program says nothing is told where its mark says so.
+func TestRunning_silent(t *testing.T) {
+	for mark, want := range map[string]bool{"oxgang:silent;generation=1": true, "oxgang:generation=1": false, "silent": false} {
+		l := recorded(t)
+		for i := range l.Jobs {
+			if l.Jobs[i].ID == 1 {
+				l.Jobs[i].AdminComment = mark
+			}
+		}
+		if j := find(t, ReportOf(l, nil, ""), "1"); (j.Note != "") != want {
+			t.Errorf("mark %q: %q is told, want something: %v", mark, j.Note, want)
+		}
+	}
+}
