@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,24 +54,32 @@ func (th *theatre) spoke(name string) said.Record {
 	return r
 }
 
-// hears waits until the program of a job has said hello with so many workers.
-func (th *theatre) hears(name string, workers int) said.Record {
+// hears waits until the program of a job has said hello with one of these numbers of workers.
+func (th *theatre) hears(name string, workers ...int) said.Record {
 	th.t.Helper()
 	begin := time.Now()
 	if err := slurmrig.Await(th.t.Context(), "a hello", func() (bool, error) {
 		h := th.spoke(name).Hello
-		return h != nil && h.WorldSize == workers, nil
+		return h != nil && slices.Contains(workers, h.WorldSize), nil
 	}); err != nil {
-		th.t.Fatalf("%s: %v, of %d workers\n%s%s", name, err, workers, th.outputs(), th.Call(th.t, "scontrol", "show", "job"))
+		th.t.Fatalf("%s: %v, of %v workers\n%s%s", name, err, workers, th.outputs(), th.Call(th.t, "scontrol", "show", "job"))
 	}
-	th.t.Logf("%s: hello of %d workers after %v", name, workers, time.Since(begin).Round(100*time.Millisecond))
+	th.t.Logf("%s: hello of %v workers after %v", name, workers, time.Since(begin).Round(100*time.Millisecond))
 	return th.spoke(name)
 }
 
 // loss waits until a job has ended well, and returns the final loss that it printed.
 func (th *theatre) loss(name string) float64 {
 	th.t.Helper()
-	th.Until(th.t, th.jobs[name], "its end", func(j *client.Job) bool { return !j.Waits() && !j.Holds() })
+	var err error
+	for range 10 { // minutes, on a busy machine
+		if err = slurmrig.Await(th.t.Context(), "its end", func() (bool, error) {
+			j := th.Job(th.t, th.jobs[name])
+			return !j.Waits() && !j.Holds(), nil
+		}); err == nil {
+			break
+		}
+	}
 	text, err := os.ReadFile(filepath.Join(th.dir, name+".out"))
 	if j := th.Job(th.t, th.jobs[name]); err != nil || j.State != client.Completed {
 		th.t.Fatalf("%s: %s: %v\n%s", name, j.State, err, th.outputs())
