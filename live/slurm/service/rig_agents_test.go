@@ -58,10 +58,16 @@ func (th *theatre) spoke(name string) said.Record {
 func (th *theatre) hears(name string, workers ...int) said.Record {
 	th.t.Helper()
 	begin := time.Now()
-	if err := slurmrig.Await(th.t.Context(), "a hello", func() (bool, error) {
-		h := th.spoke(name).Hello
-		return h != nil && slices.Contains(workers, h.WorldSize), nil
-	}); err != nil {
+	var err error
+	for range 3 { // minutes, on a busy machine
+		if err = slurmrig.Await(th.t.Context(), "a hello", func() (bool, error) {
+			h := th.spoke(name).Hello
+			return h != nil && slices.Contains(workers, h.WorldSize), nil
+		}); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		th.t.Fatalf("%s: %v, of %v workers\n%s%s", name, err, workers, th.outputs(), th.Call(th.t, "scontrol", "show", "job"))
 	}
 	th.t.Logf("%s: hello of %v workers after %v", name, workers, time.Since(begin).Round(100*time.Millisecond))
