@@ -57,7 +57,7 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 
 // another reports whether a job is not the one that had its number, as of a Slurm that lost its state.
 func another(e *entry, j *observe.Job) bool {
-	return j.User != e.seen.User || j.Token != e.seen.Token || j.Restarts < e.seen.Restarts || j.Submit.Before(e.seen.Submit)
+	return j.Token != e.seen.Token || j.Restarts < e.seen.Restarts || j.Submit.Before(e.seen.Submit)
 }
 
 // enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start

@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
 	"github.com/oxgang/oxgang/live/slurm/token"
+	"github.com/oxgang/oxgang/live/slurm/view"
 )
 
 // python returns an interpreter that has torch, or skips the test, and sets what trainings need.
@@ -151,6 +152,36 @@ func TestRig_agents(t *testing.T) {
 	}
 	if err := slurmrig.Await(t.Context(), "the record's end", func() (bool, error) { return th.spoke("a").Hello == nil, nil }); err != nil {
 		t.Error(err)
+	}
+	th.kill()
+}
+
+// A program on a real Slurm that has a token and never speaks is noticed, once it has run so long, and that is said where people
+// look; another that has none is not.
+func TestRig_silence(t *testing.T) {
+	th := newTheatre(t, func(*Config) {})
+	th.kill()
+	th.with = func(c *Config) {
+		c.State = filepath.Join(th.dir, "state")
+		c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: filepath.Join(th.dir, "share"), Silence: 5 * time.Second}
+	}
+	th.lead()
+	th.give("mute", 1, 1, token.New("root"), "sleep", "600")
+	th.give("plain", 1, 1, "", "sleep", "600")
+	th.Until(t, th.jobs["mute"], "the mark", func(j *client.Job) bool { return strings.Contains(j.AdminComment, "silent") })
+	look, err := view.Take(t.Context(), th.Client(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted := map[string]string{}
+	for _, j := range view.ReportOf(look, nil, "not asked").Jobs {
+		noted[j.Name] = j.Note
+	}
+	if !strings.Contains(noted["mute"], "has said nothing") || noted["plain"] != "" {
+		t.Errorf("told %q, want that mute says nothing, alone", noted)
+	}
+	if ran := time.Since(th.Job(t, th.jobs["mute"]).Start); ran < 5*time.Second {
+		t.Errorf("noticed %v after its start, want 5 s at least", ran)
 	}
 	th.kill()
 }
