@@ -55,10 +55,9 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 	w.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
-// another reports whether a job is not the one that had its number, as of a Slurm that lost its state.
-func another(e *entry, j *observe.Job) bool {
-	return j.Token != e.seen.Token || j.Restarts < e.seen.Restarts || j.Submit.Before(e.seen.Submit)
-}
+// another reports whether a job is not the one that had its number, as of a Slurm that lost its state. Of what Slurm
+// says, only the token tells: starts and times of one job go back where slurmctld is killed and reads an older state.
+func another(e *entry, j *observe.Job) bool { return j.Token != e.seen.Token }
 
 // enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start
 // it. One that an earlier scheduler has begun to stop waits already.
