@@ -313,3 +313,20 @@ func TestAgents_number_again(t *testing.T) {
 		t.Errorf("ann's token: %v, want that it is not known", err)
 	}
 }
+
+// A job whose starts and submission are earlier than they were, as after slurmctld was killed and read an older state, is the
+// same job.
+func TestAgents_older_state(t *testing.T) {
+	s := twoNodes()
+	speaking(s, "ann", token.New("ann"), 2)
+	w := open(t, s)
+	heard(w)
+	seen := &w.byID[1].seen
+	seen.Restarts, seen.Submit = seen.Restarts+2, seen.Submit.Add(time.Hour)
+	if err := w.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ev, _, err := w.take(time.Now().Add(time.Hour)); ev != nil || err != nil {
+		t.Errorf("told %+v, %v, want nothing", ev, err)
+	}
+}
