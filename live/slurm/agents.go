@@ -71,6 +71,7 @@ func (w *World) present(id job.ID, generation int) (*entry, error) {
 	case generation > now || !e.seen.Running():
 		return nil, fmt.Errorf("start %d: %w", generation, agentapi.ErrLater)
 	}
+	w.hears(e)
 	return e, nil
 }
 
@@ -162,7 +163,7 @@ func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 // another, so an older record never takes the place of a newer one.
 func (w *World) save(e *entry) {
 	w.mu.Lock()
-	id, record, ended := e.spec.ID, e.said, e.ended
+	id, record, ended := e.key(), e.said, e.ended
 	w.mu.Unlock()
 	if record.Hello == nil || ended {
 		return
@@ -174,7 +175,7 @@ func (w *World) save(e *entry) {
 
 // recall takes over what an earlier scheduler has kept of a job.
 func (w *World) recall(e *entry) {
-	r, err := w.o.Said.Load(e.asked.ID, e.seen.Token)
+	r, err := w.o.Said.Load(e.key(), e.seen.Token)
 	if err != nil {
 		w.o.Log.Warn("reports of a job are dropped until its next start", "err", err)
 	}

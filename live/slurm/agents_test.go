@@ -269,3 +269,64 @@ func TestAgents_goes_back(t *testing.T) {
 		}
 	}
 }
+
+// A job that has the number of another one, since Slurm lost its state, has another ID, has done nothing yet, and is
+// not stopped for what was planned for that one. The token of that one is not heard any more.
+func TestAgents_number_again(t *testing.T) {
+	s, anns, bobs := twoNodes(), token.New("ann"), token.New("bob")
+	speaking(s, "ann", anns, 2)
+	w := open(t, s)
+	if _, err := w.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Agents().Checkpoint(t.Context(), "1", &agentapi.Checkpoint{Generation: 1, Progress: 500}); err != nil {
+		t.Fatal(err)
+	}
+	heard(w)
+	s.LoseState()
+	speaking(s, "bob", bobs, 4)
+	var told []scheduler.Event
+	for range 3 {
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for ev, _, _ := w.take(time.Now().Add(time.Hour)); ev != nil; ev, _, _ = w.take(time.Now().Add(time.Hour)) {
+			told = append(told, ev)
+		}
+	}
+	if len(told) != 2 {
+		t.Fatalf("told %+v, want an end and a job", told)
+	}
+	if end, ok := told[0].(scheduler.Exited); !ok || end.Job != "1" || end.Outcome != scheduler.Cancelled {
+		t.Errorf("first %+v, want the end of 1", told[0])
+	}
+	if r, ok := told[1].(scheduler.Restored); !ok || r.Spec.ID != "1~2" || r.Status.Progress != 0 || r.Status.Allocation.GPUs != 4 {
+		t.Errorf("then %+v, want 1~2, which has done nothing", told[1])
+	}
+	if m := s.Job(1).AdminComment; strings.Contains(m, "stop") {
+		t.Errorf("its mark is %q: it is being stopped", m)
+	}
+	if id, err := w.Agents().Job(t.Context(), bobs); id != "1~2" || err != nil {
+		t.Errorf("bob's token is of %q, %v, want 1~2", id, err)
+	}
+	if _, err := w.Agents().Job(t.Context(), anns); !errors.Is(err, agentapi.ErrUnknown) {
+		t.Errorf("ann's token: %v, want that it is not known", err)
+	}
+}
+
+// A job whose starts and submission are earlier than they were, as after slurmctld was killed and read an older state, is the
+// same job.
+func TestAgents_older_state(t *testing.T) {
+	s := twoNodes()
+	speaking(s, "ann", token.New("ann"), 2)
+	w := open(t, s)
+	heard(w)
+	seen := &w.byID[1].seen
+	seen.Restarts, seen.Submit = seen.Restarts+2, seen.Submit.Add(time.Hour)
+	if err := w.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ev, _, err := w.take(time.Now().Add(time.Hour)); ev != nil || err != nil {
+		t.Errorf("told %+v, %v, want nothing", ev, err)
+	}
+}

@@ -27,6 +27,7 @@ type grant struct {
 // Invariant: held is what the scheduler believes that the job has, but while lost is set, which the
 // scheduler has not heard yet.
 type entry struct {
+	id      job.ID // that the scheduler has: Slurm's number, and after "~" which job of that number, from the second
 	seen    observe.Job
 	asked   *job.Spec // what its user asks for
 	spec    *job.Spec // as the scheduler has it
@@ -44,7 +45,20 @@ type entry struct {
 	kept      bool          // by somebody else
 	said      said.Record   // by its program
 	starts    agentapi.Mean // how long they took, from plan to training
+	up        time.Time     // when the present start was seen to run
+	heard     time.Time     // when its program said something last; zero: it has not yet
+	silent    bool          // it has not for long
 }
+
+// asks returns what the job's user asks for, now.
+func (e *entry) asks(j *observe.Job) *job.Spec {
+	spec := j.Spec()
+	spec.ID = e.id
+	return spec
+}
+
+// key names the job where it must be found again by the next scheduler, which knows no numbers that were given before.
+func (e *entry) key() job.ID { return observe.JobID(e.seen.ID) }
 
 // backoff is how long a job is not planned after a first failure; each further one in a row doubles it.
 const (
@@ -59,7 +73,10 @@ func (e *entry) wants() bool { return !e.ended && !e.lost && len(e.held.placemen
 func (w *World) wishes() map[client.ID]execute.Wish {
 	all := make(map[client.ID]execute.Wish, len(w.order))
 	for _, e := range w.order {
-		wish := execute.Wish{Noticed: e.noticed}
+		if e.ended { // its number may be another job's
+			continue
+		}
+		wish := execute.Wish{Noticed: e.noticed, Silent: e.silent}
 		if e.wants() {
 			wish.Placement, wish.Generation = e.held.placement, e.held.generation
 		}
@@ -115,6 +132,9 @@ const noGPUType = "(none: it is tried again later)"
 // describe tells the scheduler what may be planned for a job, if that has changed.
 func (w *World) describe(e *entry) {
 	spec := e.described()
+	if e.silent && e.said.Hello != nil && e.wants() {
+		spec = e.rigid(spec)
+	}
 	if e.kept || time.Now().Before(e.notBefore) {
 		barred := *spec
 		barred.GPUTypes = []cluster.GPUType{noGPUType}

@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
+	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // staged plays with a scheduler on two nodes, on which the job a runs on all eight GPUs.
@@ -155,5 +157,48 @@ func TestJob_that_takes_no_part_any_more(t *testing.T) {
 		if j := d.slurm.Job(d.ids["a"]); j.AdminComment != "" {
 			t.Errorf("mark %q is left", j.AdminComment)
 		}
+	})
+}
+
+// A Slurm that lost its state gives the numbers of its jobs again: what it does not know any more has ended, and a new
+// job is not taken for the one that had its number, however soon it comes.
+func TestState_lost(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"at once": 0, "later": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			staged(t, func(t *testing.T, d *drama) {
+				for i, user := range []string{"v", "v", "w"} {
+					d.slurm.LoseState()
+					delete(d.ids, "a")
+					time.Sleep(pause)
+					least := 1 + i
+					d.ids["b"] = d.slurm.Submit(slurmtest.Ask{
+						User: user, Comment: fmt.Sprintf("oxgang:elastic;min=%d;max=4;token=%s", least, token.Digest(token.New(user))), Work: hours,
+					})
+					d.wants(t, map[string]int{"b": 4})
+				}
+				select {
+				case err := <-d.gone:
+					t.Errorf("the scheduler ends with %v", err)
+					d.gone <- err
+				default:
+				}
+			})
+		})
+	}
+}
+
+// A job whose user takes its comment back, and gives it again, takes part again.
+func TestJob_that_takes_part_again(t *testing.T) {
+	staged(t, func(t *testing.T, d *drama) {
+		for range 2 {
+			for _, text := range []string{"mine", "oxgang:elastic;min=2;max=8"} {
+				if err := d.slurm.Update(context.Background(), d.ids["a"], client.Field{Name: "Comment", Value: text}); err != nil {
+					t.Fatal(err)
+				}
+				d.wants(t, map[string]int{"a": 8})
+			}
+		}
+		d.submit("b", "oxgang:elastic;min=4;max=4", hours)
+		d.wants(t, map[string]int{"a": 4, "b": 4})
 	})
 }

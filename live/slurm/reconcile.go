@@ -31,6 +31,8 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 		switch e := w.byID[j.ID]; {
 		case e != nil && !j.Elastic():
 			w.conclude(e, scheduler.Cancelled, "it takes no part any more: "+j.Trouble)
+		case e != nil && another(e, j):
+			w.conclude(e, scheduler.Cancelled, "Slurm does not know it any more: its number is another job's")
 		case e != nil:
 			w.update(o, e, j)
 		case j.Elastic():
@@ -53,6 +55,10 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 	w.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
+// another reports whether a job is not the one that had its number, as of a Slurm that lost its state. Of what Slurm
+// says, only the token tells: starts and times of one job go back where slurmctld is killed and reads an older state.
+func another(e *entry, j *observe.Job) bool { return j.Token != e.seen.Token }
+
 // enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start
 // it. One that an earlier scheduler has begun to stop waits already.
 func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
@@ -60,7 +66,11 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
-	e := &entry{seen: *j, asked: j.Spec()}
+	e := &entry{seen: *j, id: observe.JobID(j.ID)}
+	if w.entered[j.ID]++; w.entered[j.ID] > 1 {
+		e.id = job.ID(fmt.Sprintf("%s~%d", e.id, w.entered[j.ID]))
+	}
+	e.asked = e.asks(j)
 	w.recall(e)
 	e.spec = e.described()
 	w.byID[j.ID], w.order = e, append(w.order, e)
@@ -70,6 +80,7 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	switch {
 	case runs:
 		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
+		e.up = time.Now()
 	case stops:
 		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
 	case as == submitted:
@@ -87,7 +98,7 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 	if e.seen = *j; j.Waits() {
 		e.noticed = time.Time{}
 	}
-	if asked := j.Spec(); !same(asked, e.asked) {
+	if asked := e.asks(j); !same(asked, e.asked) {
 		e.asked = asked
 	}
 	if e.kept = j.Waits() && j.Kept() && !j.Mark.Held; e.kept && e.wants() {
@@ -111,6 +122,7 @@ func (w *World) runs(e *entry) {
 		return
 	}
 	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
+	e.up, e.heard, e.silent = time.Now(), time.Time{}, false
 	w.events.Emit(scheduler.Reported{Report: e.resumed()})
 }
 
@@ -130,7 +142,7 @@ func (w *World) over(e *entry, j *observe.Job) {
 func (w *World) forget(e *entry) {
 	delete(w.byID, e.seen.ID)
 	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
-	if err := w.o.Said.Drop(e.spec.ID); err != nil {
+	if err := w.o.Said.Drop(e.key()); err != nil {
 		w.o.Log.Warn("what a job said that has ended is still kept", "err", err)
 	}
 	w.events.Wake()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,12 +38,14 @@ type Options struct {
 	Agents string          // folder in which jobs find the agent API; empty: it is not served
 	Said   said.Folder     // keeps what programs said; empty: it is not kept
 	Report time.Duration   // between the reports of a program; default 30 s
-	Log    *slog.Logger
+	// Silence is how long a program that has a token may say nothing, while its job runs, until that is said; default 10 min.
+	Silence time.Duration
+	Log     *slog.Logger
 }
 
 // DefaultOptions returns the defaults; Bounds, Slurm, Writer and Log are still to be filled in.
 func DefaultOptions() Options {
-	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second}
+	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
 // Why a World ends by itself.
@@ -62,7 +65,8 @@ type World struct {
 	first     *cluster.Cluster // all nodes, when the World was opened
 	events    *eventqueue.Queue
 	byID      map[client.ID]*entry
-	order     []*entry // as they came
+	entered   map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
+	order     []*entry          // as they came
 	work      chan struct{}
 	ends      error // why the World is over; nil: it is not
 	draining  bool
@@ -83,7 +87,7 @@ var newQueue = eventqueue.New
 // Open returns a World of the elastic jobs that Slurm shows. They arrive as Restored, by number. It
 // gives no commands. It returns an error if Slurm does not answer, or the partition has no GPUs.
 func Open(ctx context.Context, o Options) (*World, error) {
-	w := &World{o: o, events: newQueue(), byID: map[client.ID]*entry{}, work: make(chan struct{}, 1)}
+	w := &World{o: o, events: newQueue(), byID: map[client.ID]*entry{}, entered: map[client.ID]int{}, work: make(chan struct{}, 1)}
 	seen, err := w.look(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
@@ -97,7 +101,9 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	w.first = w.cluster
 	w.epoch = max(time.Now().UnixNano(), seen.Epoch+1)
 	w.reconcile(seen, restored)
-	if err := w.o.Said.Prune(func(id job.ID) bool { _, err := w.entryOf(id); return err == nil }); err != nil {
+	if err := w.o.Said.Prune(func(id job.ID) bool {
+		return slices.ContainsFunc(w.order, func(e *entry) bool { return e.key() == id })
+	}); err != nil {
 		w.o.Log.Warn("what jobs said that have ended is still kept", "err", err)
 	}
 	w.events.Begin()
@@ -237,6 +243,7 @@ func (w *World) steps(seen *observe.Observation) []execute.Step {
 		return nil
 	}
 	w.reconcile(seen, submitted)
+	w.listen(time.Now())
 	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch, Agents: w.o.Agents})
 }
 

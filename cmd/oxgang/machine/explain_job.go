@@ -21,10 +21,13 @@ func ExplainJobCommand() *cobra.Command {
 	var s liveState
 	var format string
 	cmd := &cobra.Command{
-		Use: "job NAME", Short: "Say why a job of this machine's scheduler waits or has what it has",
-		Long: `Ask the scheduler of this machine how a job stands, why, and what comes next.`,
+		Use: "job NAME", Short: "Say why a job of this machine's scheduler, or of a Slurm, waits or has what it has",
+		Long: `Ask the scheduler of this machine how a job stands, why, and what comes next. With --slurm, Slurm is asked, as
+"oxgang slurm observe" does: why a job waits in Slurm's word and in ours, what would help, and when it is expected to start or end.
+Without a scheduler on this machine, that is also done for a number where Slurm's commands are in the path.`,
 		Example: `  oxgang explain job mnist-2
-  oxgang explain job mnist-2 -o json`,
+  oxgang explain job mnist-2 -o json
+  oxgang explain job --slurm 1234_5`,
 		Args: cli.OneArg("NAME"),
 	}
 	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, args []string) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
@@ -34,11 +35,12 @@ func ExplainCommand() *cobra.Command {
 		Use:        "explain", Short: "Say why a job waits, why its size changed, and where its time went",
 		Long: `Say from the journal of a run what became of a job: its whole life, a line for
 every change, or with --at how it stood at one time, why, and what came next.
-"oxgang explain job" asks the scheduler of this machine instead.`,
+"oxgang explain job" asks the scheduler of this machine, or a Slurm, instead.`,
 		Example: `  oxgang simulate --out run/
   oxgang explain --journal run/sia.oxj --job cifar10-17
   oxgang explain --journal run/sia.oxj --job cifar10-17 --at 2h
-  oxgang explain job mnist-2`,
+  oxgang explain job mnist-2
+  oxgang explain job --slurm 1234`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := cli.NoArgs(cmd, args); err != nil {
 				return cli.Usage(cli.Hinted(err, `"oxgang explain job %s" asks the scheduler of this machine`, args[0]))
@@ -62,7 +64,9 @@ every change, or with --at how it stood at one time, why, and what came next.
 	f.StringVar(&e.job, "job", "", "job to explain")
 	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; without it: the whole life")
 	cli.Output(cmd, &e.format, "text", "json", "yaml")
-	cmd.AddCommand(machine.ExplainJobCommand())
+	live := machine.ExplainJobCommand()
+	slurm.AddExplain(live)
+	cmd.AddCommand(live)
 	return cmd
 }
 

@@ -113,16 +113,22 @@ func (o *observation) run(cmd *cobra.Command) error {
 
 // learn asks once for past runs.
 func (o *observation) learn(ctx context.Context) {
+	runs, none := o.ask(ctx)
+	if o.noPast = none; none == "" {
+		o.past = view.HistoryOf(runs)
+	}
+}
+
+// ask returns past runs, or why they are not known.
+func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
 	if o.history == 0 {
-		o.noPast = "past runs were not asked for"
-		return
+		return nil, "past runs were not asked for"
 	}
 	runs, err := o.client.Accounting(ctx, time.Now().Add(-o.history))
 	if err != nil {
-		o.noPast = "past runs are not known: " + err.Error()
-		return
+		return nil, "past runs are not known: " + err.Error()
 	}
-	o.past = view.HistoryOf(runs)
+	return runs, ""
 }
 
 // show writes a report, and says how long Slurm took.
@@ -244,7 +250,7 @@ func dash(s string) string {
 // reasonOf returns why a job waits: in Slurm's word, in ours, and what would help.
 func reasonOf(j *view.Job) string {
 	if j.Code == "" {
-		return "-"
+		return dash(j.Note)
 	}
 	return fmt.Sprintf("%s: %s; helps: %s", j.Code, j.Why, j.Unblock)
 }
@@ -256,7 +262,11 @@ func etaOf(j *view.Job, now time.Time) string {
 		what, e = "starts", j.Start
 	}
 	in := func(t time.Time) string {
-		return strings.TrimSuffix(max(t.Sub(now), 0).Round(time.Minute).String(), "0s")
+		left := t.Sub(now).Round(time.Minute)
+		if left <= 0 {
+			return "0m"
+		}
+		return strings.TrimSuffix(left.String(), "0s")
 	}
 	switch {
 	case e.Late.IsZero() && e.Early.IsZero():

@@ -94,6 +94,14 @@ func TestSlurm_observe(t *testing.T) {
 	for range 5 {
 		observed(t, r, "nobody", "-o", "csv")
 	}
+	for id, want := range map[client.ID]string{
+		waits: "reason   Resources: it is next, and what it wants is not free: it wants 8 GPUs of type h100", behind: "reason   Priority: jobs of higher priority come first: 1 job is ahead",
+		runs: "holds    6 GPUs of type h100 on h1",
+	} {
+		if text, err := explained(client.Limited(r.As("nobody"), 600), "--slurm", id.String()); err != nil || !strings.Contains(text, want) {
+			t.Errorf("job %v: %v, no %q in\n%s", id, err, want, text)
+		}
+	}
 	if after := written(t, r); after != before {
 		t.Errorf("observing wrote something. Before:\n%s\nafter:\n%s", before, after)
 	}
@@ -102,6 +110,10 @@ func TestSlurm_observe(t *testing.T) {
 		t.Error("an update of a job does not show in what is compared")
 	}
 	t.Log("\n" + text)
+	r.Call(t, "scancel", behind.String())
+	if text, err := explained(r.As("nobody"), "--slurm", behind.String()); err != nil || !strings.Contains(text, "has ended (behind, of root): cancelled\n") {
+		t.Errorf("a job that was cancelled: %v\n%s", err, text)
+	}
 	if err := r.Signal("slurmdbd", syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -66,6 +66,7 @@ func TestParseMark(t *testing.T) {
 		"oxgang:nice=0":  {Ordered: true},
 		"oxgang:epoch=9": {Epoch: 9},
 		"oxgang:nice=-5;hold;stop;generation=3;epoch=7": {Ordered: true, Nice: -5, Held: true, Stopping: true, Generation: 3, Epoch: 7},
+		"oxgang:silent;generation=3":                    {Silent: true, Generation: 3},
 	} {
 		got, err := ParseMark(text)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -15,6 +15,7 @@ type Mark struct {
 	Nice       int   // that the job had before, if Ordered
 	Held       bool  // the scheduler holds the job, or is about to
 	Stopping   bool  // the scheduler is stopping the present start of the job
+	Silent     bool  // the job's program has a token, and has said nothing for long
 	Generation int   // the start of the job that was planned last, from 1; 0: none was
 	Epoch      int64 // of the scheduler that wrote last; 0: none has
 	// Agents is the folder in which the job's script finds that scheduler's agent API; empty: it has none.
@@ -57,6 +58,10 @@ func (m *Mark) set(name, value string) (err error) {
 		if m.Stopping = value == ""; !m.Stopping {
 			err = errors.New("want no value")
 		}
+	case "silent":
+		if m.Silent = value == ""; !m.Silent {
+			err = errors.New("want no value")
+		}
 	case "generation":
 		m.Generation, err = number(value, 1, mostNice)
 	case "epoch":
@@ -66,7 +71,7 @@ func (m *Mark) set(name, value string) (err error) {
 	case "agents":
 		m.Agents, err = value, CheckFolder(value)
 	default:
-		err = errors.New("want nice, hold, stop, generation, epoch or agents")
+		err = errors.New("want nice, hold, stop, silent, generation, epoch or agents")
 	}
 	return err
 }
@@ -93,6 +98,9 @@ func (m Mark) String() string {
 	}
 	if m.Stopping {
 		words = append(words, "stop")
+	}
+	if m.Silent {
+		words = append(words, "silent")
 	}
 	if m.Generation > 0 {
 		words = append(words, fmt.Sprintf("generation=%d", m.Generation))

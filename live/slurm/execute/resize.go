@@ -18,6 +18,7 @@ type Wish struct {
 	Placement  cluster.Placement // none: it is to hold nothing
 	Generation int               // of the start with this placement
 	Noticed    time.Time         // when the start that runs was told to stop; zero: it was not
+	Silent     bool              // its program has said nothing for long
 }
 
 // Times of starts and stops, and what marks say of the scheduler.
@@ -73,7 +74,7 @@ func hold(j *observe.Job, t Times) []Step {
 		return []Step{h}
 	}
 	m := t.signed(j.Mark)
-	m.Held, m.Stopping = true, false
+	m.Held, m.Stopping, m.Silent = true, false, false
 	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
@@ -85,13 +86,17 @@ func whileItRuns(o *observe.Observation, j *observe.Job, w *Wish, t Times) []Ste
 	case !j.Running():
 		return nil // it is ending
 	case !m.Stopping && j.Placement.SameGPUs(w.Placement):
-		if !m.Held && j.Mark.Epoch == t.Epoch {
+		if !m.Held && j.Mark.Epoch == t.Epoch && m.Silent == w.Silent {
 			return nil
 		}
-		m.Held = false
-		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, "it runs as planned"}} // and earlier schedulers see that there is another
+		why := "it runs as planned"
+		if w.Silent {
+			why = "its program says nothing"
+		}
+		m.Held, m.Silent = false, w.Silent
+		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // and earlier schedulers see that there is another
 	case !m.Stopping:
-		m.Held, m.Stopping = true, true
+		m.Held, m.Stopping, m.Silent = true, true, false
 		return []Step{
 			{j.ID, Update, []client.Field{adminComment(m)}, "it is to have " + nodes(w.Placement)},
 			{j.ID, Notice, nil, "it is to have " + nodes(w.Placement)},

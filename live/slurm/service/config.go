@@ -55,7 +55,9 @@ type Config struct {
 type Agents struct {
 	Listen string   `yaml:"listen"` // address and port; empty: they do not
 	Names  []string `yaml:"names"`  // of the machine, as nodes know it: the first is that of the URL; default: the host's
-	Share  string   `yaml:"share"`  // folder that all nodes see and only the scheduler writes: URL and certificates are there
+	// Silence is how long a program may say nothing until that is said; 0: 10 min.
+	Silence time.Duration `yaml:"silence"`
+	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes: URL and certificates are there
 }
 
 // Defaults returns the defaults; Partition is still to be filled in.
@@ -124,6 +126,9 @@ func (a *Agents) validate(state string) error {
 		if name == "" || net.ParseIP(name) != nil {
 			errs = append(errs, fmt.Errorf("name %q, want names of the machine, no addresses: certificates have names", name))
 		}
+	}
+	if a.Silence < 0 {
+		errs = append(errs, fmt.Errorf("silence %v, want at least 0", a.Silence))
 	}
 	if state == "" {
 		errs = append(errs, errors.New("no state, want a directory: what programs said is kept there"))

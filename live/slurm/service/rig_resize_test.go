@@ -21,13 +21,14 @@ import (
 // A theatre is a real Slurm of two nodes of four GPUs, with a scheduler in mode resize.
 type theatre struct {
 	*slurmrig.Rig
-	t    *testing.T
-	dir  string
-	jobs map[string]client.ID
-	stop context.CancelFunc
-	gone chan error
-	bad  chan string   // what the checker has found
-	with func(*Config) // changes the configuration of its schedulers
+	t     *testing.T
+	dir   string
+	jobs  map[string]client.ID
+	stop  context.CancelFunc
+	gone  chan error
+	bad   chan string   // what the checker has found
+	limit time.Duration // of jobs
+	with  func(*Config) // changes the configuration of its schedulers
 }
 
 // program is what a worker does: until the notice, or until the file done is there, it holds a lock that
@@ -42,12 +43,16 @@ while :; do
   sleep 0.2
 done`
 
-// newTheatre starts it. with changes the configuration of its schedulers.
-func newTheatre(t *testing.T, with func(*Config)) *theatre {
+// newTheatre starts it without accounting. with changes the configuration of its schedulers.
+func newTheatre(t *testing.T, with func(*Config)) *theatre { return newTheatreOf(t, false, with) }
+
+// newTheatreOf starts it, with accounting or without.
+func newTheatreOf(t *testing.T, accounting bool, with func(*Config)) *theatre {
 	r := slurmrig.Start(t, slurmrig.Options{
-		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"KillWait=5", "SlurmctldTimeout=10"},
+		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"KillWait=5", "SlurmctldTimeout=10", "MinJobAge=3600"},
+		Accounting: accounting,
 	})
-	th := &theatre{Rig: r, t: t, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1), with: with}
+	th := &theatre{Rig: r, t: t, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1), with: with, limit: time.Hour}
 	if err := os.Chmod(th.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +120,7 @@ func (th *theatre) give(name string, least, most int, token string, command ...s
 	th.t.Helper()
 	j := batch.Job{
 		Request: comment.Request{Part: comment.Elastic, Min: least, Max: most}, Command: command, Token: token,
-		Name: name, Output: filepath.Join(th.dir, name+".out"), Grace: 10 * time.Second, Limit: time.Hour,
+		Name: name, Output: filepath.Join(th.dir, name+".out"), Grace: 10 * time.Second, Limit: th.limit,
 	}
 	script, err := j.Script()
 	if err != nil {
@@ -140,6 +145,12 @@ func (th *theatre) wants(what string, runs map[string]int) {
 		th.t.Fatalf("%s: %v; %s\n%s%s", what, err, now, th.outputs(), th.Call(th.t, "scontrol", "show", "job"))
 	}
 	th.t.Logf("%s: %v after %v", what, runs, time.Since(begin).Round(100*time.Millisecond))
+	th.unharmed(what)
+}
+
+// unharmed fails the test if a job ran twice, or a GPU was held twice.
+func (th *theatre) unharmed(what string) {
+	th.t.Helper()
 	if wrong, err := os.ReadFile(filepath.Join(th.dir, "wrong")); err == nil {
 		th.t.Errorf("%s: %s", what, wrong)
 	}

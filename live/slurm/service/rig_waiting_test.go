@@ -2,55 +2,172 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
 )
 
-// lasting is how long the jobs of the trace last, in seconds; their time limits are as many minutes.
-var lasting = []int{16, 2, 8, 4, 16, 4, 2, 8, 4, 16, 2, 8, 2, 4, 8, 16, 2, 4, 8, 2, 4, 2, 4, 2}
-
-// Mean waiting of a trace that comes at once, on a real Slurm with its priorities and backfill alone, and
-// with mode order. Each job wants a whole node, of which there are two. OXGANG_LONG=1 runs it.
-func TestRig_waiting(t *testing.T) {
-	if os.Getenv("OXGANG_LONG") == "" {
-		t.Skip("five minutes: OXGANG_LONG=1 runs it")
-	}
-	alone, ordered := waited(t, false), waited(t, true)
-	t.Logf("mean waiting: Slurm alone %.1f s, with mode order %.1f s: %.2f of it", alone, ordered, ordered/alone)
-	if ordered >= alone {
-		t.Error("the order by believed length does not shorten the mean waiting")
-	}
+// A coming is a job of a trace in which a minute is a second, but that time limits are in minutes, as Slurm takes
+// them.
+type coming struct {
+	after   time.Duration // that of the one before
+	lasts   int           // seconds
+	options []string      // of sbatch
 }
 
-// waited returns the mean waiting, in seconds.
-func waited(t *testing.T, ordered bool) float64 {
-	r := slurmrig.Start(t, slurmrig.Options{
-		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"PriorityType=priority/basic"},
-	})
-	defer r.Close()
-	var ids []client.ID
-	for _, s := range lasting {
-		ids = append(ids, r.Submit(t, fmt.Sprintf("sleep %d", s), "--gres=gpu:4", fmt.Sprintf("--time=%d", s), "--comment=oxgang:order"))
+// sizes are the GPUs that jobs ask for, and how many of a hundred ask for so many.
+var sizes = []struct{ gpus, share int }{{1, 45}, {2, 20}, {4, 20}, {8, 12}, {16, 3}}
+
+// traceOf draws 200 jobs: times between them are exponential, with a mean of 0.5 s; they last 8 s in the median, log-normally,
+// of sigma 1, between 1 and 60 s; limits are one to four times as long; a third asks for no type of GPU.
+func traceOf(seed uint64) []coming {
+	r := rng.Stream(seed, "waiting")
+	all := make([]coming, 200)
+	for i := range all {
+		lasts := int(min(max(math.Round(8*math.Exp(r.NormFloat64())), 1), 60))
+		limit := int(math.Ceil(float64(lasts) * (1 + 3*r.Float64())))
+		kind := []string{"gpu:", "gpu:a100:", "gpu:h100:"}[r.IntN(3)]
+		gpus := sized(r)
+		all[i] = coming{time.Duration(r.ExpFloat64() * float64(500*time.Millisecond)), lasts, []string{
+			"--time=" + strconv.Itoa(limit), "--nodes=" + strconv.Itoa((gpus+7)/8), "--gres=" + kind + strconv.Itoa(min(gpus, 8)),
+			"--comment=oxgang:order", "--output=/dev/null",
+		}}
 	}
-	if ordered {
-		c := config()
-		c.Partition, c.Round, c.Commands = "all", time.Second, 1000
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() { _ = orderer(t, r.Client(), c).Run(ctx) }()
-	}
-	sum := 0.0
-	for _, id := range ids {
-		for r.Job(t, id).State != client.Completed {
-			time.Sleep(500 * time.Millisecond)
+	return all
+}
+
+func sized(r *rand.Rand) int {
+	at := r.IntN(100)
+	for _, s := range sizes {
+		if at -= s.share; at < 0 {
+			return s.gpus
 		}
-		j := r.Job(t, id)
-		sum += j.Start.Sub(j.Submit).Seconds()
 	}
-	return sum / float64(len(ids))
+	return 1
+}
+
+// traces are the seeds of those that are played.
+var traces = []uint64{1, 2, 3, 4, 5}
+
+// t975 is the 0.975 quantile of Student's distribution of len(traces)-1 degrees of freedom.
+const t975 = 2.776
+
+// Mean waiting of traces of 200 jobs on 8 nodes of 8 GPUs of two types, on a real Slurm with its multifactor priorities and
+// backfill alone, and on another at the same time with mode order. OXGANG_LONG=1 runs it.
+func TestRig_waiting(t *testing.T) {
+	if os.Getenv("OXGANG_LONG") == "" {
+		t.Skip("a quarter of an hour: OXGANG_LONG=1 runs it")
+	}
+	var logs []float64
+	for _, seed := range traces {
+		alone, ordered := both(t, seed)
+		logs = append(logs, math.Log(mean(ordered)/mean(alone)))
+		t.Logf("trace %d: waiting of Slurm alone %s; with mode order %s: %.2f of the mean", seed, told(alone), told(ordered), math.Exp(logs[len(logs)-1]))
+	}
+	m, sum := mean(logs), 0.0
+	for _, l := range logs {
+		sum += (l - m) * (l - m)
+	}
+	half := t975 * math.Sqrt(sum/float64(len(logs)-1)/float64(len(logs)))
+	t.Logf("mean waiting with mode order, of that of Slurm alone: %.2f (95 %%: %.2f to %.2f), geometric mean of %d traces", math.Exp(m), math.Exp(m-half), math.Exp(m+half), len(logs))
+}
+
+func mean(all []float64) float64 {
+	sum := 0.0
+	for _, v := range all {
+		sum += v
+	}
+	return sum / float64(len(all))
+}
+
+// told returns mean, median, 95th percentile and most.
+func told(all []float64) string {
+	all = slices.Sorted(slices.Values(all))
+	n := len(all)
+	return fmt.Sprintf("%.1f s (median %.0f, p95 %.0f, most %.0f)", mean(all), all[n/2], all[n*95/100], all[n-1])
+}
+
+// both returns the waiting of each job, in seconds, on two Slurms.
+func both(t *testing.T, seed uint64) (alone, ordered []float64) {
+	g, ctx := errgroup.WithContext(t.Context())
+	for _, with := range []bool{false, true} {
+		r := slurmrig.Start(t, slurmrig.Options{
+			Groups: []slurmrig.Group{{Prefix: "a", Nodes: 4, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 4, Type: "h100", GPUs: 8}},
+			// A week of waiting gives the whole weight of age, of which a minute is a second here.
+			Lines: []string{"PriorityMaxAge=02:48:00", "PriorityWeightJobSize=0", "MinJobAge=3600"},
+		})
+		defer r.Close()
+		g.Go(func() (err error) {
+			if with {
+				ordered, err = orderedWaits(ctx, t, r, traceOf(seed))
+			} else {
+				alone, err = waits(ctx, r, traceOf(seed))
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return alone, ordered
+}
+
+// orderedWaits is waits with mode order.
+func orderedWaits(ctx context.Context, t *testing.T, r *slurmrig.Rig, trace []coming) ([]float64, error) {
+	c := config()
+	c.Partition, c.Round, c.Commands = "all", time.Second, 100_000
+	o := orderer(t, r.Client(), c)
+	serving, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- o.Run(serving) }()
+	all, err := waits(ctx, r, trace)
+	stop()
+	if end := <-done; !errors.Is(end, context.Canceled) {
+		err = errors.Join(err, end)
+	}
+	return all, err
+}
+
+// waits submits the jobs of a trace, and returns how long each waited when all have ended.
+func waits(ctx context.Context, r *slurmrig.Rig, trace []coming) ([]float64, error) {
+	next := time.Now()
+	for i := range trace {
+		next = next.Add(trace[i].after)
+		time.Sleep(time.Until(next))
+		script := fmt.Sprintf("#!/bin/sh\nsleep %d\n", trace[i].lasts)
+		if _, err := r.Client().Submit(ctx, []byte(script), trace[i].options...); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		jobs, err := r.Client().Jobs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var all []float64
+		for i := range jobs {
+			switch j := &jobs[i]; {
+			case j.State == client.Completed:
+				all = append(all, j.Start.Sub(j.Submit).Seconds())
+			case !j.Waits() && !j.Holds():
+				return nil, fmt.Errorf("job %s: %s, want it to end well", j.Label(), j.State)
+			}
+		}
+		if len(all) == len(trace) {
+			return all, nil
+		}
+		time.Sleep(time.Second)
+	}
 }

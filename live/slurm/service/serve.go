@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
 	o.Writer = &execute.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
 	if c.serves() {
+		o.Silence = cmp.Or(c.Agents.Silence, o.Silence)
 		o.Agents, o.Said = c.Agents.Share, said.Folder(filepath.Join(c.State, "agents"))
 	}
 	w, err := slurmworld.Open(ctx, o)

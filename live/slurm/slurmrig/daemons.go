@@ -117,6 +117,17 @@ func (r *Rig) StartController(ctx context.Context) error {
 	})
 }
 
+// LoseState kills slurmctld, removes all that it has kept, and starts it: it knows no job, and numbers the next one 1.
+func (r *Rig) LoseState(ctx context.Context) error {
+	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(r.path("state")), os.Mkdir(r.path("state"), 0o700)); err != nil {
+		return err
+	}
+	return r.StartController(ctx)
+}
+
 // startNodes starts all nodes and waits until they are ready for jobs.
 func (r *Rig) startNodes(ctx context.Context) error {
 	want := 0

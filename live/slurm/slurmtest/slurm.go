@@ -98,6 +98,14 @@ func (s *Slurm) Submit(a Ask) client.ID {
 	return id
 }
 
+// LoseState forgets all jobs, and numbers the next ones from 1, as a slurmctld does whose state is gone: what ran is
+// killed.
+func (s *Slurm) LoseState() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs = nil
+}
+
 // keep holds a job.
 func (j *Job) keep(reason string) {
 	if j.Priority > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
 // ErrClocks says that the clock of this machine and that of slurmctld are apart.
@@ -51,8 +52,10 @@ type Job struct {
 	Code    string `json:"reason"`
 	Why     string `json:"why"`
 	Unblock string `json:"unblock"`
-	Start   ETA    `json:"start,omitzero"` // of a job that waits
-	End     ETA    `json:"end,omitzero"`   // of a job that runs
+	// Note says what is wrong with a job that runs; empty: nothing is known to be.
+	Note  string `json:"note,omitempty"`
+	Start ETA    `json:"start,omitzero"` // of a job that waits
+	End   ETA    `json:"end,omitzero"`   // of a job that runs
 }
 
 // An ETA is when something is expected.
@@ -65,21 +68,26 @@ type ETA struct {
 // ReportOf returns what a Look and past runs say. Runs may be nil: then no end is known from them, for the
 // reason noHistory.
 func ReportOf(l *Look, h *History, noHistory string) *Report {
-	r := &Report{At: l.At, Types: types(l), Idle: idle(l)}
-	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		switch {
-		case j.Holds():
-			r.Jobs = append(r.Jobs, running(j, l.At, h, noHistory))
-		case j.Waits():
-			r.Jobs = append(r.Jobs, waiting(j, l))
-		}
-	}
-	slices.SortStableFunc(r.Jobs, order)
+	r := &Report{At: l.At, Types: types(l), Idle: idle(l), Jobs: jobs(l.Jobs, l, h, noHistory)}
 	if l.NoQOS != "" {
 		r.Notes = append(r.Notes, "limits of QOS are not known: "+l.NoQOS)
 	}
 	return r
+}
+
+// jobs returns those of some jobs of a Look that run or wait.
+func jobs(some []client.Job, l *Look, h *History, noHistory string) (all []Job) {
+	for i := range some {
+		j := &some[i]
+		switch {
+		case j.Holds():
+			all = append(all, running(j, l.At, h, noHistory))
+		case j.Waits():
+			all = append(all, waiting(j, l))
+		}
+	}
+	slices.SortStableFunc(all, order)
+	return all
 }
 
 // order puts jobs that run before those that wait, and these by priority.
@@ -113,8 +121,14 @@ func named(g client.GPUs) []string {
 func running(j *client.Job, now time.Time, h *History, noHistory string) Job {
 	v := jobOf(j)
 	v.End = h.end(j, now, noHistory)
+	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Silent {
+		v.Note = silent
+	}
 	return v
 }
+
+// silent is said of a job whose mark says so.
+const silent = "its program has said nothing to the scheduler of Oxgang for long: it hangs, does not reach it, or has no client of it; see its output"
 
 // types counts GPUs by type.
 func types(l *Look) []Type {

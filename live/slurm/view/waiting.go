@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
 // waiting returns a job that waits.
@@ -16,6 +17,12 @@ func waiting(j *client.Job, l *Look) Job {
 	v.Why, v.Unblock = m.Why, m.Unblock
 	if more := l.detail(j); more != "" {
 		v.Why += ": " + more
+		if strings.HasSuffix(more, never) {
+			v.Unblock = neverUnblock
+		}
+	}
+	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Held && j.Kept() {
+		v.Why, v.Unblock = heldWhy, heldUnblock
 	}
 	switch {
 	case !j.Start.IsZero() && !j.Start.Before(l.At):
@@ -27,6 +34,12 @@ func waiting(j *client.Job, l *Look) Job {
 	}
 	return v
 }
+
+// What is said of a job that the scheduler holds, whose code says that an administrator or its user does.
+const (
+	heldWhy     = "the scheduler of Oxgang holds it: no GPUs are planned for it now"
+	heldUnblock = "its turn: oxgang slurm recommend says what is planned; if no scheduler serves its partition any more, oxgang slurm release"
+)
 
 // bare returns a reason code without what stands behind it, as in "ReqNodeNotAvail, UnavailableNodes:a1".
 func bare(code string) string {
@@ -150,14 +163,20 @@ func (l *Look) limit(j *client.Job, code string) string {
 		}
 	}
 	said := fmt.Sprintf("QOS %s allows %s %v GPUs, of which %d are held; this job wants %d", q.Name, who, most, held, j.GPUs.Total())
-	if never(j, most) {
-		said += ": more than the limit, so it can never start"
+	if exceeds(j, most) {
+		said += never
 	}
 	return said
 }
 
-// never reports whether a job wants more than a limit.
-func never(j *client.Job, most client.GPUs) bool {
+// What is said of a job that no end of another lets start.
+const (
+	never        = ": more than the limit, so it can never start"
+	neverUnblock = "ask for fewer GPUs, or another QOS"
+)
+
+// exceeds reports whether a job wants more than a limit.
+func exceeds(j *client.Job, most client.GPUs) bool {
 	all, has := most[""]
 	return has && j.GPUs.Total() > all || slices.ContainsFunc(j.GPUs.Types(), func(t string) bool {
 		limit, has := most[t]

@@ -1,0 +1,49 @@
+package slurm
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// listen notices jobs that run as planned and whose programs, which have tokens, have said nothing for
+// Options.Silence: since they started, or since they spoke last. It says so in the log and, by Steps, in the job's
+// mark. One that has spoken before counts as rigid and keeps what it holds until it speaks again: nobody knows
+// what it has done, or whether it would hear a notice. One that never has may be a program without the client,
+// whose job is resized by its time limit, as if it had no token.
+func (w *World) listen(now time.Time) {
+	if w.o.Agents == "" {
+		return
+	}
+	for _, e := range w.order {
+		last := e.up
+		if e.heard.After(last) {
+			last = e.heard
+		}
+		if e.silent || e.ended || e.seen.Token == "" || !e.asPlanned() || now.Sub(last) < w.o.Silence {
+			continue
+		}
+		e.silent = true
+		w.o.Log.Warn("a program says nothing: it hangs, does not reach the agent API, or has no client of it", "job", e.spec.ID, "user", e.spec.User,
+			"since", last.UTC().Format(time.RFC3339), "spoke before", e.said.Hello != nil, "nodes", e.seen.Nodes)
+		w.describe(e)
+	}
+}
+
+// hears records that a job's program has said something.
+func (w *World) hears(e *entry) {
+	e.heard = time.Now()
+	if e.silent {
+		e.silent = false
+		w.o.Log.Info("a program speaks again", "job", e.spec.ID)
+		w.describe(e)
+	}
+}
+
+// rigid returns a specification with which a job keeps what it holds.
+func (e *entry) rigid(spec *job.Spec) *job.Spec {
+	r := *spec
+	r.Adaptivity &^= job.GPUCount | job.BatchSizes
+	r.GPUs = e.held.allocation.GPUs
+	return &r
+}

@@ -1,0 +1,129 @@
+package slurm
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
+	"github.com/oxgang/oxgang/live/slurm/token"
+)
+
+// A listener is a World whose log is kept.
+type listener struct {
+	*World
+	slurm *slurmtest.Slurm
+	log   bytes.Buffer
+}
+
+// listening is a World of two jobs that run, of which the first has a token. agents is its folder.
+func listening(t *testing.T, agents string) *listener {
+	l := &listener{slurm: twoNodes()}
+	speaking(l.slurm, "ann", token.New("ann"), 2)
+	l.slurm.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4", PerNode: 2, Work: hours})
+	o := options(l.slurm)
+	o.Agents, o.Log = agents, slog.New(slog.NewTextHandler(&l.log, nil))
+	var err error
+	if l.World, err = Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	l.after(t, 0)
+	return l
+}
+
+// after lets time pass, with a look each second, and returns what is said of the jobs: the specifications that the
+// scheduler is told last, by job, and the marks.
+func (l *listener) after(t *testing.T, d time.Duration) (told map[job.ID]*job.Spec, silent []client.ID) {
+	t.Helper()
+	for range d/time.Second + 2 { // what is noticed is marked by the next look
+		if err := l.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+	}
+	told = map[job.ID]*job.Spec{}
+	described, _ := heard(l.World)
+	for _, spec := range described {
+		told[spec.ID] = spec
+	}
+	for id := range client.ID(2) {
+		if strings.Contains(l.slurm.Job(id+1).AdminComment, "silent") {
+			silent = append(silent, id+1)
+		}
+	}
+	return told, silent
+}
+
+// said returns how often the log says something.
+func (l *listener) said(words string) int { return strings.Count(l.log.String(), words) }
+
+// A program that never speaks is noticed once, and that is said in the log and in the mark of its job; it stays elastic, as
+// a program without a client is. When it speaks, that is taken back.
+func TestSilence_from_the_start(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t, "/shared/a")
+		if _, silent := l.after(t, 9*time.Minute); silent != nil || l.said("says nothing") > 0 {
+			t.Errorf("after 9 minutes: %v silent, want none\n%s", silent, l.log.String())
+		}
+		told, silent := l.after(t, time.Hour)
+		if len(silent) != 1 || silent[0] != 1 || l.said("says nothing") != 1 || l.said("job=1 user=ann") != 1 || told["1"] != nil {
+			t.Errorf("after an hour: %v silent, told %v, want that 1 is, once, and that it stays elastic\n%s", silent, told, l.log.String())
+		}
+		if _, err := l.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, silent := l.after(t, time.Second); silent != nil || l.said("speaks again") != 1 {
+			t.Errorf("when it speaks: %v silent, want none\n%s", silent, l.log.String())
+		}
+	})
+}
+
+// A program that spoke and falls silent keeps what it holds until it speaks again.
+func TestSilence_after_words(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t, "/shared/a")
+		if _, err := l.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
+			t.Fatal(err)
+		}
+		for range 30 { // it reports
+			told, silent := l.after(t, time.Minute)
+			if spec := told["1"]; silent != nil || spec != nil && spec.Adaptivity&job.GPUCount == 0 {
+				t.Fatalf("it speaks: %v silent, told %v", silent, told)
+			}
+			if _, err := l.Agents().Report(t.Context(), "1", report(1, 64)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told, silent := l.after(t, 11*time.Minute)
+		if spec := told["1"]; len(silent) != 1 || spec == nil || spec.Adaptivity&job.GPUCount != 0 || spec.GPUs != 2 {
+			t.Errorf("silent for 11 minutes: %v silent, told %+v, want that it keeps 2 GPUs", silent, spec)
+		}
+		if _, err := l.Agents().Report(t.Context(), "1", report(1, 128)); err != nil {
+			t.Fatal(err)
+		}
+		told, silent = l.after(t, time.Second)
+		if spec := told["1"]; silent != nil || spec == nil || spec.Adaptivity&job.GPUCount == 0 {
+			t.Errorf("it speaks again: %v silent, told %+v, want that it is elastic", silent, spec)
+		}
+	})
+}
+
+// Where nobody is asked to speak, nobody is silent.
+func TestSilence_of_whom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if _, silent := listening(t, "").after(t, time.Hour); silent != nil {
+			t.Errorf("without an agent API %v are silent", silent)
+		}
+	})
+	staged(t, func(t *testing.T, d *drama) { // no tokens
+		time.Sleep(time.Hour)
+		if m := d.slurm.Job(d.ids["a"]).AdminComment; strings.Contains(m, "silent") {
+			t.Errorf("a job without a token has the mark %q", m)
+		}
+	})
+}
