@@ -3,8 +3,6 @@
 package simulate
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,9 +54,9 @@ func TestSlurm_record(t *testing.T) {
 		time.Sleep(5 * time.Second)
 	}
 	time.Sleep(10 * time.Second) // what the controller tells the accounting comes late
-	save(t, filepath.Join(folder, "history.txt.gz"), rig.Call(t, "sacct", "-P", "-a", "-X", "-D", "-S", "now-1days", "-o", slurm.Columns))
-	save(t, filepath.Join(folder, "nodes.txt.gz"), rig.Call(t, "scontrol", "show", "node", "-o"))
-	save(t, filepath.Join(folder, "config.txt.gz"), rig.Call(t, "scontrol", "show", "config"))
+	save(t, filepath.Join(folder, "history.txt"), rig.Call(t, "sacct", "-P", "-a", "-X", "-D", "-S", "now-1days", "-o", slurm.Columns))
+	save(t, filepath.Join(folder, "nodes.txt"), rig.Call(t, "scontrol", "show", "node", "-o"))
+	save(t, filepath.Join(folder, "config.txt"), rig.Call(t, "scontrol", "show", "config"))
 }
 
 // submitAll submits jobs for so long: at a load of 1.3 and of 0.6 in turns, of a quarter of an hour together.
@@ -93,18 +91,10 @@ func drawJob(r *rand.Rand) (gpus int, seconds float64, limit int) {
 	return sizes[r.IntN(len(sizes))], seconds, int(math.Ceil(seconds * (1 + 2*r.Float64()) / 60))
 }
 
-// save writes a compressed file.
+// save writes a file.
 func save(t *testing.T, name, text string) {
 	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,6 +52,19 @@ func TestWhatIf_real_slurm(t *testing.T) {
 	}
 }
 
+// TestWhatIf_quiet_slurm: two histories of a real Slurm on a machine that had little else to do, of 24 nodes with eight GPUs each, as
+// TestSlurm_record makes them. The replay of one, an hour of 697 jobs of 20 s to 20 min, is near enough. Of the other half of the nodes were
+// reserved for a quarter of an hour, which the accounting does not say: it is stamped.
+func TestWhatIf_quiet_slurm(t *testing.T) {
+	of24 := func(q *question) { q.html, q.nodes = "", filepath.Join("testdata", "slurm", "nodes-c.txt") }
+	a := asked(t, "c1.txt.gz", "config-c.txt", of24)
+	if !a.Trust.Trusted || math.Abs(a.Trust.Wait) > 0.05 {
+		t.Errorf("an hour on a quiet machine: trusted %v, mean wait %+.1f %% off, want at most 5: %s", a.Trust.Trusted, 100*a.Trust.Wait, a.Trust.Errors())
+	}
+	t.Log(a.Trust.Errors())
+	stampedEverywhere(t, asked(t, "c-reserved.txt.gz", "config-c.txt", of24))
+}
+
 // stampedEverywhere fails the test unless every output of an answer that is not to be trusted says so, of all that is simulated.
 func stampedEverywhere(t *testing.T, a *answer) {
 	t.Helper()
