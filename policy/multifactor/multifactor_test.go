@@ -2,6 +2,7 @@ package multifactor_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +172,35 @@ func TestOptions(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
+	}
+}
+
+// TestPlan_host: a job that says nothing of CPUs and memory has its GPUs' part of each node, also where it has a GPU less of
+// one, so that those who come later find theirs.
+func TestPlan_host(t *testing.T) {
+	var all []cluster.Node
+	for _, id := range []cluster.NodeID{"n0", "n1"} {
+		all = append(all, cluster.Node{ID: id, GPUType: "a", Capacity: cluster.Resources{GPUs: 2, CPUs: 16, Memory: 64}})
+	}
+	c, err := cluster.New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := multifactor.New(multifactor.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.Snapshot{Now: start, Length: time.Minute, Cluster: c, Jobs: []*policy.Job{waits("j", 3, 0, time.Hour)}}
+	plan, err := p.Plan(t.Context(), s)
+	if err == nil {
+		err = policy.Check(s, plan)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &plan.Jobs[0]
+	want := cluster.Placement{{Node: "n0", Resources: cluster.Resources{GPUs: 2, CPUs: 16, Memory: 64}}, {Node: "n1", Resources: cluster.Resources{GPUs: 1, CPUs: 8, Memory: 32}}}
+	if d.Allocation.CPUs != 24 || d.Allocation.Memory != 96 || !slices.Equal(d.Placement, want) {
+		t.Errorf("granted %+v on %v, want three quarters of the cluster, on %v", d.Allocation, d.Placement, want)
 	}
 }

@@ -235,8 +235,7 @@ func runsOf(able []int) [][]int {
 func (n *nodes) place(w *want, on []int, lasts time.Duration) cluster.Placement {
 	p := make(cluster.Placement, len(on))
 	for k, i := range on {
-		what := w.each
-		what.GPUs = w.share(k)
+		what := w.share(k)
 		p[k] = cluster.Share{Node: n.all[i].id, Resources: what}
 		n.given = append(n.given, n.take(i, what, n.now+lasts))
 	}

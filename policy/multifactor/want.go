@@ -10,9 +10,10 @@ import (
 type want struct {
 	t     int // GPU type
 	info  *cluster.TypeInfo
+	job   *policy.Job
 	size  int // GPUs in all
 	nodes int
-	each  cluster.Resources
+	each  cluster.Resources // at most: some nodes have a GPU less where they do not divide
 }
 
 // wantOf returns what a job wants of a type; not ok: it may not run there. Where its GPUs do not divide by its nodes,
@@ -21,44 +22,48 @@ func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	if !grant.Usable(j, info) {
 		return w, false
 	}
-	w = want{t: t, info: info, size: grant.Size(j, info.Type)}
+	w = want{t: t, info: info, job: j, size: grant.Size(j, info.Type)}
 	w.nodes = (w.size + info.PerNode - 1) / info.PerNode
 	if n := j.WorkerGPUs; n > 0 && w.size%n == 0 && n <= info.PerNode && w.size/n <= info.Nodes {
 		w.nodes = w.size / n
 	}
-	w.each.GPUs = (w.size + w.nodes - 1) / w.nodes
-	if info.Counts() {
-		w.each.CPUs, w.each.Memory = hostOf(j, &w)
-	}
+	w.each = w.with((w.size + w.nodes - 1) / w.nodes)
 	return w, true
 }
 
-// hostOf returns the CPUs and memory that a job wants of each node: what it asks for, or else the GPU-proportional share.
-func hostOf(j *policy.Job, w *want) (cpus float64, memory int64) {
-	share := w.info.Proportional(cluster.Configuration{GPUs: w.each.GPUs})
-	cpus, memory = j.CPUs/float64(w.nodes), j.Memory/int64(w.nodes)
-	if cpus == 0 {
-		cpus = share.CPUs
+// with returns what the job wants of a node of which it has so many GPUs: CPUs and memory that it asks for, by node, or else the
+// GPU-proportional share.
+func (w *want) with(gpus int) cluster.Resources {
+	what := cluster.Resources{GPUs: gpus}
+	if !w.info.Counts() {
+		return what
 	}
-	if memory == 0 {
-		memory = share.Memory
+	share := w.info.Proportional(cluster.Configuration{GPUs: gpus})
+	what.CPUs, what.Memory = w.job.CPUs/float64(w.nodes), w.job.Memory/int64(w.nodes)
+	if what.CPUs == 0 {
+		what.CPUs = share.CPUs
 	}
-	return cpus, memory
+	if what.Memory == 0 {
+		what.Memory = share.Memory
+	}
+	return what
 }
 
-// allocation returns what a job is granted.
+// allocation returns what a job is granted: the sum of its shares.
 func (w *want) allocation() cluster.Allocation {
-	return cluster.Allocation{
-		Configuration: cluster.Configuration{Nodes: w.nodes, GPUs: w.size, GPUType: w.info.Type},
-		CPUs:          float64(w.nodes) * w.each.CPUs, Memory: int64(w.nodes) * w.each.Memory,
+	a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: w.nodes, GPUs: w.size, GPUType: w.info.Type}}
+	for k := range w.nodes {
+		share := w.share(k)
+		a.CPUs, a.Memory = a.CPUs+share.CPUs, a.Memory+share.Memory
 	}
+	return a
 }
 
-// share returns how many GPUs node k of those of a job has.
-func (w *want) share(k int) int {
+// share returns what node k of those of a job gives it.
+func (w *want) share(k int) cluster.Resources {
 	gpus := w.size / w.nodes
 	if k < w.size%w.nodes {
 		gpus++
 	}
-	return gpus
+	return w.with(gpus)
 }
