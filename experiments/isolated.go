@@ -65,11 +65,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 		share := info.Proportional(info.Fewest(n))
 		app := in.application(spec)
 		if app == nil {
-			if in.told[spec.ID] == nil {
-				app = alike.Of(spec, 0)
-			} else {
-				app, spec = in.steady(spec)
-			}
+			app, spec = in.steady(spec, &alike)
 			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
 		}
 		k := isolatedKey{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}
@@ -170,7 +166,7 @@ func makespanBound(in *Inputs) time.Duration {
 func (in *Inputs) exclusive(spec *job.Spec) float64 {
 	app := in.application(spec)
 	if app == nil {
-		app, spec = in.steady(spec)
+		app, spec = in.steady(spec, new(workload.Steadies))
 	}
 	regimes, _ := app.Regimes(spec) // read: they are there
 	for _, t := range in.Cluster.Types() {

@@ -27,7 +27,7 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 		gpus[k] = float64(t.GPUs)
 	}
 	jobs := make([]lowerbound.Job, 0, len(in.Arrivals))
-	starts := 0.0
+	starts, alike := 0.0, workload.Steadies{}
 	for i := range in.Arrivals {
 		a := &in.Arrivals[i]
 		if !of.measures(&a.Spec) || slices.Contains(c.Skipped, a.Spec.Queue) {
@@ -35,7 +35,7 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 		}
 		app, spec := in.application(&a.Spec), &a.Spec
 		if app == nil {
-			app, spec = in.steady(&a.Spec)
+			app, spec = in.steady(&a.Spec, &alike)
 		}
 		first := in.restartDelay(app).Seconds()
 		if c.Sim.FreeStart {

@@ -320,7 +320,7 @@ func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	app := in.application(spec)
 	if app == nil {
-		app, _ = in.steady(spec)
+		app, _ = in.steady(spec, new(workload.Steadies))
 		return func(a cluster.Allocation, _ job.BatchSize) float64 {
 			return app.Throughput(a.Configuration, job.BatchSize{Local: 1})
 		}

@@ -126,11 +126,11 @@ func (in *Inputs) note() {
 }
 
 // steady returns what is true of a job that is known by its duration: its speed, and its
-// specification with the duration that it will have.
-func (in *Inputs) steady(spec *job.Spec) (*workload.Application, *job.Spec) {
+// specification with the duration that it will have. Jobs that nobody was told of share the speeds of alike.
+func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Application, *job.Spec) {
 	a, ok := in.told[spec.ID]
 	if !ok {
-		return (&workload.Arrival{Spec: *spec}).Steady(), spec
+		return alike.Of(spec, 0), spec
 	}
 	s := *spec
 	s.Target = a.Work()

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -11,23 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/journal"
 )
-
-// browser returns a context of Chromium, or skips the test.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		t.Skip("no chromium: apt-get install chromium")
-	}
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, time.Minute)
-	t.Cleanup(stop)
-	return ctx
-}
 
 // does runs actions in the browser.
 func does(ctx context.Context, t *testing.T, actions ...chromedp.Action) {
@@ -42,7 +27,7 @@ const ready = `body[data-ready="true"]`
 // A browser shows of each job of a recording what the journal says of it, at the time of the slider; a click on a
 // job shows its life, and Close hides it.
 func TestBrowser_shows_a_recording(t *testing.T) {
-	ctx := browser(t)
+	ctx := chromium.Open(t)
 	source := recorded(t)
 	s, _ := served(t, source)
 	last, err := source.File.Last()
@@ -88,7 +73,7 @@ func said(t *testing.T, source *Recorded, at time.Duration, text string) string 
 
 // A browser shows another overview of a live source without being asked, and markup in names as text.
 func TestBrowser_follows_a_live_source(t *testing.T) {
-	ctx := browser(t)
+	ctx := chromium.Open(t)
 	source := &toy{}
 	source.jobs.Store(&[]explain.OverviewJob{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
 	s, _ := served(t, source)

@@ -3,32 +3,16 @@ package report
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/metrics/verdict"
 )
-
-// browser returns a context of Chromium, or skips the test.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		t.Skip("no chromium: apt-get install chromium")
-	}
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, time.Minute)
-	t.Cleanup(stop)
-	return ctx
-}
 
 // show shows a page in a window of a width.
 func show(ctx context.Context, t *testing.T, page string, width int64) {
@@ -93,7 +77,7 @@ const boxes = `[...document.querySelectorAll("figure svg.plot")].flatMap((plot) 
 
 // TestBrowser_reads_at_any_width: nothing is wider than the window but tables, which scroll; no label covers another.
 func TestBrowser_reads_at_any_width(t *testing.T) {
-	ctx, page := browser(t), html(t, observedAnd(t))
+	ctx, page := chromium.Open(t), html(t, observedAnd(t))
 	for _, width := range []int64{390, 820, 1280, 2560} {
 		show(ctx, t, page, width)
 		if got := asked[float64](ctx, t, `document.documentElement.scrollWidth`); got > float64(width) {
@@ -114,7 +98,7 @@ func TestBrowser_reads_at_any_width(t *testing.T) {
 // TestBrowser_tells_lines_apart without colours: no two have the same dashes, and what was observed has none; the legend is drawn
 // so, too.
 func TestBrowser_tells_lines_apart(t *testing.T) {
-	ctx := browser(t)
+	ctx := chromium.Open(t)
 	show(ctx, t, html(t, observedAnd(t)), 1280)
 	for _, of := range []string{"#jct_cdf .curve", "#queue .curve", "#utilisation .curve", "#jct_cdf .legend line"} {
 		dashes := asked[[]string](ctx, t, `[...document.querySelectorAll("`+of+`")].map((p) => p.getAttribute("stroke-dasharray"))`)
@@ -130,7 +114,7 @@ func TestBrowser_tells_lines_apart(t *testing.T) {
 
 // TestBrowser_answers_first: the verdict is above the tables and plots, and in the first window.
 func TestBrowser_answers_first(t *testing.T) {
-	ctx, in := browser(t), observedAnd(t)
+	ctx, in := chromium.Open(t), observedAnd(t)
 	page := html(t, in)
 	for _, width := range []int64{390, 1280} {
 		show(ctx, t, page, width)

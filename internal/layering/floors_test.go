@@ -160,6 +160,7 @@ var rooms = []room{
 	{"live/slurm/slurmtest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
+	{"internal/chromium", testOnly},
 	{"internal/testdata", testOnly},
 	{"internal/doctable", testOnly},
 	{"internal/draws", testOnly},

@@ -16,7 +16,10 @@ func (v *Verdict) sentences() []string {
 	if s := v.against(); s != "" {
 		all = append(all, s)
 	}
-	return append(all, v.why())
+	if s := v.why(); s != "" {
+		all = append(all, s)
+	}
+	return all
 }
 
 // first says which policy is best, or of which that cannot be said.
@@ -64,14 +67,24 @@ func (v *Verdict) apart(policy string) bool {
 	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.even(), policy)
 }
 
-// why says in which terms of the completion time the first policy differs.
+// why says in which terms of the completion time the first policy differs from the next and from the baseline, by more than chance;
+// empty: from neither.
 func (v *Verdict) why() string {
 	best := v.Policies[0]
-	text := fmt.Sprintf("Why: per job of %s, %s against %s", best, v.terms(best, v.Policies[1]), v.Policies[1])
-	if v.apart(v.baseline) {
-		text += fmt.Sprintf("; %s against %s", v.terms(best, v.baseline), v.baseline)
+	var against []string
+	if len(v.even()) == 1 {
+		against = append(against, v.Policies[1])
 	}
-	return text + "."
+	if v.apart(v.baseline) {
+		against = append(against, v.baseline)
+	}
+	for i, p := range against {
+		against[i] = v.terms(best, p) + " against " + p
+	}
+	if len(against) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Why: per job of %s, %s.", best, strings.Join(against, "; "))
 }
 
 // terms says how much longer or shorter a job of one policy waits, restarts and runs than one of another.

@@ -12,7 +12,7 @@ import (
 )
 
 // A Policy decides as Slurm does. It remembers when it last backfilled and what users have used, so its plans depend
-// on the snapshots that it was shown. It is not safe for concurrent use.
+// on the snapshots that it was shown. It also remembers what is free of each node, which changes no plan. It is not safe for concurrent use.
 type Policy struct {
 	o      Options
 	filled time.Time     // when it last backfilled; zero: never

@@ -19,15 +19,15 @@ import (
 	"github.com/oxgang/oxgang/trace/slurm"
 )
 
-// recorded is the cluster of which TestSlurm_record makes a history: 24 nodes, of eight GPUs each.
+// The cluster of which TestSlurm_record makes a history has nodes of eight GPUs each.
 const (
 	recordedNodes = 24
 	recordedGPUs  = 8 * recordedNodes
 )
 
-// TestSlurm_record makes a history of a real Slurm, with its nodes and its configuration, as `oxgang whatif` reads them, in the
-// folder OXGANG_RECORD; OXGANG_RECORD_MINUTES says how long jobs are submitted (an hour), OXGANG_RECORD_RESERVE that half of the nodes are
-// reserved for a part of it. It waits until all jobs have ended.
+// TestSlurm_record makes a history of a real Slurm in the folder OXGANG_RECORD, with its nodes and its configuration, as
+// `oxgang whatif` reads them. It is no check: it makes what others check. OXGANG_RECORD_MINUTES says how long jobs are submitted; without
+// it: an hour. With OXGANG_RECORD_RESERVE half of the nodes are reserved from a quarter of that time on, for half of it. It waits until all jobs have ended.
 func TestSlurm_record(t *testing.T) {
 	folder := os.Getenv("OXGANG_RECORD")
 	if folder == "" {

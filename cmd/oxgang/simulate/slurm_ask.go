@@ -56,7 +56,7 @@ func noteUnusable(told io.Writer, text []byte) {
 		}
 	}
 	if len(down) > 0 {
-		fmt.Fprintf(told, "  nodes that are down or drained now, simulated as if they were not: %d with %d GPUs (%s)\n", len(down), gpus, few(down))
+		fmt.Fprintf(told, "  nodes that are down or drained now, simulated as if they were not: %d with %d GPUs (%s)\n", len(down), gpus, cli.Few(down))
 	}
 }
 
@@ -69,18 +69,9 @@ func noteReservations(ctx context.Context, told io.Writer) error {
 	for i := range all {
 		v := &all[i]
 		fmt.Fprintf(told, "  reservation %s of %d nodes (%s) from %s to %s, not simulated\n",
-			v.Name, len(v.Nodes), few(v.Nodes), v.Start.Format(time.RFC3339), v.End.Format(time.RFC3339))
+			v.Name, len(v.Nodes), cli.Few(v.Nodes), v.Start.Format(time.RFC3339), v.End.Format(time.RFC3339))
 	}
 	return nil
-}
-
-// few returns the first of some names, and how many more there are.
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // slurmSays returns what a command of Slurm prints, its times as seconds since 1970.

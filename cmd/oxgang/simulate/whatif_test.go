@@ -52,9 +52,9 @@ func TestWhatIf_real_slurm(t *testing.T) {
 	}
 }
 
-// TestWhatIf_quiet_slurm: two histories of a real Slurm on a machine that had little else to do, of 24 nodes with eight GPUs each, as
-// TestSlurm_record makes them. The replay of one, an hour of 697 jobs of 20 s to 20 min, is near enough. Of the other half of the nodes were
-// reserved for a quarter of an hour, which the accounting does not say: it is stamped.
+// TestWhatIf_quiet_slurm: two histories of a real Slurm of 24 nodes with eight GPUs each, on a machine that had little else to do.
+// TestSlurm_record made them. The replay of the first is near enough: an hour, 697 jobs of 20 s to 20 min. In the second, half of the nodes
+// were reserved for a quarter of an hour. The accounting does not say so, and the replay is stamped.
 func TestWhatIf_quiet_slurm(t *testing.T) {
 	of24 := func(q *question) { q.html, q.nodes = "", filepath.Join("testdata", "slurm", "nodes-c.txt") }
 	a := asked(t, "c1.txt.gz", "config-c.txt", of24)

@@ -101,7 +101,7 @@ func jobText(w io.Writer, j *view.Job, now time.Time) {
 		return
 	}
 	lines(w, fmt.Sprintf("job %s is %s%s", j.ID, strings.ToLower(j.State), whose),
-		[2]string{"holds", gpus + " on " + few(j.Nodes)}, [2]string{"since", since(j.Started, now)}, [2]string{"end", expected(j, now)},
+		[2]string{"holds", gpus + " on " + cli.Few(j.Nodes)}, [2]string{"since", since(j.Started, now)}, [2]string{"end", expected(j, now)},
 		[2]string{"note", j.Note})
 }
 
@@ -116,7 +116,7 @@ func endedText(w io.Writer, e *view.Ended, now time.Time) {
 	}
 	ran := "never"
 	if !e.Started.IsZero() && len(e.Nodes) > 0 {
-		ran = fmt.Sprintf("%s on %s", cli.Short(e.Took), few(e.Nodes))
+		ran = fmt.Sprintf("%s on %s", cli.Short(e.Took), cli.Few(e.Nodes))
 	}
 	lines(w, fmt.Sprintf("job %s has ended (%s, of %s): %s%s", e.ID, e.Name, e.User, strings.ToLower(e.State), how),
 		[2]string{"since", since(e.End, now)}, [2]string{"ran", ran}, [2]string{"reason", e.Code})
@@ -128,15 +128,6 @@ func gpusOf(n int) string {
 		return "1 GPU"
 	}
 	return fmt.Sprintf("%d GPUs", n)
-}
-
-// few returns the first of some names, and how many more there are.
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // since returns a time, and how long ago it was; empty if it is not known.

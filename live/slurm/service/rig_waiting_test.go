@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/metrics/interval"
 )
 
 // A coming is a job of a trace in which a minute is a second, but that time limits are in minutes, as Slurm takes
@@ -61,9 +62,6 @@ func sized(r *rand.Rand) int {
 // traces are the seeds of those that are played.
 var traces = []uint64{1, 2, 3, 4, 5}
 
-// t975 is the 0.975 quantile of Student's distribution of len(traces)-1 degrees of freedom.
-const t975 = 2.776
-
 // Mean waiting of traces of 200 jobs on 8 nodes of 8 GPUs of two types, on a real Slurm with its multifactor priorities and
 // backfill alone, and on another at the same time with mode order. OXGANG_LONG=1 runs it.
 func TestRig_waiting(t *testing.T) {
@@ -76,12 +74,8 @@ func TestRig_waiting(t *testing.T) {
 		logs = append(logs, math.Log(mean(ordered)/mean(alone)))
 		t.Logf("trace %d: waiting of Slurm alone %s; with mode order %s: %.2f of the mean", seed, told(alone), told(ordered), math.Exp(logs[len(logs)-1]))
 	}
-	m, sum := mean(logs), 0.0
-	for _, l := range logs {
-		sum += (l - m) * (l - m)
-	}
-	half := t975 * math.Sqrt(sum/float64(len(logs)-1)/float64(len(logs)))
-	t.Logf("mean waiting with mode order, of that of Slurm alone: %.2f (95 %%: %.2f to %.2f), geometric mean of %d traces", math.Exp(m), math.Exp(m-half), math.Exp(m+half), len(logs))
+	i := interval.Of(logs, 0.95)
+	t.Logf("mean waiting with mode order, of that of Slurm alone: %.2f (95 %%: %.2f to %.2f), geometric mean of %d traces", math.Exp(i.Mean), math.Exp(i.Low), math.Exp(i.High), i.N)
 }
 
 func mean(all []float64) float64 {

@@ -1,0 +1,15 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Few returns the first of some names, and how many more there are.
+func Few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
