@@ -173,6 +173,12 @@ var references = map[policy.Kind]Reference{
 		Ahead:   "ends or moves of jobs on those nodes",
 		Why:     policy.Reason{Config: configured(2, 16, "a100")},
 	},
+	policy.KeptNoPlace: {
+		Means:   "it keeps what it has: it was granted other GPUs, but they lie scattered",
+		Numbers: "what it was granted",
+		Ahead:   "ends or moves of jobs on those nodes",
+		Why:     policy.Reason{Config: configured(1, 4, "a100")},
+	},
 	policy.Impossible: {
 		Means:   "the cluster could never grant what it asks for",
 		Numbers: "what it asks for",

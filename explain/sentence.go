@@ -131,6 +131,9 @@ var templates = map[policy.Kind]template{
 	policy.Evicted: {why: scattered, unblock: func(*explainContext) string {
 		return "the next round tries again"
 	}},
+	policy.KeptNoPlace: {why: func(s *explainContext) string { return scattered(s) + ", so it keeps what it has" }, unblock: func(*explainContext) string {
+		return "the next round tries again"
+	}},
 	policy.Impossible: {why: impossible, unblock: func(s *explainContext) string {
 		if have(s) >= s.why.Config.GPUs {
 			return "it runs if the cluster changes, or if it is submitted anew otherwise"
@@ -197,7 +200,7 @@ func most(s *explainContext) string {
 }
 
 // keeps are the reasons of policies that change nothing.
-var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedRestore, policy.PinnedNonPreempt}
+var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedRestore, policy.PinnedNonPreempt, policy.KeptNoPlace}
 
 // template returns that of the reason. A placer may move a job although the policy changes nothing: then
 // what the policy says is not why it moves.

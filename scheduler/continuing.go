@@ -61,7 +61,7 @@ func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.
 	few := *snap
 	few.Jobs, few.Continuing = st.rows, &st.held
 	plan, err := s.plan(ctx, &few)
-	if err != nil || plan.Background != nil || slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted }) {
+	if err != nil || plan.Background != nil || unplaced(plan) {
 		return nil, nil
 	}
 	st.join(plan, len(snap.Jobs))

@@ -25,10 +25,17 @@ func (s *Scheduler) settleDown(snap *policy.Snapshot, plan *policy.Plan, acts []
 	if len(snap.Rentals)+len(snap.Loans) > 0 || s.classes != nil || s.o.Known != nil {
 		return
 	}
-	if slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted }) {
+	if unplaced(plan) {
 		return
 	}
 	s.still = still{snap, plan}
+}
+
+// unplaced reports whether a placer granted some job something else than the policy did.
+func unplaced(plan *policy.Plan) bool {
+	return slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool {
+		return d.Why.Kind == policy.Evicted || d.Why.Kind == policy.KeptNoPlace
+	})
 }
 
 // again returns the last round once more, a round later, if nothing can have changed since; nil

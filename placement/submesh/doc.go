@@ -45,6 +45,8 @@
 //     displaced from the node, or from the several nodes, where their weights
 //     add up to least. The piece takes their place, and they are queued.
 //  4. If that fails, too, the allocation is taken back (policy.Evicted).
+//  5. restore: of these jobs, who held GPUs, no more than it was granted, keeps them if they are
+//     free when all others are placed (policy.KeptNoPlace).
 //
 // Invariant: the free GPUs of a node are its GPUs less those of the jobs that
 // keep their place and of the pieces placed so far; no GPU is given twice.
@@ -92,5 +94,5 @@
 //	partial-node allocation   single
 //	whole-node allocation     whole
 //	evict and try again       displace, then place in turn
-//	no placement              drop: policy.Evicted
+//	no placement              drop: policy.Evicted; restore: policy.KeptNoPlace
 package submesh

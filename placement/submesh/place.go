@@ -30,6 +30,7 @@ func (pl *Placer) placePending() {
 			pl.drop(p.job)
 		}
 	}
+	pl.restore()
 }
 
 func (pl *Placer) requeue(p piece) {
@@ -114,6 +115,30 @@ func (pl *Placer) drop(job int32) {
 	pl.claims[job].state = dropped
 	d := &pl.p.Jobs[job]
 	*d = policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: d.Allocation.Configuration}}
+	if pl.s.Jobs[job].Holding() {
+		pl.back = append(pl.back, job)
+	}
+}
+
+// restore leaves jobs that were to have other GPUs, and found none, those that they hold, if these
+// are free when all others are placed. The first submitted come first.
+func (pl *Placer) restore() {
+	slices.Sort(pl.back)
+	for _, i := range pl.back {
+		j, d, c := pl.s.Jobs[i], &pl.p.Jobs[i], &pl.claims[i]
+		refused := *d
+		c.pool, c.where = pl.poolOf(j.Allocation.GPUType), pl.lookUp(j.Placement)
+		if c.pool < 0 || j.Allocation.GPUs > refused.Why.Config.GPUs {
+			continue
+		}
+		d.Allocation = j.Allocation
+		if !pl.occupy(int(i)) {
+			*d = refused
+			continue
+		}
+		c.state, d.Why.Kind, pl.kept = kept, policy.KeptNoPlace, true
+	}
+	pl.back = pl.back[:0]
 }
 
 // A clearing is a node that can be made room on.

@@ -66,6 +66,6 @@ func resizes(j *policy.Job, a *cluster.Allocation) bool {
 func (pl *Placer) stop(i int32) {
 	pl.giveBack(i, pl.claims[i].own)
 	d, j := &pl.p.Jobs[i], pl.s.Jobs[i]
-	why := policy.Reason{Kind: policy.AsPlanned, Config: d.Allocation.Configuration, Value: d.Why.Limit, Limit: d.Why.Value}
-	*d = policy.Decision{Allocation: j.Allocation, Why: why}
+	why := policy.Reason{Kind: policy.KeptNoPlace, Config: d.Allocation.Configuration}
+	*d, pl.kept = policy.Decision{Allocation: j.Allocation, Why: why}, true
 }

@@ -43,6 +43,8 @@ type Placer struct {
 	claims  []claim // by job
 	pending []piece // what is to be placed; sorted from head on
 	head    int
+	back    []int32   // jobs that hold GPUs and got no place for others
+	kept    bool      // some keep what they had in place of what the plan says
 	listed  bool      // tenants are those of this round
 	tenants [][]int32 // jobs that keep their place, by node
 
@@ -100,7 +102,10 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 			return nil, err
 		}
 		pl.placePending() // 3. the others, from large to small
-		pl.write()        // 4. names instead of numbers
+		if pl.counts && pl.kept {
+			pl.host.Read(s, p) // of what they keep
+		}
+		pl.write() // 4. names instead of numbers
 	}
 	if pl.counts { // 5. a node's CPUs and memory, by need
 		pl.host.Follow(p)
@@ -144,7 +149,7 @@ func stays(j *policy.Job, d *policy.Decision) bool {
 // free, and queues the jobs that do not stay.
 func (pl *Placer) claim() error {
 	pl.locate()
-	pl.pending, pl.head, pl.listed = pl.pending[:0], 0, false
+	pl.pending, pl.head, pl.listed, pl.kept = pl.pending[:0], 0, false, false
 	for i := range pl.nodes {
 		pl.nodes[i].free = pl.nodes[i].size - int32(pl.s.Continuing.On(i))
 	}

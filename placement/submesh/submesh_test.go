@@ -332,7 +332,7 @@ func TestPlaceLeavesAJobThatCannotGrowWhatItHas(t *testing.T) {
 	}
 	want := policy.Decision{
 		Allocation: cluster.Allocation{Configuration: config(1, 2)}, Placement: parse("a2"),
-		Why: policy.Reason{Kind: policy.AsPlanned, Config: config(1, 4), Value: 2, Limit: 4},
+		Why: policy.Reason{Kind: policy.KeptNoPlace, Config: config(1, 4)},
 	}
 	if diff := cmp.Diff(want, p.Jobs[0]); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)
