@@ -53,6 +53,7 @@ var sentences = map[policy.Kind]string{
 	policy.Unpredicted:      "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes",
 	policy.Evicted:          "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again",
 	policy.KeptNoPlace:      "it was granted 4 a100 GPUs, but no nodes were left for it beside the others', so it keeps what it has; the next round tries again",
+	policy.WaitQuota:        "its queue's quota leaves 3 GPUs, and it needs 8; ends of jobs that use this quota, or a larger one, make room",
 	policy.Impossible:       "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less",
 	policy.Refused:          "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew",
 }

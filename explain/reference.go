@@ -179,6 +179,12 @@ var references = map[policy.Kind]Reference{
 		Ahead:   "ends or moves of jobs on those nodes",
 		Why:     policy.Reason{Config: configured(1, 4, "a100")},
 	},
+	policy.WaitQuota: {
+		Means:   "its queue has too little quota left",
+		Numbers: "what it asks for; GPUs that its queue may use more, and that it needs",
+		Ahead:   "ends of jobs that use the quota, or a larger one",
+		Why:     policy.Reason{Config: cluster.Configuration{Nodes: 1, GPUs: 8}, Value: 3, Limit: 8},
+	},
 	policy.Impossible: {
 		Means:   "the cluster could never grant what it asks for",
 		Numbers: "what it asks for",

@@ -134,6 +134,11 @@ var templates = map[policy.Kind]template{
 	policy.KeptNoPlace: {why: func(s *explainContext) string { return scattered(s) + ", so it keeps what it has" }, unblock: func(*explainContext) string {
 		return "the next round tries again"
 	}},
+	policy.WaitQuota: {why: func(s *explainContext) string {
+		return fmt.Sprintf("its queue's quota leaves %s, and it needs %s", count(int(s.why.Value), "GPU"), strconv.FormatFloat(s.why.Limit, 'f', -1, 64))
+	}, unblock: func(*explainContext) string {
+		return "ends of jobs that use this quota, or a larger one, make room"
+	}},
 	policy.Impossible: {why: impossible, unblock: func(s *explainContext) string {
 		if have(s) >= s.why.Config.GPUs {
 			return "it runs if the cluster changes, or if it is submitted anew otherwise"

@@ -18,6 +18,7 @@ type History struct {
 	// type, then GPUs. Empty: the history does not say them.
 	Cluster string
 	Taken   time.Time // the latest time in the history
+	Quotas  []Quota   // of Kueue's ClusterQueues, by name; nil: the history does not say them
 }
 
 // ReadHistory reads a recorded history in the format called name, or in the one that r looks

@@ -16,7 +16,7 @@ import (
 
 // ReadKubernetes reads what a cluster of Kubernetes says of itself, which may be packed with gzip: the lists that
 //
-//	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json
+//	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,clusterqueues,localqueues,resourceflavors,pods,nodes -A -o json
 //
 // prints, one or several in one input. Arrivals count from
 // Options.Start, or from the first submission; Options.Limit bounds the jobs. Errors of the
@@ -72,7 +72,7 @@ func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.
 		if !ok {
 			return
 		}
-		k.Cluster, k.Taken = d.cluster(), d.taken
+		k.Cluster, k.Taken, k.Quotas = d.cluster(), d.taken, d.quotas()
 		for _, root := range d.roots() {
 			seen, drop := d.observe(root)
 			if drop != "" {

@@ -23,6 +23,7 @@ type kubeDump struct {
 	nodes     map[string]kubeNode // with GPUs, by name
 	rays      map[string]string   // uid of a RayJob by namespace and name of its RayCluster
 	taken     time.Time
+	kubeQueues
 }
 
 // A kubeJob is a job of any kind, and what belongs to it.
@@ -43,7 +44,7 @@ type kubePod struct {
 
 // newKubeDump returns an empty dump.
 func newKubeDump(o parse.Options) *kubeDump {
-	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), podUIDs: make(map[string]bool), nodes: make(map[string]kubeNode), rays: make(map[string]string)}
+	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), podUIDs: make(map[string]bool), nodes: make(map[string]kubeNode), rays: make(map[string]string), kubeQueues: newKubeQueues()}
 }
 
 // add adds an object to the dump. Objects of kinds that say nothing are counted.
@@ -60,7 +61,13 @@ func (d *kubeDump) add(o *kubeObject) error {
 	case "Pod":
 		return d.addPod(o)
 	case "Workload":
-		d.workloads = append(d.workloads, o)
+		return d.addWorkload(o)
+	case "ClusterQueue":
+		return d.addClusterQueue(o)
+	case "LocalQueue":
+		return d.addLocalQueue(o)
+	case "ResourceFlavor":
+		return d.addFlavor(o)
 	case "Node":
 		return d.addNode(o)
 	case "Job", "JobSet", "TrainJob", "RayJob":
@@ -165,9 +172,10 @@ func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	if drop := d.times(j, &seen); drop != "" {
 		return seen, drop
 	}
+	queue, priority := d.queued(j)
 	seen.Arrival = workload.Arrival{Duration: d.end(&seen).Sub(seen.Started), Spec: job.Spec{
 		ID: job.ID(o.Meta.UID), Name: o.Meta.Namespace + "/" + o.Meta.Name, User: o.Meta.Namespace,
-		Queue: queueOf(o), GPUs: s.gpus, WorkerGPUs: s.each,
+		Queue: queue, Priority: priority, GPUs: s.gpus, WorkerGPUs: s.each,
 		CPUs: s.cpus, Memory: int64(s.memory), GPUTypes: d.types(j, s), Adaptivity: job.Rigid,
 	}}
 	return seen, dropUnless(seen.Arrival)

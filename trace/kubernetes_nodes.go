@@ -51,6 +51,7 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 		return err
 	}
 	d.nodes[o.Meta.Name] = n
+	d.keepLabels(o)
 	return nil
 }
 

@@ -26,7 +26,9 @@ type kubeObject struct {
 	Spec   json.RawMessage `json:"spec"` // differs by kind
 	Status kubeStatus      `json:"status"`
 
-	line int
+	line     int
+	priority float64 // of a workload
+	queue    string  // of a workload: the LocalQueue
 }
 
 // A kubeOwner is an object that another belongs to.

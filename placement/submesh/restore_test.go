@@ -58,15 +58,13 @@ func TestNobodyIsEvictedFromFreeGPUs(t *testing.T) {
 		free := unused(s, p)
 		for i, j := range s.Jobs {
 			d := &p.Jobs[i]
-			switch d.Why.Kind {
-			case policy.KeptNoPlace:
+			switch {
+			case d.Why.Kind == policy.KeptNoPlace:
 				if kept++; d.Allocation.Configuration != j.Allocation.Configuration || text(d.Placement) != text(j.Placement) {
 					rt.Fatalf("job %d: keeps %v, want %v", i, d.Placement, j.Placement)
 				}
-			case policy.Evicted:
-				if j.Holding() && j.Allocation.GPUs <= d.Why.Config.GPUs && room(free, j.Placement) {
-					rt.Fatalf("job %d: lost %v, which is free: %v", i, j.Placement, p.Jobs)
-				}
+			case d.Why.Kind == policy.Evicted && j.Holding() && j.Allocation.GPUs <= d.Why.Config.GPUs && room(free, j.Placement):
+				rt.Fatalf("job %d: lost %v, which is free: %v", i, j.Placement, p.Jobs)
 			}
 		}
 	})

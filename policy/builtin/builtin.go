@@ -63,6 +63,7 @@ func Policies() []Entry {
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
 		easyEntry(),
 		multifactorEntry(),
+		kueueEntry(),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
 		tiresiasEntry(),

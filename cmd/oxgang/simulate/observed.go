@@ -48,8 +48,17 @@ type history struct {
 // what sites run.
 const ownPolicy = "easy"
 
-// ownPolicies are what clusters run whose histories are of a format.
-var ownPolicies = map[string]string{slurm.Format: "multifactor"}
+// own returns the policy that stands for a cluster's own scheduler: Slurm's, Kueue's where its queues have quotas, or
+// ownPolicy.
+func own(h *trace.History) string {
+	switch {
+	case h.Format == slurm.Format:
+		return "multifactor"
+	case len(h.Quotas) > 0:
+		return "kueue"
+	}
+	return ownPolicy
+}
 
 func (h *history) add(f *pflag.FlagSet) {
 	f.BoolVar(&h.from, "from-cluster", false, "simulate what a Kubernetes cluster ran, as your kubectl shows it, and compare")
@@ -89,7 +98,7 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 		return nil
 	}
 	if h.baseline == "" {
-		h.baseline = cmp.Or(ownPolicies[h.recorded.Format], ownPolicy)
+		h.baseline = own(h.recorded)
 	}
 	if h.slurm && !c.IsSet("cluster") {
 		if h.recorded.Cluster, err = askNodes(ctx, told); err != nil {

@@ -66,7 +66,7 @@ beyond that is a scenario, rigid jobs unless --assume names others.`,
 	q.past.add(f)
 	f.Lookup("baseline").DefValue = ""
 	q.past.baseline = ""
-	f.Lookup("baseline").Usage = "the policy that stands for the cluster's own scheduler; empty: multifactor for Slurm, easy for others"
+	f.Lookup("baseline").Usage = "the policy that stands for the cluster's own scheduler; empty: multifactor for Slurm, kueue where the history has its queues, easy for others"
 	cli.Output(cmd, &q.format, whatifFormats...)
 	f.StringVar(&q.html, "report", "oxgang-whatif.html", "HTML page to write, to hand on; empty: none")
 	f.StringVar(&q.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
@@ -104,6 +104,10 @@ func (q *question) run(ctx context.Context, stdout io.Writer, args []string) err
 	if q.past.recorded == nil {
 		return cli.Hinted(fmt.Errorf("%s says nothing of when its jobs started", q.config.Trace), "oxgang whatif reads what this prints: "+slurm.Export)
 	}
+	if err := q.own.learn(q.past.recorded); err != nil {
+		return err
+	}
+	q.config.Settings = append(slices.Clone(q.own.settings), q.config.Settings...)
 	a, err := q.answer(ctx)
 	if err != nil {
 		return err
@@ -156,7 +160,6 @@ func (q *question) prepare(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	c.Sim.FreeStart, q.past.workers = true, true
-	c.Settings = append(slices.Clone(q.own.settings), c.Settings...)
 	return slurmNodes(ctx, c, q.nodes)
 }
 

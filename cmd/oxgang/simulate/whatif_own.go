@@ -11,7 +11,9 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy/kueue"
 	"github.com/oxgang/oxgang/policy/multifactor"
+	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/trace/slurm"
 	"github.com/oxgang/oxgang/workload"
@@ -19,8 +21,9 @@ import (
 
 // ownSettings are those of the policy that stands for the cluster's own.
 type ownSettings struct {
-	settings []string        // of policy multifactor, as --set takes them
+	settings []string        // of policies multifactor and kueue, as --set takes them
 	slurm    *slurm.Settings // nil: not known
+	kueue    bool            // the history has queues of Kueue
 }
 
 // readOwn reads Slurm's configuration, from a file or, if ask, from scontrol.
@@ -60,6 +63,35 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 	return own, nil
 }
 
+// learn takes the queues of Kueue and their quotas from a history.
+func (o *ownSettings) learn(h *trace.History) error {
+	if len(h.Quotas) == 0 {
+		return nil
+	}
+	queues := make([]kueue.ClusterQueue, len(h.Quotas))
+	for i := range h.Quotas {
+		q := &h.Quotas[i]
+		queues[i] = kueue.ClusterQueue{Name: q.Queue, Cohort: q.Cohort, Strict: q.Strict}
+		for _, f := range q.Flavors {
+			queues[i].Flavors = append(queues[i].Flavors, kueue.Flavor{Name: f.Flavor, Types: f.Types, Nominal: f.Nominal, Borrow: limit(f.Borrow), Lend: limit(f.Lend)})
+		}
+	}
+	text := kueue.Format(queues)
+	if _, err := kueue.ParseQueues(text); err != nil { // a flavor without nodes, say
+		return fmt.Errorf("queues of Kueue: %w", err)
+	}
+	o.kueue, o.settings = true, append(o.settings, "kueue.queues="+text)
+	return nil
+}
+
+// limit returns a limit of GPUs as policy kueue has it: below 0 is none.
+func limit(n *int) int {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
 // prioritise gives arrivals the priorities by which the cluster's own policy serves them, or others: none. Slurm's accounting
 // has a job's priority as it was when submitted: age is not in it.
 func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, own bool) {
@@ -87,9 +119,12 @@ func (o *ownSettings) unknown(h *history) []string {
 // batch_sched_delay.
 const batchDelay = 3 * time.Second
 
+// admissionDelay is how long after its last decision Kueue is taken to decide again at the earliest: a dump has whole seconds.
+const admissionDelay = time.Second
+
 // pace sets how often a policy decides. One that runs jobs as they were submitted decides as soon as something happens;
 // one that resizes them does so every minute, and when a job comes to idle GPUs.
-func pace(c *config.Config, sizes bool, s *slurm.Settings) {
+func pace(c *config.Config, sizes bool, own *ownSettings) {
 	if c.IsSet("round") || c.IsSet("scheduler.on-event") || c.IsSet("scheduler.on-submit") {
 		return
 	}
@@ -97,8 +132,11 @@ func pace(c *config.Config, sizes bool, s *slurm.Settings) {
 		return
 	}
 	c.Scheduler.OnEvent = batchDelay
+	if own.kueue {
+		c.Scheduler.OnEvent = admissionDelay
+	}
 	c.Scheduler.Round = multifactor.DefaultOptions().Interval
-	if s != nil && s.Interval > 0 {
+	if s := own.slurm; s != nil && s.Interval > 0 {
 		c.Scheduler.Round = s.Interval
 	}
 }

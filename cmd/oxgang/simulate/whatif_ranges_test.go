@@ -72,7 +72,7 @@ func half(t *testing.T, trace string, nodes int, policy string, which int) []res
 		if err != nil {
 			t.Fatal(err)
 		}
-		pace(c, e.Traits().Sizes, nil)
+		pace(c, e.Traits().Sizes, &ownSettings{})
 		in, err := experiments.Load(c, cli.FilesUntil(t.Context()))
 		if err != nil {
 			t.Fatal(err)

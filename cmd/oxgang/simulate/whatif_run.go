@@ -80,7 +80,7 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	if err != nil {
 		return nil, nil, err
 	}
-	pace(&c, entry.Traits().Sizes, q.own.slurm)
+	pace(&c, entry.Traits().Sizes, &q.own)
 	in, err := experiments.Load(&c, q.past.files(ctx, c.Trace))
 	if err != nil {
 		return nil, nil, err

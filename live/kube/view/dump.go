@@ -19,6 +19,9 @@ var dumped = []part{
 	{"trainjobs.trainer.kubeflow.org", false},
 	{"rayjobs.ray.io", false},
 	{"workloads.kueue.x-k8s.io", false},
+	{"clusterqueues.kueue.x-k8s.io", false},
+	{"localqueues.kueue.x-k8s.io", false},
+	{"resourceflavors.kueue.x-k8s.io", false},
 	{"pods", false},
 	{"nodes", true},
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,6 +55,7 @@ func TestRig_trainings(t *testing.T) {
 	other := th.Submit(t, "sleep 3600", "--gres=gpu:4", "--nodes=1", "--nodelist=a2")
 	th.Until(t, other, "runs", func(j *client.Job) bool { return j.State == client.Running })
 	th.lead()
+	t.Cleanup(func() { th.tell(state) })
 	var names []string
 	submit := func(name string) {
 		tr := trainingOf(name)
@@ -122,6 +124,43 @@ func (th *theatre) recorded(state string, f func(*journal.Reader)) {
 		th.t.Fatal(err)
 	}
 	f(r)
+}
+
+// tell keeps the journals of a test that failed, and says what happened to each job, and why.
+func (th *theatre) tell(state string) {
+	if !th.t.Failed() {
+		return
+	}
+	th.stop()
+	select {
+	case <-th.gone:
+	case <-time.After(time.Minute): // it had ended before
+	}
+	th.t.Logf("journals and records: %s", keep(th.t, state))
+	for name, id := range th.jobs {
+		th.recorded(state, func(r *journal.Reader) {
+			story, err := explain.Life(r, job.ID(id.String()))
+			if err == nil {
+				th.t.Log(name)
+				err = story.WriteText(th.t.Output())
+			}
+			if err != nil {
+				th.t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// keep copies a folder to where it stays, and returns that.
+func keep(t *testing.T, folder string) string {
+	kept, err := os.MkdirTemp("", "oxgang-rig-")
+	if err == nil {
+		err = os.CopyFS(kept, os.DirFS(folder))
+	}
+	if err != nil {
+		t.Errorf("state is not kept: %v", err)
+	}
+	return kept
 }
 
 // lives returns what happened to the jobs, by kind.

@@ -1,0 +1,88 @@
+package kueue
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// A head is the first job of a queue in a cycle.
+type head struct {
+	job, queue int
+	flavor     int // that has quota for it
+	borrows    bool
+}
+
+// cycles admits jobs until those that are left have no quota. Each cycle admits a job, sets one aside or ends a queue, so there are at most as many
+// as jobs and queues.
+func (p *Policy) cycles(r *round) {
+	lines := make([][]int, len(r.queues))
+	for _, i := range r.line {
+		j := r.Snapshot.Jobs[i]
+		if _, ok := p.admitted[j.ID]; ok {
+			continue
+		}
+		if q := r.queue(j); q >= 0 {
+			lines[q] = append(lines[q], i)
+		} else {
+			p.admitted[j.ID] = admission{flavor: -1, number: p.number()}
+		}
+	}
+	for slices.ContainsFunc(lines, func(line []int) bool { return len(line) > 0 }) {
+		for _, h := range r.heads(lines) {
+			j := r.Snapshot.Jobs[h.job]
+			if gpus := grant.Requested(j); r.available(h.queue, h.flavor) >= gpus { // what came before in this cycle has left enough
+				r.used[h.queue][h.flavor] += gpus
+				p.admitted[j.ID] = admission{flavor: h.flavor, number: p.number()}
+				lines[h.queue] = lines[h.queue][1:]
+			}
+		}
+	}
+}
+
+// heads returns the first jobs of the lines, if there is quota for them, in the order of a cycle: those that do not borrow first, then by
+// priority and as submitted. It takes others from their lines, or ends the lines that they block.
+func (r *round) heads(lines [][]int) []head {
+	var all []head
+	for q := range lines {
+		if len(lines[q]) == 0 {
+			continue
+		}
+		switch h, ok := r.fits(lines[q][0], q); {
+		case ok:
+			all = append(all, h)
+		case r.queues[q].Strict:
+			lines[q] = nil
+		default:
+			lines[q] = lines[q][1:]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b head) int {
+		if a.borrows != b.borrows {
+			return cmp.Compare(number(a.borrows), number(b.borrows))
+		}
+		x, y := r.Snapshot.Jobs[a.job], r.Snapshot.Jobs[b.job]
+		return cmp.Or(cmp.Compare(y.Priority, x.Priority), cmp.Compare(a.job, b.job))
+	})
+	return all
+}
+
+// number returns 1 for true.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// fits returns the first flavor that has quota for a job.
+func (r *round) fits(i, q int) (head, bool) {
+	j := r.Snapshot.Jobs[i]
+	for k := range r.queues[q].Flavors {
+		if gpus := grant.Requested(j); r.suits(j, q, k) && r.available(q, k) >= gpus {
+			return head{job: i, queue: q, flavor: k, borrows: r.borrows(q, k, gpus)}, true
+		}
+	}
+	return head{}, false
+}

@@ -1,0 +1,208 @@
+package kueue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// Options configure a Policy. All are valid that ParseQueues returns. Jobs of a queue that is not named are admitted at once.
+type Options struct{ Queues []ClusterQueue }
+
+// A Policy decides as Kueue and kube-scheduler do. It remembers what was admitted, so its plans depend on the snapshots
+// that it was shown. It is not safe for concurrent use.
+type Policy struct {
+	o        Options
+	admitted map[job.ID]admission
+	next     int // number of the next admission
+}
+
+// An admission is the quota that a job has.
+type admission struct {
+	flavor int // of its queue; below 0: its queue has no quotas
+	number int // earlier ones are placed earlier
+}
+
+// New returns a Policy.
+func New(o Options) *Policy { return &Policy{o: o, admitted: make(map[job.ID]admission)} }
+
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits { return policy.Traits{} }
+
+// A round is a plan in the making.
+type round struct {
+	*grant.Round
+	*ledger
+	nodes  []node
+	closed []bool // types of which nothing can be started, because the placer has to find nodes first
+	line   []int  // jobs without a decision: by priority, then as submitted
+}
+
+// Plan implements policy.Policy. Its time is linear in jobs times nodes, and square in queues. The only error is that of ctx.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("kueue: round %d: %w", s.Round, err)
+	}
+	p.admitted = policy.Forget(s, p.admitted)
+	r := &round{Round: grant.NewRound(s), ledger: newLedger(p.o.Queues), closed: make([]bool, len(s.Cluster.Types()))}
+	r.KeepRunning() // 1. who runs stays
+	r.stay()
+	r.lineUp()
+	p.charge(r) // 2. and uses quota, as does who was admitted
+	p.cycles(r) // 3. Kueue admits others
+	p.place(r)  // 4. and kube-scheduler places them
+	p.explain(r)
+	return r.Plan(), nil
+}
+
+// stay names the nodes of jobs that keep what they hold. Nodes for what is new, as a reservation of Oxgang's own, the placer finds later, and no
+// other job starts on nodes of its type in this round.
+func (r *round) stay() {
+	for i, j := range r.Snapshot.Jobs {
+		d := &r.Plan().Jobs[i]
+		switch {
+		case d.Allocation.IsZero():
+		case j.Holding() && d.Allocation.SameGPUs(&j.Allocation) && j.Placement != nil:
+			d.Allocation, d.Placement = j.Allocation, j.Placement
+		default:
+			for t := range r.Types {
+				r.closed[t] = r.closed[t] || d.Allocation.Has(r.Types[t].Type)
+			}
+		}
+	}
+	r.nodes = occupy(r.Snapshot, r.Plan())
+}
+
+// lineUp sorts the jobs without a decision.
+func (r *round) lineUp() {
+	for i := range r.Snapshot.Jobs {
+		if !r.Decided(i) {
+			r.line = append(r.line, i)
+		}
+	}
+	slices.SortStableFunc(r.line, func(a, b int) int {
+		return cmp.Compare(r.Snapshot.Jobs[b].Priority, r.Snapshot.Jobs[a].Priority)
+	})
+}
+
+// queue returns the queue of a job; below 0: it has no quotas.
+func (r *round) queue(j *policy.Job) int {
+	if q, ok := r.index[j.Queue]; ok {
+		return q
+	}
+	return -1
+}
+
+// charge counts the quota of jobs that run or were admitted. One that runs, and of which nothing is remembered, uses the
+// first flavor that has its GPU type.
+func (p *Policy) charge(r *round) {
+	for i, j := range r.Snapshot.Jobs {
+		d, q := &r.Plan().Jobs[i], r.queue(j)
+		a, known := p.admitted[j.ID]
+		if held := !d.Allocation.IsZero(); held && !known {
+			a = admission{flavor: -1, number: p.number()}
+			if q >= 0 {
+				a.flavor = slices.IndexFunc(r.queues[q].Flavors, func(f Flavor) bool { return f.has(d.Allocation.GPUType) })
+			}
+			p.admitted[j.ID], known = a, true
+		}
+		if known && q >= 0 && a.flavor >= 0 {
+			r.used[q][a.flavor] += cmp.Or(d.Allocation.GPUs, grant.Requested(j))
+		}
+	}
+}
+
+// number returns that of the next admission.
+func (p *Policy) number() int {
+	p.next++
+	return p.next
+}
+
+// place starts jobs that were admitted, as they were, on the nodes of their flavors.
+func (p *Policy) place(r *round) {
+	line := slices.DeleteFunc(slices.Clone(r.line), func(i int) bool {
+		_, ok := p.admitted[r.Snapshot.Jobs[i].ID]
+		return !ok
+	})
+	slices.SortFunc(line, func(a, b int) int {
+		return cmp.Compare(p.admitted[r.Snapshot.Jobs[a].ID].number, p.admitted[r.Snapshot.Jobs[b].ID].number)
+	})
+	for _, i := range line {
+		j := r.Snapshot.Jobs[i]
+		for t := range r.Types {
+			info := &r.Types[t]
+			if r.closed[t] || !grant.Usable(j, info) || !r.flavored(j, p.admitted[j.ID].flavor, info.Type) || r.Free(t) < grant.Size(j, info.Type) {
+				continue
+			}
+			if on := bind(r.nodes, j, info); on != nil && r.start(i, t, on) {
+				break
+			}
+		}
+	}
+}
+
+// flavored reports whether a job that has quota of a flavor may run on a GPU type.
+func (r *round) flavored(j *policy.Job, k int, t cluster.GPUType) bool {
+	q := r.queue(j)
+	return q < 0 || k < 0 || r.queues[q].Flavors[k].has(t)
+}
+
+// explain says why the others wait.
+func (p *Policy) explain(r *round) {
+	ahead := make(map[string]int)
+	for _, i := range r.line {
+		j, d := r.Snapshot.Jobs[i], &r.Plan().Jobs[i]
+		if r.Decided(i) {
+			continue
+		}
+		n := ahead[j.Queue]
+		ahead[j.Queue]++
+		if _, ok := p.admitted[j.ID]; ok || r.queue(j) < 0 {
+			r.unplaced(i)
+			continue
+		}
+		k, widest := r.widest(i)
+		switch {
+		case k < 0:
+			d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: grant.Requested(j)}}
+		case n > 0 && widest >= grant.Requested(j):
+			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(n), Limit: float64(grant.Requested(j))}
+		default:
+			d.Why = policy.Reason{Kind: policy.WaitQuota, Config: cluster.Configuration{Nodes: 1, GPUs: grant.Requested(j)}, Value: float64(max(0, widest)), Limit: float64(grant.Requested(j))}
+		}
+	}
+}
+
+// unplaced says that a job has quota, and its pods do not all fit on nodes.
+func (r *round) unplaced(i int) {
+	d := &r.Plan().Jobs[i]
+	r.Refuse(i)
+	if why := d.Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
+		d.Why = policy.Reason{Kind: policy.Evicted, Config: why.Config}
+	}
+}
+
+// widest returns the flavor of its queue with most GPUs left among those that could ever be enough for a job on nodes that it may use;
+// below 0: there is none.
+func (r *round) widest(i int) (flavor, left int) {
+	flavor = -1
+	j := r.Snapshot.Jobs[i]
+	q := r.queue(j)
+	for k := range r.queues[q].Flavors {
+		if n := r.available(q, k); r.suits(j, q, k) && r.most(q, k) >= grant.Requested(j) && (flavor < 0 || n > left) {
+			flavor, left = k, n
+		}
+	}
+	return flavor, left
+}
+
+// suits reports whether a job may run on nodes of a flavor.
+func (r *round) suits(j *policy.Job, q, k int) bool {
+	return slices.ContainsFunc(r.Types, func(t cluster.TypeInfo) bool { return r.queues[q].Flavors[k].has(t.Type) && grant.Usable(j, &t) })
+}

@@ -1,0 +1,159 @@
+package kueue
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// A ClusterQueue is a queue with its quotas. Jobs are in it whose queue (job.Spec.Queue) has its name.
+type ClusterQueue struct {
+	Name    string
+	Cohort  string // of queues that borrow from each other; empty: none
+	Strict  bool   // StrictFIFO: a job for which there is no quota blocks those behind it
+	Flavors []Flavor
+}
+
+// A Flavor is a queue's quota of GPUs of one kind of node. Queues of a cohort share flavors of the same name.
+type Flavor struct {
+	Name    string
+	Types   []cluster.GPUType // of its nodes; nil: all
+	Nominal int               // GPUs
+	Borrow  int               // GPUs that may be borrowed besides; below 0: no limit
+	Lend    int               // GPUs of Nominal that others may borrow; below 0: all
+}
+
+// has reports whether the nodes of a flavor may have GPUs of a type.
+func (f *Flavor) has(t cluster.GPUType) bool { return f.Types == nil || slices.Contains(f.Types, t) }
+
+// ParseQueues reads what Format writes:
+//
+//	team-a@pool big=a100:24+16-8 small=t4|l4:16; team-b@pool big=a100:24; team-c! big=a100:16
+//
+// Queues are separated by semicolons. After a name, @ names the cohort and ! stands for StrictFIFO. A flavor has the GPU types of its
+// nodes, * for all, and the quota of GPUs, then how many may be borrowed (+) and lent (-); without these there is no limit. Empty: no queues.
+func ParseQueues(text string) ([]ClusterQueue, error) {
+	var all []ClusterQueue
+	var errs []error
+	for part := range strings.SplitSeq(text, ";") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		q, err := parseQueue(words)
+		if err == nil && slices.ContainsFunc(all, func(o ClusterQueue) bool { return o.Name == q.Name }) {
+			err = errors.New("is there twice")
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("queue %q: %w", words[0], err))
+			continue
+		}
+		all = append(all, q)
+	}
+	return all, errors.Join(errs...)
+}
+
+// parseQueue reads the words of a queue.
+func parseQueue(words []string) (q ClusterQueue, err error) {
+	name, strict := strings.CutSuffix(words[0], "!")
+	q.Strict = strict
+	if q.Name, q.Cohort, _ = strings.Cut(name, "@"); q.Name == "" {
+		return q, errors.New("no name, want one, as team-a@cohort")
+	}
+	for _, word := range words[1:] {
+		f, err := parseFlavor(word)
+		if err == nil && slices.ContainsFunc(q.Flavors, func(o Flavor) bool { return o.Name == f.Name }) {
+			err = errors.New("is there twice")
+		}
+		if err != nil {
+			return q, fmt.Errorf("flavor %q: %w", word, err)
+		}
+		q.Flavors = append(q.Flavors, f)
+	}
+	return q, nil
+}
+
+// errFlavor says how a flavor is written.
+var errFlavor = errors.New("want name=type|type:GPUs, and +GPUs that may be borrowed and -GPUs that may be lent, as big=a100:24+16-8")
+
+// parseFlavor reads a flavor.
+func parseFlavor(word string) (f Flavor, err error) {
+	name, rest, named := strings.Cut(word, "=")
+	types, amount, counted := strings.Cut(rest, ":")
+	if !named || !counted || name == "" || types == "" {
+		return f, errFlavor
+	}
+	f = Flavor{Name: name, Borrow: -1, Lend: -1}
+	if types != "*" {
+		for t := range strings.SplitSeq(types, "|") {
+			f.Types = append(f.Types, cluster.GPUType(t))
+		}
+	}
+	amount, lend, lends := strings.Cut(amount, "-")
+	amount, borrow, borrows := strings.Cut(amount, "+")
+	if f.Nominal, err = gpus(amount); err == nil && borrows {
+		f.Borrow, err = gpus(borrow)
+	}
+	if err == nil && lends {
+		f.Lend, err = gpus(lend)
+	}
+	return f, err
+}
+
+// gpus reads a number of GPUs.
+func gpus(text string) (int, error) {
+	const most = 1 << 30
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > most {
+		return 0, errFlavor
+	}
+	return n, nil
+}
+
+// Format writes queues as ParseQueues reads them.
+func Format(queues []ClusterQueue) string {
+	all := make([]string, len(queues))
+	for i := range queues {
+		all[i] = queues[i].String()
+	}
+	return strings.Join(all, "; ")
+}
+
+// String writes a queue as ParseQueues reads it.
+func (q *ClusterQueue) String() string {
+	words := []string{q.Name}
+	if q.Cohort != "" {
+		words[0] += "@" + q.Cohort
+	}
+	if q.Strict {
+		words[0] += "!"
+	}
+	for i := range q.Flavors {
+		words = append(words, q.Flavors[i].String())
+	}
+	return strings.Join(words, " ")
+}
+
+// String writes a flavor as ParseQueues reads it.
+func (f *Flavor) String() string {
+	types := "*"
+	if f.Types != nil {
+		names := make([]string, len(f.Types))
+		for i, t := range f.Types {
+			names[i] = string(t)
+		}
+		types = strings.Join(names, "|")
+	}
+	text := fmt.Sprintf("%s=%s:%d", f.Name, types, f.Nominal)
+	if f.Borrow >= 0 {
+		text += fmt.Sprintf("+%d", f.Borrow)
+	}
+	if f.Lend >= 0 {
+		text += fmt.Sprintf("-%d", f.Lend)
+	}
+	return text
+}

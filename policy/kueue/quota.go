@@ -1,0 +1,89 @@
+package kueue
+
+import "math"
+
+// A ledger says how many GPUs the jobs of each queue use of each of its flavors.
+type ledger struct {
+	queues []ClusterQueue
+	index  map[string]int // of a queue by name
+	used   [][]int        // by queue and flavor
+}
+
+// newLedger returns one in which nothing is used.
+func newLedger(queues []ClusterQueue) *ledger {
+	l := &ledger{queues: queues, index: make(map[string]int), used: make([][]int, len(queues))}
+	for i := range queues {
+		l.index[queues[i].Name] = i
+		l.used[i] = make([]int, len(queues[i].Flavors))
+	}
+	return l
+}
+
+// guaranteed returns the GPUs that no other queue may borrow of a flavor.
+func (f *Flavor) guaranteed() int {
+	if f.Lend < 0 {
+		return 0
+	}
+	return max(0, f.Nominal-f.Lend)
+}
+
+// available returns how many GPUs more the jobs of a queue may use of a flavor. It may be below 0.
+//
+// In a cohort each queue puts its quota, less what is guaranteed to it, into one store, and its jobs use what is guaranteed
+// before they take from the store. What a queue may take from it is bounded by its limit of borrowing. Source: KEP-79.
+func (l *ledger) available(q, k int) int {
+	queue := &l.queues[q]
+	f, used := &queue.Flavors[k], l.used[q][k]
+	if queue.Cohort == "" {
+		return f.Nominal - used
+	}
+	own := f.guaranteed()
+	store := l.store(queue.Cohort, f.Name)
+	if f.Borrow >= 0 {
+		store = min(store, f.Nominal-own-max(0, used-own)+f.Borrow)
+	}
+	return max(0, own-used) + store
+}
+
+// store returns what is left in a cohort of what its queues share of a flavor.
+func (l *ledger) store(cohort, flavor string) int {
+	left := 0
+	for q := range l.queues {
+		if l.queues[q].Cohort != cohort {
+			continue
+		}
+		for k := range l.queues[q].Flavors {
+			if f := &l.queues[q].Flavors[k]; f.Name == flavor {
+				left += f.Nominal - f.guaranteed() - max(0, l.used[q][k]-f.guaranteed())
+			}
+		}
+	}
+	return left
+}
+
+// borrows reports whether so many GPUs more are beyond the queue's own quota.
+func (l *ledger) borrows(q, k, gpus int) bool {
+	return l.used[q][k]+gpus > l.queues[q].Flavors[k].Nominal
+}
+
+// most returns the most GPUs that jobs of a queue could ever use of a flavor, if nobody else used any.
+func (l *ledger) most(q, k int) int {
+	queue := &l.queues[q]
+	f := &queue.Flavors[k]
+	if queue.Cohort == "" {
+		return f.Nominal
+	}
+	n := 0
+	for o := range l.queues {
+		for i := range l.queues[o].Flavors {
+			if other := &l.queues[o].Flavors[i]; l.queues[o].Cohort == queue.Cohort && other.Name == f.Name {
+				n += other.Nominal - other.guaranteed()
+			}
+		}
+	}
+	limit := math.MaxInt
+	if f.Borrow >= 0 {
+		limit = f.Nominal + f.Borrow
+	}
+	return min(limit, n+f.guaranteed())
+}
