@@ -119,6 +119,7 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, s
 	}
 	t.ahead.learn, t.ahead.record = m.learner, m.record
 	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
+	t.ahead.Decided = rec.After
 	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
 	if err != nil {
 		return nil, err

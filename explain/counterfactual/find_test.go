@@ -154,6 +154,40 @@ func TestARecorderDecidesAgain(t *testing.T) {
 	}
 }
 
+// TestARecorderGoesOn: who decides after a round decides the next ones as the run does. Without time, what could be repeated
+// is kept.
+func TestARecorderGoesOn(t *testing.T) {
+	s := waiting(a100s(4), 4, 4, 4)
+	r := NewRecorder(must(gandiva.New(gandiva.DefaultOptions())), bestfit.New(), 5)
+	at := func(k int) *policy.Snapshot {
+		now := *s
+		now.Round, now.Now = k, noon.Add(time.Duration(k)*time.Minute)
+		return &now
+	}
+	plan := func(p policy.Policy, k int) *policy.Plan { return must(p.Plan(t.Context(), at(k))) }
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for k := range 24 {
+		plan(r, k)
+		if _, _, _, err := r.After(gone, at(k).Now); err == nil && k%5 != 0 {
+			t.Error("rounds were repeated without time")
+		}
+		next, _, _, err := r.After(t.Context(), at(k).Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ahead, _, err := Copy(r.Policy, bestfit.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := k + 1; n < k+8; n++ {
+			if got, want := plan(next, n), plan(ahead, n); !reflect.DeepEqual(got.Jobs, want.Jobs) {
+				t.Errorf("after round %d, in round %d: got %v, want %v", k, n, got.Jobs, want.Jobs)
+			}
+		}
+	}
+}
+
 // panicking is a policy with a defect.
 type panicking struct{ policy.Policy }
 

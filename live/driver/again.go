@@ -20,6 +20,7 @@ const copyRounds = 64
 type redecider struct {
 	ahead *whatif.Predictor // has the last round
 	at    func(context.Context, time.Time) (*policy.Snapshot, counterfactual.Decider, error)
+	after whatif.Decided
 }
 
 // remember returns the policy with a memory of its rounds. It returns an error if no placer can be
@@ -31,7 +32,7 @@ func (d *Driver) remember(p policy.Policy) (policy.Policy, error) {
 		return nil, err
 	}
 	r := counterfactual.NewRecorder(p, spare, copyRounds)
-	d.again = &redecider{at: r.At}
+	d.again = &redecider{at: r.At, after: r.After}
 	return r, nil
 }
 
