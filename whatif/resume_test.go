@@ -92,7 +92,7 @@ func told(t *testing.T, r *whatif.Round, err error) said {
 		all.Jobs = append(all.Jobs, j.Status)
 	}
 	all.Terms, _ = r.Weighed(t.Context())
-	if c, err := r.Unblock(t.Context()); err == nil {
+	if c, err := r.Unblock(t.Context(), nil); err == nil {
 		all.Change = c.String()
 	}
 	return all

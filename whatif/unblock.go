@@ -53,10 +53,10 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	return t.round(r, c, m, so, &o)
 }
 
-// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs; see
-// counterfactual.Find.
-func (r *Round) Unblock(ctx context.Context) (*counterfactual.Change, error) {
-	return counterfactual.Find(ctx, r.snapshot, r.plan, r.job, r.decider)
+// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs, where it is known in how long
+// some jobs end; see counterfactual.Find.
+func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
+	return counterfactual.Find(ctx, r.snapshot, r.plan, r.job, r.decider, ends)
 }
 
 // Weighed returns what the job counted in the round; false if its policy does not weigh jobs.
@@ -153,7 +153,7 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 }
 
 // Expect returns when some jobs, or all if none is named, were to start and to end, as of the round, by what was
-// known then; nil if that cannot be found out. The fewer and the nearer, the less it costs.
+// known then, and of other jobs whose ends are found on the way; nil if that cannot be found out. The fewer and the nearer, the less it costs.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = of
@@ -163,7 +163,7 @@ func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	}
 	all := map[job.ID]ETA{}
 	for _, e := range r.ahead.ranges(s, found) {
-		if o.awaits(e.Job) {
+		if o.awaits(e.Job) || e.End.Why == Known && !e.End.Open {
 			all[e.Job] = e
 		}
 	}
