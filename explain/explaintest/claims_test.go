@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/explain/counterfactual"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/internal/draws"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"

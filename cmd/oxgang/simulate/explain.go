@@ -107,11 +107,7 @@ func (e *explanation) told(f *journal.File) (*explain.Story, error) {
 	if e.moment {
 		return explain.AtIn(f, job.ID(e.job), e.at)
 	}
-	r, err := f.Start()
-	if err != nil {
-		return nil, err
-	}
-	return explain.Life(r, job.ID(e.job))
+	return explain.LifeIn(f, job.ID(e.job))
 }
 
 // again adds to a moment what is known if its round is decided again: what the job counted in it,
