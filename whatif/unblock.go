@@ -103,6 +103,10 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
+	if s.Round != t.snapshot.Round { // nothing had happened since the policy was asked
+		own := *s
+		own.Round, s = t.snapshot.Round, &own
+	}
 	return &Round{t.of.Job, s, t.plan, d, t.ahead}, nil
 }
 

@@ -110,14 +110,15 @@ func ownComputed(s *policy.Snapshot) (*policy.Snapshot, error) {
 	return &own, nil
 }
 
-// At returns the snapshot of the round at a time, and what decides it again. It returns an error if
+// At returns the snapshot of the round at a time, and what decides it again; of a round in which the policy was not asked, because
+// nothing had happened, the snapshot has the number of the last one in which it was. It returns an error if
 // there was no such round since the policy's state was last copied, or an earlier one than the last
 // that was asked for. Complexity: at most as many plans as there were rounds since.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
 	r.mu.Unlock()
-	n := slices.IndexFunc(since, func(s *policy.Snapshot) bool { return s.Now.Equal(at) })
+	n := r.shown(since, at)
 	if n < 0 {
 		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
 	}
@@ -141,7 +142,22 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	if repeated < n {
 		return nil, nil, ctx.Err()
 	}
+	if s := *since[n]; !s.Now.Equal(at) {
+		s.Now = at
+		return &s, now, nil
+	}
 	return since[n], now, nil
+}
+
+// shown returns which snapshot the policy was shown for the round at a time; -1 for none. A policy whose plans do not depend on
+// earlier rounds is not asked in a round before which nothing happened: the last one stands for it.
+func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
+	for i, s := range slices.Backward(since) {
+		if s.Now.Equal(at) || s.Now.Before(at) && r.Traits().Steady {
+			return i
+		}
+	}
+	return -1
 }
 
 // After returns copies of policy and placer as they were after the round at a time, and the background work that the policy
