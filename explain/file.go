@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/scheduler"
@@ -14,7 +16,7 @@ import (
 // AtIn is At for a journal in a file. If that has checkpoints, it reads the lines that name the job, from
 // its submission to the first change after the moment, and of other lines only those from a
 // checkpoint to the moment and to the changes before and after it. So it finds lines that were changed
-// or lost only there. Job names that are like an unknown one it looks for in the whole journal.
+// or lost only there. That a job is not known, and which names are like it, it says by the beginnings of all lines.
 func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	story, err := fromCheckpoints(f, id, at)
@@ -24,11 +26,32 @@ func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	if story != nil {
 		return story, nil
 	}
-	r, err := f.Start()
+	r, err := known(f, id)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	return At(r, id, at)
+}
+
+// LifeIn is Life for a journal in a file. It says that a job is not known by the beginnings of lines, without reading the rest.
+func LifeIn(f *journal.File, id job.ID) (*Story, error) {
+	r, err := known(f, id)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return Life(r, id)
+}
+
+// known returns a Reader of a journal, or an *UnknownJobError if no job of that name begins in it.
+func known(f *journal.File, id job.ID) (*journal.Reader, error) {
+	all, err := f.Jobs()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(all, id) {
+		return nil, &UnknownJobError{id, near.Closest(id, all)}
+	}
+	return f.Start()
 }
 
 // always is later than any record.

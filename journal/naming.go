@@ -104,7 +104,7 @@ func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	n.all, n.read, n.known = nil, 0, nil
 	return slices.ContainsFunc(lines, func(l line) bool {
 		_, rest, _ := bytes.Cut(l.text, []byte(","))
-		return begins(rest, `"submit":{"id":`, n.name) || begins(rest, `"restore":{"spec":{"id":`, n.name)
+		return begins(rest, submitKey, n.name) || begins(rest, restoreKey, n.name)
 	}), err
 }
 

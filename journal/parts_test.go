@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -131,5 +132,37 @@ func TestOpenParts_refuses(t *testing.T) {
 	}
 	if errors.Is(err, io.EOF) || !errors.Is(err, journal.ErrChanged) {
 		t.Errorf("a changed line: %v", err)
+	}
+}
+
+// TestFile_Jobs: the jobs that begin in a journal, or in what is left of it, are those that its records submit or restore, also
+// where other lines are damaged.
+func TestFile_Jobs(t *testing.T) {
+	parts := partsOf(t, 3)
+	for k := range parts {
+		f := must(journal.OpenParts(sources(parts[k:]...)...))
+		var want []job.ID
+		for rec, err := range must(f.Start()).Records() {
+			if err != nil && !errors.Is(err, journal.ErrTruncated) {
+				t.Fatal(err)
+			}
+			switch ev := rec.Event.(type) {
+			case scheduler.Submitted:
+				want = append(want, ev.Spec.ID)
+			case scheduler.Restored:
+				want = append(want, ev.Spec.ID)
+			}
+		}
+		if got := must(f.Jobs()); len(got) == 0 || !slices.Equal(got, want) {
+			t.Errorf("parts from %d on: jobs %v, want %v", k, got, want)
+		}
+	}
+	whole, _ := kept(t, false)
+	want := must(fileOf(t, whole).Jobs())
+	damaged := bytes.Clone(whole)
+	line := bytes.Index(damaged, []byte(`"round":{`))
+	copy(damaged[line+9:], "####")
+	if got := must(fileOf(t, damaged).Jobs()); !slices.Equal(got, want) {
+		t.Errorf("with a damaged round: jobs %v, want %v", got, want)
 	}
 }

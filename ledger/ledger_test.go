@@ -254,3 +254,45 @@ func TestGPUTime(t *testing.T) {
 		t.Errorf("a million GPUs for 400 days: got %s", got)
 	}
 }
+
+// TestRecorder_again: a scheduler that is started again, 50 s after the last thing that it recorded, has its jobs on their GPUs
+// meanwhile; a job that it does not know any more is not taken to have had any. If it knows none, nothing is known of that time.
+func TestRecorder_again(t *testing.T) {
+	tell := func(restored bool) *ledger.Statement {
+		own := nodes(t, node("own", "t4", cluster.Owned, "", 0))
+		s := &story{t: t, cluster: own}
+		s.rec = ledger.NewRecorder(start, own, s.book.Add)
+		s.submit(0, "a", "", "")
+		s.submit(0, "b", "", "")
+		s.round(0, []policy.TypePrice{{Type: "t4", Price: 1}}, run("a", "t4", share("own", 2)), run("b", "t4", share("own", 1)))
+		s.round(60, []policy.TypePrice{{Type: "t4", Price: 1}})
+		s.event(100, scheduler.Reported{Report: job.Report{Job: "a"}})
+		s.rec.Again(at(150), own)
+		st := job.Status{Phase: job.Running, Placement: cluster.Placement{share("own", 2)}}
+		st.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "t4"}
+		if restored {
+			s.event(150, scheduler.Restored{Spec: &job.Spec{ID: "a"}, Status: st})
+		}
+		s.round(210, nil)
+		s.event(240, scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+		s.rec.Close()
+		return s.state("job")
+	}
+	got := tell(true)
+	used := map[string]string{}
+	for _, r := range got.Rows {
+		used[r.Of[0]] = r.Used.String()
+	}
+	if used["a"] != "540" || used["b"] != "100" { // 2 GPUs for 240 s and to the end of the round, at 270 s; 1 for 100 s
+		t.Errorf("used %v, want 540 by a and 100 by b", used)
+	}
+	if p := got.Pools[0]; p.There.String() != "1080" || p.There != p.Free.Plus(got.Total.Used) { // 4 GPUs for 270 s
+		t.Errorf("%+v, want 1080 GPU-seconds there, used or free", p)
+	}
+	if paid := got.Total.Paid; math.Abs(paid-5) > 1e-9 { // 3 GPUs for a round, and for 40 s of one
+		t.Errorf("paid %v, want 5: no round was held while the scheduler was away", paid)
+	}
+	if got := tell(false); got.Total.Used.String() != "300" || got.Pools[0].There.String() != "760" { // 4 GPUs for 100 s and for 90 s
+		t.Errorf("if none goes on: %v used and %v there, want 300 and 760", got.Total.Used, got.Pools[0].There)
+	}
+}

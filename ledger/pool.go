@@ -126,12 +126,17 @@ func (r *Recorder) settleNobody(now time.Time) {
 	}
 	r.now = now
 	for _, p := range r.pools {
-		rest := max(0, p.there-p.held)
-		leaving := min(p.leaving, rest)
-		r.bookNobody(p, Free, rest-leaving, d)
-		r.bookNobody(p, Leaving, leaving, d)
-		r.bookNobody(p, Starting, p.starting, d)
+		r.bookRest(p, d)
 	}
+}
+
+// bookRest books what nobody had of a pool for a time.
+func (r *Recorder) bookRest(p *pool, d time.Duration) {
+	rest := max(0, p.there-p.held)
+	leaving := min(p.leaving, rest)
+	r.bookNobody(p, Free, rest-leaving, d)
+	r.bookNobody(p, Leaving, leaving, d)
+	r.bookNobody(p, Starting, p.starting, d)
 }
 
 func (r *Recorder) bookNobody(p *pool, use Use, gpus int, d time.Duration) {

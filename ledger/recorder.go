@@ -27,6 +27,7 @@ type Recorder struct {
 
 	active map[job.ID]*account
 	ending []*account // of jobs that ended in this round, which hold their GPUs until it ends
+	absent *absence   // not nil: the scheduler was started again, and it is being said which jobs go on
 }
 
 var _ scheduler.Observer = (*Recorder)(nil)
@@ -62,6 +63,10 @@ func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Record
 
 // Event implements scheduler.Observer.
 func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
+	if e, ok := ev.(scheduler.Restored); ok && r.absent != nil {
+		r.absent.restored = append(r.absent.restored, e)
+		return
+	}
 	r.advance(now)
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
@@ -72,10 +77,7 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 			a.spec = ev.Spec
 		}
 	case scheduler.Restored:
-		if !ev.Status.Phase.Terminal() {
-			r.open(ev.Spec)
-			r.grant(r.active[ev.Spec.ID], &ev.Status.Allocation, ev.Status.Placement)
-		}
+		r.restore(&ev)
 	case scheduler.Reported:
 		if a := r.active[ev.Job]; a != nil && ev.Profile {
 			r.profiled(a.spec, &ev.Report)
@@ -128,6 +130,7 @@ func (r *Recorder) Advance(now time.Time) { r.advance(now) }
 // Close books everything up to the last thing seen. Where no job is active, the last round is
 // taken to run to its end.
 func (r *Recorder) Close() {
+	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) {
 		r.settleNobody(r.boundary)
 	}
@@ -140,6 +143,7 @@ func (r *Recorder) Close() {
 // advance moves to now, through the end of the round if that lies before and no job is active:
 // a round without jobs may not be shown to observers.
 func (r *Recorder) advance(now time.Time) {
+	r.endAbsence()
 	if r.now.IsZero() {
 		r.now = now
 	}

@@ -18,6 +18,11 @@ import (
 type Options struct {
 	// Fresh returns a new policy and placer, of the same kind and options as the run's.
 	Fresh func() (policy.Policy, placement.Placer, error)
+	// Decided, if not nil, returns who decides from a round on; Plan is what was decided in the round of the snapshot.
+	// A policy that goes by earlier rounds would decide otherwise if it had seen none. Default nil: who Fresh makes
+	// decides, as it does if Decided returns an error.
+	Decided Decided
+	Plan    *policy.Plan
 	// Scheduler are the run's options; Round is taken from the snapshot. First is the time
 	// until the next round; 0: one round.
 	Scheduler scheduler.Options

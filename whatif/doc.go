@@ -37,6 +37,9 @@
 //
 // # Ahead
 //
+// The policy goes on as it was after the last round: a copy of it decides (Decided). A policy that had seen no earlier round would
+// decide otherwise, if it keeps accounts or windows.
+//
 // Ahead runs two scenarios. In the one, no more jobs are submitted; in the other, more are at the rate of
 // the past, each like one of the present ones. More jobs need not make one later: the policy may decide
 // differently. So a time is the earlier and the later of the two.
@@ -48,7 +51,7 @@
 // size, so that large batches lose less (Pollux §3.1).
 //
 // A scenario ends when all jobs whose end can be known have ended, and all other waiting jobs have
-// started, or after Options.Rounds rounds, or when for long nothing awaited happens. Without these
+// started, or after Options.Rounds rounds, or when for long nothing awaited happens and no job whose end is awaited has GPUs. Without these
 // bounds it might not end: the policy may never start a job.
 //
 // A Predictor makes of these times ranges that hold with a stated probability, from what became of

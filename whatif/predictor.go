@@ -38,8 +38,10 @@ type Predictor struct {
 	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set
 	// it before the first call of Look.
 	Explained func(time.Time)
-	options   Options
-	stating   func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // nil, or called before a guess is recorded
+	// Decided, if not nil, returns who decides from the last round on: see Options. Set it before the first call of Look.
+	Decided Decided
+	options Options
+	stating func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // nil, or called before a guess is recorded
 
 	one   sync.Mutex       // held while simulating
 	tried *policy.Snapshot // from which Look simulated last, with success or without
@@ -95,6 +97,7 @@ func (l *Predictor) State() (*policy.Snapshot, Options) {
 	o := l.options
 	if l.last != nil {
 		o.Measured, o.Between = l.learn.Measured(), l.learn.Between(l.last.Now)
+		o.Decided, o.Plan = l.Decided, l.plan
 	}
 	return l.last, o
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	settings "github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/draws"
@@ -38,6 +39,12 @@ type listener struct {
 	starts        map[job.ID][]time.Time
 	ends          map[job.ID]time.Time
 	backwards     int // jobs that were said to end before they start
+}
+
+// watch makes the listener know who decides.
+func (l *listener) watch(d *experiments.Decider) scheduler.Observer {
+	l.Decided = whatif.DecidedBy(d.Policy, d.Placer)
+	return l
 }
 
 func (l *listener) Event(now time.Time, ev scheduler.Event) {
@@ -166,6 +173,19 @@ func listen(t testing.TB, name string, under load, seed uint64) *listener {
 // listenTo is listen; it calls a function with each guess that is recorded.
 func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*policy.Snapshot, calibration.Phase, job.ID, whatif.Guess)) *listener {
 	t.Helper()
+	c, in, again, types := configured(t, name, under, seed)
+	l := &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
+	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
+	l.Stating(stating)
+	if _, err := experiments.SimulateWatched(t.Context(), c, in, name, experiments.Watch{Observer: l.watch, Whole: true}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// configured returns what a run of a policy under a load is made from.
+func configured(t testing.TB, name string, under load, seed uint64) (*settings.Config, *experiments.Inputs, *experiments.Remake, []cluster.TypeInfo) {
+	t.Helper()
 	c := settings.Default()
 	for kv := range strings.SplitSeq(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, under.settings), ";") {
 		key, value, _ := strings.Cut(kv, "=")
@@ -182,13 +202,7 @@ func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
-	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, h.Cluster.Types())
-	l.Stating(stating)
-	if _, err := experiments.Simulate(t.Context(), c, in, name, l); err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return c, in, again, h.Cluster.Types()
 }
 
 // scores returns how well the ranges of each phase held.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -51,7 +52,7 @@ type simulatedWorld struct {
 	open     int      // how many jobs are awaited
 	rounds   int      // left, of the length of a round
 	plans    int      // left; 0: no limit
-	idle     int      // rounds in which nothing awaited happened since it last did
+	idle     int      // rounds since something awaited happened, or a job whose end is awaited had GPUs
 	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
 	held     *service // nil: not wanted
 	coarse   coarse
@@ -67,7 +68,7 @@ type simulatedWorld struct {
 // mostRows bounds the rows of all snapshots of a scenario together: they are its cost.
 const mostRows = 1_000_000
 
-// mostIdle is the number of rounds after which a scenario stops if no job that is awaited starts or
+// mostIdle is the number of rounds after which a scenario stops if no job that is awaited starts, has GPUs or
 // ends: the policy may never start it.
 const mostIdle = 3000
 
@@ -82,11 +83,12 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, 0, err
 	}
-	p, placer, err := o.Fresh()
+	so := in.scheduler(s, o)
+	p, placer, err := o.decider(ctx, s, &so)
 	if err != nil {
 		return nil, 0, err
 	}
-	sch, err := scheduler.New(p, placer, in.cluster, in.scheduler(s, o))
+	sch, err := scheduler.New(p, placer, in.cluster, so)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -172,6 +174,9 @@ func (w *simulatedWorld) close(f *outcome) {
 // Round implements scheduler.Observer.
 func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	w.planned += len(s.Jobs)
+	if w.nears(s) {
+		w.idle = 0
+	}
 	if p.Refused != "" {
 		w.refused++
 	}
@@ -186,6 +191,14 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 			}
 		}
 	}
+}
+
+// nears reports whether a job whose end is awaited, and can be known, has GPUs: it comes nearer to its end.
+func (w *simulatedWorld) nears(s *policy.Snapshot) bool {
+	return s.Continuing != nil && s.Continuing.Jobs > 0 || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool {
+		f := w.outcomes[j.ID]
+		return j.Holding() && f != nil && f.awaited && f.why == Known
+	})
 }
 
 // started records when a job gets GPUs.

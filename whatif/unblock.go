@@ -53,10 +53,10 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	return t.round(r, c, m, so, &o)
 }
 
-// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs; see
-// counterfactual.Find.
-func (r *Round) Unblock(ctx context.Context) (*counterfactual.Change, error) {
-	return counterfactual.Find(ctx, r.snapshot, r.plan, r.job, r.decider)
+// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs, where it is known in how long
+// some jobs end; see counterfactual.Find.
+func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
+	return counterfactual.Find(ctx, r.snapshot, r.plan, r.job, r.decider, ends)
 }
 
 // Weighed returns what the job counted in the round; false if its policy does not weigh jobs.
@@ -103,6 +103,10 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
+	if s.Round != t.snapshot.Round { // nothing had happened since the policy was asked
+		own := *s
+		own.Round, s = t.snapshot.Round, &own
+	}
 	return &Round{t.of.Job, s, t.plan, d, t.ahead}, nil
 }
 
@@ -119,6 +123,7 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, s
 	}
 	t.ahead.learn, t.ahead.record = m.learner, m.record
 	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
+	t.ahead.Decided = rec.After
 	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
 	if err != nil {
 		return nil, err
@@ -152,7 +157,7 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 }
 
 // Expect returns when some jobs, or all if none is named, were to start and to end, as of the round, by what was
-// known then; nil if that cannot be found out. The fewer and the nearer, the less it costs.
+// known then, and of other jobs whose ends are found on the way; nil if that cannot be found out. The fewer and the nearer, the less it costs.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = of
@@ -162,7 +167,7 @@ func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	}
 	all := map[job.ID]ETA{}
 	for _, e := range r.ahead.ranges(s, found) {
-		if o.awaits(e.Job) {
+		if o.awaits(e.Job) || e.End.Why == Known && !e.End.Open {
 			all[e.Job] = e
 		}
 	}

@@ -2,6 +2,7 @@ package whatif_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func unblock(t *testing.T, r *journal.Reader, of whatif.Moment, o whatif.Options
 	if err != nil {
 		return nil, err
 	}
-	return round.Unblock(t.Context())
+	return round.Unblock(t.Context(), nil)
 }
 
 // TestUnblock decides rounds of a recorded run again: what is told gives a job that waits GPUs.
@@ -73,6 +74,66 @@ func TestUnblock(t *testing.T) {
 	}
 	if c.Kind == counterfactual.NothingHelps || c.Gets.IsZero() {
 		t.Errorf("job %s at %v: got %q, want a change that gives it GPUs", waits.Job, waits.At, c)
+	}
+}
+
+// TestUnblock_agrees_with_the_start: in a crowded run of first come, first served, the end that would help comes when the job is to
+// start, or the change says when that is.
+func TestUnblock_agrees_with_the_start(t *testing.T) {
+	r := mixed(t, 40)
+	for i := range r.arrivals {
+		r.arrivals[i].At /= 8
+	}
+	text := r.record(t, "fifo")
+	var moments []whatif.Moment
+	for rec, err := range reader(t, text).Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Round == nil {
+			continue
+		}
+		for _, d := range rec.Round.Changed {
+			if d.Allocation.IsZero() {
+				moments = append(moments, whatif.Moment{Job: d.Job, At: rec.At})
+			}
+		}
+	}
+	first := moments[len(moments)/2]
+	round, err := whatif.RoundOf(t.Context(), reader(t, text), first, options("fifo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := round.Expect(t.Context())
+	ends, agree, of := whatif.Ends(all, 0), 0, 0
+	s, _ := round.Decided()
+	for _, j := range s.Jobs {
+		start := all[j.ID].Start
+		if j.Holding() || start.Why != whatif.Known || start.Late == 0 || of == 6 {
+			continue
+		}
+		then, err := whatif.RoundOf(t.Context(), reader(t, text), whatif.Moment{Job: j.ID, At: first.At}, options("fifo"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := then.Unblock(t.Context(), ends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Kind != counterfactual.JobsEnd {
+			continue
+		}
+		whatif.Until(c, j.ID, all, 0)
+		of++
+		switch within := c.In >= start.Early && c.In <= start.Late; {
+		case within && c.Start == 0:
+			agree++
+		case within || c.Start != max(0, start.Likely) || !strings.Contains(c.String(), "it should start in"):
+			t.Errorf("job %s: %q, and it is to start in %v to %v, median %v", j.ID, c, start.Early, start.Late, start.Likely)
+		}
+	}
+	if of < 3 || 3*agree < 2*of {
+		t.Errorf("of %d changes %d come when the job is to start, want 3 changes and two thirds", of, agree)
 	}
 }
 

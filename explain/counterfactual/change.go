@@ -20,6 +20,7 @@ type Change struct {
 	Rough  bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
 	Rounds int                `json:"rounds,omitzero"` // of RoundsPass
 	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
+	Start  time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
 	Gets   cluster.Allocation `json:"-"`
 	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs
 	Asked  int                `json:"-"`               // how often the round was decided
@@ -76,7 +77,7 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case NodesCome:
 		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
 	case JobsEnd:
-		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In))
+		return fmt.Sprintf("it would get %s if %s ended%s%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In), meanwhile(c.Start))
 	case FewerGPUs:
 		return fmt.Sprintf("it would get %s if it asked for %s", amount(c.Gets), gpus(c.GPUs, ""))
 	case AnotherType:
@@ -160,6 +161,14 @@ func amount(a cluster.Allocation) string {
 		text += " and " + gpus(a.Also.GPUs, string(a.Also.GPUType)+" ")
 	}
 	return text
+}
+
+// meanwhile says when a job is to start by all that is foreseen.
+func meanwhile(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; by all that ends and comes meanwhile, it should start in %s", printable.Duration(d))
 }
 
 func in(d time.Duration) string {

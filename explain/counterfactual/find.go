@@ -19,8 +19,9 @@ import (
 //
 //  1. nothing changes, and what the policy computes beside the rounds is ready;
 //  2. rented nodes that are on their way, or that the plan orders, are there;
-//  3. one of the jobs that the plan gives GPUs has ended, those that end soonest first; or several,
-//     each of which is needed, unless jobs are so many that it would take long to find out;
+//  3. jobs have ended of which it is known when they will, those that end soonest first, jobs that wait yet among them; or, if
+//     that is known of none or does not help, one of the jobs that the plan gives GPUs has ended, or several of these; of several
+//     each is needed, unless jobs are so many that it would take long to find out;
 //  4. the job asks for one GPU less, two less, and so on;
 //  5. it may use one more GPU type, has checkpoints, or may be preempted;
 //  6. the cluster has 1, 2, 3 and so on more GPUs of a type;
@@ -31,12 +32,16 @@ import (
 // error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
 // about 2n plans, and one for each GPU of the largest type; where jobs are many, no more than
 // mostAlone and mostRows allow, and for GPUs twice the logarithm of their number.
-func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider) (*Change, error) {
+//
+// ends says in how long jobs end, of which a look ahead knows it; may be nil. Without it, each is taken to run on
+// what it has, and jobs that wait not to end: then the end that helps may be one that comes long after
+// the job has started, because others end and jobs ahead of it have their turn.
+func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider, ends map[job.ID]time.Duration) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 || at >= len(p.Jobs) {
 		return nil, fmt.Errorf("counterfactual: job %s: not in the snapshot", id)
 	}
-	f := &finder{ctx: ctx, s: s, plan: p, at: at, d: d}
+	f := &finder{ctx: ctx, s: s, plan: p, at: at, d: d, known: ends}
 	c := f.first()
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("counterfactual: job %s: %w", id, err)
@@ -52,6 +57,7 @@ type finder struct {
 	plan  *policy.Plan
 	at    int
 	d     Decider
+	known map[job.ID]time.Duration // in how long jobs end
 	asked int
 	tried []Kind
 }
@@ -135,8 +141,23 @@ func (f *finder) nodes() *Change {
 	return nil
 }
 
-// ends tries the end of one job that has GPUs, and then of several.
+// soonest tries the ends of jobs that are known to come, the soonest first.
+func (f *finder) soonest() *Change {
+	var all []job.ID
+	for i, j := range f.s.Jobs {
+		if _, ok := f.known[j.ID]; ok && i != f.at {
+			all = append(all, j.ID)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b job.ID) int { return cmp.Compare(f.known[a], f.known[b]) })
+	return f.needed(all)
+}
+
+// ends tries the ends of jobs that are known to come, then that of one job that has GPUs, and then of several.
 func (f *finder) ends() *Change {
+	if c := f.soonest(); c != nil {
+		return c
+	}
 	holders := f.holders()
 	for _, id := range f.samples(holders) {
 		if c := f.without(holders[:0:0], id); c != nil {
@@ -201,7 +222,9 @@ func (f *finder) needed(jobs []job.ID) *Change {
 	for fewer := c; fewer != nil; {
 		c = fewer
 		if fewer = f.oneLess(c.Jobs, &left); fewer == nil && left <= 0 {
-			c.Rough, c.In = true, -1
+			if c.Rough = true; f.known == nil {
+				c.In = -1
+			}
 		}
 	}
 	return c
@@ -413,7 +436,10 @@ func (f *finder) endsIn(i int) time.Duration {
 func (f *finder) lastEnd(jobs []job.ID) time.Duration {
 	last := time.Duration(0)
 	for _, id := range jobs {
-		d := f.endsIn(f.s.Index(id))
+		d, ok := f.known[id]
+		if !ok {
+			d = f.endsIn(f.s.Index(id))
+		}
 		if d < 0 {
 			return -1
 		}

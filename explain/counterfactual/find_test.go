@@ -51,7 +51,7 @@ func find(t *testing.T, s *policy.Snapshot, id job.ID) *Change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Find(t.Context(), s, p, id, d)
+	c, err := Find(t.Context(), s, p, id, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +87,33 @@ func TestFind(t *testing.T) {
 				t.Errorf("got %v, want %v", got, &test.want)
 			}
 		})
+	}
+}
+
+// TestFind_by_known_ends: where it is known when jobs end, jobs ahead in the queue among them, the change is the one that comes soonest,
+// and not the end of a job that trains long after the queue has moved on.
+func TestFind_by_known_ends(t *testing.T) {
+	s := waiting(a100s(8), 4, 4, 4, 4)
+	p, err := From(queue.New(queue.FIFO()), bestfit.New()).Decide(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		ends map[job.ID]time.Duration
+		want []job.ID
+		in   time.Duration
+	}{
+		{map[job.ID]time.Duration{"a": 11 * time.Hour, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"b", "c"}, 20 * time.Minute},
+		{map[job.ID]time.Duration{"a": 5 * time.Minute, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"a", "b"}, 10 * time.Minute},
+		{map[job.ID]time.Duration{"b": 10 * time.Minute}, []job.ID{"a", "b"}, -1}, // the others are not foreseen to end: as without
+	} {
+		c, err := Find(t.Context(), s, p, "d", From(queue.New(queue.FIFO()), bestfit.New()), test.ends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Kind != JobsEnd || !reflect.DeepEqual(c.Jobs, test.want) || test.in >= 0 && c.In != test.in {
+			t.Errorf("%v: got %v of %v in %v, want the ends of %v in %v", test.ends, c.Kind, c.Jobs, c.In, test.want, test.in)
+		}
 	}
 }
 
@@ -154,6 +181,40 @@ func TestARecorderDecidesAgain(t *testing.T) {
 	}
 }
 
+// TestARecorderGoesOn: who decides after a round decides the next ones as the run does. Without time, what could be repeated
+// is kept.
+func TestARecorderGoesOn(t *testing.T) {
+	s := waiting(a100s(4), 4, 4, 4)
+	r := NewRecorder(must(gandiva.New(gandiva.DefaultOptions())), bestfit.New(), 5)
+	at := func(k int) *policy.Snapshot {
+		now := *s
+		now.Round, now.Now = k, noon.Add(time.Duration(k)*time.Minute)
+		return &now
+	}
+	plan := func(p policy.Policy, k int) *policy.Plan { return must(p.Plan(t.Context(), at(k))) }
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for k := range 24 {
+		plan(r, k)
+		if _, _, _, err := r.After(gone, at(k).Now); err == nil && k%5 != 0 {
+			t.Error("rounds were repeated without time")
+		}
+		next, _, _, err := r.After(t.Context(), at(k).Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ahead, _, err := Copy(r.Policy, bestfit.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := k + 1; n < k+8; n++ {
+			if got, want := plan(next, n), plan(ahead, n); !reflect.DeepEqual(got.Jobs, want.Jobs) {
+				t.Errorf("after round %d, in round %d: got %v, want %v", k, n, got.Jobs, want.Jobs)
+			}
+		}
+	}
+}
+
 // panicking is a policy with a defect.
 type panicking struct{ policy.Policy }
 
@@ -185,15 +246,15 @@ func TestARecorderNeverStopsItsPolicy(t *testing.T) {
 func TestFindSaysWhatIsWrong(t *testing.T) {
 	s := waiting(a100s(4), 1)
 	p := &policy.Plan{Jobs: make([]policy.Decision, 1)}
-	if _, err := Find(t.Context(), s, p, "nobody", state{failing{}, bestfit.New()}); err == nil {
+	if _, err := Find(t.Context(), s, p, "nobody", state{failing{}, bestfit.New()}, nil); err == nil {
 		t.Error("a job that is not there was explained")
 	}
-	if c, err := Find(t.Context(), s, p, "a", state{failing{}, bestfit.New()}); err != nil || c.Kind != NothingHelps {
+	if c, err := Find(t.Context(), s, p, "a", state{failing{}, bestfit.New()}, nil); err != nil || c.Kind != NothingHelps {
 		t.Errorf("a policy without plans: got %v, %v", c, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Find(ctx, s, p, "a", state{failing{}, bestfit.New()}); !errors.Is(err, context.Canceled) {
+	if _, err := Find(ctx, s, p, "a", state{failing{}, bestfit.New()}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that the context ended", err)
 	}
 }

@@ -40,6 +40,13 @@ var _ policy.Policy = (*Recorder)(nil)
 // From returns what decides as a policy and a placer would next. It changes neither.
 func From(p policy.Policy, pl placement.Placer) Decider { return state{p, pl} }
 
+// Copy returns copies of a policy and a placer, which share nothing with them that changes. It returns an error if they
+// cannot be copied.
+func Copy(p policy.Policy, pl placement.Placer) (policy.Policy, placement.Placer, error) {
+	own, err := state{p, pl}.copied()
+	return own.policy, own.placer, err
+}
+
 // A state is a policy and a placer that belong together.
 type state struct {
 	policy policy.Policy
@@ -103,14 +110,15 @@ func ownComputed(s *policy.Snapshot) (*policy.Snapshot, error) {
 	return &own, nil
 }
 
-// At returns the snapshot of the round at a time, and what decides it again. It returns an error if
+// At returns the snapshot of the round at a time, and what decides it again; of a round in which the policy was not asked, because
+// nothing had happened, the snapshot has the number of the last one in which it was. It returns an error if
 // there was no such round since the policy's state was last copied, or an earlier one than the last
 // that was asked for. Complexity: at most as many plans as there were rounds since.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
 	r.mu.Unlock()
-	n := slices.IndexFunc(since, func(s *policy.Snapshot) bool { return s.Now.Equal(at) })
+	n := r.shown(since, at)
 	if n < 0 {
 		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
 	}
@@ -118,20 +126,59 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range since[:n] {
-		if s, err = ownComputed(s); err != nil {
+	repeated := 0
+	for ; repeated < n && ctx.Err() == nil; repeated++ {
+		s, err := ownComputed(since[repeated])
+		if err != nil {
 			return nil, nil, err
 		}
-		if _, err := now.once(ctx, s); err != nil && ctx.Err() != nil {
-			return nil, nil, err
-		}
+		now.once(context.WithoutCancel(ctx), s) //nolint:errcheck // as in the run, a round without a plan is one, too
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.copies == copies { // so that the next call repeats fewer rounds
-		r.before, r.since, r.copies = now, r.since[n:], copies+1
+	if r.copies == copies { // so that the next call repeats fewer rounds, also where this one had no time for all
+		r.before, r.since, r.copies = now, r.since[repeated:], copies+1
+	}
+	if repeated < n {
+		return nil, nil, ctx.Err()
+	}
+	if s := *since[n]; !s.Now.Equal(at) {
+		s.Now = at
+		return &s, now, nil
 	}
 	return since[n], now, nil
+}
+
+// shown returns which snapshot the policy was shown for the round at a time; -1 for none. A policy whose plans do not depend on
+// earlier rounds is not asked in a round before which nothing happened: the last one stands for it.
+func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
+	for i, s := range slices.Backward(since) {
+		if s.Now.Equal(at) || s.Now.Before(at) && r.Traits().Steady {
+			return i
+		}
+	}
+	return -1
+}
+
+// After returns copies of policy and placer as they were after the round at a time, and the background work that the policy
+// asked for in that round; nil: none. Errors and complexity are those of At, and one more plan.
+func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
+	s, d, err := r.At(ctx, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	own, err := d.(state).copied()
+	if err == nil {
+		s, err = ownComputed(s)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	plan, err := own.once(ctx, s)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return own.policy, own.placer, plan.Background, nil
 }
 
 // Decide implements Decider: a copy of the state decides. If the policy computes beside the rounds,

@@ -26,7 +26,7 @@ func TestAtSaysWhatTheRoundSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := round.Unblock(t.Context())
+			c, err := round.Unblock(t.Context(), foreseen(at.round, r.all[at.round].s))
 			if err != nil {
 				t.Fatal(err)
 			}

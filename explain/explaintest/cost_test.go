@@ -35,7 +35,7 @@ func BenchmarkFind(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				c, err := counterfactual.Find(b.Context(), s, r.all[k].p, id, d)
+				c, err := counterfactual.Find(b.Context(), s, r.all[k].p, id, d, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -20,6 +20,7 @@ const copyRounds = 64
 type redecider struct {
 	ahead *whatif.Predictor // has the last round
 	at    func(context.Context, time.Time) (*policy.Snapshot, counterfactual.Decider, error)
+	after whatif.Decided
 }
 
 // remember returns the policy with a memory of its rounds. It returns an error if no placer can be
@@ -31,7 +32,7 @@ func (d *Driver) remember(p policy.Policy) (policy.Policy, error) {
 		return nil, err
 	}
 	r := counterfactual.NewRecorder(p, spare, copyRounds)
-	d.again = &redecider{at: r.At}
+	d.again = &redecider{at: r.At, after: r.After}
 	return r, nil
 }
 
@@ -48,10 +49,10 @@ func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool)
 	return counterfactual.Weigh(ctx, then, id, d)
 }
 
-// find returns the cheapest change that would give a job more GPUs than the last round did. It
+// find returns the cheapest change that would give a job more GPUs than the last round did; ends says in how long others end. It
 // returns an error if that round cannot be decided again: it was long ago, or another policy stood
 // in.
-func (r *redecider) find(ctx context.Context, id job.ID) (*counterfactual.Change, error) {
+func (r *redecider) find(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := r.ahead.Last()
 	if s == nil || p.Refused != "" {
 		return nil, errors.New("no round")
@@ -60,5 +61,5 @@ func (r *redecider) find(ctx context.Context, id job.ID) (*counterfactual.Change
 	if err != nil {
 		return nil, err
 	}
-	return counterfactual.Find(ctx, then, p, id, d)
+	return counterfactual.Find(ctx, then, p, id, d, ends)
 }

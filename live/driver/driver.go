@@ -125,7 +125,7 @@ func (d *Driver) lookAhead() {
 		return
 	}
 	d.ahead = whatif.NewPredictor(d.o.newPolicy, d.o.scheduler(), d.world.Cluster().Types())
-	d.ahead.Explained = d.queue.Explained
+	d.ahead.Explained, d.ahead.Decided = d.queue.Explained, d.again.after
 	d.again.ahead = d.ahead
 	d.predictor.ahead, d.predictor.again = d.ahead, d.again
 }

@@ -132,11 +132,11 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	for id, e := range etas {
 		all[id] = Prediction{ETA: e, From: from}
 	}
-	before := p.predictions()
+	before, ends := p.predictions(), whatif.Ends(etas, s.Now.Sub(from))
 	for _, j := range firstWaiting(s) {
 		x := all[j.ID]
 		x.Unblock = before[j.ID].Unblock // if there is no time to compute it anew
-		if change, err := p.again.find(ctx, j.ID); err == nil {
+		if change, err := p.again.find(ctx, j.ID, ends); err == nil {
 			x.Unblock = clause(change, s)
 		}
 		all[j.ID] = x
@@ -165,7 +165,7 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 // how long it is until that job ends: the clause is read later, and beside it the end.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
-	then.In = -1
+	then.In, then.Start = -1, 0
 	return then.Text(func(id job.ID) string {
 		if j := s.Job(id); j != nil {
 			return j.Name

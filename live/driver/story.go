@@ -78,18 +78,16 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	if m.Ended {
 		return
 	}
-	if m.Holds == nil {
-		m.Change, m.Unblock = d.unblock(ctx, s.Job)
-	}
 	if terms, ok := d.again.weighed(ctx, s.Job); ok {
 		m.Weigh(terms)
 	}
-	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
-	defer cancel()
 	etas, from := d.ahead.Look(ctx)
 	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
+	if m.Holds == nil {
+		m.Change, m.Unblock = d.unblock(ctx, s.Job, whatif.Ends(etas, passed))
+	}
 	if m.Change != nil {
-		whatif.Until(m.Change, etas, passed)
+		whatif.Until(m.Change, s.Job, etas, passed)
 		m.Unblock = m.Change.String()
 	}
 	eta, ok := etas[s.Job]
@@ -102,12 +100,12 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	m.End = expected(eta.End, passed)
 }
 
-// unblock returns the cheapest change that would give a job more GPUs, also in words; nil and why
-// not if it is not known. It decides the last round again for whatif.Patience at most.
-func (d *Driver) unblock(ctx context.Context, id job.ID) (*counterfactual.Change, string) {
+// unblock returns the cheapest change that would give a job more GPUs, also in words, where it is known in how long some
+// jobs end; nil and why not if it is not known. It decides the last round again for whatif.Patience at most.
+func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, string) {
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
-	change, err := d.again.find(ctx, id)
+	change, err := d.again.find(ctx, id, ends)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "not found in " + whatif.Patience.String()

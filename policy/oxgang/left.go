@@ -87,7 +87,7 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 		j := r.Job()
 		st := p.jobs[j.ID]
 		if st == nil {
-			st = &state{class: j.Class, upto: s.Now}
+			st = &state{class: j.Class, upto: firstSeen(s, j)}
 			p.jobs[j.ID] = st
 			p.influx.submitted(s.Now.Add(-j.Age(s.Now)))
 		}
@@ -99,6 +99,15 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 		p.learn(s.Round)
 	}
 	goodput.Each(len(rows), func(i int) { p.estimate(s, rows[i], p.active[i]) })
+}
+
+// firstSeen returns since when a job that was not there before has been among others. One that is older than a
+// round was there before the policy: it is taken to have been among as many all along.
+func firstSeen(s *policy.Snapshot, j *policy.Job) time.Time {
+	if age := j.Age(s.Now); age > s.Length {
+		return s.Now.Add(-age)
+	}
+	return s.Now
 }
 
 // learn counts the jobs that are gone, and forgets them.

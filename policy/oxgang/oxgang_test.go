@@ -293,3 +293,31 @@ func TestNew_explains_what_is_wrong(t *testing.T) {
 }
 
 func (rated) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
+// A policy that begins in the middle of a run, as after a restart, takes jobs to have been among others before, as they were: it
+// weighs them as one that saw them come.
+func TestPolicy_begins_in_the_middle(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 1, 2)
+	for _, id := range []job.ID{"a", "b", "c", "d", "e", "f"} {
+		w.submit(id, 2, 40*time.Hour, func(s *job.Spec) { s.Adaptivity = job.Adaptive })
+	}
+	for range 600 {
+		w.round()
+	}
+	old, err := New(DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, w.p = w.p, old
+	for range 3 {
+		if _, err := old.Plan(t.Context(), w.s); err != nil {
+			t.Fatal(err)
+		}
+		w.round()
+	}
+	for id, st := range old.jobs {
+		if got := w.p.jobs[id].rho; math.Abs(got-st.rho) > 0.01*st.rho {
+			t.Errorf("job %s: finish-time fairness %.3f for a policy that begins, and %.3f for one that saw it come", id, got, st.rho)
+		}
+	}
+}

@@ -75,6 +75,9 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 	return j, text, nil
 }
 
+// JournalOf returns the first part that is there of the journal that a file is of: the file itself, where it has one part.
+func JournalOf(file string) string { return partsOf(file)[0] }
+
 // partsOf returns the parts of the journal that a file is of: those that are there.
 func partsOf(file string) []string {
 	parts, err := record.Parts(file)

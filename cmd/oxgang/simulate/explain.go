@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,11 +107,7 @@ func (e *explanation) told(f *journal.File) (*explain.Story, error) {
 	if e.moment {
 		return explain.AtIn(f, job.ID(e.job), e.at)
 	}
-	r, err := f.Start()
-	if err != nil {
-		return nil, err
-	}
-	return explain.Life(r, job.ID(e.job))
+	return explain.LifeIn(f, job.ID(e.job))
 }
 
 // again adds to a moment what is known if its round is decided again: what the job counted in it,
@@ -125,10 +122,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 		if terms, ok := round.Weighed(ctx); ok {
 			m.Weigh(terms)
 		}
-		if m.Holds == nil {
-			m.Change, err = round.Unblock(ctx)
-		}
-		expect(ctx, round, job.ID(e.job), m)
+		err = expect(ctx, round, job.ID(e.job), m)
 	}
 	switch {
 	case m.Change != nil:
@@ -138,17 +132,17 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	}
 }
 
-// expect adds when the job was to start and to end, by what was known then.
-func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) {
-	of := []job.ID{id}
-	if m.Change != nil && !m.Change.Rough {
-		of = append(of, m.Change.Jobs...)
+// expect adds when the job was to start and to end, by what was known then, and, if it waits, which change would have helped.
+func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) error {
+	all := round.Expect(ctx, id)
+	if m.Holds == nil {
+		if err := unblock(ctx, round, id, m, all); err != nil {
+			return err
+		}
 	}
-	all := round.Expect(ctx, of...)
-	whatif.Until(m.Change, all, 0)
 	eta, ok := all[id]
 	if !ok {
-		return
+		return nil
 	}
 	in := func(r *whatif.Range) *explain.Expected {
 		if r.Why != whatif.Known {
@@ -160,6 +154,26 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 		m.Start = in(&eta.Start)
 	}
 	m.End = in(&eta.End)
+	return nil
+}
+
+// unblock adds which change would have helped, where it is known when some jobs were to end. If the change names others, it is found
+// out when they were.
+func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
+	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, 0)); err != nil {
+		return err
+	}
+	of := m.Change.Jobs
+	if slices.ContainsFunc(of, func(id job.ID) bool { _, ok := all[id]; return !ok }) && !m.Change.Rough && all != nil {
+		more := round.Expect(ctx, of...)
+		for _, id := range of {
+			if eta, ok := more[id]; ok {
+				all[id] = eta
+			}
+		}
+	}
+	whatif.Until(m.Change, id, all, 0)
+	return nil
 }
 
 // round replays the journal up to a time.

@@ -24,6 +24,7 @@ type accounting struct {
 	by, format string
 	stderr     io.Writer
 	book       ledger.Book
+	rec        *ledger.Recorder // of the last journal, and of those before it of the same scheduler; nil: none yet
 	movements  []ledger.Movement
 	account    account
 }
@@ -48,7 +49,8 @@ func LedgerCommand() *cobra.Command {
 		Long: `Say from journals, of simulate --out or of a live scheduler, what each queue, user, class or job
 used of owned, lent and rented GPUs, and what it paid: at the prices of each round, where the policy
 has prices, and as rent. Below it is what became of the GPUs: how many nodes came and went, and what
-nobody used. Several journals, as a live scheduler leaves after restarts, are added up.
+nobody used. Several journals, as a live scheduler leaves after restarts, are added up, the oldest first: jobs
+that went on while it was not there had their GPUs throughout. Parts of a journal count once.
 
 A GPU's price is what one more would have added to the policy's objective in that round. PAID is the
 sum, over rounds, of the price of what was held, in the unit of that objective: compare shares, and
@@ -82,11 +84,18 @@ not payments under different policies. PRICED is the GPU time of rounds whose pl
 }
 
 func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []string) error {
+	seen := map[string]bool{}
 	for _, file := range files {
+		of := cli.JournalOf(file)
+		if seen[of] { // another part of a journal that was read as a whole
+			continue
+		}
+		seen[of] = true
 		if err := a.read(ctx, file); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	a.end()
 	var err error
 	if a.account.Statement, err = a.book.State(by, a.movements...); err != nil {
 		return err
@@ -123,8 +132,8 @@ func (a *accounting) read(ctx context.Context, file string) error {
 		a.account.Unsealed = true
 		fmt.Fprintf(a.stderr, "%s: %s\n", file, journal.Unverified)
 	}
-	rec := ledger.NewRecorder(h.Start, h.Cluster, a.book.Add)
-	err = j.Show(&counted{rec, &a.account})
+	a.begin(&h)
+	err = j.Show(&counted{a.rec, &a.account})
 	if errors.Is(err, journal.ErrTruncated) {
 		a.account.Truncated, err = true, nil
 		fmt.Fprintf(a.stderr, "%s: the journal has no end: it was cut off, as by a crash, or its run goes on\n", file)
@@ -132,9 +141,30 @@ func (a *accounting) read(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	rec.Close()
-	a.movements = append(a.movements, rec.Movements()...)
 	return nil
+}
+
+// begin makes the recorder ready for a journal. One that begins when the one before has ended may be of the same scheduler, started
+// again. One whose first parts are not there begins with its first record.
+func (a *accounting) begin(h *journal.Header) {
+	if a.rec != nil && !h.Start.Before(a.rec.Now()) {
+		a.rec.Again(h.Start, h.Cluster)
+		return
+	}
+	a.end()
+	start := h.Start
+	if h.From > 0 {
+		start = time.Time{}
+	}
+	a.rec = ledger.NewRecorder(start, h.Cluster, a.book.Add)
+}
+
+// end books what the last journals leave open.
+func (a *accounting) end() {
+	if a.rec != nil {
+		a.rec.Close()
+		a.movements = append(a.movements, a.rec.Movements()...)
+	}
 }
 
 // counted is a recorder whose rounds are counted.
