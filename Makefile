@@ -262,6 +262,8 @@ dist: $(HELM)
 chart: $(HELM)
 	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3
 	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3 --values charts/oxgang/ci/full-values.yaml
+	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.32.13
+	! $(HELM) template oxgang charts/oxgang --kube-version 1.32.13 | grep MutatingAdmissionPolicy
 	@before=$$($(SEEN)); $(MAKE) --no-print-directory dist; after=$$($(SEEN)); \
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi
