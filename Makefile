@@ -28,7 +28,7 @@ PYTHON ?= .cache/venv/bin/python
 
 .PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
 .PHONY: programs package package-check upgrade images sbom release release-check reproducible vulnerabilities gosec
-.PHONY: wheel slurm-test slurm-quick kube-test kube-quick kube-build kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
+.PHONY: wheel slurm-test slurm-quick kube-test kube-quick kube-build kube-upgrade kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
 check: format lint nocgo layering test race seeds generated tidy python live
@@ -172,6 +172,10 @@ kube-quick: kube-vet kube-build
 	cd test/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
+## kube-upgrade: the chart of an earlier commit (those of the test, or OXGANG_BASE), upgraded to this one and rolled back while jobs run
+kube-upgrade: $(HELM) kube-build
+	cd test/rig && OXGANG_LONG=1 $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '^TestUpgrade$$' -v ./e2e
+
 kube-vet: $(LINT)
 	cd test/rig && ../../$(LINT) run
 
@@ -258,6 +262,8 @@ dist: $(HELM)
 chart: $(HELM)
 	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3
 	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3 --values charts/oxgang/ci/full-values.yaml
+	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.32.13
+	! $(HELM) template oxgang charts/oxgang --kube-version 1.32.13 | grep MutatingAdmissionPolicy
 	@before=$$($(SEEN)); $(MAKE) --no-print-directory dist; after=$$($(SEEN)); \
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi

@@ -19,9 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// version is that of Kubernetes, as its programs call themselves.
-const version = "v1.36.3"
-
 // A Set is of programs that are built together.
 type Set string
 
@@ -29,7 +26,15 @@ type Set string
 const (
 	Planes     Set = "planes"     // of control planes with fake nodes
 	Everything Set = "everything" // these, and those of real nodes and of package eco
+	Oldest     Set = "oldest"     // Planes, with the servers of the oldest version of Kubernetes that the chart takes
 )
+
+// releases are the versions of Kubernetes, as its programs call themselves, and the modules that they are built from.
+var releases = map[Set]struct{ version, minor, module string }{
+	Planes:     {"v1.36.3", "36", "binaries"},
+	Everything: {"v1.36.3", "36", "binaries"},
+	Oldest:     {"v1.32.13", "32", "oldest"},
+}
 
 // programs are the packages of Planes, with the names that the rig uses, and the names that go
 // build gives to those that Everything has besides.
@@ -52,19 +57,24 @@ var programs = map[Set]map[string]string{
 		"pause":                      "pause",
 		"fakegpu":                    "fakegpu",
 	},
+	Oldest: {
+		"k8s.io/kubernetes/cmd/kube-apiserver":          "kube-apiserver",
+		"k8s.io/kubernetes/cmd/kube-controller-manager": "kube-controller-manager",
+		"k8s.io/kubernetes/cmd/kube-scheduler":          "kube-scheduler",
+	},
 }
 
-// Build builds a set of the programs of module test/rig/binaries, unless that was done before,
+// Build builds a set of the programs of module test/rig/binaries, or test/rig/oldest, unless that was done before,
 // and returns the directory that holds them: one below the user's cache directory, named by a
 // hash of what they are built from. Everything takes about 6 minutes on two idle cores the
 // first time, and less than a minute if the go command has its build cache. Two that build at
 // once wait for each other. The go command's output goes to standard error.
 func Build(ctx context.Context, set Set) (string, error) {
-	source, err := sources()
+	source, err := sources(releases[set].module)
 	if err != nil {
 		return "", err
 	}
-	key, err := buildKey(source)
+	key, err := buildKey(source, set)
 	if err != nil {
 		return "", err
 	}
@@ -82,10 +92,10 @@ func Build(ctx context.Context, set Set) (string, error) {
 	return dir, nil
 }
 
-// sources returns the directory of module test/rig/binaries: beside this file.
-func sources() (string, error) {
+// sources returns the directory of a module of programs: beside this file.
+func sources(module string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(file), "binaries")
+	dir := filepath.Join(filepath.Dir(file), module)
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		return "", fmt.Errorf("build the rig's programs: %w (a test built with -trimpath does not know where they are)", err)
 	}
@@ -94,9 +104,12 @@ func sources() (string, error) {
 
 // buildKey returns a hash of all that decides what is built: the module's files, the Go
 // version, the platform and the flags.
-func buildKey(source string) (string, error) {
+func buildKey(source string, set Set) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, buildArgs("", Everything))
+	if set == Planes {
+		set = Everything // they share a directory
+	}
+	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, buildArgs("", set))
 	var files []string
 	for _, pattern := range []string{"go.mod", "go.sum", "*/*.go"} {
 		found, err := filepath.Glob(filepath.Join(source, pattern))
@@ -135,9 +148,9 @@ func hashFile(h io.Writer, source, name string) error {
 func buildArgs(dir string, set Set) []string {
 	link := []string{"-s", "-w"}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
-		link = append(link, "-X", pkg+".gitVersion="+version, "-X", pkg+".gitMajor=1", "-X", pkg+".gitMinor=36")
+		link = append(link, "-X", pkg+".gitVersion="+releases[set].version, "-X", pkg+".gitMajor=1", "-X", pkg+".gitMinor="+releases[set].minor)
 	}
-	packages := slices.Sorted(maps.Keys(programs[Planes]))
+	packages := slices.Sorted(maps.Keys(programs[set]))
 	if set == Everything {
 		packages = []string{"tool", "./coredns", "./pause", "./fakegpu"}
 	}
@@ -206,11 +219,13 @@ func goBuild(ctx context.Context, source, dir string, set Set) error {
 // finish moves programs to dir, under the names that the rig uses, and marks the set as there.
 func finish(fresh, dir string, set Set) error {
 	all := map[string]string{}
-	for pkg, to := range programs[Planes] {
-		all[strings.TrimSuffix(pkg, "/v3")] = to
-	}
+	of := set
 	if set == Everything {
+		of = Planes
 		maps.Copy(all, programs[Everything])
+	}
+	for pkg, to := range programs[of] {
+		all[strings.TrimSuffix(pkg, "/v3")] = to
 	}
 	var missing []error
 	for from, to := range all {

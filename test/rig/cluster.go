@@ -69,12 +69,8 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	FollowGo()
-	if o.Bin == "" {
-		dir, err := Build(ctx, Planes)
-		if err != nil {
-			return nil, err
-		}
-		o.Bin = dir
+	if err := o.build(ctx); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

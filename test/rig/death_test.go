@@ -131,7 +131,7 @@ func TestBuildKeyDependsOnEverySource(t *testing.T) {
 		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		key, err := buildKey(dir)
+		key, err := buildKey(dir, Planes)
 		if err != nil {
 			t.Fatal(err)
 		}

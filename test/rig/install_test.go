@@ -57,8 +57,8 @@ func TestProcessesAreKilledStoppedAndRestarted(t *testing.T) {
 	}
 	v, err := b.client.ServerVersion()
 	b.ok(err)
-	if v.GitVersion != version {
-		t.Errorf("version %s, want %s", v.GitVersion, version)
+	if v.GitVersion != releases[Planes].version {
+		t.Errorf("version %s, want %s", v.GitVersion, releases[Planes].version)
 	}
 }
 

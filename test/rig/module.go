@@ -13,7 +13,7 @@ import (
 // version that it pins. The go command downloads it if it is not there: to build a set takes
 // the packages of that set, not the manifests of all.
 func ModuleDir(ctx context.Context, module string) (string, error) {
-	source, err := sources()
+	source, err := sources(releases[Everything].module)
 	if err != nil {
 		return "", err
 	}

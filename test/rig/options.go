@@ -39,6 +39,8 @@ type Options struct {
 	// Gangs: the alpha gates of workload-aware scheduling are on: the Job controller makes Workloads and
 	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together.
 	Gangs bool
+	// Oldest: API server, controllers and kube-scheduler are of the oldest version that the chart takes.
+	Oldest bool
 	// Nodes are fake, served by kwok.
 	Nodes []Nodes
 	// NodeLease is how long a node is taken to live after it was last heard of: whole
@@ -74,6 +76,7 @@ func (o *Options) validate() error {
 	complain(lease != 0 && (lease < 4*time.Second || lease%time.Second != 0),
 		"node lease %s, want whole seconds and at least 4s", lease)
 	complain(o.APIOnly && len(o.Nodes) > 0, "nodes of a cluster with an API server only, want none")
+	complain(o.Oldest && o.Gangs, "gangs in the oldest version, which has none")
 	count := 0
 	for i := range o.Nodes {
 		n := &o.Nodes[i]

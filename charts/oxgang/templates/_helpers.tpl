@@ -12,6 +12,11 @@
 system:serviceaccount:{{ .Release.Namespace }}:{{ include "oxgang.serviceAccount" . }}
 {{- end }}
 
+{{/* Not empty: the API server serves MutatingAdmissionPolicies. */}}
+{{- define "oxgang.mutates" -}}
+{{- if semverCompare ">=1.36.0-0" .Capabilities.KubeVersion.Version }}yes{{ end -}}
+{{- end }}
+
 {{- define "oxgang.selector" -}}
 app.kubernetes.io/name: oxgang
 app.kubernetes.io/instance: {{ .Release.Name }}

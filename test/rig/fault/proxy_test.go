@@ -239,6 +239,25 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
+// An API server with too much to do is late with each call, and refuses one of some.
+func TestLoad(t *testing.T) {
+	ns := namespace(t)
+	p, client := proxied(t)
+	p.Rules.Load(100*time.Millisecond, 3)
+	begin := time.Now()
+	for _, name := range []string{"a", "b", "c"} { // the third is asked twice, a second later
+		if _, err := client.CoreV1().ConfigMaps(ns).Create(t.Context(), configMap(name), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(begin); took < 1400*time.Millisecond {
+		t.Errorf("4 calls took %s, want at least 1.4s", took)
+	}
+	if codes := codesOf(p); !slices.Equal(codes, []int{201, 201, 429, 201}) {
+		t.Errorf("answered with %v, want one of three refused", codes)
+	}
+}
+
 // The hook is asked at three moments: at the first nothing is written, at the second it is and
 // the client does not know, at the third the client knows and waits with its next call.
 func TestMoments(t *testing.T) {

@@ -30,6 +30,7 @@ type Rules struct {
 	delays    map[string]time.Duration
 	holds     map[string]chan struct{} // closed when events may go on
 	drops     []*drop
+	load      load
 }
 
 type answer struct {
@@ -142,6 +143,9 @@ func (r *Rules) Drop(resource string, n int, match func(Event) bool) {
 
 // answer returns what a call is answered with instead, or nil.
 func (r *Rules) answer(c *Call) *answer {
+	if a := r.refuses(c); a != nil {
+		return a
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.answers {
@@ -181,7 +185,7 @@ func (r *Rules) wait(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	return nil
+	return r.linger(ctx, c)
 }
 
 // delay returns by how much an event of a resource is late.

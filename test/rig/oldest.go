@@ -1,0 +1,50 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// build sets Bin, unless it is given.
+func (o *Options) build(ctx context.Context) error {
+	if o.Bin != "" {
+		return nil
+	}
+	dir, err := Build(ctx, Planes)
+	if err == nil && o.Oldest {
+		dir, err = buildOldest(ctx, dir)
+	}
+	o.Bin = dir
+	return err
+}
+
+// buildOldest builds Oldest, and returns its directory, in which all that is not of that set is from planes.
+func buildOldest(ctx context.Context, planes string) (string, error) {
+	dir, err := Build(ctx, Oldest)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{Etcd, Kwok, "kubectl"} {
+		link := filepath.Join(dir, name)
+		target := filepath.Join(planes, name)
+		if is, err := os.Readlink(link); err == nil && is == target {
+			continue
+		}
+		if err := errors.Join(ignoreMissing(os.Remove(link)), os.Symlink(target, link)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("build the rig's programs: %w", err)
+		}
+	}
+	return dir, nil
+}
+
+// ignoreMissing returns err, but nil of a file that is not there.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
