@@ -6,10 +6,10 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// A reading is what was read of a job that runs. It holds while the job's row and the types of nodes
+// A memo is what was read of a job that runs. It holds while the job's row and the types of nodes
 // stay as they are. Then only the time has to be read again, and whether its place is still its own.
-type reading struct {
-	kind     int    // of layout when it was made; 0: there is none
+type memo struct {
+	version  int    // of layout when it was made; 0: there is none
 	turn     int    // of layout when nodes and span were right
 	at       int    // GPU type
 	span     [3]int // what it may have of that: see grant.Round.Range
@@ -33,7 +33,7 @@ func (p *Policy) again(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
 		return &tenant{Job: j, pair: none, aim: none, pinned: pinned}
 	}
 	t := p.last[p.at]
-	if pinned || t.pinned || t.lost || t.read.kind != p.layout.kind || len(s.Classes) > 0 {
+	if pinned || t.pinned || t.lost || t.memo.version == 0 || t.memo.version != p.layout.version || len(s.Classes) > 0 {
 		*t = tenant{Job: j, pair: none, aim: none, pinned: pinned}
 	}
 	return t
@@ -53,46 +53,46 @@ func (r *round) remember(t *tenant, at int) {
 	if t.least == 0 {
 		return
 	}
-	t.read = reading{kind: r.p.layout.kind, at: at, pair: t.pair, base: t.base, flex: t.flex, has: r.has(t), whole: r.whole(t)}
+	t.memo = memo{version: r.p.layout.version, at: at, pair: t.pair, base: t.base, flex: t.flex, has: r.has(t), whole: r.whole(t)}
 	for k, s := range t.Placement {
 		if gpus := on(t.flex, s.Node); gpus > 0 {
-			t.read.flexible = append(t.read.flexible, make([]int, len(t.Placement)-len(t.read.flexible))...)
-			t.read.flexible[k] = gpus
+			t.memo.flexible = append(t.memo.flexible, make([]int, len(t.Placement)-len(t.memo.flexible))...)
+			t.memo.flexible[k] = gpus
 		}
 	}
 	if t.rates != nil {
-		t.read.curve = r.p.curves[place{t.ID, at}]
+		t.memo.curve = r.p.curves[place{t.ID, at}]
 	}
-	t.read.span = r.span(t)
+	t.memo.span = r.span(t)
 	r.locate(t)
 	t.untouched = true
 }
 
 // span is grant.Round.Range on the type that a job is on.
 func (r *round) span(t *tenant) [3]int {
-	least, most, step := r.Range(t.index, t.read.at)
+	least, most, step := r.Range(t.index, t.memo.at)
 	return [3]int{least, most, step}
 }
 
 // locate finds the nodes of a job's placement, and reports whether all are there.
 func (r *round) locate(t *tenant) bool {
-	t.read.nodes, t.read.turn = t.read.nodes[:0], r.p.layout.turn
+	t.memo.nodes, t.memo.turn = t.memo.nodes[:0], r.p.layout.turn
 	for _, s := range t.Placement {
 		n, ok := r.s.Cluster.Index(s.Node)
 		if !ok {
 			return false
 		}
-		t.read.nodes = append(t.read.nodes, n)
+		t.memo.nodes = append(t.memo.nodes, n)
 	}
 	return true
 }
 
-// holds reports whether a reading holds, and there is room for what the job has.
+// holds reports whether a memo holds, and there is room for what the job has.
 func (r *round) holds(t *tenant) bool {
-	if t.read.turn != r.p.layout.turn && (t.modelled() || r.span(t) != t.read.span || !r.locate(t)) {
+	if t.memo.turn != r.p.layout.turn && (t.modelled() || r.span(t) != t.memo.span || !r.locate(t)) {
 		return false
 	}
-	for k, n := range t.read.nodes {
+	for k, n := range t.memo.nodes {
 		if !r.room.Has(n, &t.Placement[k].Resources) {
 			return false
 		}
@@ -110,31 +110,31 @@ func (r *round) whole(t *tenant) bool {
 	return true
 }
 
-// resume is settle for a job of which there is a reading.
+// resume is settle for a job of which there is a memo.
 func (r *round) resume(t *tenant) {
 	if !r.holds(t) {
 		*t = tenant{Job: t.Job, index: t.index, pair: none, aim: none}
 		r.settle(t)
 		return
 	}
-	t.pair, t.base, t.flex, t.untouched = t.read.pair, t.read.base, t.read.flex, true
+	t.pair, t.base, t.flex, t.untouched = t.memo.pair, t.memo.base, t.memo.flex, true
 	t.want, t.stuck, t.refused = allocate.Workers{}, false, policy.Reason{}
-	if t.read.curve != nil {
-		t.read.curve.seen = r.s.Round
+	if t.memo.curve != nil {
+		t.memo.curve.seen = r.s.Round
 	}
 	t.basis.Now = r.s.Now
 	t.work = unread
 	r.occupy(t)
 }
 
-// occupy takes what a job holds, by its reading, and notes its workers.
+// occupy takes what a job holds, by its memo, and notes its workers.
 func (r *round) occupy(t *tenant) {
-	for k, n := range t.read.nodes {
+	for k, n := range t.memo.nodes {
 		s, h, flexible := &t.Placement[k].Resources, &r.nodes[n], 0
 		r.room.TakeFrom(n, s)
 		r.free[h.t] -= s.GPUs
-		if t.read.flexible != nil {
-			flexible = t.read.flexible[k]
+		if t.memo.flexible != nil {
+			flexible = t.memo.flexible[k]
 		}
 		h.flexible += flexible
 		if h.base += s.GPUs - flexible; h.loaned && s.GPUs > flexible {
@@ -145,13 +145,13 @@ func (r *round) occupy(t *tenant) {
 
 // A layout is what follows from the nodes alone.
 type layout struct {
-	of    *cluster.Cluster
-	turn  int // how many clusters there were
-	kind  int // how many kinds of them, one after another
-	types []cluster.TypeInfo
-	lent  []bool // by type: all its nodes are on loan
-	pairs []pair
-	spots []spot // by type
-	nodes []host // by node, without workers
-	spare []host // memory for those of a round
+	of      *cluster.Cluster
+	turn    int // how many clusters there were
+	version int // how many times their types differed from those before
+	types   []cluster.TypeInfo
+	lent    []bool // by type: all its nodes are on loan
+	pairs   []pair
+	spots   []spot // by type
+	nodes   []host // by node, without workers
+	spare   []host // memory for those of a round
 }

@@ -158,7 +158,7 @@ func (r *round) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
 // has returns all workers of a job, by side.
 func (r *round) has(t *tenant) allocate.Workers {
 	if t.untouched {
-		return t.read.has
+		return t.memo.has
 	}
 	w, more := r.held(t, t.base), r.held(t, t.flex)
 	for side := range w {

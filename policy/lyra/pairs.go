@@ -28,18 +28,18 @@ func (r *round) pairUp() {
 	if l.of != r.s.Cluster {
 		r.nodes = make([]host, len(r.s.Cluster.Nodes()))
 		r.lay()
-		if !slices.Equal(r.pairs, l.pairs) || !slices.EqualFunc(r.types, l.types, sameKind) || !slices.Equal(r.lent, l.lent) {
-			l.kind++
+		if !slices.Equal(r.pairs, l.pairs) || !slices.EqualFunc(r.types, l.types, sameType) || !slices.Equal(r.lent, l.lent) {
+			l.version++
 		}
-		*l = layout{of: r.s.Cluster, turn: l.turn + 1, kind: l.kind, types: r.types, lent: r.lent, pairs: r.pairs, spots: r.spots, nodes: r.nodes, spare: l.spare}
+		*l = layout{of: r.s.Cluster, turn: l.turn + 1, version: l.version, types: r.types, lent: r.lent, pairs: r.pairs, spots: r.spots, nodes: r.nodes, spare: l.spare}
 	}
 	r.lent, r.pairs, r.spots = l.lent, l.pairs, l.spots
 	l.spare = append(l.spare[:0], l.nodes...)
 	r.nodes = l.spare
 }
 
-// sameKind reports whether jobs can have the same of two types, but for how much there is.
-func sameKind(a, b cluster.TypeInfo) bool {
+// sameType reports whether jobs can have the same of two types, but for how much there is.
+func sameType(a, b cluster.TypeInfo) bool {
 	return a.Type == b.Type && a.PerNode == b.PerNode && a.Share == b.Share
 }
 

@@ -73,7 +73,7 @@ func (r *round) shrink(t *tenant) {
 // trim lets GPUs of a type go that are no whole flexible worker: a worker on loan may be on
 // several nodes, one of which went back.
 func (r *round) trim(t *tenant, at int) {
-	if t.untouched && t.read.whole {
+	if t.untouched && t.memo.whole {
 		return
 	}
 	for rest := r.s.Cluster.On(t.flex, r.types[at].Type).GPUs() % r.gpus(t, at, 1); rest > 0; {

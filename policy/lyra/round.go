@@ -59,7 +59,7 @@ type tenant struct {
 	refused    policy.Reason
 	rate       float64         // believed progress per second with its base demand; 0: it has no model
 	basis      remaining.Basis // of its work
-	read       reading
+	memo       memo
 	untouched  bool // base and flex are as they were read
 }
 
@@ -89,7 +89,7 @@ func (p *Policy) read(s *policy.Snapshot) *round {
 	for _, t := range r.tenants {
 		switch {
 		case t.pinned || !t.Holding():
-		case t.read.kind > 0:
+		case t.memo.version > 0:
 			r.resume(t)
 		default:
 			r.settle(t)
