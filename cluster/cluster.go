@@ -116,9 +116,10 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 // are ordered by first appearance. It returns an error that joins all
 // complaints: an empty or repeated ID, no GPU type, no GPUs, numbers that cannot be.
 func New(nodes []Node) (*Cluster, error) {
-	c := &Cluster{nodes: slices.Clone(nodes), index: make(map[NodeID]int, len(nodes))}
+	c := &Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
 	var errs []error
-	for i, n := range c.nodes {
+	for i := range nodes {
+		n := &nodes[i]
 		if err := validate(n); err != nil {
 			errs = append(errs, fmt.Errorf("node %d (%q): %w", i, n.ID, err))
 			continue
@@ -126,18 +127,12 @@ func New(nodes []Node) (*Cluster, error) {
 		if _, dup := c.index[n.ID]; dup {
 			errs = append(errs, fmt.Errorf("node %d: ID %q is used twice", i, n.ID))
 		}
-		c.index[n.ID] = i
-		c.types = count(c.types, &n)
-		if n.Tenure == Loaned {
-			c.lends = true
-			continue
-		}
-		c.kept = count(c.kept, &n)
+		c.enter(n)
 	}
 	return c, errors.Join(errs...)
 }
 
-func validate(n Node) error {
+func validate(n *Node) error {
 	switch {
 	case n.ID == "":
 		return errors.New("empty ID")
@@ -233,12 +228,25 @@ func (c *Cluster) GPUs() int {
 
 // Without returns the cluster less the given nodes.
 func (c *Cluster) Without(gone func(NodeID) bool) *Cluster {
-	left := slices.DeleteFunc(slices.Clone(c.nodes), func(n Node) bool { return gone(n.ID) })
-	rest, err := New(left)
-	if err != nil {
-		panic("cluster: nodes of a valid cluster are invalid: " + err.Error())
+	rest := &Cluster{nodes: make([]Node, 0, len(c.nodes)), index: make(map[NodeID]int, len(c.nodes))}
+	for i := range c.nodes {
+		if n := &c.nodes[i]; !gone(n.ID) {
+			rest.enter(n)
+		}
 	}
 	return rest
+}
+
+// enter adds a node to those of a cluster that is being built.
+func (c *Cluster) enter(n *Node) {
+	c.index[n.ID] = len(c.nodes)
+	c.nodes = append(c.nodes, *n)
+	c.types = count(c.types, n)
+	if n.Tenure == Loaned {
+		c.lends = true
+		return
+	}
+	c.kept = count(c.kept, n)
 }
 
 // Ordered returns the cluster with its nodes in ascending order of a key; nodes of equal keys

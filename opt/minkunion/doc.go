@@ -15,6 +15,7 @@
 //	price.go     the λ of the highest L, by the lines of the closures met
 //	start.go     first answers: greedy, and what remains of a closure too large
 //	search.go    depth-first search over elements: in the union, or out of it
+//	anneal.go    better answers where the search has ended early, with as many steps again
 //
 // Dictionary: aₛ Set.Cost, cₑ Problem.Elements, n Problem.Pick, λ and L searcher.price.
 //

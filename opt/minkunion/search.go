@@ -31,7 +31,7 @@ type step struct {
 
 // Solve returns the best answer found within o's limits, and a bound that proves how good
 // it is. It errs on what Validate complains of. It costs at most a little more than
-// o.MaxSteps looks at edges, and Pick times the number of sets to start.
+// twice o.MaxSteps looks at edges, and Pick times the number of sets to start.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -39,6 +39,10 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	s := newSearcher(p, o)
 	s.begin()
 	s.visit(math.MinInt64)
+	if s.w.steps > o.MaxSteps && s.rest <= s.enough() { // the search ended early
+		s.o.MaxSteps += o.MaxSteps
+		s.anneal(s.o.MaxSteps - o.MaxSteps/8)
+	}
 	slices.Sort(s.best)
 	bound := s.cost
 	if s.rest < s.cost*s.unit {

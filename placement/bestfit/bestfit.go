@@ -24,6 +24,9 @@ func (*Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(p.Jobs, func(d policy.Decision) bool { return !d.Allocation.IsZero() && len(d.Placement) == 0 }) {
+		return p, nil
+	}
 	room := NewRoom(s.Cluster)
 	for i := range p.Jobs {
 		room.Take(p.Jobs[i].Placement)

@@ -9,6 +9,7 @@ type Room struct {
 	cluster *cluster.Cluster
 	nodes   []cluster.Node
 	free    []cluster.Resources
+	counts  bool // some nodes count CPUs and memory
 }
 
 // NewRoom returns the room of a cluster on which nobody is placed.
@@ -16,6 +17,7 @@ func NewRoom(c *cluster.Cluster) *Room {
 	r := &Room{cluster: c, nodes: c.Nodes(), free: make([]cluster.Resources, len(c.Nodes()))}
 	for i := range r.nodes {
 		r.free[i] = r.nodes[i].Capacity
+		r.counts = r.counts || r.nodes[i].Capacity.CPUs > 0
 	}
 	return r
 }
@@ -29,16 +31,21 @@ func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
 // Holds reports whether there is room for all that a placement holds.
 func (r *Room) Holds(p cluster.Placement) bool {
 	for k := range p {
-		i, ok := r.cluster.Index(p[k].Node)
-		if !ok || r.free[i].GPUs < p[k].GPUs {
-			return false
-		}
-		counts := r.nodes[i].Capacity.CPUs > 0
-		if counts && (r.free[i].CPUs < p[k].CPUs*(1-1e-9) || r.free[i].Memory < p[k].Memory) {
+		if i, ok := r.cluster.Index(p[k].Node); !ok || !r.Has(i, &p[k].Resources) {
 			return false
 		}
 	}
 	return true
+}
+
+// Has reports whether there is room for so much on a node.
+func (r *Room) Has(node int, s *cluster.Resources) bool {
+	f := &r.free[node]
+	if f.GPUs < s.GPUs {
+		return false
+	}
+	counts := r.counts && r.nodes[node].Capacity.CPUs > 0
+	return !counts || f.CPUs >= s.CPUs*(1-1e-9) && f.Memory >= s.Memory
 }
 
 // Take takes what a placement holds; shares of nodes that are gone count nothing.
@@ -47,15 +54,22 @@ func (r *Room) Take(p cluster.Placement) { r.add(p, -1) }
 // Give gives back what a placement held.
 func (r *Room) Give(p cluster.Placement) { r.add(p, 1) }
 
+// TakeFrom takes so much from a node.
+func (r *Room) TakeFrom(node int, s *cluster.Resources) { r.change(node, s, -1) }
+
 func (r *Room) add(p cluster.Placement, sign int) {
 	for k := range p {
 		if i, ok := r.cluster.Index(p[k].Node); ok {
-			f := &r.free[i]
-			f.GPUs += sign * p[k].GPUs
-			f.CPUs += float64(sign) * p[k].CPUs
-			f.Memory += int64(sign) * p[k].Memory
+			r.change(i, &p[k].Resources, sign)
 		}
 	}
+}
+
+func (r *Room) change(node int, s *cluster.Resources, sign int) {
+	f := &r.free[node]
+	f.GPUs += sign * s.GPUs
+	f.CPUs += float64(sign) * s.CPUs
+	f.Memory += int64(sign) * s.Memory
 }
 
 // A Want is GPUs of one type that are to be placed in whole units.

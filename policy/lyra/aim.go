@@ -73,7 +73,7 @@ func (r *round) hope(t *tenant, at int, p prospect) float64 {
 		return 0
 	}
 	if t.rates == nil {
-		return r.rate(t, at)
+		return r.speed(t, at)
 	}
 	share := left / (p.sharers + 1) / r.gpus(t, at, 1)
 	return t.rates[min(share, t.top-t.least)]

@@ -30,6 +30,9 @@ func (r *round) shareOut(ctx context.Context, k int) error {
 	var who []*tenant
 	watch := r.foresee(at)
 	for _, t := range r.tenants {
+		if t.pair == k && len(t.base) > 0 && !t.pinned && !t.lost && !t.elastic() {
+			continue // it keeps what it has
+		}
 		if j, ok := r.asks(t, k); ok {
 			if t.pair == none && j.Fungible && !watch.lasts(&j) {
 				j.Fungible, j.Heterogeneous = false, false
@@ -79,7 +82,7 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 	if t.least == 0 {
 		return allocate.Job{}, false
 	}
-	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Speed: t.speed(), Fungible: r.fungible(t, at[allocate.Loaned])}
+	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.todo(), Speed: t.speed(), Fungible: r.fungible(t, at[allocate.Loaned])}
 	if t.pair != none {
 		j.Has = r.has(t)
 	}

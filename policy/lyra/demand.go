@@ -88,16 +88,32 @@ func (r *round) fit(t *tenant) {
 // work returns the time that one worker would need for what is left of a job: that of its base
 // demand, by the one estimate of all policies, times the workers of that.
 func (r *round) work(t *tenant, at int) time.Duration {
-	rate, basis := 0.0, r.s.Basis(t.Job)
-	if t.Perf != nil {
-		rate = r.rate(t, at)
+	if t.rate = 0; t.Perf != nil {
+		t.rate = r.speed(t, at)
 	}
-	left, _ := basis.Time(rate)
+	t.basis = r.s.Basis(t.Job)
+	return t.left()
+}
+
+// left returns the same of a job of which it is known what that rests on.
+func (t *tenant) left() time.Duration {
+	left, _ := t.basis.Time(t.rate)
 	return lasting(left.Seconds() * float64(t.least))
 }
 
-// rate returns the believed progress per second of a job with its base demand; it has a model.
-func (r *round) rate(t *tenant, at int) float64 {
+// unread is the work of a job that is computed when somebody asks.
+const unread = -1
+
+// todo returns the work that is left of a job.
+func (t *tenant) todo() time.Duration {
+	if t.work == unread {
+		t.work = t.left()
+	}
+	return t.work
+}
+
+// speed returns the believed progress per second of a job with its base demand; it has a model.
+func (r *round) speed(t *tenant, at int) float64 {
 	if t.rates != nil {
 		return t.rates[0]
 	}
@@ -115,7 +131,7 @@ func lasting(seconds float64) time.Duration {
 
 // end returns when a job will have ended, with the workers of its base demand.
 func (r *round) end(t *tenant) time.Time {
-	return r.s.Now.Add(t.work / time.Duration(max(1, t.least)))
+	return r.s.Now.Add(t.todo() / time.Duration(max(1, t.least)))
 }
 
 // gpus returns the GPUs of a type that so many workers of a job take.
@@ -141,6 +157,9 @@ func (r *round) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
 
 // has returns all workers of a job, by side.
 func (r *round) has(t *tenant) allocate.Workers {
+	if t.untouched {
+		return t.memo.has
+	}
 	w, more := r.held(t, t.base), r.held(t, t.flex)
 	for side := range w {
 		w[side] += more[side]

@@ -10,9 +10,11 @@
 //
 //	lyra.go      a round, as numbered steps
 //	round.go     who is where: base and flexible workers
+//	pin.go       jobs that leave no choice
 //	shares.go    placements added and taken away
 //	pairs.go     GPU types of the training cluster and on loan, in pairs
 //	demand.go    what a job may have, and what is left of it to do
+//	again.go     jobs that are as they were in the last round
 //	speed.go     how fast it is believed to be with so many workers
 //	aim.go       on which of several GPU types
 //	return.go    servers that go back: package reclaim says which; and all that is lent is borrowed

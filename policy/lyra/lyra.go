@@ -71,8 +71,11 @@ type Policy struct {
 	curves map[place]*curve
 
 	allocator allocate.Allocator
-	tenants   []tenant       // memory of rounds
-	jobs      []allocate.Job // likewise
+	jobs      []allocate.Job // memory of rounds
+	last      []*tenant      // of the last round, in its order
+	spare     []*tenant      // memory for the next
+	at        int            // how far last is read
+	layout    layout
 }
 
 // A base is where the base demand of an elastic job is.

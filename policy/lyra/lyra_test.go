@@ -363,6 +363,26 @@ func TestPlan_flexible_workers_make_room(t *testing.T) {
 	}
 }
 
+// An elastic job of which nothing is heard grows on nodes that come, and makes room for others.
+func TestPlan_silent_jobs(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 2, 0)
+	elastic(w.submit("a", 4, 9*hour), 24)
+	w.play()
+	silent := w.play().s.Jobs[0]
+	if got := w.play().where(); got != "a v0:8 v1:8" || w.s.Jobs[0] != silent {
+		t.Fatalf("got %s, want the same row with all", got)
+	}
+	w.nodes(3, 0)
+	if got := w.play().where(); got != "a v0:8 v1:8 v2:8" {
+		t.Errorf("got %s, want the new node, too", got)
+	}
+	w.play()
+	w.submit("b", 8, hour)
+	if got := w.play().where(); !strings.Contains(got, "b v") {
+		t.Errorf("got %s, want room for b", got)
+	}
+}
+
 // Flexible workers stay where they could not make enough room for a job that waits: to get
 // them back would cost more than they save.
 func TestPlan_flexible_workers_make_no_room_in_vain(t *testing.T) {

@@ -1,6 +1,8 @@
 package lyra
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
@@ -22,6 +24,27 @@ type spot struct {
 // the cluster. Where jobs that may run on loan run nowhere else, types on loan form no pairs
 // with training types.
 func (r *round) pairUp() {
+	l := &r.p.layout
+	if l.of != r.s.Cluster {
+		r.nodes = make([]host, len(r.s.Cluster.Nodes()))
+		r.lay()
+		if !slices.Equal(r.pairs, l.pairs) || !slices.EqualFunc(r.types, l.types, sameType) || !slices.Equal(r.lent, l.lent) {
+			l.version++
+		}
+		*l = layout{of: r.s.Cluster, turn: l.turn + 1, version: l.version, types: r.types, lent: r.lent, pairs: r.pairs, spots: r.spots, nodes: r.nodes, spare: l.spare}
+	}
+	r.lent, r.pairs, r.spots = l.lent, l.pairs, l.spots
+	l.spare = append(l.spare[:0], l.nodes...)
+	r.nodes = l.spare
+}
+
+// sameType reports whether jobs can have the same of two types, but for how much there is.
+func sameType(a, b cluster.TypeInfo) bool {
+	return a.Type == b.Type && a.PerNode == b.PerNode && a.Share == b.Share
+}
+
+// lay is pairUp for nodes that were not seen before.
+func (r *round) lay() {
 	r.spots = make([]spot, len(r.types))
 	own, lent := r.split()
 	apart := r.p.o.Loan == Opportunity

@@ -73,6 +73,9 @@ func (r *round) shrink(t *tenant) {
 // trim lets GPUs of a type go that are no whole flexible worker: a worker on loan may be on
 // several nodes, one of which went back.
 func (r *round) trim(t *tenant, at int) {
+	if t.untouched && t.memo.whole {
+		return
+	}
 	for rest := r.s.Cluster.On(t.flex, r.types[at].Type).GPUs() % r.gpus(t, at, 1); rest > 0; {
 		s, ok := r.loneliest(t, at)
 		if !ok {
@@ -115,7 +118,7 @@ func (r *round) start(t *tenant) bool {
 		r.count(where, -1)
 		placed = join(placed, where)
 	}
-	t.base = placed
+	t.base, t.untouched = placed, false
 	r.note(t, placed, false)
 	return true
 }
@@ -214,7 +217,7 @@ func (r *round) grow(t *tenant, side allocate.Side) {
 			return
 		}
 		r.count(where, -1)
-		t.flex = join(t.flex, where)
+		t.flex, t.untouched = join(t.flex, where), false
 		r.note(t, where, true)
 	}
 }

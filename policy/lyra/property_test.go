@@ -77,6 +77,33 @@ func TestPlansAreRepeatable(t *testing.T) {
 	})
 }
 
+// TestPlansAreAsIfReadAnew: what a policy remembers of jobs whose rows did not change makes no difference, with all
+// settings.
+func TestPlansAreAsIfReadAnew(t *testing.T) {
+	resumed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		o := drawn(t)
+		p, fresh := made(t, o), made(t, o)
+		w := policytest.NewLendingWorld(t)
+		for range 12 {
+			s := w.Snapshot()
+			lyra.Forget(fresh)
+			got, err := ask(p, s)
+			want, other := ask(fresh, s)
+			if fmt.Sprint(err) != fmt.Sprint(other) || !reflect.DeepEqual(got, want) {
+				t.Fatalf("round %d: remembering plans\n%+v, %v\nand reading anew\n%+v, %v", s.Round, got, err, want, other)
+			}
+			if resumed += lyra.Resumed(p); err != nil || policy.Check(s, got) != nil {
+				return
+			}
+			w.Advance(t, got)
+		}
+	})
+	if resumed == 0 {
+		t.Error("no job was remembered")
+	}
+}
+
 // play shows a policy eight rounds of a world, unless it breaks the rules of all policies, and
 // fails where an answer is not as it should be.
 func play(t *rapid.T, o lyra.Options, check func(*policy.Snapshot, *policy.Plan, error) error) {
@@ -120,7 +147,7 @@ func drawn(t *rapid.T) lyra.Options {
 }
 
 // made returns a policy.
-func made(t *rapid.T, o lyra.Options) policy.Policy {
+func made(t *rapid.T, o lyra.Options) *lyra.Policy {
 	p, err := lyra.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 	}
 	for i, t := range r.tenants {
 		if t.pinned {
-			t.base, t.flex = r.Plan().Jobs[i].Placement, nil
+			t.base, t.flex, t.untouched = r.Plan().Jobs[i].Placement, nil, false
 		}
 		r.share(servers, at, t.base, reclaim.Share{Job: t.ID, Pinned: t.pinned})
 		r.share(servers, at, t.flex, reclaim.Share{Job: t.ID, Pinned: t.pinned, Flexible: true})
@@ -101,7 +101,7 @@ func (r *round) preempt(t *tenant) {
 	r.leave(t.base, false)
 	r.leave(t.flex, true)
 	t.refused = policy.Reason{Kind: policy.Reclaimed, Config: t.Allocation.Configuration}
-	t.base, t.flex, t.pair, t.lost = nil, nil, none, true
+	t.base, t.flex, t.pair, t.lost, t.untouched = nil, nil, none, true, false
 }
 
 // borrow asks for all that owners would lend: "the inference cluster scheduler autonomously

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/placement/bestfit"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
@@ -34,7 +35,7 @@ type host struct {
 	t              int // GPU type
 	loaned         bool
 	base, flexible int       // GPUs of each kind of worker
-	ends           time.Time // of the last job whose base workers are there
+	ends           time.Time // of the last job whose base workers are there, if it is on loan
 	kept           time.Time // until when it is only for jobs that end before; zero: for all
 }
 
@@ -56,6 +57,10 @@ type tenant struct {
 	lost       bool // its servers went back
 	stuck      bool // it was granted its base demand, and no servers had room
 	refused    policy.Reason
+	rate       float64         // believed progress per second with its base demand; 0: it has no model
+	basis      remaining.Basis // of its work
+	memo       memo
+	untouched  bool // base and flex are as they were read
 }
 
 func (t *tenant) elastic() bool { return t.top > t.least }
@@ -67,21 +72,26 @@ func (p *Policy) read(s *policy.Snapshot) *round {
 	types := s.Cluster.Types()
 	r := &round{
 		Round: grant.NewRound(s), p: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)),
-		room: bestfit.NewRoom(s.Cluster), nodes: make([]host, len(s.Cluster.Nodes())),
-		tenants: make([]*tenant, len(s.Jobs)), prices: make([]float64, len(types)),
+		room: bestfit.NewRoom(s.Cluster), tenants: slices.Grow(p.spare[:0], len(s.Jobs)), prices: make([]float64, len(types)),
 	}
 	for t := range types {
 		r.free[t] = types[t].GPUs
 	}
 	r.pairUp()
-	p.tenants = slices.Grow(p.tenants[:0], len(s.Jobs))[:len(s.Jobs)]
+	p.at = 0
 	for i, j := range s.Jobs {
-		p.tenants[i] = tenant{Job: j, index: i, pair: none, aim: none, pinned: r.Decided(i)}
-		r.tenants[i] = &p.tenants[i]
+		r.tenants = append(r.tenants, p.again(s, j, r.Decided(i)))
+		r.tenants[i].index = i
 	}
+	clear(r.tenants[len(r.tenants):cap(r.tenants)]) // of rounds with more jobs
+	p.last, p.spare = r.tenants, p.last
 	r.pin()
 	for _, t := range r.tenants {
-		if !t.pinned && t.Holding() {
+		switch {
+		case t.pinned || !t.Holding():
+		case t.memo.version > 0:
+			r.resume(t)
+		default:
 			r.settle(t)
 		}
 	}
@@ -101,69 +111,6 @@ func (r *round) count(p cluster.Placement, sign int) {
 	}
 }
 
-// pin places the jobs that leave no choice: those that keep what they hold, then
-// reservations, on nodes where the fewest GPUs are used.
-func (r *round) pin() {
-	reserved := false
-	for _, t := range r.tenants {
-		d := &r.Plan().Jobs[t.index]
-		switch {
-		case !t.pinned || d.Allocation.IsZero():
-		case d.Allocation.Configuration == t.Allocation.Configuration:
-			d.Allocation, d.Placement = t.Allocation, t.Placement
-			r.take(t.Placement)
-		default:
-			reserved = true
-		}
-	}
-	if !reserved {
-		return
-	}
-	used := r.used()
-	for _, t := range r.tenants {
-		if d := &r.Plan().Jobs[t.index]; t.pinned && !d.Allocation.IsZero() && d.Placement == nil {
-			r.reserve(d, used)
-		}
-	}
-}
-
-// used returns the GPUs that jobs hold of each node.
-func (r *round) used() []int {
-	used := make([]int, len(r.nodes))
-	for _, t := range r.tenants {
-		for _, s := range t.Placement {
-			if n, ok := r.s.Cluster.Index(s.Node); ok {
-				used[n] += s.GPUs
-			}
-		}
-	}
-	return used
-}
-
-// reserve places a reservation.
-func (r *round) reserve(d *policy.Decision, used []int) {
-	a := &d.Allocation
-	want := bestfit.Want{Type: a.GPUType, GPUs: a.GPUs, Unit: (a.GPUs + a.Nodes - 1) / a.Nodes, Each: each(a)}
-	want.Rank = func(n int) int {
-		if r.nodes[n].loaned {
-			return -1
-		}
-		return used[n]
-	}
-	where, ok := r.room.Place(want)
-	if !ok {
-		*d = policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: a.Configuration}}
-		return
-	}
-	d.Placement = where
-	r.count(where, -1)
-}
-
-// each returns the CPUs and memory of a GPU of an allocation.
-func each(a *cluster.Allocation) cluster.Resources {
-	return cluster.Resources{CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
-}
-
 // settle lets a job that runs go on where it is, if it is still there.
 func (r *round) settle(t *tenant) {
 	at := r.typeOf(t.Allocation.GPUType)
@@ -176,6 +123,7 @@ func (r *round) settle(t *tenant) {
 	r.part(t)
 	r.note(t, t.base, false)
 	r.note(t, t.flex, true)
+	r.remember(t, at)
 }
 
 // part tells base workers from flexible ones. Of a heterogeneous job those on training servers
@@ -224,10 +172,15 @@ func (r *round) note(t *tenant, p cluster.Placement, flexible bool) {
 			h.flexible += s.GPUs
 		} else {
 			h.base += s.GPUs
-			if end := r.end(t); end.After(h.ends) {
-				h.ends = end
-			}
+			h.lasts(r.end(t))
 		}
+	}
+}
+
+// lasts says that base workers of a job that ends then are on a node.
+func (h *host) lasts(end time.Time) {
+	if end.After(h.ends) {
+		h.ends = end
 	}
 }
 
@@ -249,5 +202,5 @@ func (r *round) leave(p cluster.Placement, flexible bool) {
 // letGo lets some flexible workers of a job go.
 func (r *round) letGo(t *tenant, gone ...cluster.Share) {
 	r.leave(gone, true)
-	t.flex = less(t.flex, gone)
+	t.flex, t.untouched = less(t.flex, gone), false
 }

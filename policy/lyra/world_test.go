@@ -127,6 +127,9 @@ func (w *toy) next(j *policy.Job, d *policy.Decision) *policy.Job {
 		row.Phase = job.Waiting
 	}
 	row.Allocation, row.Placement = d.Allocation, d.Placement
+	if row.Phase == j.Phase && d.Allocation == j.Allocation && d.Placement.SameGPUs(j.Placement) {
+		return j // as a scheduler does
+	}
 	return &row
 }
 

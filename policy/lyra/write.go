@@ -27,7 +27,10 @@ func (r *round) write() {
 
 // grant gives a job its workers.
 func (r *round) grant(t *tenant, d *policy.Decision) {
-	where := join(t.base, t.flex)
+	where := t.Placement
+	if !t.untouched {
+		where = join(t.base, t.flex)
+	}
 	if t.Holding() && where.SameGPUs(t.Placement) {
 		d.Allocation, d.Placement = t.Allocation, t.Placement
 		d.Why = policy.Reason{Kind: policy.AsPlanned, Config: t.Allocation.Configuration, Value: float64(t.Allocation.GPUs)}

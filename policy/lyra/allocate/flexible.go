@@ -72,8 +72,39 @@ func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) err
 	return nil
 }
 
+// all returns the solution of the knapsack in which every item has its best choice, if that is worth something, and all
+// of them fit; then nothing has a price. It is that of the solver, which takes longer.
+func (r *round) all() (*mmkp.Solution, bool) {
+	var used room
+	s := &mmkp.Solution{Pick: make([]int, len(r.items))}
+	for k := range r.items {
+		c, ok := best(r.items[k].Choices)
+		if !ok {
+			return nil, false
+		}
+		s.Pick[k], s.Value = c, s.Value+r.items[k].Choices[c].Value
+		used[r.items[k].Choices[c].Use.Resource] += int(r.items[k].Choices[c].Use.Amount)
+	}
+	s.Bound = s.Value
+	return s, used[Training] <= r.free[Training].Free && used[Loaned] <= r.free[Loaned].Free
+}
+
+// best returns the choice of the highest value, the first of them, if that is more than nothing.
+func best(choices []mmkp.Choice) (at int, ok bool) {
+	top := 0.0
+	for c := range choices {
+		if v := choices[c].Value; v > top {
+			at, top, ok = c, v, true
+		}
+	}
+	return at, ok
+}
+
 // solve solves the knapsack of the items.
 func (r *round) solve(ctx context.Context) (*mmkp.Solution, error) {
+	if s, ok := r.all(); ok {
+		return s, nil
+	}
 	free := []float64{float64(r.free[Training].Free), float64(r.free[Loaned].Free)}
 	o := mmkp.DefaultOptions()
 	o.Gap = 0

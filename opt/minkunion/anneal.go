@@ -1,0 +1,136 @@
+package minkunion
+
+import (
+	"math"
+	"math/bits"
+)
+
+// An annealer walks from union to union, one element more or less at a time. A union costs what
+// its elements do, and lacking for each set that it has too few of; steps that cost more are taken the
+// less often, the more they cost and the longer the walk is.
+//
+// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. What looks
+// random is the same in each call: SplitMix64, see Source. Source: Steele, Lea, Flood, "Fast splittable
+// pseudorandom number generators", OOPSLA 2014.
+type annealer struct {
+	s       *searcher
+	in      []bool // elements of the union
+	open    []int  // elements of each set that are not in the union
+	count   int    // sets without any
+	cost    int64  // of the elements
+	lacking int64
+	draws   uint64
+
+	best  []bool // the cheapest union with enough sets
+	least int64  // its cost; -1: there is none
+}
+
+// anneal looks for a better answer until so many steps are taken.
+func (s *searcher) anneal(steps int) {
+	a := s.newAnnealer()
+	if a == nil {
+		return
+	}
+	for first := s.w.steps; s.w.steps < steps; {
+		e := int(a.next() % uint64(len(a.in)))
+		change := a.change(e)
+		if change <= a.heat(s.w.steps-first, steps-first) {
+			a.flip(e)
+		}
+	}
+	if a.least >= 0 {
+		s.answer(a.best)
+	}
+}
+
+// newAnnealer starts from no element; nil if there is nothing to choose. A set too few costs a little more than an
+// element does on average, so that one that completes a set is worth its cost.
+func (s *searcher) newAnnealer() *annealer {
+	m := len(s.p.Elements)
+	if m == 0 {
+		return nil
+	}
+	a := &annealer{s: s, in: make([]bool, m), open: make([]int, len(s.p.Sets)), least: -1}
+	total := int64(0)
+	for _, c := range s.p.Elements {
+		total += c
+	}
+	a.lacking = total/int64(m) + total/int64(20*m)
+	for i := range s.p.Sets {
+		if a.open[i] = len(s.p.Sets[i].Elements); a.open[i] == 0 {
+			a.count++
+		}
+	}
+	return a
+}
+
+// next returns 64 bits that look random.
+func (a *annealer) next() uint64 {
+	a.draws += 0x9e3779b97f4a7c15
+	z := a.draws
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// heat returns how much a step may cost: an exponential number, of which the mean falls from an element's cost to a
+// thirtieth of it. The logarithm is that of the leading bit, and linear below.
+func (a *annealer) heat(step, steps int) int64 {
+	x := a.next() | 1
+	zeros := bits.LeadingZeros64(x)
+	tail := int64(1023 - x<<zeros>>53&1023)
+	left := float64(steps-step) / float64(steps)
+	mean := float64(a.lacking) * max(1.0/30, left*left)
+	return int64(mean * (math.Ln2 / 1024) * float64(int64(zeros)*1024+tail))
+}
+
+// change returns what the union costs more if element e is taken into it, or out of it.
+func (a *annealer) change(e int) int64 {
+	sets, c := 0, a.s.p.Elements[e]
+	a.s.w.steps += len(a.s.w.into[e])
+	for _, i := range a.s.w.into[e] {
+		if open := a.open[a.s.w.set[i]]; a.in[e] && open == 0 || !a.in[e] && open == 1 {
+			sets++
+		}
+	}
+	if a.in[e] {
+		c, sets = -c, -sets
+	}
+	n := a.s.p.Pick
+	return c + a.lacking*int64(max(0, n-a.count-sets)-max(0, n-a.count))
+}
+
+// flip takes element e into the union, or out of it.
+func (a *annealer) flip(e int) {
+	more := -1
+	a.in[e] = !a.in[e]
+	if a.cost += a.s.p.Elements[e]; !a.in[e] {
+		a.cost, more = a.cost-2*a.s.p.Elements[e], 1
+	}
+	a.s.w.steps += len(a.s.w.into[e])
+	for _, i := range a.s.w.into[e] {
+		open := &a.open[a.s.w.set[i]]
+		if *open == 0 {
+			a.count--
+		}
+		if *open += more; *open == 0 {
+			a.count++
+		}
+	}
+	if a.count >= a.s.p.Pick && (a.least < 0 || a.cost < a.least) {
+		a.best, a.least = append(a.best[:0], a.in...), a.cost
+	}
+}
+
+// answer tries the cheapest sets within a union, mended by swaps.
+func (s *searcher) answer(union []bool) {
+	whole, _ := s.weights()
+	g := s.greedy(whole)
+	for e, in := range union {
+		if in {
+			g.buy(e)
+		}
+	}
+	s.complete(g)
+	s.from(g.taken, whole, whole)
+}

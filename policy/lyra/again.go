@@ -1,0 +1,157 @@
+package lyra
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
+)
+
+// A memo is what was read of a job that runs. It holds while the job's row and the types of nodes
+// stay as they are. Then only the time has to be read again, and whether its place is still its own.
+type memo struct {
+	version  int    // of layout when it was made; 0: there is none
+	turn     int    // of layout when nodes and span were right
+	at       int    // GPU type
+	span     [3]int // what it may have of that: see grant.Round.Range
+	pair     int
+	base     cluster.Placement
+	flex     cluster.Placement
+	nodes    []int            // of the shares of its placement
+	flexible []int            // GPUs of flexible workers there; nil: none
+	has      allocate.Workers // in all
+	whole    bool             // flexible GPUs of each type are whole workers
+	curve    *curve           // that its speeds are from; nil: none
+}
+
+// again returns a job as it was read in the last round, if its row and the types are the same;
+// otherwise as one of which nothing is read.
+func (p *Policy) again(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
+	for p.at < len(p.last) && older(p.last[p.at].Job, j) {
+		p.at++
+	}
+	if p.at == len(p.last) || p.last[p.at].Job != j {
+		return &tenant{Job: j, pair: none, aim: none, pinned: pinned}
+	}
+	t := p.last[p.at]
+	if pinned || t.pinned || t.lost || t.memo.version == 0 || t.memo.version != p.layout.version || len(s.Classes) > 0 {
+		*t = tenant{Job: j, pair: none, aim: none, pinned: pinned}
+	}
+	return t
+}
+
+// older reports whether a job comes before another in snapshots.
+func older(a, b *policy.Job) bool {
+	if a == b {
+		return false
+	}
+	c := a.Submitted.Compare(b.Submitted)
+	return c < 0 || c == 0 && a.ID < b.ID
+}
+
+// remember keeps what was read of a job, at GPU type at, if it may have some of that.
+func (r *round) remember(t *tenant, at int) {
+	if t.least == 0 {
+		return
+	}
+	t.memo = memo{version: r.p.layout.version, at: at, pair: t.pair, base: t.base, flex: t.flex, has: r.has(t), whole: r.whole(t)}
+	for k, s := range t.Placement {
+		if gpus := on(t.flex, s.Node); gpus > 0 {
+			t.memo.flexible = append(t.memo.flexible, make([]int, len(t.Placement)-len(t.memo.flexible))...)
+			t.memo.flexible[k] = gpus
+		}
+	}
+	if t.rates != nil {
+		t.memo.curve = r.p.curves[place{t.ID, at}]
+	}
+	t.memo.span = r.span(t)
+	r.locate(t)
+	t.untouched = true
+}
+
+// span is grant.Round.Range on the type that a job is on.
+func (r *round) span(t *tenant) [3]int {
+	least, most, step := r.Range(t.index, t.memo.at)
+	return [3]int{least, most, step}
+}
+
+// locate finds the nodes of a job's placement, and reports whether all are there.
+func (r *round) locate(t *tenant) bool {
+	t.memo.nodes, t.memo.turn = t.memo.nodes[:0], r.p.layout.turn
+	for _, s := range t.Placement {
+		n, ok := r.s.Cluster.Index(s.Node)
+		if !ok {
+			return false
+		}
+		t.memo.nodes = append(t.memo.nodes, n)
+	}
+	return true
+}
+
+// holds reports whether a memo holds, and there is room for what the job has.
+func (r *round) holds(t *tenant) bool {
+	if t.memo.turn != r.p.layout.turn && (t.modelled() || r.span(t) != t.memo.span || !r.locate(t)) {
+		return false
+	}
+	for k, n := range t.memo.nodes {
+		if !r.room.Has(n, &t.Placement[k].Resources) {
+			return false
+		}
+	}
+	return true
+}
+
+// whole reports whether the flexible GPUs of a job are whole workers on each type.
+func (r *round) whole(t *tenant) bool {
+	for _, at := range r.pairs[t.pair] {
+		if at != none && len(t.flex) > 0 && r.s.Cluster.On(t.flex, r.types[at].Type).GPUs()%r.gpus(t, at, 1) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// resume is settle for a job of which there is a memo.
+func (r *round) resume(t *tenant) {
+	if !r.holds(t) {
+		*t = tenant{Job: t.Job, index: t.index, pair: none, aim: none}
+		r.settle(t)
+		return
+	}
+	t.pair, t.base, t.flex, t.untouched = t.memo.pair, t.memo.base, t.memo.flex, true
+	t.want, t.stuck, t.refused = allocate.Workers{}, false, policy.Reason{}
+	if t.memo.curve != nil {
+		t.memo.curve.seen = r.s.Round
+	}
+	t.basis.Now = r.s.Now
+	t.work = unread
+	r.occupy(t)
+}
+
+// occupy takes what a job holds, by its memo, and notes its workers.
+func (r *round) occupy(t *tenant) {
+	for k, n := range t.memo.nodes {
+		s, h, flexible := &t.Placement[k].Resources, &r.nodes[n], 0
+		r.room.TakeFrom(n, s)
+		r.free[h.t] -= s.GPUs
+		if t.memo.flexible != nil {
+			flexible = t.memo.flexible[k]
+		}
+		h.flexible += flexible
+		if h.base += s.GPUs - flexible; h.loaned && s.GPUs > flexible {
+			h.lasts(r.end(t))
+		}
+	}
+}
+
+// A layout is what follows from the nodes alone.
+type layout struct {
+	of      *cluster.Cluster
+	turn    int // how many clusters there were
+	version int // how many times their types differed from those before
+	types   []cluster.TypeInfo
+	lent    []bool // by type: all its nodes are on loan
+	pairs   []pair
+	spots   []spot // by type
+	nodes   []host // by node, without workers
+	spare   []host // memory for those of a round
+}
