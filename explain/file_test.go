@@ -130,8 +130,8 @@ func asText(t testing.TB, s *Story) string {
 // read: damage behind them is not met.
 func TestAtIn_of_a_job_that_is_not_there(t *testing.T) {
 	text := checkpointed(t, "fifo", clusters[""])
-	line := bytes.Index(text, []byte(`"round":{`))
-	copy(text[line+9:], "####")
+	_, inRound, _ := bytes.Cut(text, []byte(`"round":{`))
+	copy(inRound, "####")
 	f := opened(t, text)
 	_, at := AtIn(f, "cifar10-00", 3*time.Hour)
 	_, life := LifeIn(f, "cifar10-00")

@@ -34,12 +34,11 @@ func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {
 		return fresh, spare, err
 	}
-	p, placer, work, err := o.Decided(ctx, s.Now)
-	if err != nil {
-		return fresh, spare, nil
+	if p, placer, work, err := o.Decided(ctx, s.Now); err == nil {
+		so.First = soonest
+		return newGoesOn(p, s, o.Plan, work), placer, nil
 	}
-	so.First = soonest
-	return newGoesOn(p, s, o.Plan, work), placer, nil
+	return fresh, spare, nil
 }
 
 // soonest is the time from the beginning of a simulation to a round that was decided before: a scheduler has none at the
