@@ -13,21 +13,44 @@ import (
 // bound that its policy proved: 1 - the sum of jobs' speeds, each relative to that
 // with its GPU-proportional share, over the bound on that sum. Rounds without a
 // bound, and clusters that do not count CPUs, have none.
-type gaps struct{ run *Run }
+type gaps struct {
+	run   *Run
+	known map[*policy.Job]speedup
+}
+
+// A speedup is the speed of a job on an allocation, as relative has it.
+type speedup struct {
+	of    cluster.Allocation
+	on    *cluster.Cluster
+	speed float64
+}
 
 // Event implements scheduler.Observer.
-func (gaps) Event(time.Time, scheduler.Event) {}
+func (*gaps) Event(time.Time, scheduler.Event) {}
 
 // Round implements scheduler.Observer.
-func (g gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+func (g *gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	if p.Stats.Bound <= 0 || !s.Cluster.Types()[0].Counts() {
 		return
 	}
 	sum := 0.0
 	for i, j := range s.Jobs {
-		sum += relative(s, j, &p.Jobs[i].Allocation)
+		sum += g.relative(s, j, &p.Jobs[i].Allocation)
 	}
 	g.run.Gaps = append(g.run.Gaps, 1-sum/p.Stats.Bound)
+}
+
+// relative returns relative, once for each row and allocation.
+func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
+	if k, ok := g.known[j]; ok && k.of == *a && k.on == s.Cluster {
+		return k.speed
+	}
+	if g.known == nil || len(g.known) > 2*len(s.Jobs)+64 { // mostly of rows that are gone
+		g.known = make(map[*policy.Job]speedup, len(s.Jobs))
+	}
+	speed := relative(s, j, a)
+	g.known[j] = speedup{*a, s.Cluster, speed}
+	return speed
 }
 
 // relative returns the believed speed of a job on an allocation over that with the

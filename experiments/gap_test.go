@@ -38,12 +38,21 @@ func TestGaps(t *testing.T) {
 	}}
 	p := &policy.Plan{Jobs: []policy.Decision{one(8), one(4), one(4), {}}}
 	run := &Run{}
-	g := gaps{run}
+	g := &gaps{run: run}
 	g.Round(s, p, nil) // no bound
 	p.Stats.Bound = 10
 	g.Round(s, p, nil)
 	if len(run.Gaps) != 1 || math.Abs(run.Gaps[0]-0.5) > 1e-12 {
 		t.Fatalf("gaps %v, want one of 0.5", run.Gaps)
+	}
+	before := run.Gaps[0]
+	g.Round(s, p, nil)
+	p.Jobs[0] = one(4) // the same row with less
+	g.Round(s, p, nil)
+	p.Jobs[0] = one(8)
+	g.Round(s, p, nil)
+	if again, less, back := run.Gaps[1], run.Gaps[2], run.Gaps[3]; again != before || less <= before || back != before {
+		t.Errorf("gaps %v, want the first once more, a larger one, and the first", run.Gaps)
 	}
 	runs := []Measured{{gaps: []float64{0.5, 0.1}}, {gaps: []float64{0.3}}}
 	worst, _ := findMetric("bound_gap_worst_pct")

@@ -149,7 +149,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 		obs = append(obs, w.Observer(&Decider{s, p, placer, so, nodes, d.again(c).Fresh}))
 	}
 	refused := &watcher{run}
-	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, refused, gaps{run}}, obs...)...)
+	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, refused, &gaps{run: run}}, obs...)...)
 	if errors.Is(err, errHorizon) || ctx.Err() != nil {
 		run.Unfinished, err = true, nil
 	}
