@@ -124,7 +124,7 @@ func (p *Policy) number() int {
 	return p.next
 }
 
-// place starts jobs that were admitted, as they were, on the nodes of their flavors.
+// place binds pods of jobs that were admitted, as they were, to nodes of their flavors, and starts those that have all their pods.
 func (p *Policy) place(r *round) {
 	line := slices.DeleteFunc(slices.Clone(r.line), func(i int) bool {
 		_, ok := p.admitted[r.Snapshot.Jobs[i].ID]
@@ -134,16 +134,7 @@ func (p *Policy) place(r *round) {
 		return cmp.Compare(p.admitted[r.Snapshot.Jobs[a].ID].number, p.admitted[r.Snapshot.Jobs[b].ID].number)
 	})
 	for _, i := range line {
-		j := r.Snapshot.Jobs[i]
-		for t := range r.Types {
-			info := &r.Types[t]
-			if r.closed[t] || !grant.Usable(j, info) || !r.flavored(j, p.admitted[j.ID].flavor, info.Type) || r.Free(t) < grant.Size(j, info.Type) {
-				continue
-			}
-			if on := bind(r.nodes, j, info); on != nil && r.start(i, t, on) {
-				break
-			}
-		}
+		r.bind(i, p.admitted[r.Snapshot.Jobs[i].ID].flavor)
 	}
 }
 

@@ -64,7 +64,7 @@ func policyOf(t interface{ Fatal(...any) }, text string) *kueue.Policy {
 	return kueue.New(kueue.Options{Queues: queues})
 }
 
-// decided plans a round and returns who is where, or why not.
+// decided plans a round and returns who has what, or why not: "j a=8" has eight GPUs of type a.
 func decided(t *testing.T, p policy.Policy, c *cluster.Cluster, jobs ...*policy.Job) string {
 	t.Helper()
 	s := &policy.Snapshot{Now: start, Length: time.Minute, Cluster: c, Jobs: jobs}
@@ -77,12 +77,9 @@ func decided(t *testing.T, p policy.Policy, c *cluster.Cluster, jobs ...*policy.
 	}
 	var all []string
 	for i, j := range jobs {
-		where, d := []string{}, &plan.Jobs[i]
-		for _, share := range d.Placement {
-			where = append(where, fmt.Sprintf("%s=%d", share.Node, share.GPUs))
-		}
-		said := strings.Join(where, ",")
-		if said == "" {
+		d := &plan.Jobs[i]
+		said := fmt.Sprintf("%s=%d", d.Allocation.GPUType, d.Placement.GPUs())
+		if d.Allocation.IsZero() {
 			said = fmt.Sprintf("(%v %g/%g)", d.Why.Kind, d.Why.Value, d.Why.Limit)
 		}
 		all = append(all, string(j.ID)+" "+said)
@@ -106,32 +103,32 @@ func TestPlan_quota(t *testing.T) {
 		"within the quota": {
 			"x big=a:8",
 			[]*policy.Job{waits("j", "x", 8, 8), waits("k", "x", 1, 1)},
-			"j a0=8; k (waiting: quota 0/1)",
+			"j a=8; k (waiting: quota 0/1)",
 		},
 		"a smaller one passes": {
 			"x big=a:8",
 			[]*policy.Job{runs("r", "x", 4, "a0"), waits("j", "x", 8, 8), waits("k", "x", 4, 4)},
-			"r a0=4; j (waiting: quota 0/8); k a1=4",
+			"r a=4; j (waiting: quota 0/8); k a=4",
 		},
 		"none passes a strict queue's first": {
 			"x! big=a:8",
 			[]*policy.Job{runs("r", "x", 4, "a0"), waits("j", "x", 8, 8), waits("k", "x", 4, 4)},
-			"r a0=4; j (waiting: quota 4/8); k (waiting: queue order 1/4)",
+			"r a=4; j (waiting: quota 4/8); k (waiting: queue order 1/4)",
 		},
 		"by priority": {
 			"x big=a:8",
 			[]*policy.Job{waits("j", "x", 8, 8), urgent},
-			"j (waiting: quota 0/8); z a0=8",
+			"j (waiting: quota 0/8); z a=8",
 		},
 		"the next flavor": {
 			"x big=a:8 small=b:4",
 			[]*policy.Job{runs("r", "x", 8, "a0"), waits("j", "x", 4, 4)},
-			"r a0=8; j b0=4",
+			"r a=8; j b=4",
 		},
 		"a flavor on whose nodes it may not run": {
 			"x big=a:8 small=b:4",
 			[]*policy.Job{runs("r", "x", 8, "a0"), waits("j", "x", 4, 4, "a")},
-			"r a0=8; j (waiting: quota 0/4)",
+			"r a=8; j (waiting: quota 0/4)",
 		},
 		"more than there will ever be": {
 			"x big=a:8",
@@ -141,27 +138,27 @@ func TestPlan_quota(t *testing.T) {
 		"borrowed": {
 			"x@c big=a:8; y@c big=a:16",
 			[]*policy.Job{waits("j", "x", 24, 8)},
-			"j a0=8,a1=8,a2=8",
+			"j a=24",
 		},
 		"borrowed up to the limit": {
 			"x@c big=a:8+8; y@c big=a:16",
 			[]*policy.Job{waits("j", "x", 24, 8), waits("k", "x", 16, 8)},
-			"j (impossible on this cluster 0/0); k a0=8,a1=8",
+			"j (impossible on this cluster 0/0); k a=16",
 		},
 		"lent up to the limit": {
 			"x@c big=a:8; y@c big=a:16-8",
 			[]*policy.Job{waits("j", "x", 16, 8), waits("k", "x", 8, 8), waits("l", "y", 8, 8)},
-			"j a1=8,a2=8; k (waiting: quota 0/8); l a0=8",
+			"j a=16; k (waiting: quota 0/8); l a=8",
 		},
 		"who need not borrow comes first in a cycle": {
 			"x@c big=a:8; y@c big=a:8",
 			[]*policy.Job{waits("j", "x", 16, 8), waits("k", "y", 8, 8)},
-			"j (waiting: quota 8/16); k a0=8",
+			"j (waiting: quota 8/16); k a=8",
 		},
 		"a queue that is not named has no quota": {
 			"x big=a:8",
 			[]*policy.Job{waits("j", "other", 24, 8)},
-			"j a0=8,a1=8,a2=8",
+			"j a=24",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,24 +169,48 @@ func TestPlan_quota(t *testing.T) {
 	}
 }
 
-// Pods go where least is asked for; a job that was admitted and does not fit uses its quota.
+// Where nodes count CPUs, each pod goes where fewest are asked for.
+func TestPlan_spreads(t *testing.T) {
+	var all []cluster.Node
+	for _, id := range []cluster.NodeID{"a0", "a1", "a2"} {
+		all = append(all, cluster.Node{ID: id, GPUType: "a", Capacity: cluster.Resources{GPUs: 8, CPUs: 96, Memory: 1 << 40}})
+	}
+	c, err := cluster.New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.Snapshot{Now: start, Length: time.Minute, Cluster: c, Jobs: []*policy.Job{waits("j", "x", 1, 1), waits("k", "x", 4, 2), waits("l", "x", 1, 1)}}
+	for _, j := range s.Jobs {
+		j.CPUs = 8 * float64(j.GPUs)
+	}
+	plan, err := policyOf(t, "").Plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%s %s %s", plan.Jobs[1].Placement[0].Node, plan.Jobs[1].Placement[1].Node, plan.Jobs[2].Placement[0].Node), "a1 a2 a0"; got != want {
+		t.Errorf("two pods with 16 CPUs each beside one with 8, and one more: on %s, want %s", got, want)
+	}
+}
+
+// A job that was admitted, and whose pods do not fit on nodes, uses its quota.
 func TestPlan_nodes(t *testing.T) {
 	c := nodes(t, 2, 0)
-	if got, want := decided(t, policyOf(t, "x big=a:16"), c, waits("j", "x", 2, 2), waits("k", "x", 4, 2)), "j a0=2; k a0=2,a1=2"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
 	p := policyOf(t, "x big=a:16")
 	wide, small := waits("j", "x", 8, 8), waits("k", "x", 8, 4)
 	first, second := runs("r", "other", 1, "a0"), runs("s", "other", 1, "a1")
-	if got, want := decided(t, p, c, first, second, wide, small), "r a0=1; s a1=1; j (waiting: no capacity 6/8); k a0=4,a1=4"; got != want {
+	if got, want := decided(t, p, c, first, second, wide, small), "r a=1; s a=1; j (waiting: no capacity 6/8); k a=8"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got, want := decided(t, policyOf(t, "x big=a:16"), c, first, second, wide), "r a0=1; s a1=1; j (evicted: fragmentation 0/0)"; got != want {
+	if got, want := decided(t, policyOf(t, "x big=a:16"), c, first, second, wide), "r a=1; s a=1; j (evicted: fragmentation 0/0)"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := decided(t, policyOf(t, ""), c, runs("r", "x", 8, "a0"), waits("j", "x", 16, 8), waits("k", "x", 1, 1)),
+		"r a=8; j (waiting: no capacity 8/16); k (evicted: fragmentation 0/0)"; got != want {
+		t.Errorf("%s, want %s: a pod of j has the node that is idle", got, want)
 	}
 	small = runs("k", "x", 4, "a0", "a1")
 	if got, want := decided(t, p, c, first, second, wide, small, waits("l", "x", 1, 1)),
-		"r a0=1; s a1=1; j (waiting: no capacity 6/8); k a0=4,a1=4; l (waiting: quota 0/1)"; got != want {
+		"r a=1; s a=1; j (waiting: no capacity 6/8); k a=8; l (waiting: quota 0/1)"; got != want {
 		t.Errorf("%s, want %s: the quota is used by k, and by j, which waits for nodes", got, want)
 	}
 }

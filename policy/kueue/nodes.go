@@ -2,9 +2,12 @@ package kueue
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -37,7 +40,11 @@ func (n *node) take(what, asked cluster.Resources) {
 	n.free = cluster.Resources{GPUs: n.free.GPUs - what.GPUs, CPUs: n.free.CPUs - what.CPUs, Memory: n.free.Memory - what.Memory}
 	n.asked.CPUs += asked.CPUs
 	n.asked.Memory += asked.Memory
-	n.asked.GPUs += what.GPUs
+}
+
+// room reports whether so much is free.
+func (n *node) room(what cluster.Resources) bool {
+	return n.free.GPUs >= what.GPUs && n.free.CPUs >= what.CPUs-1e-9 && n.free.Memory >= what.Memory
 }
 
 // asks returns the CPUs and memory that a job asks for with some of its GPUs.
@@ -58,32 +65,33 @@ func pods(j *policy.Job, t *cluster.TypeInfo) (n, gpus int) {
 	return n, size / n
 }
 
-// bind returns the nodes of so many pods of a job, one after another; nil if they do not all fit. It takes nothing.
-func bind(all []node, j *policy.Job, t *cluster.TypeInfo) []int {
-	n, gpus := pods(j, t)
-	what, asked := need(j, t, gpus, n*gpus), asks(j, gpus, n*gpus)
-	var on []int
-	for range n {
-		at := least(all, t.Type, what)
-		if at < 0 {
-			break
+// bind binds the pods of a job to nodes, one after another, and starts the job if all have one. Pods that have one keep it in this round, if
+// others have none: jobs that were admitted later get what is left.
+func (r *round) bind(i, flavor int) {
+	j := r.Snapshot.Jobs[i]
+	for t := range r.Types {
+		info := &r.Types[t]
+		if r.closed[t] || !grant.Usable(j, info) || !r.flavored(j, flavor, info.Type) {
+			continue
 		}
-		all[at].take(what, asked)
-		on = append(on, at)
+		n, gpus := pods(j, info)
+		what, asked := need(j, info, gpus, n*gpus), asks(j, gpus, n*gpus)
+		var on []int
+		for len(on) < n {
+			at := pick(r.nodes, info, what, j.ID, len(on))
+			if at < 0 {
+				break
+			}
+			r.nodes[at].take(what, asked)
+			on = append(on, at)
+		}
+		if len(on) == n && r.Free(t) >= n*gpus {
+			r.start(i, t, on)
+		}
+		if len(on) > 0 {
+			return
+		}
 	}
-	back, none := negative(what), negative(asked)
-	for _, at := range on {
-		all[at].take(back, none)
-	}
-	if len(on) < n {
-		return nil
-	}
-	return on
-}
-
-// negative returns what undoes a take.
-func negative(r cluster.Resources) cluster.Resources {
-	return cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory}
 }
 
 // need returns what a pod takes of a node: the CPUs and memory that it asks for, or else the GPU-proportional share, where nodes
@@ -99,32 +107,29 @@ func need(j *policy.Job, t *cluster.TypeInfo, gpus, of int) cluster.Resources {
 	return what
 }
 
-// least returns the node of a type with room on which least is asked for, relative to what it has: CPUs, or GPUs where nobody asks for
-// CPUs; -1: there is none. The first in the order of the cluster is taken where several are alike.
-func least(all []node, t cluster.GPUType, what cluster.Resources) int {
-	best := -1
+// pick returns the node for a pod of a job: of those of a type with room, the one on which least is asked for. Where it is not known what
+// CPUs nodes have, nor are their scores: these are whole percents of CPUs and memory, and alike where pods ask for few. Then one is picked
+// as good as at random, as kube-scheduler does among nodes of the same score. -1: none has room.
+func pick(all []node, t *cluster.TypeInfo, what cluster.Resources, of job.ID, pod int) int {
+	var fit []int
 	for i := range all {
-		n := &all[i]
-		if n.GPUType != t || n.free.GPUs < what.GPUs || n.free.CPUs < what.CPUs-1e-9 || n.free.Memory < what.Memory {
-			continue
-		}
-		if best < 0 || busier(&all[best], n) {
-			best = i
+		if n := &all[i]; n.GPUType == t.Type && n.room(what) {
+			fit = append(fit, i)
 		}
 	}
-	return best
-}
-
-// busier reports whether more is asked for on a than on b.
-func busier(a, b *node) bool {
-	if a.asked.CPUs != b.asked.CPUs {
-		return a.asked.CPUs > b.asked.CPUs
+	switch {
+	case len(fit) == 0:
+		return -1
+	case t.Counts():
+		return slices.MinFunc(fit, func(a, b int) int { return cmp.Compare(all[a].asked.CPUs, all[b].asked.CPUs) })
 	}
-	return float64(a.asked.GPUs)/float64(a.Capacity.GPUs) > float64(b.asked.GPUs)/float64(b.Capacity.GPUs)
+	h := fnv.New64a()
+	fmt.Fprint(h, of, pod)
+	return fit[h.Sum64()%uint64(len(fit))]
 }
 
 // start grants a job pods on nodes.
-func (r *round) start(i, t int, on []int) bool {
+func (r *round) start(i, t int, on []int) {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	_, gpus := pods(j, info)
 	what := need(j, info, gpus, len(on)*gpus)
@@ -142,12 +147,7 @@ func (r *round) start(i, t int, on []int) bool {
 	for _, s := range where {
 		a.CPUs, a.Memory = a.CPUs+s.CPUs, a.Memory+s.Memory
 	}
-	if !r.Assign(i, t, a) {
-		return false
+	if r.Assign(i, t, a) {
+		r.Plan().Jobs[i].Placement = where
 	}
-	r.Plan().Jobs[i].Placement = where
-	for _, at := range on {
-		r.nodes[at].take(what, asks(j, gpus, len(on)*gpus))
-	}
-	return true
 }

@@ -98,16 +98,12 @@ func (q *question) run(ctx context.Context, stdout io.Writer, args []string) err
 	if err := q.prepare(ctx, args); err != nil {
 		return err
 	}
-	if err := q.past.load(ctx, q.config, q.stderr); err != nil {
+	if err := q.load(ctx); err != nil {
 		return err
 	}
 	if q.past.recorded == nil {
 		return cli.Hinted(fmt.Errorf("%s says nothing of when its jobs started", q.config.Trace), "oxgang whatif reads what this prints: "+slurm.Export)
 	}
-	if err := q.own.learn(q.past.recorded); err != nil {
-		return err
-	}
-	q.config.Settings = append(slices.Clone(q.own.settings), q.config.Settings...)
 	a, err := q.answer(ctx)
 	if err != nil {
 		return err
@@ -125,6 +121,18 @@ func (q *question) run(ctx context.Context, stdout io.Writer, args []string) err
 		return cli.Write(stdout, "csv", a.Rows)
 	}
 	return cli.Write(stdout, q.format, a)
+}
+
+// load reads the history, and what it says of the cluster's own policy.
+func (q *question) load(ctx context.Context) error {
+	if err := q.past.load(ctx, q.config, q.stderr); err != nil || q.past.recorded == nil {
+		return err
+	}
+	if err := q.own.learn(q.past.recorded); err != nil {
+		return err
+	}
+	q.config.Settings = append(slices.Clone(q.own.settings), q.config.Settings...)
+	return nil
 }
 
 // prepare checks what was asked, and completes the configuration.

@@ -1,9 +1,13 @@
 package simulate
 
 import (
+	"io"
+	"math"
+	"path/filepath"
 	"testing"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/trace"
 )
 
@@ -24,4 +28,17 @@ func TestOwn_kueue(t *testing.T) {
 	if want := "kueue.queues=team-a@all big=a100|h100:24+8; team-b@all! big=*:16-4"; len(o.settings) != 1 || o.settings[0] != want {
 		t.Errorf("settings %q, want %q", o.settings, want)
 	}
+}
+
+// TestWhatIf_kueue: a history of a real Kueue 0.19 and kube-scheduler 1.36 on 16 fake nodes, of 159 jobs in a quarter of an hour and what they took to end, with three
+// queues, of which two borrow from each other. TestRecordHistory of test/rig/eco made it. It is replayed under Kueue's quotas as they were. No single
+// replay is near, because chance picks nodes and seconds; their average is. Without what pods hold that wait for others it was 9 % off.
+func TestWhatIf_kueue(t *testing.T) {
+	q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 2}
+	a := answered(t, q, filepath.Join("testdata", "kueue", "k1.json.gz"))
+	if a.Own != "kueue" || math.Abs(a.average) > 0.05 {
+		t.Errorf("own policy %s: mean wait %+.1f %% off on average, want kueue, and at most 5", a.Own, 100*a.average)
+	}
+	t.Log(a.Trust.Errors(), a.average)
+	stampedEverywhere(t, a)
 }

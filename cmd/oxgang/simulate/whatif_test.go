@@ -22,10 +22,16 @@ func asked(t *testing.T, name, configured string, change func(*question)) *answe
 	if change != nil {
 		change(q)
 	}
-	if err := q.prepare(t.Context(), []string{filepath.Join(dir, name)}); err != nil {
+	return answered(t, q, filepath.Join(dir, name))
+}
+
+// answered answers a question about a history.
+func answered(t *testing.T, q *question, history string) *answer {
+	t.Helper()
+	if err := q.prepare(t.Context(), []string{history}); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.past.load(t.Context(), q.config, io.Discard); err != nil {
+	if err := q.load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	a, err := q.answer(t.Context())

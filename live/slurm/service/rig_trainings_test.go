@@ -133,7 +133,8 @@ func (th *theatre) tell(state string) {
 	}
 	th.stop()
 	select {
-	case <-th.gone:
+	case err := <-th.gone:
+		th.t.Logf("the scheduler ends with %v", err)
 	case <-time.After(time.Minute): // it had ended before
 	}
 	th.t.Logf("journals and records: %s", keep(th.t, state))
@@ -153,7 +154,7 @@ func (th *theatre) tell(state string) {
 
 // keep copies a folder to where it stays, and returns that.
 func keep(t *testing.T, folder string) string {
-	kept, err := os.MkdirTemp("", "oxgang-rig-")
+	kept, err := os.MkdirTemp("", "oxgang-rig-") //nolint:usetesting // it stays after the test
 	if err == nil {
 		err = os.CopyFS(kept, os.DirFS(folder))
 	}

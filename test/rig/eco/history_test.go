@@ -39,7 +39,7 @@ func TestRecordHistory(t *testing.T) {
 	for time.Since(begin) < time.Duration(minutes)*time.Minute {
 		submits(t, c, r, jobs)
 		jobs++
-		time.Sleep(time.Duration(r.ExpFloat64() * float64(4*time.Second)))
+		time.Sleep(time.Duration(r.ExpFloat64() * float64(5*time.Second)))
 	}
 	idle := func(ctx context.Context) error {
 		said, err := kubectl(ctx, c, "", "get", "jobs", "-o", `jsonpath={range .items[*]}{.status.completionTime}{"\n"}{end}`)
