@@ -32,7 +32,7 @@ func leap(t *testing.T, clock eventqueue.Clock, do func()) (int, *Driver, *prome
 		t.Fatal(err)
 	}
 	w, d, count := newToyAt(eventqueue.NewWithClock(clock), testCluster(t), toyJob("first"), toyJob("second")), New(o), &rounds{}
-	w.specs["first"].Target, w.specs["second"].Target = 1e9, 1e9
+	w.specs["first"].Target, w.specs["second"].Target = 2e5, 2e5 // seconds: longer than a clock is set by, and not so long that looks ahead take minutes
 	if err := d.Attach(w, nil); err != nil {
 		t.Fatal(err)
 	}
