@@ -233,6 +233,25 @@ func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
+// Stay names the nodes of jobs that keep what they hold, for a policy that finds nodes itself. It returns of which types it starts no
+// job in this round: those of which the placer has to find nodes for what is new, as a reservation of Oxgang's own, or whose nodes are not known.
+func (r *Round) Stay() (closed []bool) {
+	closed = make([]bool, len(r.Types))
+	for i, j := range r.Snapshot.Jobs {
+		d := &r.plan.Jobs[i]
+		switch {
+		case d.Allocation.IsZero():
+		case j.Holding() && d.Allocation.SameGPUs(&j.Allocation) && j.Placement != nil:
+			d.Allocation, d.Placement = j.Allocation, j.Placement
+		default:
+			for t := range r.Types {
+				closed[t] = closed[t] || d.Allocation.Has(r.Types[t].Type)
+			}
+		}
+	}
+	return closed
+}
+
 // Free returns the GPUs of type t that no job has got yet.
 func (r *Round) Free(t int) int { return r.free[t] }
 

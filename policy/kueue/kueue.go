@@ -50,33 +50,16 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("kueue: round %d: %w", s.Round, err)
 	}
 	p.admitted = policy.Forget(s, p.admitted)
-	r := &round{Round: grant.NewRound(s), ledger: newLedger(p.o.Queues), closed: make([]bool, len(s.Cluster.Types()))}
+	r := &round{Round: grant.NewRound(s), ledger: newLedger(p.o.Queues)}
 	r.KeepRunning() // 1. who runs stays
-	r.stay()
+	r.closed = r.Stay()
+	r.nodes = occupy(s, r.Plan())
 	r.lineUp()
 	p.charge(r) // 2. and uses quota, as does who was admitted
 	p.cycles(r) // 3. Kueue admits others
 	p.place(r)  // 4. and kube-scheduler places them
 	p.explain(r)
 	return r.Plan(), nil
-}
-
-// stay names the nodes of jobs that keep what they hold. Nodes for what is new, as a reservation of Oxgang's own, the placer finds later, and no
-// other job starts on nodes of its type in this round.
-func (r *round) stay() {
-	for i, j := range r.Snapshot.Jobs {
-		d := &r.Plan().Jobs[i]
-		switch {
-		case d.Allocation.IsZero():
-		case j.Holding() && d.Allocation.SameGPUs(&j.Allocation) && j.Placement != nil:
-			d.Allocation, d.Placement = j.Allocation, j.Placement
-		default:
-			for t := range r.Types {
-				r.closed[t] = r.closed[t] || d.Allocation.Has(r.Types[t].Type)
-			}
-		}
-	}
-	r.nodes = occupy(r.Snapshot, r.Plan())
 }
 
 // lineUp sorts the jobs without a decision.

@@ -48,9 +48,9 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if p.settled(s) { // nothing has happened since backfilling has found nothing to start
 		return p.plan, nil
 	}
-	r := &round{Round: grant.NewRound(s), now: s.Now, nodes: &p.nodes, closed: make([]bool, len(s.Cluster.Types()))}
+	r := &round{Round: grant.NewRound(s), now: s.Now, nodes: &p.nodes}
 	r.KeepRunning() // 1. who runs stays
-	r.stay()
+	r.closed = r.Stay()
 	p.lineUp(r) // 2. the others queue, by priority
 	due := p.backfills(s)
 	hopeful := r.hopeful()

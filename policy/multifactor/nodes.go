@@ -95,28 +95,6 @@ func (n *nodes) learn(c *cluster.Cluster, now time.Time) {
 	}
 }
 
-// stay leaves those who run on their nodes.
-func (r *round) stay() {
-	for i, j := range r.Snapshot.Jobs {
-		d := &r.Plan().Jobs[i]
-		switch {
-		case d.Allocation.IsZero():
-		case j.Holding() && d.Allocation.SameGPUs(&j.Allocation) && j.Placement != nil:
-			d.Allocation, d.Placement = j.Allocation, j.Placement
-		default:
-			r.close(&d.Allocation)
-		}
-	}
-}
-
-// close leaves the nodes for an allocation to the placer: it is new, as that of a reservation of Oxgang's own, or its nodes are
-// not known. No other job starts on nodes of its type in this round.
-func (r *round) close(a *cluster.Allocation) {
-	for t := range r.Types {
-		r.closed[t] = r.closed[t] || a.Has(r.Types[t].Type)
-	}
-}
-
 // take takes resources of a node until a time, and returns their release.
 func (n *nodes) take(i int, what cluster.Resources, until time.Duration) release {
 	m := &n.all[i]

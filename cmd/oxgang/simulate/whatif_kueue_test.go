@@ -32,8 +32,8 @@ func TestOwn_kueue(t *testing.T) {
 
 // TestWhatIf_kueue: histories of a real Kueue 0.19 and kube-scheduler 1.36 on 16 fake nodes, of 159 and 104 jobs in a quarter of an hour and what they took to
 // end, with three queues, of which two borrow from each other. TestRecordHistory of test/rig/eco made them. They are replayed under Kueue's quotas as
-// they were. No single replay need be near, because chance picks nodes and seconds; their average is. The first was in view when the policy was written: without
-// what pods hold that wait for others of their job it was 9 % off.
+// they were. No single replay need be near, because chance picks nodes and seconds; their average is. The first was in view when the policy was written. Where pods
+// that wait for others of their job held no nodes, it was 9 % off.
 func TestWhatIf_kueue(t *testing.T) {
 	for _, name := range []string{"k1.json.gz", "k2.json.gz"} {
 		q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 2}

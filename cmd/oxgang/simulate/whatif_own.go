@@ -77,7 +77,7 @@ func (o *ownSettings) learn(h *trace.History) error {
 		}
 	}
 	text := kueue.Format(queues)
-	if _, err := kueue.ParseQueues(text); err != nil { // a flavor without nodes, say
+	if _, err := kueue.ParseQueues(text); err != nil { // a name that stands for something there
 		return fmt.Errorf("queues of Kueue: %w", err)
 	}
 	o.kueue, o.settings = true, append(o.settings, "kueue.queues="+text)
