@@ -2,6 +2,7 @@ package grant_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,6 +42,30 @@ func TestRound_grants_keep_the_rules(t *testing.T) {
 		policy.FillProportional(s, plan)
 		if err := policy.Check(s, plan); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// Jobs that run stay on their nodes; a reservation that is granted has none yet, and closes its type to others.
+func TestRound_stay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := policytest.NewWorld(t).Snapshot()
+		r := grant.NewRound(s)
+		r.KeepRunning()
+		closed := r.Stay()
+		want := make([]bool, len(closed))
+		for i, j := range s.Jobs {
+			d := &r.Plan().Jobs[i]
+			kept := j.Holding() && len(j.Placement) > 0 && j.Allocation.SameGPUs(&d.Allocation)
+			if kept && !d.Placement.Equal(j.Placement) || !kept && d.Placement != nil {
+				t.Fatalf("job %d is placed on %v, has %v, which it keeps: %v", i, d.Placement, j.Placement, kept)
+			}
+			for k, info := range s.Cluster.Types() {
+				want[k] = want[k] || !d.Allocation.IsZero() && !kept && d.Allocation.Has(info.Type)
+			}
+		}
+		if !slices.Equal(closed, want) {
+			t.Fatalf("types closed %v, want %v: %v", closed, want, r.Plan().Jobs)
 		}
 	})
 }
