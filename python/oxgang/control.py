@@ -30,7 +30,7 @@ class Row(NamedTuple):
     parts: float = 0.0
     big_sqr: float = 0.0
     samples: float = 0.0
-    step_time: float = 0.0  # seconds, of the step before: the pass with exchange
+    step_time: float = 0.0  # seconds, of timing.LATE steps before: the pass with exchange
     sync_time: float = 0.0
     wait_time: float = 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -26,7 +27,7 @@ from .reporting import Reporter, cover
 from .rng import RandomState, mix, seed_all
 from .saving import Saver, Store, place
 from .steps import Steps, slowest, wrap
-from .timing import StepTimer, Times
+from .timing import LATE, StepTimer, Times
 from .version import CLIENT
 
 log = logging.getLogger("oxgang")
@@ -61,7 +62,7 @@ class Job:
         self._reporter: Reporter | None = None
         self._scheduler: tuple[Any, str] = (None, "")
         self._restored: tuple[Restored, float] | None = None
-        self._batch: Batch | None = None  # how the last step's was cut
+        self._batches: deque[Batch | None] = deque(maxlen=LATE + 1)  # how those of the last steps were cut
         self._closed = False
 
     def loader(self, dataset: Any, batch_size: int, *, max_batch_size: int | None = None, local_max: int | None = None,
@@ -223,13 +224,13 @@ class Job:
         self._obey(rows)
 
     def _tell(self, micro: Micro, before: Times) -> None:
-        """Reports; times are those of the step before, and so is the batch."""
+        """Reports; times are those of the step LATE steps before, and so is the batch."""
         assert self._loader is not None
         plan, epoch = self._loader.plan, self.position.epoch
         full = micro.batch == plan.total(epoch)
-        then, self._batch = self._batch, plan.used(epoch) if full else None
+        self._batches.append(plan.used(epoch) if full else None)
         if self._reporter is not None and before.step > 0:
-            self._reporter.observe(before, then)
+            self._reporter.observe(before, self._batches[0])
 
     def _obey(self, rows: list[Row]) -> None:
         """What all ranks do on what they have agreed on: stop, or follow rank 0's plan."""

@@ -1,7 +1,8 @@
 """How long passes take, the gradient exchange in them, and the wait for data.
 
-On a GPU the host runs ahead, so marks are CUDA events, read one step later; on a CPU they
-are readings of the clock. The exchange is measured by what of it is not hidden: from the
+On a GPU the host runs ahead, so marks are CUDA events, read when another step has been
+queued behind them: read earlier, they would hold the host back until the GPU has nothing to
+do. On a CPU they are readings of the clock. The exchange is measured by what of it is not hidden: from the
 last gradient of this rank to the end of backward. A rank that comes early also waits for
 others there, so of all ranks the one with the shortest exchange is believed.
 """
@@ -9,10 +10,13 @@ others there, so of all ranks the one with the shortest exchange is believed.
 from __future__ import annotations
 
 import time
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+
+LATE = 2  # steps, from the end of a step to the reading of its times
 
 
 class Marks:
@@ -46,7 +50,7 @@ class Times:
 
 
 class StepTimer:
-    """Times the passes of a step; `last` gives the times of the one before."""
+    """Times the passes of a step; `last` gives the times of the one LATE steps before."""
 
     def __init__(self, device: torch.device) -> None:
         self._marks = Marks(device)
@@ -56,7 +60,7 @@ class StepTimer:
         self._end: Any = None
         self._gaps: list[tuple[Any, Any]] = []  # ends and beginnings of passes
         self._host_wait = 0.0
-        self._done: tuple[Any, ...] | None = None
+        self._done: deque[tuple[Any, ...]] = deque(maxlen=LATE)
 
     def begin(self, wait: float) -> None:
         """A pass begins, after wait seconds for its data."""
@@ -77,14 +81,14 @@ class StepTimer:
         """A pass, with the optimiser's part if it stepped, is over."""
         self._end = self._marks.mark()
         if stepped:
-            self._done = (self._begin, self._ready, self._reduced, self._end, self._host_wait, self._gaps)
+            self._done.append((self._begin, self._ready, self._reduced, self._end, self._host_wait, self._gaps))
             self._host_wait, self._gaps = 0.0, []
 
     def last(self) -> Times:
-        """The times of the last step; zeros before the first."""
-        if self._done is None:
+        """The times of the step before the last; zeros while there is none."""
+        if len(self._done) < LATE:
             return Times()
-        begin, ready, reduced, end, host_wait, gaps = self._done
+        begin, ready, reduced, end, host_wait, gaps = self._done[0]
         seconds = self._marks.seconds
         sync = seconds(ready, reduced) if ready is not None and reduced is not None else 0.0
         idle = sum(seconds(a, b) for a, b in gaps) if gaps else host_wait
