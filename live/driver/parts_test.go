@@ -30,7 +30,7 @@ func inParts(t *testing.T, name string) {
 	o.Policy, o.Round = name, 5*time.Minute
 	w, d := newToy(testCluster(t), toyJob("first"), toyJob("second"), toyJob("third")), New(o)
 	for _, spec := range w.specs {
-		spec.Target = 3 * 3600
+		spec.Target, spec.Class = 3*3600, "toy" // so that a look knows how long those that wait take
 	}
 	if err := d.Attach(w, nil); err != nil {
 		t.Fatal(err)
