@@ -19,7 +19,7 @@ func TestObserve_looks_at_pods_that_matter(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, id := one(t, twin, v1alpha1.Resize)
-		for i := range 500 {
+		for i := range 60 {
 			p := pod(fmt.Sprintf("web-%d", i%50), fmt.Sprintf("web-%d", i), "cpu", "1")
 			p.ResourceVersion = ""
 			twin.Create(&p)
