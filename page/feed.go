@@ -24,21 +24,23 @@ type feed struct {
 
 var seed = maphash.MakeSeed()
 
-// look asks the source for its overview.
+// look asks the source for its overview. It is packed only if it is another.
 func (f *feed) look(ctx context.Context) {
 	overview, err := f.source.Overview(ctx, 0)
 	var text []byte
 	var hash uint64
 	if err == nil {
-		text, hash, err = marshal(overview)
+		hash, err = timeless(overview)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	same := f.number > 0 && (err == nil) == (f.err == nil) && (err != nil || hash == f.hash)
-	if f.err = err; same {
+	if f.same(hash, err) {
 		return
 	}
 	if err == nil {
+		text, err = packed(overview)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err = err; err == nil {
 		f.text, f.hash = text, hash
 	}
 	f.number++
@@ -48,15 +50,23 @@ func (f *feed) look(ctx context.Context) {
 	f.next = make(chan struct{})
 }
 
-// marshal returns an overview packed, and a hash of all but its time.
-func marshal(overview *Overview) (text []byte, hash uint64, err error) {
-	if text, err = packed(overview); err != nil {
-		return nil, 0, err
+// same reports whether an overview, or the error in its place, is what viewers have.
+func (f *feed) same(hash uint64, err error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.number == 0 || (err == nil) != (f.err == nil) || err == nil && hash != f.hash {
+		return false
 	}
-	timeless, s := *overview, *overview.Overview
-	s.At, s.Last, timeless.Overview = 0, 0, &s
-	plain, err := json.Marshal(timeless)
-	return text, maphash.Bytes(seed, plain), err
+	f.err = err
+	return true
+}
+
+// timeless returns a hash of all of an overview but its time.
+func timeless(overview *Overview) (uint64, error) {
+	other, s := *overview, *overview.Overview
+	s.At, s.Last, other.Overview = 0, 0, &s
+	plain, err := json.Marshal(other)
+	return maphash.Bytes(seed, plain), err
 }
 
 // now returns the overview, its number, and what is closed when there is another.
