@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // A Recorded is the Source of a journal.
@@ -20,13 +21,18 @@ type Recorded struct {
 	File  *journal.File
 	// Again adds to a moment what is known if its round is decided again; nil: nothing is added.
 	Again func(ctx context.Context, s *explain.Story)
+	// WhatIf answers what would be from a time on; nil: nobody can be asked.
+	WhatIf func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error)
 
 	once   sync.Once
 	series *Series
 	err    error
 }
 
-var _ Source = (*Recorded)(nil)
+var (
+	_ Source = (*Recorded)(nil)
+	_ Asker  = (*Recorded)(nil)
+)
 
 // Live implements Source.
 func (*Recorded) Live() bool { return false }
@@ -62,6 +68,14 @@ func (r *Recorded) Job(ctx context.Context, id job.ID, at time.Duration) (*Job, 
 	}
 	text, err := json.Marshal(moment)
 	return &Job{Begun: r.File.Header().Start, Life: life, Moment: text}, err
+}
+
+// Asks implements Asker.
+func (r *Recorded) Asks() bool { return r.WhatIf != nil }
+
+// Ask implements Asker. WhatIf must not be nil.
+func (r *Recorded) Ask(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error) {
+	return r.WhatIf(ctx, q, at)
 }
 
 // Log implements Source: a journal has no output of jobs.

@@ -60,6 +60,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/job", s.job)
 	mux.HandleFunc("GET /api/log", s.log)
 	mux.HandleFunc("GET /api/series", s.series)
+	mux.HandleFunc("GET /api/question", s.question)
 	mux.HandleFunc("GET /api/changes", s.feed.changes)
 	return s.guard(mux)
 }
@@ -136,6 +137,9 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	overview, err := s.source.Overview(r.Context(), t)
+	if err == nil {
+		overview.Asks = s.asker() != nil
+	}
 	answer(w, r, overview, err)
 }
 

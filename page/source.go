@@ -38,6 +38,8 @@ type Overview struct {
 	*explain.Overview
 	Title string `json:"title"` // the machine, or the journal
 	Live  bool   `json:"live"`
+	// Asks says that the source answers what would be: see Asker.
+	Asks bool `json:"asks,omitempty"`
 	// Banner is a problem that concerns all jobs; empty: there is none.
 	Banner string `json:"banner,omitempty"`
 }

@@ -61,8 +61,8 @@ type Shift struct {
 	Before, After Guess
 }
 
-// known reports whether both times are.
-func (h *Shift) known() bool { return certain(&h.Before) && certain(&h.After) }
+// Known reports whether both times are.
+func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
 // certain reports whether a time is known, in both simulations.
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
@@ -187,7 +187,7 @@ func answer(before, after []Times) *Answer {
 	for i := range after {
 		h := Shift{after[i].Job, ends[after[i].Job], after[i].End}
 		a.Jobs[i] = h
-		if !h.known() {
+		if !h.Known() {
 			a.Unknown++
 			continue
 		}

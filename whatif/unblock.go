@@ -47,7 +47,7 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	t := &replayed{of: of, ctx: ctx}
-	if c == nil {
+	if c == nil && !of.Rough {
 		t.every = max(1, int(of.At/max(so.Round, time.Second))/looks)
 	}
 	return t.round(r, c, m, so, &o)
@@ -68,6 +68,9 @@ func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 type Moment struct {
 	Job job.ID
 	At  time.Duration
+	// Rough says that ranges of the round need not hold: how far off predictions are in the run is not found out, which
+	// takes most of the time in a journal without checkpoints.
+	Rough bool
 }
 
 // looks is how often, up to the moment that is asked for, a recorded run without a checkpoint is looked ahead from, to

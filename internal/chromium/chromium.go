@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open returns a context of Chromium for chromedp, which lasts a minute and no longer than the test. It skips the test where there is no Chromium.
+// Open returns a context of Chromium for chromedp, which lasts two minutes and no longer than the test. It skips the test where there is no Chromium.
 func Open(t *testing.T) context.Context {
 	t.Helper()
 	if _, err := exec.LookPath("chromium"); err != nil {
@@ -20,7 +20,7 @@ func Open(t *testing.T) context.Context {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, time.Minute)
+	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(stop)
 	return ctx
 }

@@ -77,6 +77,7 @@ byId("time").addEventListener("input", (e) => {
 addEventListener("hashchange", () => {
   if (overview) void updateJob(overview).then(() => document.getElementById("job-title")?.focus());
 });
+byId("forget").addEventListener("click", () => { byId("answer-card").hidden = true; });
 byId("close").addEventListener("click", () => { location.hash = ""; });
 
 void update().then(updateSeries).then(() => {

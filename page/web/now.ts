@@ -1,5 +1,6 @@
 // Now: what needs a person, who has which GPU, what is idle and why, who waits and why.
 import { byId, counted, el, expected, gpus, hue, link, span, when } from "./dom";
+import { ask } from "./question";
 import type { Job, Node, Overview } from "./types";
 
 const waits = (j: Job): boolean => !j.holds;
@@ -37,7 +38,8 @@ function idle(overview: Overview): HTMLElement[] {
     if (t.starting) parts.push(`${t.starting} rented on their way`);
     if (t.price !== undefined) parts.push(`price ${Number(t.price.toPrecision(3))}`);
     if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.id}: ${first.sentence}` : `${t.free} free, and no job waits`);
-    return el("li", {}, el("b", {}, t.type), ": " + parts.join("; "));
+    const more = overview.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview) : undefined;
+    return el("li", {}, el("b", {}, t.type), ": " + parts.join("; ") + " ", more);
   });
 }
 

@@ -48,6 +48,38 @@
   }
   var link = (id) => el("a", { href: "#job=" + encodeURIComponent(id) }, id);
 
+  // web/question.ts
+  function ask(text, of, query, now) {
+    const button = el("button", { type: "button", class: "ask" }, text);
+    button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.at));
+    return button;
+  }
+  async function answer(of, query) {
+    byId("answer-card").hidden = false;
+    const heading = el("h2", { tabindex: "-1" }, of);
+    byId("answer").replaceChildren(heading, el("p", { class: "soft" }, "Simulating \u2026"));
+    heading.focus();
+    const got = await fetch("/api/question?" + query);
+    const said = got.ok ? show(await got.json()) : [el("p", { class: "bad" }, (await got.text()).trim())];
+    byId("answer").replaceChildren(heading, ...said);
+  }
+  function show(a) {
+    const known = a.sooner + a.later + a.same;
+    const mean2 = a.mean === 0 ? "In the mean they would end when they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
+    const all = [el("p", { class: "sentence" }, `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} as they do. ` + (known > 0 ? mean2 : "") + (a.unknown > 0 ? ` Of ${counted(a.unknown, "job")} the end is not known.` : ""))];
+    if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
+    all.push(el("p", { class: "soft" }, "By two simulations from this moment on, one with new jobs at the rate of the past and one without. Nothing was done."));
+    return all;
+  }
+  var head = () => el("thead", {}, el("tr", {}, ...["job", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
+  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), el("td", {}, between(s.before)), el("td", {}, between(s.after)));
+  var between = ([early, late]) => span(early) === span(late) ? `in ${span(early)}` : `in ${span(early)} to ${span(late)}`;
+  function onJob(id, now) {
+    const name = encodeURIComponent(id);
+    const size = el("input", { type: "number", min: "1", max: "9999", value: "1", "aria-label": "GPUs" });
+    return el("p", {}, "What if ", ask("it were cancelled?", () => `If ${id} were cancelled`, () => "cancel=" + name, now), " ", ask("it had as many GPUs:", () => `If ${id} had ${counted(Number(size.value), "GPU")}`, () => `resize=${name}&gpus=${size.value}`, now), " ", size);
+  }
+
   // web/job.ts
   function showJob(id, page, overview2, log) {
     const m = page.moment?.moment;
@@ -65,6 +97,7 @@
     const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
     if (m) all.push(el("p", { class: "sentence" }, m.sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
+    if (overview2.asks && m && m.phase !== "not submitted" && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(onJob(id, overview2));
     if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
@@ -128,7 +161,8 @@
       if (t.starting) parts.push(`${t.starting} rented on their way`);
       if (t.price !== void 0) parts.push(`price ${Number(t.price.toPrecision(3))}`);
       if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.id}: ${first.sentence}` : `${t.free} free, and no job waits`);
-      return el("li", {}, el("b", {}, t.type), ": " + parts.join("; "));
+      const more2 = overview2.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview2) : void 0;
+      return el("li", {}, el("b", {}, t.type), ": " + parts.join("; ") + " ", more2);
     });
   }
   function nodeOf(n) {
@@ -142,10 +176,10 @@
   }
   function table(id, jobs, overview2) {
     byId(id + "-count").textContent = String(jobs.length);
-    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row(j, overview2)));
+    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row2(j, overview2)));
     byId(id + "-more").replaceChildren(more(jobs.length, mostRows, "job"));
   }
-  function row(j, overview2) {
+  function row2(j, overview2) {
     const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
     const eta = expected(waits(j) ? j.start : j.end) ?? "";
     return el(
@@ -206,19 +240,19 @@
   var overview;
   var series;
   var at;
-  async function ask(path) {
-    const answer = await fetch(path);
-    if (!answer.ok) throw new Error((await answer.text()).trim());
-    return await answer.json();
+  async function ask2(path) {
+    const answer2 = await fetch(path);
+    if (!answer2.ok) throw new Error((await answer2.text()).trim());
+    return await answer2.json();
   }
   var named = () => location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : void 0;
   async function update() {
     try {
       if (overview === void 0) {
-        overview = await ask("/api/overview");
+        overview = await ask2("/api/overview");
         if (!overview.live) at = overview.last / 2;
       }
-      overview = await ask("/api/overview?at=" + (at ?? 0));
+      overview = await ask2("/api/overview?at=" + (at ?? 0));
       byId("title").textContent = overview.title;
       document.title = overview.title + " \xB7 Oxgang";
       byId("facts").textContent = `policy ${overview.policy} \xB7 ` + (overview.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
@@ -237,9 +271,9 @@
     if (id === void 0) return;
     const query = `id=${encodeURIComponent(id)}&at=${now.at}`;
     try {
-      const page = await ask("/api/job?" + query);
-      const answer = now.live ? await fetch("/api/log?" + query) : void 0;
-      showJob(id, page, now, answer?.ok ? await answer.text() : void 0);
+      const page = await ask2("/api/job?" + query);
+      const answer2 = now.live ? await fetch("/api/log?" + query) : void 0;
+      showJob(id, page, now, answer2?.ok ? await answer2.text() : void 0);
     } catch (e) {
       byId("job").textContent = e.message;
     }
@@ -253,7 +287,7 @@
   }
   async function updateSeries() {
     try {
-      series = await ask("/api/series");
+      series = await ask2("/api/series");
       showOver(series, overview && !overview.live ? overview.at : void 0);
     } catch (e) {
       byId("over").textContent = e.message;
@@ -265,6 +299,9 @@
   });
   addEventListener("hashchange", () => {
     if (overview) void updateJob(overview).then(() => document.getElementById("job-title")?.focus());
+  });
+  byId("forget").addEventListener("click", () => {
+    byId("answer-card").hidden = true;
   });
   byId("close").addEventListener("click", () => {
     location.hash = "";

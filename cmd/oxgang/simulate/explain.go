@@ -117,7 +117,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	if m == nil || m.Reason == "" {
 		return
 	}
-	round, err := e.round(ctx, f, time.Duration(m.At))
+	round, err := roundOf(ctx, f, whatif.Moment{Job: job.ID(e.job), At: time.Duration(m.At)})
 	if err == nil {
 		if terms, ok := round.Weighed(ctx); ok {
 			m.Weigh(terms)
@@ -176,15 +176,15 @@ func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mom
 	return nil
 }
 
-// round replays the journal up to a time.
-func (e *explanation) round(ctx context.Context, f *journal.File, at time.Duration) (*whatif.Round, error) {
+// roundOf replays a journal up to a moment.
+func roundOf(ctx context.Context, f *journal.File, of whatif.Moment) (*whatif.Round, error) {
 	h := f.Header()
 	again, err := experiments.Again(&h, "", cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}
 	o := whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler}
-	return whatif.RoundIn(ctx, f, whatif.Moment{Job: job.ID(e.job), At: at}, o)
+	return whatif.RoundIn(ctx, f, of, o)
 }
 
 // unknown returns the error that the journal does not have the job, with the names that may

@@ -21,6 +21,7 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // An ofPage is a question that somebody has who looks at the page.
@@ -38,15 +39,7 @@ const mostClicks = 2
 // journal itself.
 func TestPage_answers_ten_questions(t *testing.T) {
 	path, jobs := crowded(t, "oxgang", "5")
-	source, done, err := pageSource(t.Context(), &machine.PageSource{}, []string{path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer done()
-	h := httptest.NewUnstartedServer(nil)
-	s := page.New(source, h.Listener.Addr())
-	h.Config.Handler = s.Handler()
-	h.Start()
+	s, h := pageServed(t, path)
 	defer h.Close()
 	all := questions(t, path, jobs)
 	if len(all) != 10 {
@@ -67,6 +60,21 @@ func TestPage_answers_ten_questions(t *testing.T) {
 			t.Errorf("%s: an empty page is an answer", q.text)
 		}
 	}
+}
+
+// pageServed serves the page of a journal.
+func pageServed(t *testing.T, path string) (*page.Server, *httptest.Server) {
+	t.Helper()
+	source, done, err := pageSource(t.Context(), &machine.PageSource{}, []string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(done)
+	h := httptest.NewUnstartedServer(nil)
+	s := page.New(source, h.Listener.Addr())
+	h.Config.Handler = s.Handler()
+	h.Start()
+	return s, h
 }
 
 // click opens the page and clicks.
@@ -243,5 +251,55 @@ func busy(t *testing.T, f *journal.File, jobs []metrics.JobResult, length time.D
 			return fmt.Errorf("the page says that %s GPUs were held in the mean, want %.3g", m[1], hours/length.Hours())
 		}
 		return nil
+	}
+}
+
+// What would be is asked with one click more, and answered with what the simulation says: a job cancelled, another size, one more node.
+func TestPage_says_what_would_be(t *testing.T) {
+	path, _ := crowded(t, "srtf", "5")
+	f := opened(t, path)
+	last, err := f.Last()
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, err := explain.OverviewIn(f, last.At/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _ := dearest(t, f, then)
+	s, h := pageServed(t, path)
+	defer h.Close()
+	ctx := chromium.Open(t)
+	size := `document.querySelector('#job input[type="number"]').value = "2"`
+	for _, c := range []struct {
+		heading, button string
+		show            []string
+		q               whatif.Question
+	}{
+		{"If " + string(runs.ID) + " were cancelled", "#job .ask", show(runs.ID), whatif.Question{Cancel: runs.ID}},
+		{"If " + string(runs.ID) + " had 2 GPUs", "#job .ask + .ask", show(runs.ID), whatif.Question{Resize: runs.ID, GPUs: 2}},
+		{"With one more node of t4", "#types .ask", nil, whatif.Question{Nodes: 1, Type: "t4"}},
+	} {
+		want, err := asking(f)(t.Context(), c.q, last.At/2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		click(ctx, t, s.URL(), &ofPage{text: c.heading, clicks: c.show})
+		if len(c.show) > 0 {
+			if err := chromedp.Run(ctx, chromedp.Evaluate(size, nil)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var said string
+		if err := chromedp.Run(ctx, chromedp.Click(c.button, chromedp.ByQuery), chromedp.WaitVisible("#answer .sentence"), chromedp.Text("#answer", &said)); err != nil {
+			t.Fatalf("%s: %v", c.heading, err)
+		}
+		sums := fmt.Sprintf("would end sooner, %d later, and %d as they do", want.Later, want.Same)
+		if err := contains(c.heading, strconv.Itoa(want.Sooner)+" job", sums, "Nothing was done")(said); err != nil {
+			t.Error(err)
+		}
+		if want.Sooner+want.Later == 0 {
+			t.Errorf("%s: no job would end at another time", c.heading)
+		}
 	}
 }

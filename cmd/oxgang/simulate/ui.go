@@ -14,8 +14,10 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/slurm/overview"
 	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // UICommand returns the command "oxgang ui".
@@ -80,7 +82,26 @@ func pageSource(ctx context.Context, live *machine.PageSource, args []string) (p
 		e := explanation{journal: args[0], job: string(s.Job), moment: true}
 		e.again(ctx, j.File, s)
 	}
-	return &page.Recorded{Title: filepath.Base(args[0]), File: j.File, Again: again}, func() { _ = j.Close() }, nil
+	return &page.Recorded{Title: filepath.Base(args[0]), File: j.File, Again: again, WhatIf: asking(j.File)}, func() { _ = j.Close() }, nil
+}
+
+// asking answers what would be from a time of a journal on.
+func asking(f *journal.File) func(context.Context, whatif.Question, time.Duration) (*whatif.Answer, error) {
+	return func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error) {
+		then, err := explain.OverviewIn(f, at)
+		if err != nil {
+			return nil, err
+		}
+		if len(then.Jobs) == 0 {
+			return nil, errors.New("no job is there")
+		}
+		anyone := then.Jobs[0].ID // it is the round of all
+		round, err := roundOf(ctx, f, whatif.Moment{Job: anyone, At: at, Rough: true})
+		if err != nil {
+			return nil, err
+		}
+		return round.Ask(ctx, q)
+	}
 }
 
 // look is how often the page looks whether what it shows has changed.

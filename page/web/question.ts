@@ -1,0 +1,42 @@
+// What if: a job cancelled, another size, one more node. It is answered by simulation, and not done.
+import { byId, counted, el, link, span } from "./dom";
+import type { Answer, Overview, Shift } from "./types";
+
+// ask returns a button that asks what would be; of says of what, above the answer.
+export function ask(text: string, of: () => string, query: () => string, now: Overview): HTMLElement {
+  const button = el("button", { type: "button", class: "ask" }, text);
+  button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.at));
+  return button;
+}
+
+async function answer(of: string, query: string): Promise<void> {
+  byId("answer-card").hidden = false;
+  const heading = el("h2", { tabindex: "-1" }, of);
+  byId("answer").replaceChildren(heading, el("p", { class: "soft" }, "Simulating \u2026"));
+  heading.focus();
+  const got = await fetch("/api/question?" + query);
+  const said = got.ok ? show((await got.json()) as Answer) : [el("p", { class: "bad" }, (await got.text()).trim())];
+  byId("answer").replaceChildren(heading, ...said);
+}
+
+function show(a: Answer): HTMLElement[] {
+  const known = a.sooner + a.later + a.same;
+  const mean = a.mean === 0 ? "In the mean they would end when they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
+  const all = [el("p", { class: "sentence" }, `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} as they do. ` + (known > 0 ? mean : "") + (a.unknown > 0 ? ` Of ${counted(a.unknown, "job")} the end is not known.` : ""))];
+  if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
+  all.push(el("p", { class: "soft" }, "By two simulations from this moment on, one with new jobs at the rate of the past and one without. Nothing was done."));
+  return all;
+}
+
+const head = (): HTMLElement => el("thead", {}, el("tr", {}, ...["job", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
+
+const row = (s: Shift): HTMLElement => el("tr", {}, el("th", { scope: "row" }, link(s.job)), el("td", {}, between(s.before)), el("td", {}, between(s.after)));
+
+const between = ([early, late]: [number, number]): string => (span(early) === span(late) ? `in ${span(early)}` : `in ${span(early)} to ${span(late)}`);
+
+// onJob returns the questions about a job.
+export function onJob(id: string, now: Overview): HTMLElement {
+  const name = encodeURIComponent(id);
+  const size = el("input", { type: "number", min: "1", max: "9999", value: "1", "aria-label": "GPUs" });
+  return el("p", {}, "What if ", ask("it were cancelled?", () => `If ${id} were cancelled`, () => "cancel=" + name, now), " ", ask("it had as many GPUs:", () => `If ${id} had ${counted(Number(size.value), "GPU")}`, () => `resize=${name}&gpus=${size.value}`, now), " ", size);
+}
