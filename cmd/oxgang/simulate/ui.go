@@ -32,7 +32,7 @@ func UICommand() *cobra.Command {
 		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal",
 		Long: `Serve a page, on loopback, that shows who has which GPU, who waits and why, when jobs are expected
 to start and end, and the life of each job: of the scheduler of this machine or of a Slurm, as it changes, or of a
-journal, at any time of it. It prints the page's address with a token, without which nobody sees anything, and serves until
+journal, at any time of it, which also answers what would be if a job were cancelled or a node came. It prints the page's address with a token, without which nobody sees anything, and serves until
 Ctrl-C. The page can change nothing.`,
 		Example: `  oxgang ui
   oxgang ui run/oxgang.oxj
