@@ -132,12 +132,12 @@ func (g *Goodputs) give(c *perf.ClassStats) error {
 	if rest, ok := g.rest[class]; ok {
 		c.Restart = rest
 	}
-	c.Speed = func(epoch int, at cluster.Configuration) float64 {
+	c.Speeds = perf.EpochSpeed(func(epoch int, at cluster.Configuration) float64 {
 		if v, ok := g.speed[goodputKey{class, epoch, at.GPUType, at.GPUs}]; ok {
 			return v
 		}
 		return g.speed[goodputKey{class, epoch, "", at.GPUs}]
-	}
+	})
 	return nil
 }
 

@@ -267,7 +267,7 @@ func TestPlan_price_scales_budgets(t *testing.T) {
 func TestPlan_two_types(t *testing.T) {
 	speeds := map[cluster.GPUType]map[int]float64{"t4": {1: 1, 2: 1.8, 4: 3}, "a100": {1: 4.5, 2: 8, 4: 13}}
 	w := &Workload{Jobs: 1, Span: time.Second, Classes: []*perf.ClassStats{{
-		Class: "a", Rate: 2, Sizes: []float64{1}, Speed: func(_ int, c cluster.Configuration) float64 { return speeds[c.GPUType][c.GPUs] },
+		Class: "a", Rate: 2, Sizes: []float64{1}, Speeds: perf.EpochSpeed(func(_ int, c cluster.Configuration) float64 { return speeds[c.GPUType][c.GPUs] }),
 	}}}
 	p := planner(t, w, &PriceList{Name: "two", Currency: "$", Offers: []Offer{
 		{Name: "cheap", Type: "t4", GPUs: 4, Price: 0.5, Most: 10}, {Name: "dear", Type: "a100", GPUs: 8, Price: 4, Most: 10},

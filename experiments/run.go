@@ -265,10 +265,21 @@ func (in *Inputs) known(o *estimate.Options) func(time.Time) []*perf.ClassStats 
 		if in.restart != nil {
 			c.Restart = *in.restart
 		}
-		truth := c.Speed
-		c.Speed = func(epoch int, at cluster.Configuration) float64 { return truth(epoch, at) * o.Factor(c.Class, at) }
+		c.Speeds = wrong{c.Speeds, o, c.Class}
 	}
 	return func(time.Time) []*perf.ClassStats { return all }
+}
+
+// wrong are the speeds of a class, times the error of estimates.
+type wrong struct {
+	truth perf.EpochSpeeds
+	o     *estimate.Options
+	class job.Class
+}
+
+// At implements perf.EpochSpeeds.
+func (w wrong) At(epoch int, at cluster.Configuration) float64 {
+	return w.truth.At(epoch, at) * w.o.Factor(w.class, at)
 }
 
 // publicRules switches on every rule of the public simulator that the

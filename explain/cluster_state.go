@@ -135,6 +135,8 @@ func called(s *job.Spec) string { return cmp.Or(s.Name, string(s.ID)) }
 // contextOf returns what sentences about a job may use now.
 func (w *clusterState) contextOf(r *row) explainContext {
 	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused, moved: w.gave(r.spec.ID)}
-	w.order().others(&s)
+	if needsOrder(s.why) {
+		w.order().others(&s)
+	}
 	return s
 }

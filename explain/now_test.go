@@ -36,7 +36,7 @@ func TestNow(t *testing.T) {
 		"dear":   {"waiting: price too high", "others gain 2 times as much per a100 GPU"},
 		"dearer": {"waiting: price too high", "of those that wait, dear would gain more"},
 	} {
-		if got := all[id]; got.Reason != want.reason || !strings.Contains(got.Text, want.text) {
+		if got := all.Of(id); got.Reason != want.reason || !strings.Contains(got.Text, want.text) {
 			t.Errorf("%s: %+v, want %q and %q", id, got, want.reason, want.text)
 		}
 	}

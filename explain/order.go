@@ -2,6 +2,8 @@ package explain
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -25,9 +27,13 @@ type ranking struct {
 }
 
 // order ranks the jobs that wait. Complexity: O(n log n) for n jobs.
-func (w *clusterState) order() *waitingOrder {
+func (w *clusterState) order() *waitingOrder { return orderOf(maps.Values(w.jobs)) }
+
+// orderOf ranks those of some jobs that wait. It is fastest if they come in order.
+func orderOf(jobs iter.Seq[*row]) *waitingOrder {
 	o := &waitingOrder{offers: make(map[cluster.GPUType]*ranking)}
-	for _, r := range w.ranked() {
+	for _, x := range ranked(jobs) {
+		r := x.row
 		at, queued := place(r.why)
 		switch {
 		case queued:
@@ -45,23 +51,31 @@ func (w *clusterState) order() *waitingOrder {
 }
 
 // ranked returns the jobs that wait by place in the queue or, highest first, by offer, then by name.
-func (w *clusterState) ranked() []*row {
-	var all []*row
-	for _, r := range w.jobs { // sorted below
-		if r.holds.IsZero() && r.ruled {
-			all = append(all, r)
+func ranked(jobs iter.Seq[*row]) []rankedRow {
+	var all []rankedRow
+	for r := range jobs {
+		if !r.holds.IsZero() || !r.ruled {
+			continue
 		}
-	}
-	rank := func(r *row) float64 {
+		rank := -r.why.Value
 		if at, queued := place(r.why); queued {
-			return at
+			rank = at
 		}
-		return -r.why.Value
+		all = append(all, rankedRow{rank, r})
 	}
-	slices.SortFunc(all, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.spec.ID, b.spec.ID))
+	slices.SortFunc(all, func(a, b rankedRow) int {
+		if c := cmp.Compare(a.rank, b.rank); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.row.spec.ID, b.row.spec.ID)
 	})
 	return all
+}
+
+// A rankedRow is a job that waits, and by what it is ranked.
+type rankedRow struct {
+	rank float64
+	row  *row
 }
 
 func (k *ranking) add(r *row, value float64) {
@@ -86,6 +100,11 @@ func place(why policy.Reason) (ahead float64, queued bool) {
 	default:
 		return 0, false
 	}
+}
+
+// needsOrder reports whether a reason speaks of other jobs that wait.
+func needsOrder(why policy.Reason) bool {
+	return why.Kind == policy.WaitPrice || why.Kind == policy.WaitOrder
 }
 
 // others adds to a context the other jobs that its reason speaks of.
@@ -120,6 +139,9 @@ func (o *waitingOrder) ahead(why policy.Reason) []string {
 
 // offersMore reports whether offer a is larger than b by more than the error of solvers.
 func offersMore(a, b float64) bool {
+	if a == b {
+		return false
+	}
 	if off := math.Abs(a - b); off > 1e-9 && off > 2e-8*max(math.Abs(a), math.Abs(b)) { // nine digits differ
 		return a > b
 	}

@@ -97,7 +97,7 @@ func TestMoved_by_the_placer(t *testing.T) {
 		s := &policy.Snapshot{Now: at(time.Duration(n) * time.Minute), Round: n, Cluster: c, Jobs: jobs}
 		plan := &policy.Plan{Jobs: []policy.Decision{j, k}}
 		r.w.Round(s, plan, acts)
-		said := Now(s, plan)["j"].Text
+		said := Now(s, plan).Text("j")
 		if moves := n == 2; strings.Contains(said, "the placer put it on other nodes to make room for others; GPUs that it had went to k (4, started)") != moves {
 			t.Errorf("now, in round %d: %q", n, said)
 		}

@@ -31,7 +31,7 @@ func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // are returns "1 job is", "3 jobs are".
@@ -122,7 +122,7 @@ func named(names []string, all int) string {
 	text := strings.Join(shown, ", ")
 	switch more := all - len(shown); {
 	case more > 0:
-		return fmt.Sprintf("%s and %d more", text, more)
+		return text + " and " + strconv.Itoa(more) + " more"
 	case len(shown) > 1:
 		return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
 	}

@@ -28,7 +28,7 @@ type Options struct {
 	Scheduler scheduler.Options
 	// Measured is what Learner.Measured returns. Jobs that it lacks train as their models say.
 	Measured map[job.ID]Measured
-	// Between is the time between submissions of new jobs in the second simulation. New jobs are
+	// Between is the time between submissions of new jobs in the second simulation, as Learner.Between expects it. New jobs are
 	// like the present ones, taken in turn. 0: no new jobs, and so no second simulation.
 	Between time.Duration
 	// Rounds is the number of rounds after which a simulation stops; fewer if there are so many

@@ -41,7 +41,7 @@
 // decide otherwise, if it keeps accounts or windows.
 //
 // Ahead runs two scenarios. In the one, no more jobs are submitted; in the other, more are at the rate of
-// the past, each like one of the present ones. More jobs need not make one later: the policy may decide
+// the past, less the longer none has come (submissions), each like one of the present ones. More jobs need not make one later: the policy may decide
 // differently. So a time is the earlier and the later of the two.
 //
 // What is to come of a job is known best from others of its class: their speeds and restarts, their

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"time"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
@@ -41,3 +42,35 @@ func (r *Round) Decided() (*policy.Snapshot, *policy.Plan) { return r.snapshot, 
 
 // Every makes a checkpoint come after each so many bytes.
 func (c *Checkpointer) Every(n int64) { c.every, c.share, c.due = n, 0, n }
+
+// Noted returns a Predictor that has guesses of another's, and simulates nothing.
+func Noted() *Predictor { return &Predictor{learn: &Learner{jobs: map[job.ID]*learned{}}} }
+
+// NotedStart says that a job got GPUs.
+func (l *Predictor) NotedStart(now time.Time, id job.ID) {
+	if l.record != nil {
+		l.record.Started(now, id)
+	}
+}
+
+// NotedEnd says that a job has ended.
+func (l *Predictor) NotedEnd(now time.Time, id job.ID, done bool) {
+	if l.record != nil {
+		l.record.Ended(now, id, done)
+	}
+}
+
+// Noted returns the range of a guess, and records it.
+func (l *Predictor) Noted(now time.Time, round time.Duration, p calibration.Phase, t Times) ETA {
+	if l.record == nil {
+		l.record = calibration.New(round)
+	}
+	j := &policy.Job{Spec: &job.Spec{ID: t.Job}}
+	s := &policy.Snapshot{Now: now, Jobs: []*policy.Job{j}, Length: round}
+	plan := &policy.Plan{Jobs: make([]policy.Decision, 1)}
+	if p == calibration.RunningEnd {
+		plan.Jobs[0].Allocation.GPUs = 1
+	}
+	l.learn.jobs[t.Job], l.last, l.plan = &learned{}, s, plan
+	return l.ranges(s, []Times{t})[0]
+}

@@ -54,9 +54,8 @@ type Learner struct {
 	classes map[job.Class]*class
 	order   []*learned // in the order in which they came; with keep
 	now     time.Time  // of the last event or round
-	came    int        // submissions seen
-	first   time.Time  // of the first submission
-	lost    int        // how often jobs lost their GPUs
+	came    submissions
+	lost    int // how often jobs lost their GPUs
 }
 
 // learned is what a Learner knows of one job.
@@ -118,9 +117,7 @@ func (l *Learner) Event(now time.Time, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
 		l.enter(&learned{spec: ev.Spec, submitted: ev.Spec, came: now, since: now})
-		if l.came++; l.came == 1 {
-			l.first = now
-		}
+		l.came.came(now)
 	case scheduler.Restored:
 		l.restore(now, &ev)
 	case scheduler.Described:
@@ -406,10 +403,6 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the mean time between submissions up to now; 0 before the second.
-func (l *Learner) Between(now time.Time) time.Duration {
-	if l.came < 2 {
-		return 0
-	}
-	return now.Sub(l.first) / time.Duration(l.came)
-}
+// Between returns the time between submissions that is expected from now on: longer, the longer no job has
+// come; 0 before the second, or if no more are expected.
+func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

@@ -70,7 +70,7 @@ func TestLearner_measures_pace(t *testing.T) {
 		t.Errorf("%v between submissions after one, want 0", got)
 	}
 	l.Event(sim.Epoch.Add(30*time.Minute), scheduler.Submitted{Spec: &job.Spec{ID: "y"}})
-	if got := l.Between(sim.Epoch.Add(time.Hour)); got != 30*time.Minute {
-		t.Errorf("%v between submissions, want 30m", got)
+	if got := l.Between(sim.Epoch.Add(time.Hour)); got != time.Hour {
+		t.Errorf("%v between submissions as long after the last one as it came after the first, want 1h", got)
 	}
 }

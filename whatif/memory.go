@@ -41,7 +41,7 @@ func newRecall(m *memory, fits *estimate.Cache) *recall {
 	if fits == nil {
 		fits = estimate.NewCache()
 	}
-	samples := []any{(*estimate.Model)(nil), &holder{perf.ByDuration{}}}
+	samples := append(estimate.Remembered(), &holder{perf.ByDuration{}})
 	for _, e := range goodput.Engines() {
 		samples = append(samples, e)
 	}

@@ -33,6 +33,7 @@ type spoken struct {
 // A listener asks a Predictor every few rounds, and notes what it says and what happens.
 type listener struct {
 	*whatif.Predictor
+	notes         *notebook // nil: nothing is noted
 	every, rounds int
 	length        time.Duration
 	all           []spoken
@@ -49,6 +50,9 @@ func (l *listener) watch(d *experiments.Decider) scheduler.Observer {
 
 func (l *listener) Event(now time.Time, ev scheduler.Event) {
 	l.Predictor.Event(now, ev)
+	if l.notes != nil {
+		l.notes.Event(now, ev)
+	}
 	if e, ok := ev.(scheduler.Exited); ok && e.Outcome == scheduler.Done {
 		l.ends[e.Job] = now
 	}
@@ -56,6 +60,9 @@ func (l *listener) Event(now time.Time, ev scheduler.Event) {
 
 func (l *listener) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	l.Predictor.Round(s, p, acts)
+	if l.notes != nil {
+		l.notes.Round(s, p, acts)
+	}
 	l.length = s.Length
 	for _, a := range acts {
 		if r, ok := a.(scheduler.Run); ok {
@@ -176,6 +183,11 @@ func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*
 	c, in, again, types := configured(t, name, under, seed)
 	l := &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
 	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
+	if stating == nil {
+		if l.notes = notes(t, name, under.settings); l.notes != nil {
+			stating = l.notes.stating
+		}
+	}
 	l.Stating(stating)
 	if _, err := experiments.SimulateWatched(t.Context(), c, in, name, experiments.Watch{Observer: l.watch, Whole: true}); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
 	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {
-		c.Sizes, c.Speed = a.Curve.sizes(), a.speedByEpoch(jobs)
+		c.Sizes, c.Speeds = a.Curve.sizes(), byEpoch{a, formsOf(jobs)}
 		return c
 	}
 	total := 0.0
@@ -28,34 +28,48 @@ func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 		total += s.Target
 	}
 	c.Sizes = []float64{total / float64(len(jobs))}
-	c.Speed = func(_ int, at cluster.Configuration) float64 { return a.meanSpeed(jobs, at) }
+	c.Speeds = meanSpeeds{a, jobs}
 	return c
 }
 
-// speedByEpoch returns ClassStats.Speed of jobs that follow the training curve: they
-// differ in what they may be given.
-func (a *Application) speedByEpoch(jobs []*job.Spec) func(int, cluster.Configuration) float64 {
+// formsOf returns what jobs may be given.
+func formsOf(jobs []*job.Spec) job.Forms {
 	var forms job.Forms
 	for _, s := range jobs {
 		forms = forms.With(s)
 	}
-	return func(epoch int, at cluster.Configuration) float64 {
-		s := forms.For(at)
-		if s == nil {
-			return 0
-		}
-		return finite(a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, a.Slowdown))
-	}
+	return forms
 }
 
-// meanSpeed returns the targets of jobs that may be given a configuration over their
+// byEpoch are the speeds of jobs that follow the training curve: they differ in what they may be given.
+type byEpoch struct {
+	a     *Application
+	forms job.Forms
+}
+
+// At implements perf.EpochSpeeds.
+func (b byEpoch) At(epoch int, at cluster.Configuration) float64 {
+	s := b.forms.For(at)
+	if s == nil {
+		return 0
+	}
+	return finite(b.a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, b.a.Slowdown))
+}
+
+// meanSpeeds are the targets of jobs that may be given a configuration over their
 // times there; 0 if there are none, or one of them does not run.
-func (a *Application) meanSpeed(jobs []*job.Spec, at cluster.Configuration) float64 {
+type meanSpeeds struct {
+	a    *Application
+	jobs []*job.Spec
+}
+
+// At implements perf.EpochSpeeds.
+func (m meanSpeeds) At(_ int, at cluster.Configuration) float64 {
 	target, seconds := 0.0, 0.0
-	for _, s := range jobs {
+	for _, s := range m.jobs {
 		if s.Allows(at) {
 			target += s.Target
-			seconds += a.Alone(s, cluster.Allocation{Configuration: at})
+			seconds += m.a.Alone(s, cluster.Allocation{Configuration: at})
 		}
 	}
 	return finite(target / seconds)

@@ -219,12 +219,16 @@ func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
 func (f *finder) needed(jobs []job.ID) *Change {
 	c := f.fewest(jobs)
 	left := mostRows / max(1, len(f.s.Jobs))
-	for fewer := c; fewer != nil; {
+	for c != nil && left > 0 {
+		fewer := f.spared(c, &left)
+		if len(fewer.Jobs) == len(c.Jobs) {
+			break
+		}
 		c = fewer
-		if fewer = f.oneLess(c.Jobs, &left); fewer == nil && left <= 0 {
-			if c.Rough = true; f.known == nil {
-				c.In = -1
-			}
+	}
+	if c != nil && left <= 0 {
+		if c.Rough = true; f.known == nil {
+			c.In = -1
 		}
 	}
 	return c
@@ -257,19 +261,16 @@ func (f *finder) fewest(jobs []job.ID) *Change {
 	return c
 }
 
-// oneLess returns the end of all but one of some jobs; nil if each is needed, or if so many trials as are left do
-// not find one that is not.
-func (f *finder) oneLess(jobs []job.ID, left *int) *Change {
-	for i := range slices.Backward(jobs) {
-		if *left <= 0 {
-			return nil
-		}
+// spared tries of each job of a change, the last one first, whether its end is needed, and leaves it out if not, until so many trials as
+// are left have been made. What was needed beside more jobs is not tried again beside fewer: the next pass does.
+func (f *finder) spared(c *Change, left *int) *Change {
+	for i := len(c.Jobs) - 1; i >= 0 && *left > 0; i-- {
 		*left--
-		if c := f.without(slices.Delete(slices.Clone(jobs), i, i+1)); c != nil {
-			return c
+		if fewer := f.without(slices.Delete(slices.Clone(c.Jobs), i, i+1)); fewer != nil {
+			c = fewer
 		}
 	}
-	return nil
+	return c
 }
 
 // later tries later rounds: of a policy that has planned some ahead, only time may help.

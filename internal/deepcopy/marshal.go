@@ -27,7 +27,10 @@ func (f *Format) Marshal(root any) ([]byte, error) {
 	return m.whole(), nil
 }
 
-func (f *Format) unfollowed(t reflect.Type) bool { return f.outside(t) || t.PkgPath() == "time" }
+// locationType is that of the location of times, which is not written.
+var locationType = reflect.TypeFor[time.Location]()
+
+func (f *Format) unfollowed(t reflect.Type) bool { return f.outside(t) || t == locationType }
 
 // A marshaler writes one value: what the root is, then regions and maps in the order in which they
 // are first met.

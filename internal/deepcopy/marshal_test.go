@@ -118,3 +118,27 @@ func TestFormat_says_what_it_cannot_write(t *testing.T) {
 		}
 	}
 }
+
+// Times and durations behind slices and pointers are written, too.
+func TestFormat_of_times(t *testing.T) {
+	type times struct {
+		gaps []time.Duration
+		at   []time.Time
+		last *time.Time
+	}
+	when := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	was := &times{[]time.Duration{time.Second, 2}, []time.Time{when, when.Add(1)}, nil}
+	was.last = &was.at[1]
+	data, err := NewFormat(was, nil).Marshal(was)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := NewFormat(&times{}, nil).Unmarshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := root.(*times)
+	if !reflect.DeepEqual(was, got) || got.last != &got.at[1] {
+		t.Errorf("got %+v, want %+v", got, was)
+	}
+}

@@ -13,8 +13,8 @@ import (
 // Options configure a World.
 type Options = config.Options
 
-// Because says why a job has what it has.
-type Because = config.Because
+// Reasons say why jobs have what they have.
+type Reasons = config.Reasons
 
 // Expected is the prediction for a job.
 type Expected = config.Expected

@@ -62,21 +62,31 @@ func (w *World) draw(d *draft) *v1alpha1.Plan {
 	if w.o.Inputs != nil {
 		next.Spec.Inputs = w.o.Inputs()
 	}
-	next.Spec.Allocations = d.allocations()
+	why := w.reasons()
+	next.Spec.Allocations = d.allocations(why)
 	next.Spec.Loans, next.Spec.NodeGroups, next.Spec.Prices = d.loans, d.request.groups, planstore.Prices(w.seen.plan)
 	if !d.changed && slices.EqualFunc(next.Spec.Allocations, w.table.Plan.Spec.Allocations, jobstate.Alike) && !planstore.Outdated(w.table.Plan, next, w.background.unsaved) {
 		return nil
 	}
+	for i := range next.Spec.Allocations {
+		if a := &next.Spec.Allocations[i]; why != nil {
+			a.Message = why.Text(job.ID(a.UID))
+		}
+	}
 	return next
 }
 
-// allocations returns what every job holds by a draft, by submission.
-func (d *draft) allocations() []v1alpha1.JobAllocation {
-	w := d.w
-	var why map[job.ID]config.Because
-	if w.o.Explain != nil && w.seen.snapshot != nil {
-		why = w.o.Explain(w.seen.snapshot, w.seen.plan)
+// reasons returns why jobs have what they have; nil if that is not wanted or no round has been.
+func (w *World) reasons() config.Reasons {
+	if w.o.Explain == nil || w.seen.snapshot == nil {
+		return nil
 	}
+	return w.o.Explain(w.seen.snapshot, w.seen.plan)
+}
+
+// allocations returns what every job holds by a draft, by submission, with reasons and without their words.
+func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
+	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
 	for _, e := range w.table.Order {
 		if e.Ended {
@@ -87,7 +97,9 @@ func (d *draft) allocations() []v1alpha1.JobAllocation {
 			g = e.Held
 		}
 		a := jobstate.Allocation(e, &g)
-		a.Reason, a.Message = why[e.ID()].Reason, why[e.ID()].Message
+		if why != nil {
+			a.Reason = why.Reason(e.ID())
+		}
 		all = append(all, a)
 	}
 	planstore.FillExpected(w.o.Expect, w.table.Plan, all)

@@ -29,7 +29,7 @@ func foretelling(ago time.Duration, was config.Expected, now map[job.ID]config.E
 	w.table.Plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))
 	e := &jobstate.Job{Adapter: jobadapter.Kinds[0], Parsed: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
-	w.table.Plan.Spec.Allocations = w.draft().allocations()
+	w.table.Plan.Spec.Allocations = w.draft().allocations(nil)
 	w.table.Plan.Spec.Allocations[0].Unblock, w.table.Plan.Spec.Allocations[0].ETA = was.Unblock, was.ETA
 	return w
 }

@@ -145,8 +145,8 @@ func TestFit_in_place(t *testing.T) {
 // What cannot be is said, and keeps a job from nothing else.
 func TestFit_in_vain(t *testing.T) {
 	explained := func(w *World, id job.ID) {
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
-			return map[job.ID]config.Because{id: {Reason: "as asked"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+			return said{id: {"as asked"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)
 	}

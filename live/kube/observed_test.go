@@ -15,10 +15,10 @@ import (
 
 // because makes plans of w have one reason and message for all jobs.
 func because(w *World, reason, message string) {
-	w.o.Explain = func(s *policy.Snapshot, _ *policy.Plan) map[job.ID]config.Because {
-		all := make(map[job.ID]config.Because)
+	w.o.Explain = func(s *policy.Snapshot, _ *policy.Plan) config.Reasons {
+		all := make(said)
 		for _, e := range w.table.Order {
-			all[e.ID()] = config.Because{Reason: reason, Message: message}
+			all[e.ID()] = [2]string{reason, message}
 		}
 		return all
 	}
@@ -101,3 +101,10 @@ func TestPlanned_jobs_that_are_not_started_are_told_so(t *testing.T) {
 		wantTold(t, twin, "b", "PinnedInRestore", "it is starting or restoring its checkpoint")
 	})
 }
+
+// said are reasons and their words.
+type said map[job.ID][2]string
+
+func (s said) Reason(id job.ID) string { return s[id][0] }
+
+func (s said) Text(id job.ID) string { return s[id][1] }

@@ -295,8 +295,8 @@ func TestDisrupt(t *testing.T) {
 	bubble(t, "trouble is over once the step is taken", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
-			return map[job.ID]config.Because{a: {Reason: "waiting: queue order"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+			return said{a: {"waiting: queue order"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)
 		do(t, w, runOn(a, on("n0", 4)))

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -99,8 +98,8 @@ func TestPublish_of_what_would_help(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
-			return map[job.ID]config.Because{a: {Reason: "waiting: no capacity", Message: "it needs 4 GPUs"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+			return said{a: {"waiting: no capacity", "it needs 4 GPUs"}}
 		}
 		said := events.NewFakeRecorder(10)
 		w.o.Events = said
@@ -120,8 +119,8 @@ func TestPublish_of_another_leader(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
-			return map[job.ID]config.Because{a: {Reason: "waiting: no capacity", Message: "no node has 4 GPUs"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+			return said{a: {"waiting: no capacity", "no node has 4 GPUs"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)
 		do(t, w)

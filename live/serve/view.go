@@ -20,7 +20,7 @@ type state struct {
 	snapshot *policy.Snapshot // of the last round; nil before the first
 	plan     *policy.Plan
 	live     map[job.ID]local.Live
-	said     map[job.ID]explain.Because
+	said     *explain.Reasons
 	etas     map[job.ID]whatif.ETA
 	from     time.Time // of etas
 	refused  map[job.ID]int
@@ -37,7 +37,7 @@ func (s *state) name(u *account.User) string {
 
 // state returns the state now. It may take whatif.Patience: it predicts once a round.
 func (c *controller) state(ctx context.Context) *state {
-	s := &state{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
+	s := &state{said: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
 	if s.snapshot, s.plan = c.world.LastRound(); s.snapshot != nil {
 		s.said = explain.Now(s.snapshot, s.plan)
 	}
@@ -134,7 +134,7 @@ func (s *state) view(j *store.Job) control.View {
 	if status.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
 		v.Phase = job.Running.String()
 	}
-	if v.Sentence = cmp.Or(l.Withheld, s.said[j.Spec.ID].Text); v.Sentence == "" {
+	if v.Sentence = cmp.Or(l.Withheld, s.said.Text(j.Spec.ID)); v.Sentence == "" {
 		v.Sentence = "no round has decided on it yet; the next one does"
 	}
 	s.foresee(&v)

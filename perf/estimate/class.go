@@ -161,8 +161,13 @@ func (c *class) show(s *summary) *perf.ClassStats {
 	}
 	return &perf.ClassStats{
 		Class: c.name, Arrivals: c.arrivals.n, Rate: s.rate, Restart: c.restart / time.Duration(c.arrivals.n),
-		Sizes: s.sizes, Speed: v.at, Guessed: s.guessed,
+		Sizes: s.sizes, Speeds: v, Guessed: s.guessed,
 	}
+}
+
+// Remembered returns a value of each type of this package that an interface in the memory of a scheduler may hold.
+func Remembered() []any {
+	return []any{(*Model)(nil), (*speed)(nil)}
 }
 
 // A speed is what is believed of the speed of a class's jobs. It is immutable.
@@ -173,8 +178,8 @@ type speed struct {
 	pace   float64
 }
 
-// at implements ClassStats.Speed.
-func (v *speed) at(epoch int, c cluster.Configuration) float64 {
+// At implements perf.EpochSpeeds.
+func (v *speed) At(epoch int, c cluster.Configuration) float64 {
 	spec := v.forms.For(c)
 	if spec == nil {
 		return 0

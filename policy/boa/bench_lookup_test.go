@@ -13,7 +13,7 @@ import (
 // BenchmarkLookup is what 10,000 running jobs are to have: class, epoch, table, width and
 // time left. The paper: 0.146 ms in the mean for the jobs of its cluster (§5.4).
 func BenchmarkLookup(b *testing.B) {
-	stats := &perf.ClassStats{Class: "a", Rate: 1, Restart: time.Minute, Sizes: []float64{1, 2, 3}, Speed: func(_ int, c cluster.Configuration) float64 { return float64(c.GPUs) }}
+	stats := &perf.ClassStats{Class: "a", Rate: 1, Restart: time.Minute, Sizes: []float64{1, 2, 3}, Speeds: perf.EpochSpeed(func(_ int, c cluster.Configuration) float64 { return float64(c.GPUs) })}
 	p, err := New(DefaultOptions())
 	if err != nil {
 		b.Fatal(err)

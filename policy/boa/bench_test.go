@@ -23,10 +23,10 @@ func crowd(b *testing.B, n int) (policy.Policy, *policy.Snapshot) {
 		for range 100 {
 			c.Sizes = append(c.Sizes, 3600)
 		}
-		c.Speed = func(epoch int, at cluster.Configuration) float64 {
+		c.Speeds = perf.EpochSpeed(func(epoch int, at cluster.Configuration) float64 {
 			k := float64(at.GPUs)
 			return k / (1 + k/float64(4+i%8+epoch/10))
-		}
+		})
 		classes = append(classes, c)
 	}
 	o := boa.DefaultOptions()

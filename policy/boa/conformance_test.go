@@ -46,11 +46,11 @@ func TestConformance(t *testing.T) {
 type schooled struct{ policy.Policy }
 
 var known = []*perf.ClassStats{
-	{Class: "a", Rate: 1e-3, Restart: time.Minute, Sizes: []float64{1e3, 1e5, 1e6}, Speed: func(epoch int, c cluster.Configuration) float64 {
+	{Class: "a", Rate: 1e-3, Restart: time.Minute, Sizes: []float64{1e3, 1e5, 1e6}, Speeds: perf.EpochSpeed(func(epoch int, c cluster.Configuration) float64 {
 		n := float64(c.GPUs)
 		return 100 * n / (1 + n/float64(2+epoch))
-	}},
-	{Class: "c", Rate: 1e-3, Sizes: []float64{1}, Speed: func(int, cluster.Configuration) float64 { return 0 }},
+	})},
+	{Class: "c", Rate: 1e-3, Sizes: []float64{1}, Speeds: perf.EpochSpeed(func(int, cluster.Configuration) float64 { return 0 })},
 }
 
 func (s schooled) Plan(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {

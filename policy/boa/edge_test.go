@@ -52,12 +52,12 @@ func linear(class job.Class, t cluster.GPUType, widths ...int) *perf.ClassStats 
 	for range widths {
 		s.Sizes = append(s.Sizes, 86400)
 	}
-	s.Speed = func(epoch int, c cluster.Configuration) float64 {
+	s.Speeds = perf.EpochSpeed(func(epoch int, c cluster.Configuration) float64 {
 		if c.GPUs > widths[epoch] || c.GPUType != t {
 			return 0
 		}
 		return float64(c.GPUs)
-	}
+	})
 	return s
 }
 

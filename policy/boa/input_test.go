@@ -34,14 +34,14 @@ func TestBadClassesAreNamed(t *testing.T) {
 		"no epochs":      {func(c *perf.ClassStats) { c.Sizes = nil }, []string{"class bad", "0 epochs"}},
 		"size zero":      {func(c *perf.ClassStats) { c.Sizes[1] = 0 }, []string{"class bad", "epoch 1", "size 0"}},
 		"size NaN":       {func(c *perf.ClassStats) { c.Sizes[0] = math.NaN() }, []string{"class bad", "epoch 0", "size NaN"}},
-		"no speeds":      {func(c *perf.ClassStats) { c.Speed = nil }, []string{"class bad", "speeds known: false"}},
+		"no speeds":      {func(c *perf.ClassStats) { c.Speeds = nil }, []string{"class bad", "speeds known: false"}},
 		"restart":        {func(c *perf.ClassStats) { c.Restart = -time.Second }, []string{"class bad", "rescale time -1"}},
-		"speeds NaN":     {func(c *perf.ClassStats) { c.Speed = always(math.NaN()) }, []string{"class bad", "epoch 0", "runs on nothing"}},
-		"speeds huge":    {func(c *perf.ClassStats) { c.Speed = always(1e200) }, []string{"class bad", "epoch 0", "speed 1e+200"}},
-		"speeds below 0": {func(c *perf.ClassStats) { c.Speed = always(-1) }, []string{"class bad", "runs on nothing"}},
-		"unknown type":   {func(c *perf.ClassStats) { c.Speed = linear("", "h100", 8, 8).Speed }, []string{"class bad", "runs on nothing"}},
+		"speeds NaN":     {func(c *perf.ClassStats) { c.Speeds = always(math.NaN()) }, []string{"class bad", "epoch 0", "runs on nothing"}},
+		"speeds huge":    {func(c *perf.ClassStats) { c.Speeds = always(1e200) }, []string{"class bad", "epoch 0", "speed 1e+200"}},
+		"speeds below 0": {func(c *perf.ClassStats) { c.Speeds = always(-1) }, []string{"class bad", "runs on nothing"}},
+		"unknown type":   {func(c *perf.ClassStats) { c.Speeds = linear("", "h100", 8, 8).Speeds }, []string{"class bad", "runs on nothing"}},
 		"panic": {func(c *perf.ClassStats) {
-			c.Speed = func(int, cluster.Configuration) float64 { panic("no such point") }
+			c.Speeds = perf.EpochSpeed(func(int, cluster.Configuration) float64 { panic("no such point") })
 		}, []string{"no such point"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestBadClassesAreNamed(t *testing.T) {
 	}
 }
 
-func always(v float64) func(int, cluster.Configuration) float64 {
+func always(v float64) perf.EpochSpeed {
 	return func(int, cluster.Configuration) float64 { return v }
 }
 
@@ -82,7 +82,7 @@ func TestBudgetTooSmallIsNamed(t *testing.T) {
 	for budget, words := range map[float64][]string{1e-9: {"budget 1e-09 per hour, want at least"}, 100: nil, 0: nil} {
 		p := policyWith(t, func(o *Options) { o.Budget = budget })
 		c := linear("x", "t4", 8)
-		c.Speed = func(_ int, at cluster.Configuration) float64 { return float64(at.GPUs) / (1 + float64(at.GPUs)/8) }
+		c.Speeds = perf.EpochSpeed(func(_ int, at cluster.Configuration) float64 { return float64(at.GPUs) / (1 + float64(at.GPUs)/8) })
 		j := running("j", "x", "")
 		plan := ask(t, p, snapshot(t, 0, []cluster.Node{host("n1", "t4", 4, "t4-4")}, []cluster.Rental{rental("t4", 4, 1, 0)}, []*perf.ClassStats{c}, j))
 		said(t, plan.Stats.Failed, words)
@@ -147,7 +147,7 @@ func TestJobsBeyondTheTable(t *testing.T) {
 func TestSpeedsWithGaps(t *testing.T) {
 	speeds := map[int]float64{2: 2, 3: 1.5, 4: 2.1, 8: 4.5, 12: 4.4}
 	c := linear("x", "t4", 64)
-	c.Speed = func(_ int, at cluster.Configuration) float64 { return speeds[at.GPUs] }
+	c.Speeds = perf.EpochSpeed(func(_ int, at cluster.Configuration) float64 { return speeds[at.GPUs] })
 	p, err := NewProblem([]*perf.ClassStats{c}, []cluster.Offer{rental("t4", 4, 0, 0).Offer}, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -218,12 +218,12 @@ func TestModelsWithoutSenseOfOneType(t *testing.T) {
 // gaps returns a class that runs on some numbers of GPUs only.
 func gaps(widths ...int) *perf.ClassStats {
 	c := linear("x", "t4", 64)
-	c.Speed = func(_ int, at cluster.Configuration) float64 {
+	c.Speeds = perf.EpochSpeed(func(_ int, at cluster.Configuration) float64 {
 		if slices.Contains(widths, at.GPUs) {
 			return float64(at.GPUs)
 		}
 		return 0
-	}
+	})
 	return c
 }
 

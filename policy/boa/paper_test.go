@@ -159,12 +159,12 @@ func TestUnknownClasses(t *testing.T) {
 // opt/convex has the counter-example to one width, BOA §4.3.
 func TestTwoWidthsForOneClass(t *testing.T) {
 	speeds := []float64{1, 1.6, 2, 2.2}
-	c := &perf.ClassStats{Class: "a", Rate: 1e-3, Restart: 20 * time.Second, Sizes: []float64{100}, Speed: func(_ int, at cluster.Configuration) float64 {
+	c := &perf.ClassStats{Class: "a", Rate: 1e-3, Restart: 20 * time.Second, Sizes: []float64{100}, Speeds: perf.EpochSpeed(func(_ int, at cluster.Configuration) float64 {
 		if at.GPUs > 4 {
 			return 0
 		}
 		return speeds[at.GPUs-1]
-	}}
+	})}
 	o := boa.DefaultOptions()
 	o.Budget, o.Horizon = 0.25, 0
 	p, err := boa.New(o)

@@ -88,8 +88,8 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	if s.Rate == 0 {
 		c.Rate = seldom
 	}
-	if len(s.Sizes) == 0 || s.Speed == nil {
-		return c, fmt.Errorf("%d epochs, speeds known: %t; want at least 1, and speeds", len(s.Sizes), s.Speed != nil)
+	if len(s.Sizes) == 0 || s.Speeds == nil {
+		return c, fmt.Errorf("%d epochs, speeds known: %t; want at least 1, and speeds", len(s.Sizes), s.Speeds != nil)
 	}
 	for j, size := range s.Sizes {
 		e := convex.Epoch{Size: size}

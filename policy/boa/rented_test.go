@@ -158,12 +158,12 @@ func stats(class job.Class, widths ...int) *perf.ClassStats {
 	for range widths {
 		s.Sizes = append(s.Sizes, 86400)
 	}
-	s.Speed = func(epoch int, c cluster.Configuration) float64 {
+	s.Speeds = perf.EpochSpeed(func(epoch int, c cluster.Configuration) float64 {
 		if c.GPUs > widths[epoch] {
 			return 0
 		}
 		return float64(c.GPUs)
-	}
+	})
 	return s
 }
 

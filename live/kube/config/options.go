@@ -22,8 +22,8 @@ type Options struct {
 	Kinds    []jobadapter.Kind // of job that it schedules. Default jobadapter.Kinds
 	Identity string            // of the process that writes its plans
 	Times
-	// Explain, if not nil, returns why each job has what a plan gives it.
-	Explain func(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because
+	// Explain, if not nil, returns why jobs have what a plan gives them.
+	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
 	// Expect, if not nil, returns when jobs are expected to start and end; nil while nothing is
 	// known. It is called for every plan, and must return at once.
 	Expect func() map[job.ID]Expected
@@ -55,8 +55,11 @@ type Times struct {
 	Report time.Duration
 }
 
-// A Because says why a job has what it has: Reason is a word of a closed list, Message a sentence.
-type Because struct{ Reason, Message string }
+// Reasons say why jobs have what they have. Both are empty if nothing is known of a job.
+type Reasons interface {
+	Reason(id job.ID) string // a word of a closed list
+	Text(id job.ID) string   // a sentence; it is asked for only where a plan is written
+}
 
 // DefaultOptions returns the defaults; Queue and Identity are still to be filled in.
 func DefaultOptions() Options {

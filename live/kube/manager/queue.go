@@ -112,7 +112,7 @@ func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
 	}
 	o.Turn, o.Kueue = &c.l.turn, func() bool { return c.l.serves(workloads) }
 	o.Events = c.l.manager.GetEventRecorder("oxgang")
-	o.Explain = because
+	o.Explain = func(s *policy.Snapshot, p *policy.Plan) kube.Reasons { return explain.Now(s, p) }
 	o.Inputs, o.Expect = d.Digest, func() map[job.ID]kube.Expected { return expected(d.Predictions()) }
 	o.Report = min(o.Report, round(c.q)/2)
 	return o
@@ -130,15 +130,6 @@ func names(c *v1alpha1.ClusterPolicy) map[string]string {
 	all := make(map[string]string, len(c.Spec.GPUTypes))
 	for _, t := range c.Spec.GPUTypes {
 		all[t.Product] = t.Name
-	}
-	return all
-}
-
-// because returns why each job has what a plan gives it.
-func because(s *policy.Snapshot, p *policy.Plan) map[job.ID]kube.Because {
-	all := make(map[job.ID]kube.Because, len(s.Jobs))
-	for id, why := range explain.Now(s, p) {
-		all[id] = kube.Because{Reason: why.Reason, Message: why.Text}
 	}
 	return all
 }

@@ -63,7 +63,7 @@ func Of(ctx context.Context, o *observe.Observation, opts *Options) ([]Advice, e
 	for i := range all {
 		a := &all[i]
 		if at := snapshot.Index(observe.JobID(a.Job.ID)); at >= 0 {
-			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why[snapshot.Jobs[at].ID]
+			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why.Of(snapshot.Jobs[at].ID)
 		}
 	}
 	rank(all, snapshot, plan)
