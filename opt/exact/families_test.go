@@ -56,7 +56,8 @@ func alone(tb testing.TB) lp.Solver {
 // does not end on two of them.
 func BenchmarkFamilies(b *testing.B) {
 	ways := []way{
-		{"portfolio", chosen}, {"copter", alone},
+		{"portfolio", chosen},
+		{"copter", alone},
 		byHighs(exact.Simplex, 1e-4), byHighs(exact.PDLP, 1e-4), byHighs(exact.PDLP, 1e-5), byHighs(exact.PDLP, 1e-6),
 	}
 	for _, f := range lptest.Families() {

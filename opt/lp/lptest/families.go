@@ -64,8 +64,8 @@ func (m *maker) rows(n int, low, up float64) []lp.Row {
 	return all
 }
 
-func (m *maker) col(cost, low, up float64, entries ...lp.RowEntry) lp.Col {
-	return must(m.p.AddCol(cost, low, up, entries...))
+func (m *maker) col(cost, low, up float64, entries ...lp.RowEntry) {
+	must(m.p.AddCol(cost, low, up, entries...))
 }
 
 func must[T any](v T, err error) T {
