@@ -69,7 +69,7 @@ const blockBytes = 1 << 14
 
 // write writes a block of runs, its length first, and returns the others.
 func (s *sorter) write(order []uint32) []uint32 {
-	b, last := append(s.block[:0], 0, 0, 0, 0), new(run)
+	b, last := slices.Grow(s.block[:0], blockBytes)[:4], new(run)
 	for len(order) > 0 && len(b) < blockBytes {
 		r := &s.page[order[0]]
 		b = r.append(b, last)
@@ -184,7 +184,7 @@ func (c *cursor) load(err *error) bool {
 	}
 	n := int(binary.LittleEndian.Uint32(length[:]))
 	c.block = slices.Grow(c.block[:0], n)[:n]
-	if _, e := c.in.ReadAt(c.block, c.part.from+4); e != nil && e != io.EOF { //nolint:errorlint // as io.ReaderAt has it
+	if got, e := c.in.ReadAt(c.block, c.part.from+4); got < n { // of the last block the end of the file is no error
 		*err = e
 		return false
 	}
