@@ -61,6 +61,8 @@ type Watch struct {
 	// Whole: the policy is shown all jobs in every round (scheduler.Options.Lean), and agents make all reports
 	// (sim.Options.Sparse). The run is the same; observers may keep plans and snapshots.
 	Whole bool
+	// Once: the inputs are of this run alone, which takes their arrivals away as soon as it needs them no more.
+	Once bool
 }
 
 // SimulateWatched is Simulate with a Watch.
@@ -140,6 +142,9 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, err
 	}
+	if w.Once {
+		in.Arrivals = nil
+	}
 	run := &Run{Policy: entry.Name}
 	s, err := scheduler.New(&timed{p, rec}, placer, nodes, so)
 	if err != nil {
@@ -156,7 +161,8 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.FirstRefusal())
 	}
-	run.Result, run.PolicyTimes = rec.Finish(), rec.PolicyTimes()
+	run.PolicyTimes = rec.PolicyTimes()
+	run.Result = rec.Finish() // last, so that what was recorded goes while it is made a list
 	return run, nil
 }
 

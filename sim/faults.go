@@ -177,8 +177,8 @@ func (w *World) same() bool {
 
 // validate returns an error that joins all that is wrong with the options, initial states and
 // arrivals of the world.
-func (w *World) validate() error {
-	errs := []error{w.o.Validate(), w.setInitial()}
+func (w *World) validate(arrivals []*workload.Arrival) error {
+	errs := []error{w.o.Validate(), w.setInitial(arrivals)}
 	for i, win := range w.o.Faults.Maintenance {
 		for _, id := range win.Nodes {
 			if _, ok := w.full.Index(id); !ok {
@@ -186,8 +186,8 @@ func (w *World) validate() error {
 			}
 		}
 	}
-	seen := make(map[job.ID]bool, len(w.arrivals))
-	for _, a := range w.arrivals {
+	seen := make(map[job.ID]bool, len(arrivals))
+	for _, a := range arrivals {
 		if seen[a.Spec.ID] {
 			errs = append(errs, fmt.Errorf("job %s: ID is used twice", a.Spec.ID))
 		}

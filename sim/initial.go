@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // An InitialState is the state of a job that existed before the world began. When the job
@@ -61,7 +62,7 @@ func (w *World) goOn(g *agent, s *InitialState) {
 // setInitial returns an error that joins all that is wrong with Options.Initial: no job of that
 // ID arrives, the job holds GPUs that the cluster does not have, or jobs together hold more GPUs
 // of a node than it has.
-func (w *World) setInitial() error {
+func (w *World) setInitial(arrivals []*workload.Arrival) error {
 	if len(w.o.Initial) == 0 {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (w *World) setInitial() error {
 		errs = append(errs, errors.New("jobs that were there before, want none with whole rounds"))
 	}
 	held, found := make(map[cluster.NodeID]int), 0
-	for _, a := range w.arrivals {
+	for _, a := range arrivals {
 		s := w.o.Initial[a.Spec.ID]
 		if s == nil {
 			continue

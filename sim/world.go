@@ -29,9 +29,9 @@ type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
 	catalog  workload.Catalog
-	steady   workload.Steadies   // of the arrivals that are known by their duration
-	arrivals []*workload.Arrival // by time, then ID; consumed from the front
-	jobs     map[job.ID]*agent   // that have arrived and not ended
+	steady   workload.Steadies // of the arrivals that are known by their duration
+	arrivals *workload.Pending // by time, then ID; taken from the front
+	jobs     map[job.ID]*agent // that have arrived and not ended
 	agenda   agenda
 	ready    []scheduler.Event // of the present time, not returned yet
 	now      time.Time
@@ -49,7 +49,7 @@ type World struct {
 // New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented
 // are there while they are rented (Options.Provider), nodes of tenure Loaned while they are lent
 // (Options.Lender). Arrivals must be complete (workload.Catalog.Complete) and may be in any
-// order. The world keeps pointers to them and does not change them.
+// order. The world keeps what they point to, but not them, and changes neither.
 //
 // It returns an error that joins all that is wrong, for example an unknown application, an ID
 // used twice, or a job that no part of the cluster could ever run.
@@ -57,22 +57,30 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 	w := &World{
 		o: o, catalog: catalog, full: c, now: Epoch,
 		jobs: make(map[job.ID]*agent),
-		away: make(map[cluster.NodeID]int), arrivals: make([]*workload.Arrival, len(arrivals)),
-	}
-	for i := range arrivals {
-		w.arrivals[i] = &arrivals[i]
+		away: make(map[cluster.NodeID]int),
 	}
 	w.o.Estimate.Types = c.Types()
 	w.beliefs = estimate.NewPool(&w.o.Estimate)
-	slices.SortStableFunc(w.arrivals, func(a, b *workload.Arrival) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Spec.ID, b.Spec.ID))
-	})
-	if err := w.validate(); err != nil {
+	all := sorted(arrivals)
+	if err := w.validate(all); err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
+	w.arrivals = workload.NewPending(all)
 	w.provider, w.lender = newProvider(w), newLender(w)
 	w.plan()
 	return w, nil
+}
+
+// sorted returns arrivals by time, then ID.
+func sorted(arrivals []workload.Arrival) []*workload.Arrival {
+	all := make([]*workload.Arrival, len(arrivals))
+	for i := range arrivals {
+		all[i] = &arrivals[i]
+	}
+	slices.SortStableFunc(all, func(a, b *workload.Arrival) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Spec.ID, b.Spec.ID))
+	})
+	return all
 }
 
 // Now implements scheduler.Backend.
@@ -94,7 +102,7 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if len(w.jobs) == 0 && len(w.arrivals) == 0 {
+		if len(w.jobs) == 0 && w.arrivals.Len() == 0 {
 			return nil, io.EOF
 		}
 		if w.called() {
@@ -125,8 +133,8 @@ func later(a, b time.Time) time.Time {
 // earlier.
 func (w *World) next() (time.Time, bool) {
 	at, ok := w.agenda.peek()
-	if len(w.arrivals) > 0 {
-		if t := Epoch.Add(w.arrivals[0].At); !ok || t.Before(at) {
+	if w.arrivals.Len() > 0 {
+		if t := Epoch.Add(w.arrivals.At()); !ok || t.Before(at) {
 			return t, true
 		}
 	}
@@ -143,9 +151,8 @@ func (w *World) happen() {
 		}
 		w.agenda.pop().happen(w)
 	}
-	for len(w.arrivals) > 0 && !Epoch.Add(w.arrivals[0].At).After(w.now) {
-		w.arrive(w.arrivals[0])
-		w.arrivals = w.arrivals[1:]
+	for w.arrivals.Len() > 0 && !Epoch.Add(w.arrivals.At()).After(w.now) {
+		w.arrive(w.arrivals.Take())
 	}
 }
 
@@ -188,7 +195,7 @@ func (w *World) stop(g *agent) {
 // holds GPUs, none is to arrive and no maintenance is to end. It returns an error after
 // stallRounds of them.
 func (w *World) stuck() error {
-	if w.held > 0 || len(w.arrivals) > 0 || len(w.jobs) == 0 || w.maintenance() {
+	if w.held > 0 || w.arrivals.Len() > 0 || len(w.jobs) == 0 || w.maintenance() {
 		w.stalled = 0
 		return nil
 	}

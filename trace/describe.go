@@ -64,8 +64,8 @@ type NameCount struct {
 // Quantiles of running times.
 type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
 
-// Describe reads all of seq and sums it up. It keeps 8 bytes a job, and returns
-// the first error of seq.
+// Describe reads all of seq and sums it up. It keeps 12 bytes for each running time that is not
+// as long as another, and returns the first error of seq.
 func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
 	d := &Description{}
 	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}
@@ -93,7 +93,7 @@ type counters struct {
 	hour      *Load // of the last arrival
 	sizes     map[int]*SizeCount
 	names     map[string]map[string]int // "application", "user" ... -> name -> jobs
-	durations []time.Duration
+	durations tally
 }
 
 // add counts one arrival.
@@ -115,7 +115,7 @@ func (c *counters) add(a *workload.Arrival) {
 		work := float64(size) * a.Duration.Hours()
 		c.hour.GPUHours += work
 		c.sizes[size].GPUHours += work
-		c.durations = append(c.durations, a.Duration)
+		c.durations.add(a.Duration)
 	}
 	c.name("application", a.Application)
 	c.name("user", a.Spec.User)
@@ -163,8 +163,8 @@ func (c *counters) fill(d *Description) {
 	d.Applications = ranked(c.names["application"])
 	d.GPUTypes = ranked(c.names["type"])
 	d.Adaptivity = ranked(c.names["adaptivity"])
-	d.Known = len(c.durations)
-	d.Durations = quantiles(c.durations)
+	d.Known = c.durations.count
+	d.Durations = c.durations.quantiles()
 }
 
 // ranked returns counts with the most frequent name first, ties by name.
@@ -175,19 +175,4 @@ func ranked(counts map[string]int) []NameCount {
 	}
 	slices.SortStableFunc(list, func(a, b NameCount) int { return cmp.Compare(b.Jobs, a.Jobs) })
 	return list
-}
-
-// quantiles sorts d and returns its quantiles (nearest rank), zero if there are
-// none.
-func quantiles(d []time.Duration) Quantiles {
-	if len(d) == 0 {
-		return Quantiles{}
-	}
-	slices.Sort(d)
-	mean := 0.0
-	for i, x := range d {
-		mean += (float64(x) - mean) / float64(i+1)
-	}
-	at := func(percent int) time.Duration { return d[(len(d)-1)*percent/100] }
-	return Quantiles{Mean: time.Duration(mean), Min: d[0], P10: at(10), P50: at(50), P90: at(90), P99: at(99), Max: d[len(d)-1]}
 }

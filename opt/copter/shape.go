@@ -24,6 +24,14 @@ type shape struct {
 	size   float64  // mean |cost| of a column that has one
 }
 
+// Coupling returns the number of rows of p that couple blocks of columns: the fewer they are,
+// the more copter is made for p. It costs a few passes over the coefficients.
+func Coupling(p *lp.Problem) int {
+	var h shape
+	h.reshape(p, false)
+	return len(h.rows)
+}
+
 // reshape brings the shape up to date, from the last one if that can be.
 func (h *shape) reshape(p *lp.Problem, last bool) {
 	if !last || !h.carry(p) {

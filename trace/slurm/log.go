@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +17,9 @@ type log struct {
 	zone    *time.Location
 	feed    *parse.Feed
 	row     *parse.Row // nil: the input is JSON
-	runs    [][]run    // pages of pageRuns, in the order of the input
-	count   int
-	names   names
+	runs    sorter     // of all jobs, by job
+	grouped grouped
+	notes   parse.Summary // of how runs were joined
 	owners  interned[owner]
 	asks    interned[ask]
 	states  interned[string]
@@ -34,19 +33,6 @@ type log struct {
 	observe  bool // keep what is passed on, with what was observed of it
 	observed []parse.Observed
 }
-
-// A run is one run of a job.
-type run struct {
-	id                      key
-	submit, eligible, start uint32 // seconds since 1970; eligible is not before submit; start 0: not known
-	elapsed, limit          uint32 // seconds; limit 0: not known
-	priority                uint32 // 0: not known
-	name, owner, ask, state uint32
-	line                    uint32 // 0: another run of the job stands for it
-}
-
-// pageRuns is how many runs are allocated at once.
-const pageRuns = 1 << 12
 
 // An owner is who submitted a job, and where.
 type owner struct{ user, partition, qos string }
@@ -66,14 +52,13 @@ type ask struct {
 // newLog returns the log of an input, before its first row.
 func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
 	l := &log{o: o, zone: o.Zone, feed: parse.NewFeed(o, Format, false, yield)}
+	l.runs = sorter{compare: byJob, open: o.Spill, most: pageRuns}
+	l.grouped = grouped{in: true, began: lastSecond}
 	if l.zone == nil {
 		l.zone = time.UTC
 	}
 	return l
 }
-
-// at returns a run.
-func (l *log) at(i uint32) *run { return &l.runs[i/pageRuns][i%pageRuns] }
 
 // add keeps a run.
 func (l *log) add(r *record, line int) error {
@@ -89,17 +74,14 @@ func (l *log) add(r *record, line int) error {
 		l.o.Summary.Note(parse.DropNoGPUs)
 		return nil
 	}
-	if l.count%pageRuns == 0 {
-		l.runs = append(l.runs, make([]run, 0, pageRuns))
-	}
-	page := &l.runs[len(l.runs)-1]
-	*page = append(*page, run{
+	at := run{
 		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
-		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line),
-		name: l.names.keep(r.name), owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
-		ask: l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
-	})
-	l.count++
+		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), place: l.grouped.count, name: strings.Clone(r.name),
+		owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
+		ask:   l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
+	}
+	l.grouped.add(&at)
+	l.runs.add(&at)
 	return nil
 }
 
@@ -143,82 +125,13 @@ func (a ask) clone() ask {
 	return a
 }
 
-// merge joins the runs of each job: one of them stands for all.
-func (l *log) merge() {
-	order := make([]uint32, l.count)
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		x, y := l.at(a), l.at(b)
-		return cmp.Or(cmp.Compare(x.id.number, y.id.number), cmp.Compare(x.id.part, y.id.part), cmp.Compare(x.submit, y.submit),
-			cmp.Compare(x.start, y.start), cmp.Compare(x.elapsed, y.elapsed), cmp.Compare(a, b))
-	})
-	for len(order) > 0 {
-		n := 1
-		for n < len(order) && l.at(order[n]).id == l.at(order[0]).id {
-			n++
-		}
-		l.join(order[:n])
-		order = order[n:]
-	}
-}
-
-// join makes the last run that ran stand for the runs of a job, which are in order of time.
-func (l *log) join(runs []uint32) {
-	first, last := l.at(runs[0]), l.at(runs[0])
-	for _, i := range runs[1:] {
-		r, other := l.at(i), last
-		switch {
-		case r.submit == last.submit && r.start == last.start && r.elapsed == last.elapsed:
-			l.o.Summary.Note("rows that repeat another dropped")
-			other = r
-		case r.elapsed == 0:
-			l.o.Summary.Note(noteCutShort)
-			other = r
-		default:
-			l.o.Summary.Note(noteCutShort)
-			last = r
-		}
-		other.line = 0
-	}
-	last.submit, last.eligible = first.submit, first.eligible
-}
-
-const noteCutShort = "runs before a requeue, or after one that never ran: their time counts as waiting"
-
-// passAll passes on all jobs and reports whether to go on.
-func (l *log) passAll() bool {
-	from := l.first()
-	for i := range uint32(l.count) {
-		if r := l.at(i); r.line != 0 && !l.pass(r, from) {
-			return false
-		}
-	}
-	return true
-}
-
-// first returns time zero: that of the options, or the first submission of a job that ran.
-func (l *log) first() time.Time {
-	if !l.o.Start.IsZero() {
-		return l.o.Start
-	}
-	first := uint32(lastSecond)
-	for i := range uint32(l.count) {
-		if r := l.at(i); r.line != 0 && r.elapsed > 0 {
-			first = min(first, r.eligible)
-		}
-	}
-	return time.Unix(int64(first), 0)
-}
-
 // pass passes on a job, if it counts, and reports whether to go on.
 func (l *log) pass(r *run, from time.Time) bool {
 	who, wanted := &l.owners.all[r.owner], &l.asks.all[r.ask]
 	a := workload.Arrival{
 		At: time.Unix(int64(r.eligible), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
 		Spec: job.Spec{
-			ID: job.ID(r.id.String()), Name: l.names.at(r.name), User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
+			ID: job.ID(r.id.String()), Name: r.name, User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
 			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: l.typesOf(r.ask),
 			Priority: float64(r.priority), Target: float64(r.limit),
 		},

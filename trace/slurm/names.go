@@ -1,58 +1,9 @@
 package slurm
 
-import (
-	"encoding/binary"
-	"strings"
-)
+import "strings"
 
-// names keeps texts without an allocation for each: their length and bytes, in pages.
-type names struct {
-	pages  [][]byte
-	recent []uint32 // 1 + the number of a text that may recur, by its hash; 0: none
-}
-
-const (
-	pageBits  = 16
-	maxRecent = 1 << 12
-)
-
-// keep keeps a text and returns its number.
-func (n *names) keep(text string) uint32 {
-	if n.recent == nil {
-		n.recent = make([]uint32, maxRecent)
-	}
-	last := &n.recent[hash(text)%maxRecent]
-	if *last > 0 && string(n.bytes(*last-1)) == text {
-		return *last - 1
-	}
-	if need := len(text) + binary.MaxVarintLen32; len(n.pages) == 0 || len(n.pages[len(n.pages)-1])+need > 1<<pageBits {
-		n.pages = append(n.pages, make([]byte, 0, max(need, 1<<pageBits)))
-	}
-	page := &n.pages[len(n.pages)-1]
-	number := uint32((len(n.pages)-1)<<pageBits | len(*page))
-	*page = binary.AppendUvarint(*page, uint64(len(text)))
-	*page = append(*page, text...)
-	*last = number + 1
-	return number
-}
-
-// hash returns the FNV-1a hash of a text.
-func hash(text string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(text) {
-		h = (h ^ uint32(text[i])) * 16777619
-	}
-	return h
-}
-
-// at returns the text of a number.
-func (n *names) at(number uint32) string { return string(n.bytes(number)) }
-
-func (n *names) bytes(number uint32) []byte {
-	page := n.pages[number>>pageBits][number&(1<<pageBits-1):]
-	length, size := binary.Uvarint(page)
-	return page[size:][:length]
-}
+// maxRecent is how many texts are remembered that may recur.
+const maxRecent = 1 << 12
 
 // interned keeps each distinct value once.
 type interned[T comparable] struct {

@@ -63,8 +63,10 @@ func (l *log) read(r io.Reader) {
 	if !ok {
 		return
 	}
-	l.merge()
-	if l.passAll() {
+	switch ok, err := l.passJobs(); {
+	case err != nil:
+		l.feed.Fail(err)
+	case ok:
 		l.feed.Finish(lines)
 	}
 }

@@ -28,25 +28,6 @@ func TestInstants(t *testing.T) {
 	})
 }
 
-// Texts come back as they were kept, however many there are, and one that recurs soon has one number.
-func TestNames(t *testing.T) {
-	var n names
-	var numbers []uint32
-	text := func(i int) string { return fmt.Sprintf("name of job %d", i*i) }
-	for i := range 20_000 {
-		number := n.keep(text(i))
-		if again := n.keep(text(i)); again != number {
-			t.Fatalf("%s: numbers %d and %d", text(i), number, again)
-		}
-		numbers = append(numbers, number)
-	}
-	for i, number := range numbers {
-		if got := n.at(number); got != text(i) {
-			t.Fatalf("number %d is %q, want %q", number, got, text(i))
-		}
-	}
-}
-
 // What a text means is parsed once; one that means nothing is refused each time.
 func TestRecalled(t *testing.T) {
 	var m recalled[int]

@@ -17,10 +17,6 @@ const (
 	collectMore = 50
 )
 
-// collectOften is how much the heap may grow between collections, in per cent of what is live,
-// while a trace is read: what a reader holds of a long one has no pointers, so collecting is cheap.
-const collectOften = 50
-
 // most is the most per cent that the heap may grow by; 0: the environment says how much.
 var most atomic.Int64
 

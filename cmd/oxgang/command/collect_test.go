@@ -15,8 +15,6 @@ func TestGrowth(t *testing.T) {
 		{32 << 20, collectLess, 100},
 		{64 << 20, collectLess, 50},
 		{1 << 30, collectLess, 50},
-		{1 << 20, collectOften, 50},
-		{1 << 30, collectOften, 50},
 	} {
 		if got := growth(c.live, c.most); got != c.want {
 			t.Errorf("%d live, at most %d %%: %d %%, want %d", c.live, c.most, got, c.want)

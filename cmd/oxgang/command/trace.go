@@ -77,7 +77,7 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		return cli.Usage(err)
 	}
 	format, file := trace.Named(t.name, t.format)
-	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary}
+	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary, Spill: spill}
 	if err := o.Validate(); err != nil {
 		return cli.Usage(err)
 	}
@@ -86,7 +86,6 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		return err
 	}
 	defer f.Close()
-	collect(collectOften)
 	seq, err := trace.Open(f, format, o)
 	if err != nil {
 		return err

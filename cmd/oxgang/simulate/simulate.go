@@ -103,6 +103,7 @@ type task struct {
 	run    *experiments.Run // nil: it failed
 	failed error
 	trial  verdict.Trial // of run
+	once   bool          // nobody else asks its inputs for their arrivals once it runs
 	aside  bool          // it has no row of its own: only the verdict and means are of it, too
 }
 
@@ -177,7 +178,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 			return nil, errors.New("the trace has no jobs")
 		}
 		for _, p := range c.Policies {
-			t := &task{name: p, policy: p, config: &c, Inputs: in, aside: !s.each && i > 0}
+			t := &task{name: p, policy: p, config: &c, Inputs: in, once: s.forgets(), aside: !s.each && i > 0}
 			if s.each && s.seeds > 1 || t.aside {
 				t.name = fmt.Sprintf("%s (seed %d)", p, c.Sim.Seed)
 			}
@@ -185,6 +186,11 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 		}
 	}
 	return tasks, nil
+}
+
+// forgets reports whether inputs serve one run, and nothing that is shown after it.
+func (s *simulation) forgets() bool {
+	return len(s.config.Policies) == 1 && !s.bound && s.past.recorded == nil
 }
 
 // printHint says what of a trace was dropped, skipped or invented.
@@ -227,12 +233,12 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 // of these; the error of the run is in the task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
-		t.run, t.failed = experiments.Simulate(ctx, t.config, t.Inputs, t.policy, obs...)
+		t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, experiments.Watch{Once: t.once}, obs...)
 		return nil
 	}
 	w := journal.NewWriter(out.journal, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
 	defer func() { err = errors.Join(err, w.Close(), out.close()) }()
-	watch := experiments.Watch{Stream: out.stream(), Observer: func(d *experiments.Decider) scheduler.Observer {
+	watch := experiments.Watch{Once: t.once, Stream: out.stream(), Observer: func(d *experiments.Decider) scheduler.Observer {
 		run := whatif.Run{Scheduler: d.Scheduler, Policy: d.Policy, Placer: d.Placer, Options: d.Options, Cluster: d.Cluster, Fresh: d.Fresh}
 		return whatif.NewCheckpointer(run, w)
 	}}

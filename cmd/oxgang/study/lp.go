@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/opt/portfolio"
 )
 
 // LpCommand returns the command "oxgang lp".
@@ -41,6 +42,7 @@ var lpSolvers = []lpSolver{
 	{"ipm", "HiGHS' interior point method, with crossover to a vertex", false, highs(exact.InteriorPoint)},
 	{"pdlp", "HiGHS' first-order method", false, highs(exact.PDLP)},
 	{"copter", "our proximal point method", false, proximal},
+	{"auto", "copter, simplex on few columns at a time, simplex or ipm, by the program's shape", false, byShape},
 }
 
 func highs(m exact.Method) func(*lpSolve) (lp.Solver, error) {
@@ -59,6 +61,8 @@ func proximal(s *lpSolve) (lp.Solver, error) {
 	}
 	return copter.New(o)
 }
+
+func byShape(s *lpSolve) (lp.Solver, error) { return portfolio.New(s.tolerance) }
 
 func lpSolverNames() []string {
 	var names []string
@@ -202,6 +206,7 @@ func (s *lpSolve) read(ctx context.Context) (*lp.Model, error) {
 type lpAnswer struct {
 	Model          string   `json:"model,omitempty"`
 	Solver         string   `json:"solver"`
+	Method         string   `json:"method,omitempty"` // the one that a solver chose
 	Status         string   `json:"status"`
 	Objective      *float64 `json:"objective,omitempty"` // none without an optimum
 	Bound          *float64 `json:"bound,omitempty"`     // none: proves nothing
@@ -219,7 +224,7 @@ type lpAnswer struct {
 func (s *lpSolve) answer(m *lp.Model, out *lp.Solution, relaxed int) *lpAnswer {
 	p := m.Problem
 	a := &lpAnswer{
-		Model: m.Name, Solver: s.solver, Status: out.Status.String(), Iterations: out.Iterations,
+		Model: m.Name, Solver: s.solver, Method: out.Method, Status: out.Status.String(), Iterations: out.Iterations,
 		Rows: p.Rows(), Columns: p.Cols(), Coefficients: p.Nonzeros(), Relaxed: relaxed,
 	}
 	sign := 1.0
@@ -317,6 +322,9 @@ func (a *lpAnswer) String() string {
 	}
 	line("size", "%d rows, %d columns, %d coefficients", a.Rows, a.Columns, a.Coefficients)
 	line("solver", "%s", a.Solver)
+	if a.Method != "" {
+		line("method", "%s", a.Method)
+	}
 	if a.Relaxed > 0 {
 		line("relaxed", "%d integer columns may be fractional", a.Relaxed)
 	}

@@ -1,0 +1,132 @@
+package slurm
+
+import (
+	"slices"
+	"time"
+)
+
+// grouped follows an input in which the runs of each job come together, and jobs by number, as sacct
+// prints them: it knows when time begins before the runs are joined. Of another input, in is false.
+type grouped struct {
+	in    bool
+	count uint32 // of runs
+	first run    // of the last job
+	ran   bool   // the last job has
+	began uint32 // when the first job that ran could start, the last one apart; lastSecond: none has
+}
+
+// add takes note of the next run.
+func (g *grouped) add(r *run) {
+	g.count++
+	switch {
+	case !g.in:
+	case g.count == 1 || g.first.id.before(r.id):
+		g.settle()
+		g.first, g.ran = *r, r.elapsed > 0
+	case g.first.id == r.id:
+		if byJob(r, &g.first) < 0 {
+			g.first = *r
+		}
+		g.ran = g.ran || r.elapsed > 0
+	default:
+		g.in = false
+	}
+}
+
+func (g *grouped) settle() {
+	if g.ran {
+		g.began = min(g.began, g.first.eligible)
+	}
+}
+
+// before orders jobs as byJob does.
+func (k key) before(other key) bool {
+	return k.number < other.number || k.number == other.number && k.part < other.part
+}
+
+// passJobs passes on all jobs, in the order of the rows that stand for them, and reports whether to go on.
+func (l *log) passJobs() (ok bool, err error) {
+	of := l.o.Summary
+	read := len(of.Notes)
+	ok, err = l.passJoined()
+	of.Notes = slices.Insert(of.Notes, read, l.notes.Notes...) // before those of jobs, however runs were joined
+	return ok, err
+}
+
+func (l *log) passJoined() (ok bool, err error) {
+	if l.grouped.in {
+		l.grouped.settle()
+		from := l.first(l.grouped.began)
+		return l.joined(func(r *run) bool { return l.pass(r, from) })
+	}
+	began := uint32(lastSecond)
+	jobs := sorter{compare: byPlace, open: l.o.Spill, most: pageRuns}
+	if _, err := l.joined(func(r *run) bool {
+		if r.elapsed > 0 {
+			began = min(began, r.eligible)
+		}
+		jobs.add(r)
+		return true
+	}); err != nil {
+		jobs.close()
+		return false, err
+	}
+	from, ok := l.first(began), true
+	err = jobs.each(func(r *run) bool {
+		ok = l.pass(r, from)
+		return ok
+	})
+	return ok, err
+}
+
+// first returns time zero: that of the options, or when the first job that ran could start.
+func (l *log) first(began uint32) time.Time {
+	if !l.o.Start.IsZero() {
+		return l.o.Start
+	}
+	return time.Unix(int64(began), 0)
+}
+
+// joined calls do with a run for each job, by job, until it says no. All runs are joined all the same, so that
+// all are taken note of.
+func (l *log) joined(do func(*run) bool) (ok bool, err error) {
+	var alike []run
+	ok = true
+	pass := func() {
+		r := l.join(alike)
+		ok = ok && do(r)
+		alike = alike[:0]
+	}
+	err = l.runs.each(func(r *run) bool {
+		if len(alike) > 0 && alike[0].id != r.id {
+			pass()
+		}
+		alike = append(alike, *r)
+		return true
+	})
+	if err == nil && len(alike) > 0 {
+		pass()
+	}
+	return ok, err
+}
+
+// join returns the last run that ran, which stands for the runs of a job. They are in order of time.
+func (l *log) join(runs []run) *run {
+	first, last := runs[0], &runs[0]
+	for i := range runs[1:] {
+		r := &runs[1+i]
+		switch {
+		case r.submit == last.submit && r.start == last.start && r.elapsed == last.elapsed:
+			l.notes.Note("rows that repeat another dropped")
+		case r.elapsed == 0:
+			l.notes.Note(noteCutShort)
+		default:
+			l.notes.Note(noteCutShort)
+			last = r
+		}
+	}
+	last.submit, last.eligible = first.submit, first.eligible
+	return last
+}
+
+const noteCutShort = "runs before a requeue, or after one that never ran: their time counts as waiting"
