@@ -1,0 +1,61 @@
+package slurm
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// passed has a World pass twice, and returns the outcomes of jobs that the scheduler hears of.
+func passed(t *testing.T, w *World) map[job.ID]scheduler.Outcome {
+	t.Helper()
+	all := map[job.ID]scheduler.Outcome{}
+	for range 2 {
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			ev, _, err := w.take(time.Now().Add(time.Hour))
+			if ev == nil || err != nil {
+				break
+			}
+			if exit, ok := ev.(scheduler.Exited); ok {
+				all[exit.Job] = exit.Outcome
+			}
+		}
+	}
+	return all
+}
+
+// A job that Slurm starts at once, on GPUs that are planned for another, keeps them: the other loses its plan, so that no plan
+// has GPUs twice.
+func TestReconcile_started_by_slurm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const whole = "oxgang:elastic;min=4;max=4"
+		s := slurmtest.New(slurmtest.Node("n1", "a100", 4))
+		w := open(t, s)
+		planned := observe.JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole, Begin: time.Minute}))
+		passed(t, w)
+		gpus := cluster.Resources{GPUs: 4}
+		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
+			Job: planned, Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "a100"}},
+			Placement: cluster.Placement{{Node: "n1", Resources: gpus}},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		started := observe.JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole}))
+		got := passed(t, w)
+		if outcome, over := got[planned]; !over || outcome != scheduler.Lost || len(got) != 1 {
+			t.Errorf("the scheduler hears %v, want that %s has lost what was planned, alone", got, planned)
+		}
+		if e, err := w.entryOf(started); err != nil || !e.wants() {
+			t.Errorf("the job that runs has %+v, %v, want its GPUs", e, err)
+		}
+	})
+}
