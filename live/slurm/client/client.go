@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,10 @@ type Client struct {
 	Timeout time.Duration
 	// Text asks for text in place of JSON.
 	Text bool
+	// Slow is how long an answer in JSON may take. After one that took longer text is asked for, which takes half as much, until it cannot
+	// be read, as where a name has a line break. 0: as long as it likes.
+	Slow time.Duration
+	slow atomic.Bool // one took longer
 }
 
 // call runs a command within the time limit.

@@ -106,8 +106,8 @@ func TestRig_load(t *testing.T) {
 	first := r.Submit(t, "sleep 3600", "--gres=gpu:8", "--time=600")
 	r.Until(t, first, "runs", func(j *client.Job) bool { return j.State == client.Running })
 	id := r.Submit(t, "true", "--gres=gpu:8", "--comment=oxgang:order", fmt.Sprintf("--array=0-%d", jobs-1))
-	for i := range 10 { // each becomes a record of its own, and later ones are shorter
-		r.Call(t, "scontrol", "update", fmt.Sprintf("jobid=%v_[%d-%d]", id, i*jobs/10, (i+1)*jobs/10-1), "timelimit="+strconv.Itoa(100-i))
+	for i := range 10 { // all but the last become records of their own, and later ones are shorter
+		r.Call(t, "scontrol", "update", fmt.Sprintf("jobid=%v_[%d-%d]", id, i*jobs/10, min((i+1)*jobs/10-1, jobs-2)), "timelimit="+strconv.Itoa(100-i))
 	}
 	if n := states(t, r)[client.Pending]; n != jobs {
 		t.Fatalf("%d jobs wait, want %d", n, jobs)
@@ -117,7 +117,7 @@ func TestRig_load(t *testing.T) {
 	quiet := controller(t, r)
 	time.Sleep(10 * time.Second)
 	idle := float64(controller(t, r)-quiet) / float64(10*time.Second)
-	o := orderer(t, r.Client(), c)
+	o := orderer(t, &client.Client{Run: r.As("root"), Slow: 500 * time.Millisecond}, c) // as serve has it
 	for range rounds {
 		before, used, begin := controller(t, r), spent(t), time.Now()
 		if err := o.Round(t.Context()); err != nil {

@@ -156,7 +156,12 @@ func (r *Rig) writeNodes(b *strings.Builder) {
 		if memory == 0 {
 			memory = 100_000
 		}
-		for _, name := range g.nodes() {
+		names := g.nodes()
+		if g.Absent { // nobody asks for their ports; one line, as clusters have it, is read faster by each command
+			names = []string{fmt.Sprintf("%s[1-%d]", g.Prefix, g.Nodes)}
+			r.ports[names[0]] = r.ports[g.nodes()[0]]
+		}
+		for _, name := range names {
 			fmt.Fprintf(b, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=%d", name, r.ports[name], cpus, memory)
 			if g.GPUs > 0 {
 				fmt.Fprintf(b, " Gres=%s:%d", strings.TrimSuffix("gpu:"+g.Type, ":"), g.GPUs)
