@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +35,7 @@ configuration names under "stop" is there, the mode is off: nothing is done, and
 			if _, err := c.read(); err != nil {
 				return err
 			}
-			s := service.Service{Slurm: &client.Client{Slow: quick}, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
+			s := service.Service{Slurm: &client.Client{}, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
 			err := s.Run(ctx)
 			if errors.Is(err, context.Canceled) {
 				return cli.ErrInterrupted
@@ -50,6 +49,3 @@ configuration names under "stop" is there, the mode is off: nothing is done, and
 	f.BoolVar(&c.now.Dry, "dry-run", false, "log the commands, and give none")
 	return cmd
 }
-
-// quick is how long an answer in JSON may take in a round. Text takes half as much, here and in slurmctld.
-const quick = 500 * time.Millisecond

@@ -189,7 +189,7 @@ func (p *play) submit(ctx context.Context, r *slurmrig.Rig, dir string, i int, j
 	}
 	b.Limit = j.limitOn(b.Request.Min)
 	var err error
-	if b.Command, err = lightCommand(j.steps); err != nil {
+	if b.Command, err = lightCommand(j.steps, filepath.Join(dir, b.Name)); err != nil {
 		return 0, err
 	}
 	script, err := b.Script()

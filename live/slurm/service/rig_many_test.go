@@ -117,7 +117,7 @@ func TestRig_load(t *testing.T) {
 	quiet := controller(t, r)
 	time.Sleep(10 * time.Second)
 	idle := float64(controller(t, r)-quiet) / float64(10*time.Second)
-	o := orderer(t, &client.Client{Run: r.As("root"), Slow: 500 * time.Millisecond}, c) // as serve has it
+	o := orderer(t, r.Client(), c)
 	for range rounds {
 		before, used, begin := controller(t, r), spent(t), time.Now()
 		if err := o.Round(t.Context()); err != nil {

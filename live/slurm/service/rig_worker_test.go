@@ -161,18 +161,21 @@ func (w *lightWorker) post(what string, message any) error {
 	return nil
 }
 
-// lightCommand is the command of each worker of a light training. All but the first wait until that one ends.
-func lightCommand(steps float64) ([]string, error) {
+// lightCommand is the command of each worker of a light training, with a folder for its checkpoint. All but the first wait until
+// that one ends.
+func lightCommand(steps float64, folder string) ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	const text = `end=$OXGANG_CHECKPOINTS/end-$OXGANG_GENERATION
+	const text = `export OXGANG_CHECKPOINTS=$2
+mkdir -p "$2"
+end=$OXGANG_CHECKPOINTS/end-$OXGANG_GENERATION
 if [ "$RANK" = 0 ]; then ` + lightSteps + `="$1" "$0"; status=$?; : >"$end"; exit "$status"; fi
 exec 9<> <(:)
 until [ -e "$end" ]; do read -r -t 0.5 -u 9; done
 exit 0`
-	return []string{"bash", "-c", text, program, strconv.FormatFloat(steps, 'f', 3, 64)}, nil
+	return []string{"bash", "-c", text, program, strconv.FormatFloat(steps, 'f', 3, 64), folder}, nil
 }
 
 // A light training that is told to stop keeps what it has done, and goes on from there; its hello says so.
