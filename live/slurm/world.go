@@ -60,20 +60,18 @@ type World struct {
 	o     Options
 	epoch int64
 
-	mu        sync.Mutex
-	cluster   *cluster.Cluster
-	first     *cluster.Cluster // all nodes, when the World was opened
-	events    *eventqueue.Queue
-	byID      map[client.ID]*entry
-	entered   map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
-	order     []*entry          // as they came
-	work      chan struct{}
-	ends      error // why the World is over; nil: it is not
-	draining  bool
-	computing int // background work that is under way
-	trouble   string
-	tokens    map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
-	snapshot  *policy.Snapshot  // of the last round; nil: there was none
+	mu       sync.Mutex
+	cluster  *cluster.Cluster
+	first    *cluster.Cluster // all nodes, when the World was opened
+	events   *eventqueue.Queue
+	byID     map[client.ID]*entry
+	entered  map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
+	order    []*entry          // as they came
+	work     chan struct{}
+	ends     error // why the World is over; nil: it is not
+	trouble  string
+	tokens   map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
+	snapshot *policy.Snapshot  // of the last round; nil: there was none
 }
 
 var (
@@ -161,8 +159,7 @@ func (w *World) ClockMoved() time.Duration {
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.draining = true
-	w.events.Wake()
+	w.events.Drain()
 }
 
 // Next implements scheduler.Backend.
@@ -181,7 +178,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.taken(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.events.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
+	if w.events.Over(len(w.order)) {
 		return nil, 0, io.EOF
 	}
 	return nil, w.events.Pass(deadline), nil
