@@ -95,6 +95,7 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 	if e.ended {
 		return
 	}
+	back := e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
 	if e.seen = *j; j.Waits() {
 		e.noticed = time.Time{}
 	}
@@ -105,6 +106,8 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 		w.lose(e, "somebody else holds it: "+j.Reason)
 	}
 	switch {
+	case back:
+		w.older(e)
 	case !e.wants():
 	case j.Running() && j.Placement.SameGPUs(e.held.placement) && !j.Mark.Stopping:
 		w.runs(e)
@@ -114,6 +117,17 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 		w.fail(e, fmt.Sprintf("Slurm has not started it for %v: %s", w.o.Start, j.Reason))
 	}
 	w.describe(e)
+}
+
+// older handles that a job waits and was never requeued: slurmctld was killed, and has read a state from before the start. Nodes may still run it,
+// until slurmctld hears of that and ends it; one that is told to start it before is drained by Slurm, "Duplicate jobid". Source: observed, Slurm 22.05.
+func (w *World) older(e *entry) {
+	const why = "slurmctld has read a state from before its start"
+	if e.wants() {
+		w.fail(e, why)
+		return
+	}
+	e.notBefore, e.why = time.Now().Add(backoff), why
 }
 
 // runs tells the scheduler, once for each start, that a job trains.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/scheduler"
@@ -58,4 +59,28 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 			t.Errorf("the job that runs has %+v, %v, want its GPUs", e, err)
 		}
 	})
+}
+
+// A job that slurmctld shows as before its start, after it was killed, is not started at once: Slurm would drain a node that still runs it.
+// One that was requeued is.
+func TestReconcile_older_state(t *testing.T) {
+	for _, older := range []bool{true, false} {
+		staged(t, func(t *testing.T, d *drama) {
+			id, err := d.ids["a"], error(nil)
+			if older {
+				d.slurm.Older(id)
+				err = d.slurm.Update(t.Context(), id, client.Field{Name: "AdminComment", Value: "oxgang:hold"}) // as it was then
+			} else {
+				err = d.slurm.Requeue(t.Context(), id)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(backoff - 5*time.Second)
+			if runs := d.slurm.Job(id).State == client.Running; runs == older {
+				t.Errorf("from before its start %t: it runs %t, want not", older, runs)
+			}
+			d.wants(t, map[string]int{"a": 8})
+		})
+	}
 }
