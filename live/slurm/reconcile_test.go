@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/scheduler"
@@ -66,14 +69,14 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 func TestReconcile_older_state(t *testing.T) {
 	for _, older := range []bool{true, false} {
 		staged(t, func(t *testing.T, d *drama) {
-			id, err := d.ids["a"], error(nil)
+			id, back := d.ids["a"], d.slurm.Requeue
 			if older {
-				d.slurm.Older(id)
-				err = d.slurm.Update(t.Context(), id, client.Field{Name: "AdminComment", Value: "oxgang:hold"}) // as it was then
-			} else {
-				err = d.slurm.Requeue(t.Context(), id)
+				back = func(ctx context.Context, id client.ID) error {
+					d.slurm.Older(id)
+					return d.slurm.Update(ctx, id, client.Field{Name: "AdminComment", Value: "oxgang:hold"}) // as it was then
+				}
 			}
-			if err != nil {
+			if err := back(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(backoff - 5*time.Second)
@@ -83,4 +86,43 @@ func TestReconcile_older_state(t *testing.T) {
 			d.wants(t, map[string]int{"a": 8})
 		})
 	}
+}
+
+// A started Slurm says when it was.
+type started struct {
+	*slurmtest.Slurm
+	at string
+}
+
+func (s *started) Booted(context.Context) (string, error) { return s.at, nil }
+
+// After slurmctld was started again, no job is started for a while.
+func TestSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &started{slurmtest.New(slurmtest.Node("n1", "a100", 4)), "one"}
+		o := options(s.Slurm)
+		o.Slurm = s
+		w, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := []execute.Step{{Job: 1, Verb: execute.Update}, {Job: 1, Verb: execute.Release}, {Job: 2, Verb: execute.Notice}}
+		left := func() int {
+			steps, err := w.unsettled(t.Context(), slices.Clone(release))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(steps)
+		}
+		if n := left(); n != 3 {
+			t.Errorf("%d steps, want 3", n)
+		}
+		s.at = "two"
+		if n := left(); n != 1 {
+			t.Errorf("%d steps after slurmctld was started again, want the notice alone", n)
+		}
+		if time.Sleep(backoff); left() != 3 {
+			t.Error("a job is still not started after a while")
+		}
+	})
 }

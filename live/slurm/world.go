@@ -59,6 +59,7 @@ var (
 type World struct {
 	o     Options
 	epoch int64
+	boot  boot
 
 	mu       sync.Mutex
 	cluster  *cluster.Cluster
@@ -88,6 +89,9 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	w := &World{o: o, events: newQueue(), byID: map[client.ID]*entry{}, entered: map[client.ID]int{}, work: make(chan struct{}, 1)}
 	seen, err := w.look(ctx)
 	if err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
+	}
+	if _, err := w.settled(ctx); err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
 	}
 	if len(seen.Nodes) == 0 {
@@ -226,7 +230,11 @@ func (w *World) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.carry(ctx, w.steps(seen))
+	steps, err := w.unsettled(ctx, w.steps(seen))
+	if err != nil {
+		return err
+	}
+	return w.carry(ctx, steps)
 }
 
 // steps takes over an observation, and returns the commands that are next; none once the World is over.

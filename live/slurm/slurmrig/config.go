@@ -19,10 +19,13 @@ func (r *Rig) writeFiles(context.Context) error {
 	if err := os.Chmod(r.Folder, 0o755); err != nil { // others use the socket of munged
 		return err
 	}
-	for name, mode := range map[string]os.FileMode{"run": 0o755, "log": 0o755, "gpu": 0o755, "state": 0o700, "munge": 0o700, "db": 0o755} {
+	for name, mode := range map[string]os.FileMode{"run": 0o755, "log": 0o755, "gpu": 0o755, "work": 0o755, "state": 0o700, "munge": 0o700, "db": 0o755} {
 		if err := os.Mkdir(r.path(name), mode); err != nil {
 			return err
 		}
+	}
+	if err := os.Chmod(r.path("work"), 0o1777); err != nil { //nolint:gosec // users submit from there
+		return err
 	}
 	key := make([]byte, 128)
 	rand.Read(key) // it never fails
