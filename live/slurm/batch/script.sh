@@ -10,7 +10,7 @@ notice=$state/notice-$generation
 mkdir -p "$state/checkpoints" || exit 1
 # Who owns one of these folders, or a link in its place, could give the program checkpoints.
 for folder in "$SLURM_SUBMIT_DIR/.oxgang" "$state" "$state/checkpoints"; do
-  if [ ! -O "$folder" ] || [ "$(stat -c %u "$folder")" != "$EUID" ]; then
+  if [ "$(stat -c %u "$folder")" != "$EUID" ]; then
     echo "oxgang: $folder is not of $(id -un), who runs this: submit from another directory" >&2
     exit 1
   fi
