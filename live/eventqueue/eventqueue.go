@@ -25,6 +25,7 @@ type Queue struct {
 	now   time.Time
 	items []stamped // by time
 	woken chan struct{}
+	ending
 }
 
 // A stamped event is one with the time at which it happened.

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -42,8 +41,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 				w.events.Emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
-			w.background.computing++
-			go w.compute(ctx, a.Work)
+			w.events.Compute(ctx, &w.mu, a.Work)
 		case scheduler.Provision:
 			err = d.provision(a)
 		case scheduler.Return:
@@ -81,14 +79,6 @@ func (d *draft) giveBack(a scheduler.Return) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (w *World) compute(ctx context.Context, work policy.Work) {
-	result := work.Do(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.background.computing--
-	w.events.Emit(scheduler.Computed{Result: result})
 }
 
 // A draft is a plan that is not committed yet: the grants of the jobs for which it differs from the

@@ -53,11 +53,9 @@ type extent struct {
 
 // background is work that is pending, and the reason why the World ends.
 type background struct {
-	draining  bool          // the World ends when its jobs have ended
-	computing int           // background work that is under way
-	unsaved   bool          // jobs have measured something that the Plan does not have
-	ends      error         // why nothing more can be planned here
-	looked    time.Duration // how long the last observation took; only the executor uses it
+	unsaved bool          // jobs have measured something that the Plan does not have
+	ends    error         // why nothing more can be planned here
+	looked  time.Duration // how long the last observation took; only the executor uses it
 }
 
 // seen has the snapshot and the decisions of the last round.
@@ -105,8 +103,7 @@ func (w *World) ClockMoved() time.Duration {
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.background.draining = true
-	w.events.Wake()
+	w.events.Drain()
 }
 
 // Next implements scheduler.Backend. Its time is real time, except for the delay with which events
@@ -127,7 +124,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.release(ev)
 		return ev, 0, nil
 	}
-	if w.background.draining && w.events.Len() == 0 && len(w.table.Order) == 0 && w.background.computing == 0 {
+	if w.events.Over(len(w.table.Order)) {
 		return nil, 0, io.EOF
 	}
 	if len(w.writer.Unseen) > 0 && w.events.Until(deadline) <= 0 {

@@ -49,8 +49,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.
 				w.jobs.events.Emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
-			w.computing++
-			go w.compute(ctx, a.Work)
+			w.jobs.events.Compute(ctx, &w.mu, a.Work)
 		default:
 			err = fmt.Errorf("%T: nodes of one machine are neither rented nor lent", a)
 		}
@@ -59,14 +58,6 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.
 		}
 	}
 	return d.changed, nil
-}
-
-func (w *World) compute(ctx context.Context, work policy.Work) {
-	result := work.Do(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.computing--
-	w.jobs.events.Emit(scheduler.Computed{Result: result})
 }
 
 // plan completes what is to be committed with how the scheduler sees its jobs now.

@@ -28,7 +28,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.draining {
+	if w.jobs.events.Draining() {
 		return "", errors.New("the scheduler is shutting down and takes no more jobs")
 	}
 	if err := w.checkQuota(spec, request.User); err != nil {

@@ -28,8 +28,6 @@ type World struct {
 	mu        sync.Mutex
 	jobs      *jobTable
 	last      lastRound
-	draining  bool
-	computing int    // background work that is under way
 	round     int64  // of the last plan that was committed
 	unwritten string // why plans cannot be written, for people; empty: they can
 }
@@ -76,8 +74,7 @@ func (w *World) ClockMoved() time.Duration {
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.draining = true
-	w.jobs.events.Wake()
+	w.jobs.events.Drain()
 }
 
 // Next implements scheduler.Backend. Its time is real time, except for the delay with which events
@@ -94,7 +91,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.jobs.taken(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.jobs.events.Len() == 0 && len(w.jobs.order) == 0 && w.computing == 0 {
+	if w.jobs.events.Over(len(w.jobs.order)) {
 		return nil, 0, io.EOF
 	}
 	return nil, w.jobs.events.Pass(deadline), nil

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -36,8 +35,7 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 			}
 			errs = append(errs, err)
 		case scheduler.Compute:
-			w.computing++
-			go w.compute(ctx, a.Work)
+			w.events.Compute(ctx, &w.mu, a.Work)
 		default:
 			errs = append(errs, fmt.Errorf("%T: nodes of a Slurm are neither rented nor lent", a))
 		}
@@ -63,13 +61,4 @@ func (w *World) run(a *scheduler.Run) error {
 		w.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
 	}
 	return nil
-}
-
-// compute does background work, and reports its result.
-func (w *World) compute(ctx context.Context, work policy.Work) {
-	result := work.Do(ctx)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.computing--
-	w.events.Emit(scheduler.Computed{Result: result})
 }

@@ -95,6 +95,7 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 	if e.ended {
 		return
 	}
+	back := e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
 	if e.seen = *j; j.Waits() {
 		e.noticed = time.Time{}
 	}
@@ -105,6 +106,8 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 		w.lose(e, "somebody else holds it: "+j.Reason)
 	}
 	switch {
+	case back:
+		w.older(e)
 	case !e.wants():
 	case j.Running() && j.Placement.SameGPUs(e.held.placement) && !j.Mark.Stopping:
 		w.runs(e)
@@ -114,6 +117,17 @@ func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
 		w.fail(e, fmt.Sprintf("Slurm has not started it for %v: %s", w.o.Start, j.Reason))
 	}
 	w.describe(e)
+}
+
+// older handles that a job waits and was never requeued: slurmctld was killed, and has read a state from before the start. Nodes may still run it,
+// until slurmctld hears of that and ends it; one that is told to start it before is drained by Slurm, "Duplicate jobid". Source: observed, Slurm 22.05.
+func (w *World) older(e *entry) {
+	const why = "slurmctld has read a state from before its start"
+	if e.wants() {
+		w.fail(e, why)
+		return
+	}
+	e.notBefore, e.why = time.Now().Add(backoff), why
 }
 
 // runs tells the scheduler, once for each start, that a job trains.
@@ -148,31 +162,40 @@ func (w *World) forget(e *entry) {
 	w.events.Wake()
 }
 
-// takeNodes tells the scheduler which nodes there are now. Jobs for which planned GPUs are gone that they
-// do not hold yet lose them, those that came last first.
+// takeNodes tells the scheduler which nodes there are now.
 func (w *World) takeNodes(o *observe.Observation) {
 	nodes := o.Shared()
 	c, err := cluster.New(nodes)
-	if err != nil || reflect.DeepEqual(c.Nodes(), w.cluster.Nodes()) {
+	if err != nil {
 		return
 	}
+	changed := !reflect.DeepEqual(c.Nodes(), w.cluster.Nodes())
 	for i := range nodes {
-		if _, known := w.first.Type(nodes[i].GPUType); !known {
+		if _, known := w.first.Type(nodes[i].GPUType); changed && !known {
 			w.end(ErrTypes)
 			return
 		}
 	}
+	if w.fit(nodes); changed {
+		w.cluster = c
+		w.events.Emit(scheduler.NodesChanged{Cluster: c})
+	}
+}
+
+// fit has jobs lose what is planned for them and not there: nodes have fewer GPUs now, or Slurm has started a job there before
+// the scheduler held it. Those that run as planned come first, and then those that came first.
+func (w *World) fit(nodes []cluster.Node) {
 	left := map[cluster.NodeID]int{}
 	for i := range nodes {
 		left[nodes[i].ID] = nodes[i].Capacity.GPUs
 	}
-	for _, e := range w.order {
-		if e.wants() && !take(left, e.held.placement) {
-			w.lose(e, "its nodes have fewer GPUs left than were planned")
+	for _, runs := range []bool{true, false} {
+		for _, e := range w.order {
+			if e.wants() && (e.trains == e.held.generation) == runs && !take(left, e.held.placement) {
+				w.lose(e, "its nodes have fewer GPUs left than were planned")
+			}
 		}
 	}
-	w.cluster = c
-	w.events.Emit(scheduler.NodesChanged{Cluster: c})
 }
 
 // take takes the GPUs of a placement, if all are there.

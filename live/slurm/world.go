@@ -59,21 +59,20 @@ var (
 type World struct {
 	o     Options
 	epoch int64
+	boot  boot
 
-	mu        sync.Mutex
-	cluster   *cluster.Cluster
-	first     *cluster.Cluster // all nodes, when the World was opened
-	events    *eventqueue.Queue
-	byID      map[client.ID]*entry
-	entered   map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
-	order     []*entry          // as they came
-	work      chan struct{}
-	ends      error // why the World is over; nil: it is not
-	draining  bool
-	computing int // background work that is under way
-	trouble   string
-	tokens    map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
-	snapshot  *policy.Snapshot  // of the last round; nil: there was none
+	mu       sync.Mutex
+	cluster  *cluster.Cluster
+	first    *cluster.Cluster // all nodes, when the World was opened
+	events   *eventqueue.Queue
+	byID     map[client.ID]*entry
+	entered  map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
+	order    []*entry          // as they came
+	work     chan struct{}
+	ends     error // why the World is over; nil: it is not
+	trouble  string
+	tokens   map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
+	snapshot *policy.Snapshot  // of the last round; nil: there was none
 }
 
 var (
@@ -90,6 +89,9 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	w := &World{o: o, events: newQueue(), byID: map[client.ID]*entry{}, entered: map[client.ID]int{}, work: make(chan struct{}, 1)}
 	seen, err := w.look(ctx)
 	if err != nil {
+		return nil, fmt.Errorf("slurm: %w", err)
+	}
+	if _, err := w.settled(ctx); err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
 	}
 	if len(seen.Nodes) == 0 {
@@ -161,8 +163,7 @@ func (w *World) ClockMoved() time.Duration {
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.draining = true
-	w.events.Wake()
+	w.events.Drain()
 }
 
 // Next implements scheduler.Backend.
@@ -181,7 +182,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.taken(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.events.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
+	if w.events.Over(len(w.order)) {
 		return nil, 0, io.EOF
 	}
 	return nil, w.events.Pass(deadline), nil
@@ -229,7 +230,11 @@ func (w *World) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.carry(ctx, w.steps(seen))
+	steps, err := w.unsettled(ctx, w.steps(seen))
+	if err != nil {
+		return err
+	}
+	return w.carry(ctx, steps)
 }
 
 // steps takes over an observation, and returns the commands that are next; none once the World is over.

@@ -218,5 +218,5 @@ func (q *question) conditions(a *answer) {
 		a.Must = append(a.Must, "alternatives know no quotas of queues: all GPUs are open to all jobs")
 	}
 	a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike",
-		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 15 that were tried on halves of histories 11 did (docs/experiments/whatif.md)", 100*resample.Share))
+		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 31 that were tried on halves of histories 24 did (docs/experiments/whatif.md)", 100*resample.Share))
 }

@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -42,7 +41,7 @@ const month = 30 * 24 * time.Hour
 
 // newObservation returns an observation by the commands in the user's path.
 func newObservation() *observation {
-	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, history: month}
+	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute), Slow: slow}, history: month}
 }
 
 // observeCommandOf returns the command that fills in an observation, and makes it.
@@ -157,19 +156,11 @@ func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, err
 // slow is how long a look in JSON may take. squeue needs twice the time for it that text takes.
 const slow = 2 * time.Second
 
-// take asks Slurm, and says how long that took. Where JSON is slow, the next look is in text, until text
-// cannot be read, as where a name has a line break.
+// take asks Slurm, and says how long that took.
 func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, error) {
 	begin := time.Now()
 	look, err := view.Take(ctx, o.client, time.Now)
-	if o.client.Text && errors.Is(err, client.ErrMalformed) {
-		o.client.Text, begin = false, time.Now()
-		look, err = view.Take(ctx, o.client, time.Now)
-		return look, time.Since(begin), err
-	}
-	took := time.Since(begin)
-	o.client.Text = o.client.Text || took > slow
-	return look, took, err
+	return look, time.Since(begin), err
 }
 
 // tables writes a report for people.

@@ -59,15 +59,24 @@ func Of(ctx context.Context, o *observe.Observation, opts *Options) ([]Advice, e
 	if err != nil || snapshot == nil {
 		return all, err
 	}
-	why := explain.Now(snapshot, plan)
+	why, rows := explain.Now(snapshot, plan), rows(snapshot)
 	for i := range all {
 		a := &all[i]
-		if at := snapshot.Index(observe.JobID(a.Job.ID)); at >= 0 {
+		if at, planned := rows[observe.JobID(a.Job.ID)]; planned {
 			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why.Of(snapshot.Jobs[at].ID)
 		}
 	}
-	rank(all, snapshot, plan)
+	rank(all, rows, snapshot, plan)
 	return all, nil
+}
+
+// rows returns where each job of a snapshot is.
+func rows(s *policy.Snapshot) map[job.ID]int {
+	at := make(map[job.ID]int, len(s.Jobs))
+	for i, j := range s.Jobs {
+		at[j.ID] = i
+	}
+	return at
 }
 
 // barred returns why a waiting job is not planned for; empty: it is.
@@ -128,7 +137,7 @@ func jobs(o *observe.Observation, all []Advice) []*observe.Job {
 
 // rank sets the places of the jobs that wait: first those that the plan starts, then the others as
 // their reasons say, and those of which the reasons say nothing by submission.
-func rank(all []Advice, s *policy.Snapshot, p *policy.Plan) {
+func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan) {
 	type waiting struct {
 		advice *Advice
 		after  float64 // above 0: it is not started
@@ -138,8 +147,8 @@ func rank(all []Advice, s *policy.Snapshot, p *policy.Plan) {
 	var line []waiting
 	for i := range all {
 		a := &all[i]
-		at := s.Index(observe.JobID(a.Job.ID))
-		if at < 0 || !a.Job.Waits() {
+		at, planned := rows[observe.JobID(a.Job.ID)]
+		if !planned || !a.Job.Waits() {
 			continue
 		}
 		w := waiting{advice: a, since: s.Jobs[at].Submitted, id: s.Jobs[at].ID}

@@ -1,7 +1,10 @@
 package batch
 
 import (
+	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +83,44 @@ func TestScript_folder(t *testing.T) {
 	}
 	if got := folder(""); got != "/d/.oxgang/7" {
 		t.Errorf("folder %q of a job without a token, want /d/.oxgang/7", got)
+	}
+}
+
+// A job does not use a folder of another user, or one behind a link of another user, who could give it checkpoints.
+func TestScript_folder_of_another(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("not root, who alone can make files of others")
+	}
+	const other = 65534
+	for name, plant := range map[string]func(dir string) error{
+		"none": func(string) error { return nil },
+		".oxgang": func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, ".oxgang"), 0o700), os.Lchown(filepath.Join(dir, ".oxgang"), other, other))
+		},
+		"the job's": func(dir string) error {
+			path := filepath.Join(dir, ".oxgang", "7")
+			return errors.Join(os.MkdirAll(path, 0o700), os.Lchown(path, other, other))
+		},
+		"checkpoints, a link": func(dir string) error {
+			path := filepath.Join(dir, ".oxgang", "7", "checkpoints")
+			return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(dir, path), os.Lchown(path, other, other))
+		},
+	} {
+		script, err := (&Job{Command: []string{"true"}}).Script()
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, _, _ := strings.Cut(string(script), "\n# The notice")
+		dir := t.TempDir()
+		if err := plant(dir); err != nil {
+			t.Fatal(err)
+		}
+		run := exec.Command("bash", "-c", begin)
+		run.Env = []string{"SLURM_SUBMIT_DIR=" + dir, "SLURM_JOB_ID=7", "PATH=" + os.Getenv("PATH")}
+		out, err := run.CombinedOutput()
+		if (err == nil) != (name == "none") || (name != "none") != strings.Contains(string(out), "is not of") {
+			t.Errorf("another's %s: %v, %q", name, err, out)
+		}
 	}
 }
 

@@ -8,6 +8,13 @@ key=KEY
 state=$SLURM_SUBMIT_DIR/.oxgang/$SLURM_JOB_ID${key:+-$key}
 notice=$state/notice-$generation
 mkdir -p "$state/checkpoints" || exit 1
+# Who owns one of these folders, or a link in its place, could give the program checkpoints.
+for folder in "$SLURM_SUBMIT_DIR/.oxgang" "$state" "$state/checkpoints"; do
+  if [ "$(stat -c %u "$folder")" != "$EUID" ]; then
+    echo "oxgang: $folder is not of $(id -un), who runs this: submit from another directory" >&2
+    exit 1
+  fi
+done
 
 # The notice: the program saves a checkpoint and ends with status 75.
 signalled=

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +19,10 @@ type Client struct {
 	Timeout time.Duration
 	// Text asks for text in place of JSON.
 	Text bool
+	// Slow is how long an answer in JSON may take. After one that took longer text is asked for, which takes half as much, until it cannot
+	// be read, as where a name has a line break. 0: as long as it likes.
+	Slow time.Duration
+	slow atomic.Bool // one took longer
 }
 
 // call runs a command within the time limit.
@@ -58,6 +64,20 @@ func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 		json: Command{Name: "scontrol", Args: []string{"--json", "show", "node"}}, parse: ParseNodes,
 		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "node"}}, parseText: ParseNodesText,
 	})
+}
+
+// Booted returns when slurmctld was started, in its words, which are others once it is started again; empty: it does not say.
+func (c *Client) Booted(ctx context.Context) (string, error) {
+	out, err := c.call(ctx, Command{Name: "scontrol", Args: []string{"show", "config"}})
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out)) {
+		if name, value, _ := strings.Cut(line, "="); strings.TrimSpace(name) == "BOOT_TIME" {
+			return strings.TrimSpace(value), nil
+		}
+	}
+	return "", nil
 }
 
 // Partitions returns the partitions that the user may see.

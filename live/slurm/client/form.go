@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // A form is how something can be asked for and read: as JSON or as text.
@@ -13,16 +14,24 @@ type form[T any] struct {
 	parse, parseText func([]byte) ([]T, error)
 }
 
-// inEitherForm asks for JSON, and for text where there is none, it is of a version that is not known, or it is a
+// inEitherForm asks for JSON, and for text where there is none, it is of a version that is not known, it is slow, or it is a
 // complaint: squeue --json of 22.05 says "Unspecified error" where slurmctld does not answer, and ends with 0.
 func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
-	if !c.Text {
+	if !c.Text && !c.slow.Load() {
+		begin := time.Now()
 		all, err := asked(ctx, c, f.json, f.parse)
+		if c.Slow > 0 && time.Since(begin) > c.Slow {
+			c.slow.Store(true)
+		}
 		if !errors.Is(err, ErrVersion) && !errors.Is(err, errComplaint) && !noJSON(err) {
 			return all, err
 		}
 	}
-	return asked(ctx, c, f.text, f.parseText)
+	all, err := asked(ctx, c, f.text, f.parseText)
+	if errors.Is(err, ErrMalformed) && c.slow.CompareAndSwap(true, false) && !c.Text {
+		return asked(ctx, c, f.json, f.parse)
+	}
+	return all, err
 }
 
 // asked runs a command and reads what it prints. Errors name the command.

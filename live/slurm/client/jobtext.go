@@ -9,8 +9,7 @@ import (
 
 // ParseJobsText returns the jobs in what scontrol -o show job printed, by number. An error is ErrMalformed.
 func ParseJobsText(text []byte) ([]Job, error) {
-	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"},
-		[]string{"Nodes", "GRES", "CPU_IDs", "Mem"})
+	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"}, repeated)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +26,7 @@ func ParseJobsText(text []byte) ([]Job, error) {
 
 // job returns the job of a record.
 func (r *record) job() (Job, error) {
-	var c checker
+	c := checker{r.ordered()}
 	user, _, _ := strings.Cut(r.get("UserId"), "(")
 	j := Job{
 		ID:  ID(c.integer(c.field(r, "JobId"), "JobId", 1, math.MaxUint32)),
@@ -67,6 +66,22 @@ func (r *record) job() (Job, error) {
 	}
 	return j, c.err
 }
+
+// ordered returns an error if a name or the path of a script must contain what looks like another field: Slurm has the user after the name, but
+// for the numbers of a heterogeneous job, and what a job holds before the script.
+func (r *record) ordered() error {
+	name, user, script := slices.Index(r.names, "JobName"), slices.Index(r.names, "UserId"), slices.Index(r.names, "Command")
+	for i, f := range r.names {
+		between := i > name && i < user && f != "HetJobIdSet"
+		if between || script >= 0 && i > script && slices.Contains(repeated, f) {
+			return fmt.Errorf("%w: line %d: %s where Slurm has another field; a name or path may contain it", ErrMalformed, r.line, f)
+		}
+	}
+	return nil
+}
+
+// repeated are the fields of a job that come more than once.
+var repeated = []string{"Nodes", "CPU_IDs", "Mem", "GRES"}
 
 // setHeldText sets what a job holds of each node, from fields Nodes and GRES in pairs.
 func (j *Job) setHeldText(c *checker, parts [][2]string) {

@@ -185,6 +185,8 @@ func TestBad_input(t *testing.T) {
 		"an error of Slurm":      {json(strings.Replace(squeue, `"errors": [`, `"errors": [{"error":"bad","description":"worse"}`, 1)), ErrMalformed, "bad: worse"},
 		"a name with line break": {plain(strings.Replace(text, "two words", "two\nwords", 1)), ErrMalformed, "no UserId"},
 		"a job in a comment":     {plain(strings.Replace(text, "oxgang:elastic", "x\nJobId=99 UserId=root(0) Priority=1 JobState=RUNNING", 1)), ErrMalformed, ""},
+		"a mark in a name":       {plain(strings.Replace(text, "two words", "two AdminComment=oxgang:nice=-9", 1)), ErrMalformed, "AdminComment where"},
+		"GPUs in a path":         {plain(strings.Replace(text, "WorkDir=/", "WorkDir=/a Nodes=a1 GRES=gpu:a100:8(IDX:0-7) b/", 1)), ErrMalformed, "Nodes where"},
 		"a field in a name":      {plain(strings.Replace(text, "two words", "two Priority=9", 1)), ErrMalformed, "Priority comes twice"},
 		"a date in words":        {plain(strings.Replace(text, "SubmitTime=17", "SubmitTime=Mi 25. Nov 2026 ", 1)), ErrMalformed, "SubmitTime"},
 		"text cut off":           {plain(text[:900]), ErrMalformed, "no "},

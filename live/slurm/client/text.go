@@ -13,6 +13,7 @@ import (
 // A record is what scontrol -o prints of one thing: fields by name.
 type record struct {
 	fields map[string]string
+	names  []string    // of the fields, in order
 	parts  [][2]string // fields that come more than once, in order: Nodes and GRES of a job
 	line   int
 }
@@ -63,7 +64,7 @@ func (r *record) read(line string, repeated []string) error {
 		if slices.Contains(repeated, name) {
 			r.parts = append(r.parts, [2]string{name, value})
 		}
-		r.fields[name] = value
+		r.fields[name], r.names = value, append(r.names, name)
 	}
 	return nil
 }

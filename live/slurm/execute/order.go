@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,28 +15,29 @@ import (
 // OrderSteps returns the updates of nice values after which the jobs of a line wait in Slurm in the
 // order of the line, the first first (order.Exchange). No nice value is further than most from what the
 // job had. The mark of a changed job says which that was. Jobs that left the line get it back.
-// bounded are the jobs that most keeps from their place.
+// bounded are the jobs that most keeps from their place. Complexity: that of order.Exchange.
 func OrderSteps(o *observe.Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
-	places, others := make([]order.Place, 0, len(line)), []int64(nil)
-	for _, id := range line {
-		if i := slices.IndexFunc(o.Jobs, func(j observe.Job) bool { return j.ID == id }); i >= 0 {
-			places = append(places, place(&o.Jobs[i]))
-		}
-	}
+	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
-		others = append(others, int64(o.Others[i].Priority))
+		others[i] = int64(o.Others[i].Priority)
 	}
 	changes, short := order.Exchange(places, others, most)
+	at, nice := make(map[client.ID]int, len(line)), make(map[client.ID]int, len(changes))
+	for i, id := range line {
+		at[id] = i + 1
+	}
+	for _, c := range changes {
+		nice[client.ID(c.Job)] = c.Nice
+	}
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
-		at := slices.IndexFunc(changes, func(c order.Change) bool { return c.Job == uint32(j.ID) })
+		n, changes := nice[j.ID]
 		switch {
-		case at >= 0:
-			why := fmt.Sprintf("it is to be at place %d", 1+slices.Index(line, j.ID))
-			steps = append(steps, renice(j, changes[at].Nice, epoch, why))
+		case changes:
+			steps = append(steps, renice(j, n, epoch, fmt.Sprintf("it is to be at place %d", at[j.ID])))
 		case !j.Takes():
 			steps = append(steps, undo(j)...)
-		case j.Waits() && j.Mark.Ordered && !slices.Contains(line, j.ID):
+		case j.Waits() && j.Mark.Ordered && at[j.ID] == 0:
 			steps = append(steps, renice(j, j.Mark.Nice, epoch, "it has no place now"))
 		}
 	}
@@ -43,6 +45,17 @@ func OrderSteps(o *observe.Observation, line []client.ID, most int, epoch int64)
 		bounded = append(bounded, client.ID(id))
 	}
 	return steps, bounded
+}
+
+// placesOf returns where Slurm has the jobs of a line, those that it still has.
+func placesOf(o *observe.Observation, line []client.ID) []order.Place {
+	places := make([]order.Place, 0, len(line))
+	for _, id := range line {
+		if i, has := slices.BinarySearchFunc(o.Jobs, id, func(j observe.Job, id client.ID) int { return cmp.Compare(j.ID, id) }); has {
+			places = append(places, place(&o.Jobs[i]))
+		}
+	}
+	return places
 }
 
 // place returns where Slurm has a job.

@@ -32,12 +32,12 @@ type Change struct {
 // take no part. A job that is between the right ones keeps its nice value. No nice value is further
 // than most from the job's own. bounded are the jobs of which that keeps the place from being the
 // wanted one. Jobs that fall are the first among the changes: where only some of them are made, jobs that
-// take no part are passed by no more jobs. Complexity: O((n + m) log m) for n places and m others, and O(n) for each change.
+// take no part are passed by no more jobs. Complexity: O((n + m) log (n + m)) for n places and m others.
 func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)
 	slices.Sort(others)
-	above := lastPriority
+	above, rises := lastPriority, []Change(nil)
 	for i := range wanted {
 		p, t := &wanted[i], targets[i]
 		fits := p.Priority < above && (i+1 == len(wanted) || p.Priority > targets[i+1]) && behind(others, p.Priority) == behind(others, t)
@@ -51,21 +51,15 @@ func Exchange(wanted []Place, others []int64, most int) (changes []Change, bound
 		if within != nice || t < 1 {
 			bounded = append(bounded, p.Job)
 		}
-		if within != int64(p.Nice) && t >= 1 {
-			changes = append(changes, Change{p.Job, int(within)})
+		switch c := (Change{p.Job, int(within)}); {
+		case within == int64(p.Nice) || t < 1:
+		case c.Nice < p.Nice:
+			rises = append(rises, c)
+		default:
+			changes = append(changes, c)
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(rise(wanted, a), rise(wanted, b)) })
-	return changes, bounded
-}
-
-// rise returns 1 for a change by which a job rises, 0 for one by which it falls.
-func rise(places []Place, c Change) int {
-	i := slices.IndexFunc(places, func(p Place) bool { return p.Job == c.Job })
-	if c.Nice < places[i].Nice {
-		return 1
-	}
-	return 0
+	return append(changes, rises...), bounded
 }
 
 // lastPriority is above every priority of Slurm, which are of 32 bits.

@@ -118,8 +118,8 @@ func (a *api) publish() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	if err := os.MkdirAll(a.share, 0o755); err != nil { //nolint:gosec // jobs of all users read it
-		return time.Time{}, err
+	if err := own(a.share, 0o755); err != nil { // jobs of all users read it
+		return time.Time{}, fmt.Errorf("share: %w", err)
 	}
 	was, err := os.ReadFile(filepath.Join(a.share, trustFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -22,6 +22,7 @@ import (
 type theatre struct {
 	*slurmrig.Rig
 	t     *testing.T
+	gpus  int // of a node
 	dir   string
 	jobs  map[string]client.ID
 	stop  context.CancelFunc
@@ -48,11 +49,16 @@ func newTheatre(t *testing.T, with func(*Config)) *theatre { return newTheatreOf
 
 // newTheatreOf starts it, with accounting or without.
 func newTheatreOf(t *testing.T, accounting bool, with func(*Config)) *theatre {
-	r := slurmrig.Start(t, slurmrig.Options{
+	return newTheatreOn(t, slurmrig.Options{
 		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"KillWait=5", "SlurmctldTimeout=10", "MinJobAge=3600"},
 		Accounting: accounting,
-	})
-	th := &theatre{Rig: r, t: t, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1), with: with, limit: time.Hour}
+	}, 4, with)
+}
+
+// newTheatreOn starts it on other nodes, of so many GPUs each.
+func newTheatreOn(t *testing.T, nodes slurmrig.Options, gpus int, with func(*Config)) *theatre {
+	r := slurmrig.Start(t, nodes)
+	th := &theatre{Rig: r, t: t, gpus: gpus, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1), with: with, limit: time.Hour}
 	if err := os.Chmod(th.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +76,12 @@ func (th *theatre) check(ctx context.Context) {
 		held, runs := map[string]int{}, map[client.ID]bool{}
 		for i := range jobs {
 			if j := &jobs[i]; j.State == client.Running {
+				over := false
 				for _, h := range j.HeldGPUs {
 					held[h.Node] += h.GPUs.Total()
+					over = over || held[h.Node] > th.gpus
 				}
-				if runs[j.ID] || held["a1"] > 4 || held["a2"] > 4 {
+				if runs[j.ID] || over {
 					th.bad <- fmt.Sprintf("job %d runs, and %v are held", j.ID, held)
 					return
 				}
@@ -126,7 +134,7 @@ func (th *theatre) give(name string, least, most int, token string, command ...s
 	if err != nil {
 		th.t.Fatal(err)
 	}
-	options, err := j.Options(4)
+	options, err := j.Options(th.gpus)
 	if err != nil {
 		th.t.Fatal(err)
 	}

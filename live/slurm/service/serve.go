@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -135,8 +134,8 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	}
 	if c.State != "" {
 		do.Journals = filepath.Join(c.State, "journals")
-		if err := os.MkdirAll(c.State, 0o700); err != nil {
-			return err
+		if err := own(c.State, 0o700); err != nil {
+			return fmt.Errorf("state: %w", err)
 		}
 	}
 	d := driver.New(do)

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// As returns a Runner that runs commands against this Slurm as a user of this machine.
+// As returns a Runner that runs commands against this Slurm as a user of this machine, from a folder of this rig.
 func (r *Rig) As(name string) client.Runner {
 	return func(ctx context.Context, c client.Command) ([]byte, error) {
 		u, err := user.Lookup(name)
@@ -24,7 +24,7 @@ func (r *Rig) As(name string) client.Runner {
 		}
 		cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 		var out, complaint bytes.Buffer
-		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = bytes.NewReader(c.Input), &out, &complaint, "/tmp"
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = bytes.NewReader(c.Input), &out, &complaint, r.path("work")
 		cmd.Env = append(os.Environ(), "LC_ALL=C", "SLURM_TIME_FORMAT=%s")
 		cmd.Env = append(cmd.Env, r.Environ()...)
 		uid, err := strconv.ParseUint(u.Uid, 10, 32)

@@ -19,10 +19,13 @@ func (r *Rig) writeFiles(context.Context) error {
 	if err := os.Chmod(r.Folder, 0o755); err != nil { // others use the socket of munged
 		return err
 	}
-	for name, mode := range map[string]os.FileMode{"run": 0o755, "log": 0o755, "gpu": 0o755, "state": 0o700, "munge": 0o700, "db": 0o755} {
+	for name, mode := range map[string]os.FileMode{"run": 0o755, "log": 0o755, "gpu": 0o755, "work": 0o755, "state": 0o700, "munge": 0o700, "db": 0o755} {
 		if err := os.Mkdir(r.path(name), mode); err != nil {
 			return err
 		}
+	}
+	if err := os.Chmod(r.path("work"), 0o1777); err != nil { //nolint:gosec // users submit from there
+		return err
 	}
 	key := make([]byte, 128)
 	rand.Read(key) // it never fails
@@ -156,7 +159,12 @@ func (r *Rig) writeNodes(b *strings.Builder) {
 		if memory == 0 {
 			memory = 100_000
 		}
-		for _, name := range g.nodes() {
+		names := g.nodes()
+		if g.Absent { // nobody asks for their ports; one line, as clusters have it, is read faster by each command
+			names = []string{fmt.Sprintf("%s[1-%d]", g.Prefix, g.Nodes)}
+			r.ports[names[0]] = r.ports[g.nodes()[0]]
+		}
+		for _, name := range names {
 			fmt.Fprintf(b, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=%d", name, r.ports[name], cpus, memory)
 			if g.GPUs > 0 {
 				fmt.Fprintf(b, " Gres=%s:%d", strings.TrimSuffix("gpu:"+g.Type, ":"), g.GPUs)

@@ -106,6 +106,18 @@ func (s *Slurm) LoseState() {
 	s.jobs = nil
 }
 
+// Older has a job that runs wait as before its start, as a slurmctld shows it that was killed and has read an older state. Its
+// program is gone.
+func (s *Slurm) Older(id client.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	j := s.jobs[id-1]
+	s.requeue(j, "JobHeldAdmin")
+	j.Restarts--
+	j.keep("JobHeldAdmin")
+}
+
 // keep holds a job.
 func (j *Job) keep(reason string) {
 	if j.Priority > 0 {
