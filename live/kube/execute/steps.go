@@ -78,6 +78,9 @@ func (w *Planner) step(e *jobstate.Job, r room, now time.Time) *Step {
 		}
 		return w.stopping(e) // at once: others may wait for what a job that was lost is on
 	case e.Late != nil && !e.Ended && !e.Started():
+		if !waits && !leftover && r.keeps(e) {
+			return w.starting(e) // that fences, too
+		}
 		return w.fencing(e)
 	case waits:
 		return nil
@@ -159,6 +162,11 @@ func (r room) takes(e *jobstate.Job) bool {
 	}
 	r.give(e.Held.Placement)
 	return true
+}
+
+// keeps reports whether a job that a leader before may still start is to start just there. Room for it is kept.
+func (r room) keeps(e *jobstate.Job) bool {
+	return e.Wants() && !e.Parsed.Stopping && slices.Equal(e.Late, e.Held.Placement) && r.free(e)
 }
 
 // starting lets the pods of the planned generation come.
