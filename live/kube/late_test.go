@@ -24,7 +24,7 @@ import (
 
 // newWorld returns a world of one empty queue, as Open leaves it, of a cluster that a and b
 // show: a as watches do, b as the API server does.
-func newWorld(t *testing.T, a client.Client, b client.Reader) *World {
+func newWorld(t testing.TB, a client.Client, b client.Reader) *World {
 	t.Helper()
 	o := config.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, nil
