@@ -204,10 +204,14 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 // ToGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
+	var flavor map[string]string
+	if e.Parsed.Kueue {
+		flavor = w.table.Labels[e.Held.GPUType]
+	}
 	return jobadapter.Grant{
 		Epoch: w.table.Plan.Spec.Epoch, Generation: e.Held.Generation, Workers: n, Node: e.Node(),
 		CPUs: math.Round(1000*e.Held.CPUs) / 1000 / float64(n), Memory: e.Held.Memory / int64(n), Stays: len(w.Options.Queue.Spec.NodeGroups) > 0,
-		Tolerations: PodTolerations(w.Options),
+		Tolerations: PodTolerations(w.Options), Flavor: flavor,
 	}
 }
 

@@ -43,7 +43,9 @@ type Observation struct {
 	owners     map[types.UID]string      // uid of the job of each pod that has one, by uid of the pod
 	Ours       map[string]bool           // jobs of the queue that it schedules, by uid
 	Beyond     map[string]bool           // jobs that are not planned because there are too many, by uid
-	Versions   map[string]uint64         // resource version of each of these pods, and of every node and job, by uid
+	// Labels are those of nodes by which Kueue's flavors tell GPU types apart, if some job is queued by Kueue.
+	Labels   map[cluster.GPUType]map[string]string
+	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
 }
 
 // An ObservedJob is an object that names the queue.
@@ -180,6 +182,9 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	of := ob.options.Nodes
 	of.Now = time.Now()
 	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.Owner(p)] }, &of)
+	if slices.ContainsFunc(s.Jobs, func(f ObservedJob) bool { return f.Parsed.Kueue }) {
+		s.Labels = inventory.Labels(nodes, &of)
+	}
 	s.Lender = inventory.Survey(nodes, s.AllPods, ob.IsOurs(s), &of)
 	s.Groups = ob.groupNodes(nodes, s, s.Nodes)
 }
