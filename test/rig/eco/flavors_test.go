@@ -102,7 +102,9 @@ func (f *charged) flavors(ctx context.Context) (map[string]string, error) {
 		Items []struct {
 			Metadata metav1.ObjectMeta
 			Status   struct {
-				Admission struct{ PodSetAssignments []struct{ Flavors map[string]string } }
+				Admission struct {
+					PodSetAssignments []struct{ Flavors map[string]string }
+				}
 			}
 		}
 	}

@@ -183,8 +183,6 @@ func (b *bench) verdict(p *pulse) {
 	memory := field(string(text), "VmHWM:") >> 10
 	b.Logf("%.0f rounds, %.2f s in the mean, %.1f s at most; at most %v without one; %d MiB at most",
 		p.rounds, p.seconds/p.rounds, p.longest, p.still.Round(time.Second), memory)
-	lg, _ := os.ReadFile(b.oxgang.Log)
-	os.WriteFile("/tmp/k23-many.log", lg, 0o644)
 	b.Logf("seconds of all rounds, by stage: %s", b.stages())
 	if p.longest > mostRound || memory > mostMemory {
 		b.Errorf("a round of up to %.1f s, and %d MiB; want at most %v s and %d MiB", p.longest, memory, mostRound, mostMemory)
