@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -29,17 +28,13 @@ func main() {
 	}
 }
 
-// collectAt is how much the heap may grow between collections, in per cent of what is live, unless GOGC says otherwise. What
-// is live is what is known of jobs and pods, a few kB of each; Go's 100 would take twice that of a queue of thousands.
-const collectAt = 50
-
 // run serves as the flags say. --kubeconfig is controller-runtime's; without it, and without
 // $KUBECONFIG, the process is taken to run in the cluster.
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
+		collect()
 	}
 	reference.Register()
 	path := flag.String("config", "", "configuration file (config.oxgang.dev/v1alpha1); default: the defaults")

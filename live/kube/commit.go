@@ -106,10 +106,15 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes the states of jobs, for the next leader, into the plan's status. If that fails and
-// this leader ends, only some of the history of jobs is lost.
+// save writes the states of jobs, for the next leader, into the plan's status, unless that took long a short while ago. If it
+// fails and this leader ends, only some of the history of jobs is lost.
 func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.mu.Lock()
+	if !w.store.Due() {
+		w.background.unsaved = true
+		w.mu.Unlock()
+		return
+	}
 	p.Status.Jobs, w.background.unsaved = statesOf(w.table), false
 	w.mu.Unlock()
 	if err := w.store.Save(ctx, p); err != nil {

@@ -9,7 +9,8 @@
 //
 // A new leader reads the Plan from the API server, not from a watch, and takes the next epoch by
 // compare-and-swap. It plans only after its watches have seen everything that existed at that
-// time, and each round waits until they have seen what the executor wrote. So a leader that was
+// time, and each round waits until they have seen what the executor wrote. Pods that the watch is
+// late to show are read from the API server instead. So a leader that was
 // stopped for a while cannot commit when it wakes up, because its epoch is old; and a leader
 // whose watches are late does not plan for a state that is over. Admission keeps the same rule for
 // pods and jobs: a write with an older epoch than the Plan's is refused

@@ -2,12 +2,14 @@ package kube
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
@@ -32,6 +34,9 @@ const parallel = 16
 // spell is how long after its look a pass still begins writes. The next pass begins those that are left. Rounds wait until the
 // watches have shown what was written, and nothing is learned of jobs during a pass: so a pass must be short.
 const spell = 2 * time.Second
+
+// aside is the part of a spell in which people are told what became of jobs while pods are awaited or sent to their nodes: those come first.
+const aside = spell / 8
 
 // News says that something the world looks at has changed.
 func (w *World) News() { eventqueue.Wake(w.work) }
@@ -68,6 +73,9 @@ func (w *World) execute(ctx context.Context) error {
 // pass looks once and takes the steps that can be taken, as many as begin within a spell. Trouble with a job is that job's;
 // trouble with looking is noted, and tried again.
 func (w *World) pass(ctx context.Context) error {
+	if err := w.observer.Hurry(ctx, w.overdue(time.Now())); err != nil {
+		w.o.Log.Warn("pods that the watch is late to show cannot be read", "queue", w.o.Queue.Name, "err", err)
+	}
 	began := time.Now()
 	s, err := w.observer.Observe(ctx)
 	if err != nil {
@@ -82,9 +90,20 @@ func (w *World) pass(ctx context.Context) error {
 	}
 	scalings, transfers := w.nodes.Scalings(), w.nodes.Transfers(s)
 	news := w.publisher.verdicts(s, steps)
+	telling := spell
+	if slices.ContainsFunc(w.table.Order, (*jobstate.Job).Awaits) {
+		telling = aside
+	}
 	w.mu.Unlock()
 	w.background.looked = time.Since(began)
-	return w.carryOut(ctx, time.Now().Add(spell), &writes{steps, scalings, transfers, news})
+	return w.carryOut(ctx, time.Now(), &writes{steps, scalings, transfers, news, telling})
+}
+
+// overdue reports whether watches are late to show something of a job.
+func (w *World) overdue(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.o.Acts() && slices.ContainsFunc(w.table.Order, func(e *jobstate.Job) bool { return e.Overdue(now, observe.Prompt) })
 }
 
 // writes is what a pass has to write.
@@ -93,11 +112,12 @@ type writes struct {
 	scalings  []nodepool.Scaling
 	transfers []nodepool.Transfer
 	news      []verdict
+	telling   time.Duration // in which news are begun to be told
 }
 
-// carryOut writes, and begins nothing more after a time, except what is to be done with nodes. A step that failed is not
+// carryOut writes, and begins nothing more after a spell from a time on, except what is to be done with nodes. A step that failed is not
 // tried again at once, so that it keeps no other job waiting for long.
-func (w *World) carryOut(ctx context.Context, until time.Time, all *writes) error {
+func (w *World) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for i := range all.scalings {
@@ -106,8 +126,8 @@ func (w *World) carryOut(ctx context.Context, until time.Time, all *writes) erro
 	for i := range all.transfers {
 		g.Go(func() error { w.nodes.MarkNode(ctx, &all.transfers[i]); return nil })
 	}
-	begun := each(&g, until, len(all.steps), func(i int) { w.writer.CarryOut(ctx, &all.steps[i]) })
-	told := each(&g, until, len(all.news), func(i int) { w.publisher.publish(ctx, &all.news[i]) })
+	begun := each(&g, from.Add(spell), len(all.steps), func(i int) { w.writer.CarryOut(ctx, &all.steps[i]) })
+	told := each(&g, from.Add(all.telling), len(all.news), func(i int) { w.publisher.publish(ctx, &all.news[i]) })
 	w.publisher.putOff(all.news[told:])
 	if begun < len(all.steps) || told < len(all.news) {
 		w.News()

@@ -131,7 +131,11 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		return
 	}
 	pods := s.Pods[f.Parsed.UID]
+	was := e.Stale
 	if e.Stale = w.unseen(f, pods); e.Stale {
+		if !was {
+			e.StaleSince = time.Now()
+		}
 		return
 	}
 	e.Object, e.Parsed, e.Pods, e.Helpers = f.Object, f.Parsed, pods, s.Helpers[f.Parsed.UID]

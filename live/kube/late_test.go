@@ -17,13 +17,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 // newWorld returns a world of one empty queue, as Open leaves it, of a cluster that a and b
 // show: a as watches do, b as the API server does.
-func newWorld(t *testing.T, a client.Client, b client.Reader) *World {
+func newWorld(t testing.TB, a client.Client, b client.Reader) *World {
 	t.Helper()
 	o := config.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, nil
@@ -95,6 +96,61 @@ func TestCatchUpWith_what_is_deleted_meanwhile(t *testing.T) {
 	if err := w.observer.CatchUp(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// latePods is a client whose watch does not show pods yet.
+type latePods struct{ client.Client }
+
+func (l latePods) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
+	if _, is := list.(*corev1.PodList); is {
+		return nil
+	}
+	return l.Client.List(ctx, list, o...)
+}
+
+// Pods that the watch is late to show are read from the API server, and sent to their nodes; a new leader
+// reads them, too, before it plans, and does not wait. While nothing is overdue none are read.
+func TestPass_reads_pods_that_the_watch_is_late_to_show(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 1, Annotations: map[string]string{v1alpha1.ResizeBy: "InPlace"}}).UID)
+		reads := 0
+		twin.Listed = func(list client.ObjectList, _ *client.ListOptions) {
+			if _, is := list.(*corev1.PodList); is {
+				reads++
+			}
+		}
+		late := func() *World {
+			w, err := Open(t.Context(), latePods{twin.Client()}, twin.Direct(), options(v1alpha1.Resize))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		w := late()
+		looks(t, w, 3)
+		if reads != 0 {
+			t.Errorf("pods were read %d times where none are awaited", reads)
+		}
+		do(t, w, runOn(id, on("n0", 2)))
+		for range 4 {
+			looks(t, w, 1)
+			twin.Settle()
+			time.Sleep(2 * observe.Prompt)
+		}
+		if got := places(twin, "a"); got != "0 n0 1, 1 n0 1" {
+			t.Errorf("pods %q, want them sent to their nodes", got)
+		}
+		looks(t, w, 1)
+		if len(w.writer.Unseen) != 0 {
+			t.Errorf("%d writes to be shown, want none: what was written was read", len(w.writer.Unseen))
+		}
+		began := time.Now()
+		w = late()
+		if took := time.Since(began); took > 2*observe.Prompt || len(w.table.ByID[id].Pods) != 2 {
+			t.Errorf("it leads after %v and knows of %d pods, want both at once", took, len(w.table.ByID[id].Pods))
+		}
+	})
 }
 
 // The scheduler hears that a waiting job did not get what was planned for it: a worker of 8

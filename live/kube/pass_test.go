@@ -213,6 +213,42 @@ func TestPass_writes_after_a_long_look(t *testing.T) {
 	})
 }
 
+// While pods are awaited people are told little: a pass ends soon, and the next one sends the pods that have come to their nodes.
+func TestPass_sends_pods_before_it_tells(t *testing.T) {
+	const jobs, slow = 800, 100 * time.Millisecond
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "first", Workers: 1, GPUs: 1}).UID)
+		why := map[job.ID]config.Because{}
+		for i := range jobs {
+			why[job.ID(twin.Submit(queue, &kubetest.Ask{Name: fmt.Sprintf("j%d", i), Workers: 1, GPUs: 1}).UID)] = config.Because{Reason: "waiting: capacity"}
+		}
+		o := options(v1alpha1.Resize)
+		o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because { return why }
+		w := open(t, twin, o)
+		w.Round(&policy.Snapshot{}, &policy.Plan{}, nil)
+		do(t, w, runOn(id, on("n0", 1)))
+		twin.Before = func(c *kubetest.Call) error {
+			if c.Verb == "status" || c.Verb == "patch" {
+				time.Sleep(slow)
+			}
+			return nil
+		}
+		for _, most := range []time.Duration{spell + 2*slow, aside + 2*slow} {
+			began := time.Now()
+			looks(t, w, 1)
+			if took := time.Since(began); took > most {
+				t.Errorf("a pass took %v, want at most %v", took, most)
+			}
+		}
+		twin.Settle()
+		looks(t, w, 10)
+		if got := withCondition(twin); got <= jobs/2 {
+			t.Errorf("%d jobs were told, want most of %d once nothing is awaited", got, jobs)
+		}
+	})
+}
+
 // slow is a client whose lists take longer than a pass writes.
 type slow struct{ client.Client }
 

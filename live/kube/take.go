@@ -15,6 +15,7 @@ import (
 // reconcile turns what the watches show into events. The caller holds the lock.
 func (w *World) reconcile(s *observe.Observation) {
 	w.catchUp(s)
+	w.table.Labels = s.Labels
 	there := make(map[job.ID]bool, len(s.Jobs))
 	for i := range s.Jobs {
 		f := &s.Jobs[i]

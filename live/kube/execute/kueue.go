@@ -44,12 +44,12 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
 			return err // it has changed since: the next look decides anew
 		}
-		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.Marked(o, seen, &g) })
+		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.Marked(o, next, &g) })
 		return err
 	}}
 }
 
-// Marked marks the pods of a Workload for a start. It reports whether there was something to mark.
+// Marked marks the pods of a Workload for a start, as those of the job's object are marked. It reports whether there was something to mark.
 // As long as a Workload is evicted, Kueue writes the labels and tolerations that it had over those
 // of the job's template, whenever the job changes: what a start writes there would not last. Once
 // it has quota it cannot be changed.

@@ -78,6 +78,9 @@ func (w *Planner) step(e *jobstate.Job, r room, now time.Time) *Step {
 		}
 		return w.stopping(e) // at once: others may wait for what a job that was lost is on
 	case e.Late != nil && !e.Ended && !e.Started():
+		if !waits && !leftover && r.keeps(e) {
+			return w.starting(e) // that fences, too
+		}
 		return w.fencing(e)
 	case waits:
 		return nil
@@ -161,6 +164,11 @@ func (r room) takes(e *jobstate.Job) bool {
 	return true
 }
 
+// keeps reports whether a job that a leader before may still start is to start just there. Room for it is kept.
+func (r room) keeps(e *jobstate.Job) bool {
+	return e.Wants() && !e.Parsed.Stopping && slices.Equal(e.Late, e.Held.Placement) && r.free(e)
+}
+
 // starting lets the pods of the planned generation come.
 func (w *Planner) starting(e *jobstate.Job) *Step {
 	if e.Parsed.Kueue {
@@ -196,10 +204,14 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 // ToGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
+	var flavor map[string]string
+	if e.Parsed.Kueue {
+		flavor = w.table.Labels[e.Held.GPUType]
+	}
 	return jobadapter.Grant{
 		Epoch: w.table.Plan.Spec.Epoch, Generation: e.Held.Generation, Workers: n, Node: e.Node(),
 		CPUs: math.Round(1000*e.Held.CPUs) / 1000 / float64(n), Memory: e.Held.Memory / int64(n), Stays: len(w.Options.Queue.Spec.NodeGroups) > 0,
-		Tolerations: PodTolerations(w.Options),
+		Tolerations: PodTolerations(w.Options), Flavor: flavor,
 	}
 }
 

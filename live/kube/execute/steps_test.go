@@ -277,3 +277,30 @@ func text(jobs []*jobstate.Job) (all []string) {
 	}
 	return all
 }
+
+// A job that the leader before may still start just where it is planned is started at once: that refuses a late write, as a fence
+// does. Where it is to be elsewhere, or not at all, or a pod of another is there, it is fenced first.
+func TestSteps_of_what_a_leader_before_may_start(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(e *jobstate.Job)
+		others []*jobstate.Job
+		want   string
+	}{
+		"as planned":     {func(*jobstate.Job) {}, nil, "[a start]"},
+		"elsewhere":      {func(e *jobstate.Job) { e.Late = cluster.Placement{{Node: "m", Resources: cluster.Resources{GPUs: 4}}} }, nil, "[a fence]"},
+		"not any more":   {func(e *jobstate.Job) { e.Held = jobstate.Grant{Generation: 1} }, nil, "[a fence]"},
+		"others leave":   {func(*jobstate.Job) {}, []*jobstate.Job{elastic("b", 8, 0)}, "[a fence b stop]"},
+		"others fill it": {func(*jobstate.Job) {}, []*jobstate.Job{elastic("b", 0, 8)}, "[a start]"},
+	} {
+		e := elastic("a", 0, 4)
+		e.Late = e.Held.Placement
+		c.change(e)
+		var got []string
+		for _, s := range steps(planner(append([]*jobstate.Job{e}, c.others...)...)) {
+			got = append(got, fmt.Sprint(s.Job.Parsed.UID, " ", s.What))
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@
 package inventory
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -212,15 +213,35 @@ func (o *Options) gpus(n *corev1.Node) int {
 
 // typeOf returns the type of a node's GPUs.
 func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
-	for _, label := range o.TypeLabels {
-		if value, ok := n.Labels[label]; ok {
-			if t := pods.TypeName(value, o.Names); t != "" {
-				return t
-			}
-			break
-		}
+	if t := pods.TypeName(n.Labels[o.typeLabel(n)], o.Names); t != "" {
+		return t
 	}
 	return untyped
+}
+
+// Labels returns, of each type of GPUs whose nodes all have the same label that says so, that label.
+func Labels(nodes []*corev1.Node, o *Options) map[cluster.GPUType]map[string]string {
+	all := make(map[cluster.GPUType]map[string]string)
+	for _, n := range nodes {
+		t := o.typeOf(n)
+		label := o.typeLabel(n)
+		one := map[string]string{label: n.Labels[label]}
+		if before, known := all[t]; known && !maps.Equal(before, one) || label == "" || t == untyped {
+			one = nil
+		}
+		all[t] = one
+	}
+	return all
+}
+
+// typeLabel returns the label of a node that says the type of its GPUs; empty: none does.
+func (o *Options) typeLabel(n *corev1.Node) string {
+	for _, label := range o.TypeLabels {
+		if _, ok := n.Labels[label]; ok {
+			return label
+		}
+	}
+	return ""
 }
 
 // memory returns the bytes of a GPU of a node; 0 if the node does not state it, or a value that is

@@ -257,3 +257,19 @@ func TestRead_tolerations(t *testing.T) {
 		}
 	}
 }
+
+// A type has a label if all of its nodes have the same one: else Kueue's flavors cannot be told by it.
+func TestLabels(t *testing.T) {
+	node := func(key, value string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{key: value}}}
+	}
+	o := &Options{TypeLabels: []string{"product", "old"}, Names: map[string]string{"A100-40GB": "a100", "A100-80GB": "a100"}}
+	all := Labels([]*corev1.Node{
+		node("product", "T4"), node("product", "T4"), node("product", "A100-40GB"), node("product", "A100-80GB"), node("product", "A100-40GB"),
+		node("old", "V100"), node("other", "x"), node("old", "P4"), node("product", "P4"),
+	}, o)
+	want := map[cluster.GPUType]map[string]string{"t4": {"product": "T4"}, "a100": nil, "v100": {"old": "V100"}, "gpu": nil, "p4": nil}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -29,6 +29,8 @@ type size struct {
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`
+	// Flavor has the labels of nodes that Start has added to the node selectors: see choose.
+	Flavor map[string]string `json:"flavor,omitempty"`
 }
 
 // sized are the resources that Start changes.

@@ -54,6 +54,9 @@ type Grant struct {
 	Stays      bool    // its pods get an annotation that asks Karpenter to keep their nodes
 	// Tolerations are added to those of the pods. Resize does not use them.
 	Tolerations []corev1.Toleration
+	// Flavor has the labels of nodes of the planned GPU type, by which Kueue tells its flavors apart. Only jobs that Kueue
+	// queues get them.
+	Flavor map[string]string
 }
 
 // ErrFixed says that a job of this kind and shape cannot take another number of workers.

@@ -42,7 +42,7 @@ func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, we
 		j.Problem = err.Error()
 		return j
 	}
-	r := &request{annotations: annotations{of: o.GetAnnotations()}, j: j, s: s, o: a.o, d: d}
+	r := &request{annotations: annotations{of: o.GetAnnotations()}, j: j, s: s, o: a.o, d: d, flavor: flavorOf(o)}
 	r.workers, r.each = ask.Workers, s.worker(ask.asPod(s, a.o.gpu()), a.o.gpu())
 	spec := r.spec(weight)
 	if len(r.problems) > 0 {
@@ -63,7 +63,7 @@ func (r *request) plain(weight int32) *job.Spec {
 	for _, key := range r.spoilt {
 		delete(right, key)
 	}
-	without := &request{annotations: annotations{of: right}, j: r.j, s: r.s, o: r.o, d: r.d, workers: r.workers, each: r.each}
+	without := &request{annotations: annotations{of: right}, j: r.j, s: r.s, o: r.o, d: r.d, flavor: r.flavor, workers: r.workers, each: r.each}
 	if spec := without.spec(weight); len(without.problems) == 0 {
 		return spec
 	}

@@ -29,6 +29,7 @@ type request struct {
 	d       *v1alpha1.JobDefaults
 	workers int               // asked for
 	each    cluster.Resources // per worker, asked for
+	flavor  map[string]string // labels that Start has added to the node selectors
 }
 
 // spec returns what is asked for, and sets the job's Resizing. If errors were found, the result is
@@ -169,7 +170,7 @@ func (r *request) eligible() []cluster.GPUType {
 func (r *request) allowed() ([]cluster.GPUType, error) {
 	var all set
 	for _, p := range append([]corev1.PodTemplateSpec{r.s.pod}, r.s.also...) {
-		one, err := typesOf(&p.Spec, r.o)
+		one, err := typesOf(unchosen(&p.Spec, r.flavor), r.o)
 		if err != nil {
 			return nil, err
 		}

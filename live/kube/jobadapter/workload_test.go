@@ -24,7 +24,7 @@ func TestMarkWorkload(t *testing.T) {
 	w := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"podSets": []any{
 		map[string]any{"name": "main", "template": of}, map[string]any{"name": "launcher", "template": runtime.DeepCopyJSON(launcher)},
 	}}}}
-	g := &Grant{Generation: 2, Workers: 4, Stays: true, Tolerations: []corev1.Toleration{{Key: v1alpha1.LoanTaint, Operator: corev1.TolerationOpExists}}}
+	g := &Grant{Generation: 2, Workers: 4, Stays: true, Tolerations: []corev1.Toleration{{Key: v1alpha1.LoanTaint, Operator: corev1.TolerationOpExists}}, Flavor: map[string]string{"type": "a100"}}
 	if err := kindOf(t, o).Start(o, g); err != nil {
 		t.Fatal(err)
 	}

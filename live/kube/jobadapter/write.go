@@ -55,7 +55,11 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 			return err
 		}
 	}
-	if err := a.remember(o, ask); err != nil {
+	var flavor map[string]string
+	if o.GetLabels()[kueueQueue] != "" {
+		flavor = choose(s.templates(), flavorOf(o), g.Flavor)
+	}
+	if err := a.remember(o, ask, flavor); err != nil {
 		return err
 	}
 	release(o)
@@ -121,7 +125,7 @@ func (a *adapter) resize(o *unstructured.Unstructured, g *Grant) error {
 	if err := s.resize(g.Workers); err != nil {
 		return err
 	}
-	if err := a.remember(o, ask); err != nil {
+	if err := a.remember(o, ask, nil); err != nil {
 		return err
 	}
 	Stamp(o, g.Epoch)
@@ -139,18 +143,18 @@ func (s *shape) resize(workers int) error {
 	return s.size(workers)
 }
 
-// remember keeps what the user asked for in the annotation, if the object has another size now.
-func (a *adapter) remember(o *unstructured.Unstructured, ask *size) error {
+// remember keeps what the user asked for in the annotation, if the object has another size now, or labels that were added.
+func (a *adapter) remember(o *unstructured.Unstructured, ask *size, flavor map[string]string) error {
 	now, err := a.look(o)
 	if err != nil {
 		return err
 	}
 	granted := sizeOf(now, a.o.gpu())
-	if granted.same(ask) {
+	if granted.same(ask) && len(flavor) == 0 {
 		annotate(o, v1alpha1.Asked, "")
 		return nil
 	}
-	text, err := (&asked{Asked: *ask, Granted: *granted}).text()
+	text, err := (&asked{Asked: *ask, Granted: *granted, Flavor: flavor}).text()
 	annotate(o, v1alpha1.Asked, text)
 	return err
 }
@@ -206,7 +210,7 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 }
 
 // MarkWorkload marks the pods with GPUs in the Workload that Kueue keeps for a job, in the way in
-// which Start marks those of the job's object o. It reports whether that changes the Workload.
+// which Start has marked those of the job's object o. It reports whether that changes the Workload.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)
@@ -215,6 +219,7 @@ func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.R
 		t := template(child(m, "template"))
 		if p, err := t.spec(); err == nil && pods.Request(&p.Spec, gpu).GPUs > 0 {
 			t.mark(o, g)
+			t.add(flavorOf(o))
 		}
 	}
 	return !equality.Semantic.DeepEqual(before.Object, workload.Object)

@@ -30,9 +30,10 @@ type Job struct {
 	Status  job.Status // as the scheduler saw it with the last plan that was drawn
 
 	Ended       bool
-	Lost        bool  // its generation is over, and the scheduler has not yet heard
-	Uncommitted bool  // what it holds is not what the last plan says
-	Stale       bool  // the watches have not seen what was last written of it
+	Lost        bool // its generation is over, and the scheduler has not yet heard
+	Uncommitted bool // what it holds is not what the last plan says
+	Stale       bool // the watches have not seen what was last written of it
+	StaleSince  time.Time
 	Restored    bool  // it was there when this leader took over, with the pods that it has
 	TrainsIn    int64 // the generation of which the scheduler knows that it trains
 	// Late is where a previous leader may still start the pods: it planned so, and the job's

@@ -27,6 +27,22 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
+// Overdue reports whether watches should have shown by now what was written of a job, or the pods of one that
+// was started: each takes no longer than prompt as a rule.
+func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
+	since := e.CompleteAt
+	if e.Stale {
+		since = e.StaleSince
+	}
+	return now.Sub(since) > prompt && e.Awaits()
+}
+
+// Awaits reports whether the watches have yet to show something that was written of the job, or pods of it that
+// come soon.
+func (e *Job) Awaits() bool {
+	return e.Stale || e.Started() && e.Running() && e.Made() < e.Workers()
+}
+
 // Made returns how many workers need no new pod: those that have or had a pod of the planned
 // generation, and those that have succeeded in another one.
 func (e *Job) Made() (n int) {

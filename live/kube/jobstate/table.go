@@ -2,6 +2,7 @@ package jobstate
 
 import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 )
 
@@ -12,6 +13,8 @@ type Table struct {
 	Order []*Job          // the same, by submission
 	Past  map[job.ID]Past // of the leader before, until the job is seen
 	Over  map[job.ID]bool // jobs that have ended, while their objects are there
+	// Labels are those of nodes by which Kueue's flavors tell GPU types apart.
+	Labels map[cluster.GPUType]map[string]string
 }
 
 // NewTable returns a table without jobs and plan.

@@ -22,17 +22,24 @@ import (
 const Recheck = 20 * time.Millisecond
 
 // CatchUp waits until the watches show every pod, node and job that the API server has
-// now, as new as it has it, but for what is deleted meanwhile: no watch will show that.
+// now, as new as it has it, but for what is deleted meanwhile: no watch will show that. If the watch
+// of pods is late, it reads the pods instead.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	kinds := ob.kinds(true)
 	want, err := ob.versions(ctx, kinds)
 	if err != nil {
 		return err
 	}
-	for {
-		shown, err := ob.waitFor(ctx, want, time.Second, kinds)
+	for within := Prompt; ; within = time.Second {
+		shown, err := ob.waitFor(ctx, want, within, kinds)
 		if shown || err != nil {
 			return err
+		}
+		if within == Prompt {
+			if err := ob.ReadPods(ctx); err != nil {
+				return fmt.Errorf("pods: %w", err)
+			}
+			kinds = kinds[1:]
 		}
 		left, err := ob.versions(ctx, kinds)
 		if err != nil {
@@ -68,7 +75,7 @@ type kind struct {
 	of   []client.ListOption
 }
 
-// kinds returns the kinds of job of the queue and, if all are wanted, pods and nodes.
+// kinds returns the kinds of job of the queue and, if all are wanted, pods before them, and nodes.
 func (ob *Observer) kinds(all bool) []kind {
 	var kinds []kind
 	if all {

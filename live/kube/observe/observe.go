@@ -43,7 +43,9 @@ type Observation struct {
 	owners     map[types.UID]string      // uid of the job of each pod that has one, by uid of the pod
 	Ours       map[string]bool           // jobs of the queue that it schedules, by uid
 	Beyond     map[string]bool           // jobs that are not planned because there are too many, by uid
-	Versions   map[string]uint64         // resource version of each of these pods, and of every node and job, by uid
+	// Labels are those of nodes by which Kueue's flavors tell GPU types apart, if some job is queued by Kueue.
+	Labels   map[cluster.GPUType]map[string]string
+	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
 }
 
 // An ObservedJob is an object that names the queue.
@@ -65,6 +67,7 @@ type Observer struct {
 	known   func(job.ID) bool       // whether a job was taken in before
 	parsed  map[string]parsedObject // of objects, by uid
 	parents map[types.UID]parent    // of objects between jobs and their pods, by uid
+	live    live                    // pods that were read because the watch was late
 }
 
 // New returns an Observer. Reads of c come from watches, those of direct from the API server. known
@@ -128,10 +131,10 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 // observePods adds the pods that may be of a job, or ask for devices, and all pods on nodes with GPUs,
 // which take CPUs and memory. Other pods of the cluster, however many, are not looked at.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
-	keys := []string{watched.Matters}
+	keys, has := []string{watched.Matters}, make(map[string]bool)
 	for i := range nodes {
 		if pods.List(nodes[i].Status.Capacity, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs+pods.List(nodes[i].Status.Allocatable, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0 {
-			keys = append(keys, watched.OnNode(nodes[i].Name))
+			keys, has[nodes[i].Name] = append(keys, watched.OnNode(nodes[i].Name)), true
 		}
 	}
 	seen := make(map[types.UID]bool)
@@ -147,6 +150,7 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 			}
 		}
 	}
+	s.AllPods = ob.live.newest(s.AllPods, func(p *corev1.Pod) bool { return watched.Matter(p) || has[p.Spec.NodeName] })
 	return nil
 }
 
@@ -178,6 +182,9 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	of := ob.options.Nodes
 	of.Now = time.Now()
 	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.Owner(p)] }, &of)
+	if slices.ContainsFunc(s.Jobs, func(f ObservedJob) bool { return f.Parsed.Kueue }) {
+		s.Labels = inventory.Labels(nodes, &of)
+	}
 	s.Lender = inventory.Survey(nodes, s.AllPods, ob.IsOurs(s), &of)
 	s.Groups = ob.groupNodes(nodes, s, s.Nodes)
 }

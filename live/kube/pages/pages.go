@@ -4,7 +4,9 @@ package pages
 import (
 	"context"
 	"slices"
+	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,6 +50,41 @@ func once(ctx context.Context, direct client.Reader, kind schema.GroupVersionKin
 		}
 		if next = list.Continue; next == "" {
 			return nil
+		}
+	}
+}
+
+// Pods returns pods as they are at one time, whole, and the version of the cluster at that time. Each page is made slim
+// before the next is asked for.
+func Pods(ctx context.Context, direct client.Reader, slim func(*corev1.Pod), of ...client.ListOption) ([]*corev1.Pod, uint64, error) {
+	var all []*corev1.Pod
+	var version uint64
+	var err error
+	for range restarts {
+		if all, version, err = pods(ctx, direct, slim, of); !apierrors.IsResourceExpired(err) {
+			break
+		}
+	}
+	return all, version, err
+}
+
+// pods lists pods once.
+func pods(ctx context.Context, direct client.Reader, slim func(*corev1.Pod), of []client.ListOption) (all []*corev1.Pod, version uint64, err error) {
+	for next := ""; ; {
+		var list corev1.PodList
+		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
+			return nil, 0, err
+		}
+		for i := range list.Items {
+			p := list.Items[i].DeepCopy()
+			slim(p)
+			all = append(all, p)
+		}
+		if version == 0 {
+			version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64) // 0: it does not say
+		}
+		if next = list.Continue; next == "" {
+			return all, version, nil
 		}
 	}
 }

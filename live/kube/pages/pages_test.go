@@ -31,19 +31,44 @@ func (s *server) List(_ context.Context, to client.ObjectList, opts ...client.Li
 			return err
 		}
 	}
-	list := to.(*metav1.PartialObjectMetadataList) //nolint:forcetypeassert // only these are listed
 	from := 0
 	if o.Continue != "" {
 		from, _ = strconv.Atoi(o.Continue)
 	}
 	end := min(s.objects, from+int(o.Limit))
 	for i := from; i < end; i++ {
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}})
+		m := metav1.ObjectMeta{Name: fmt.Sprint(i)}
+		switch list := to.(type) {
+		case *metav1.PartialObjectMetadataList:
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: m})
+		case *corev1.PodList:
+			list.Items = append(list.Items, corev1.Pod{ObjectMeta: m})
+		}
 	}
 	if end < s.objects {
-		list.Continue = strconv.Itoa(end)
+		to.SetContinue(strconv.Itoa(end))
 	}
+	to.SetResourceVersion("7")
 	return nil
+}
+
+// Pods are read in pages, too, each made slim, and anew where the API server has dropped the version in the middle.
+func TestPods(t *testing.T) {
+	s := &server{objects: 1234, fail: func(call int) error {
+		if call == 2 {
+			return apierrors.NewResourceExpired("too old")
+		}
+		return nil
+	}}
+	all, version, err := Pods(t.Context(), s, func(p *corev1.Pod) { p.Namespace = "slim" })
+	if err != nil || len(all) != 1234 || version != 7 || len(s.limits) != 5 || slices.Max(s.limits) != page {
+		t.Errorf("%d pods of version %d, limits %v, %v, want all of version 7 in three pages after two", len(all), version, s.limits, err)
+	}
+	for i, p := range all {
+		if p.Name != fmt.Sprint(i) || p.Namespace != "slim" {
+			t.Fatalf("pod %d is %s, of namespace %q, want it slim and in order", i, p.Name, p.Namespace)
+		}
+	}
 }
 
 // listed returns how many objects List has called back for, the names without repetition, and its error.

@@ -10,39 +10,44 @@ import (
 
 // An object has 1.5 MB at most in etcd. So that thousands of jobs fit into a plan, only the first ones
 // are in it as people read them; the others are packed, at some 50 bytes each. These are the most bytes of
-// each part, together 1.3 MB; what is on loan and rented comes on top.
+// each part, together 1.1 MB; what is on loan and rented comes on top. The API server checks and compares each field of what is
+// not packed, at every write.
 const (
-	openSpec     = 256 << 10 // of allocations that are not packed
+	openSpec     = 64 << 10 // of allocations that are not packed
 	packedSpec   = 600 << 10
-	openStatus   = 64 << 10 // of states that are not packed
+	openStatus   = 16 << 10 // of states that are not packed
 	packedStatus = 400 << 10
 )
 
-// A fitted is a plan in the form in which it is written, and what of it did not fit.
+// A fitted is a part of a plan in the form in which it is written, and how many jobs are left out.
 type fitted struct {
-	plan    *v1alpha1.Plan
-	waiting int // jobs without GPUs that are not in it: the next leader finds them in the queue anew
-	history int // jobs whose history is not in it
+	plan *v1alpha1.Plan
+	left int
 }
 
-// fit returns a plan in the form in which it is written, with parts that are shrink times as small as
-// they may be. It does not change the plan. Jobs that have GPUs, or had them, are never left out.
-func fit(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
-	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec, Status: p.Status}
+// fitSpec returns a plan without its status, which a write of the spec does not change, with parts that are shrink times as small as
+// they may be. It leaves out jobs without GPUs that never had any: the next leader finds them in the queue
+// anew. It does not change the plan.
+func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
+	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	open, rest, err := split(p.Spec.Allocations, openSpec/shrink)
 	if err != nil {
 		return f, err
 	}
 	f.plan.Spec.Allocations = open
-	if f.plan.Spec.Packed, f.waiting, err = packWithin(terse(rest), packedSpec/shrink, started); err != nil {
-		return f, err
-	}
+	f.plan.Spec.Packed, f.left, err = packWithin(terse(rest), packedSpec/shrink, started)
+	return f, err
+}
+
+// fitStatus returns a plan without its spec, likewise. It leaves out the history of jobs.
+func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
+	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Status: p.Status}
 	states, more, err := split(p.Status.Jobs, openStatus/shrink)
 	if err != nil {
 		return f, err
 	}
 	f.plan.Status.Jobs = states
-	f.plan.Status.Packed, f.history, err = packWithin(more, packedStatus/shrink, func(*v1alpha1.JobState) bool { return false })
+	f.plan.Status.Packed, f.left, err = packWithin(more, packedStatus/shrink, func(*v1alpha1.JobState) bool { return false })
 	return f, err
 }
 

@@ -93,7 +93,10 @@ func TestStore_fits_thousands_of_jobs(t *testing.T) {
 		if err := s.Save(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("one of %d runs: %d bytes of spec, %d with the status", runs, spec, b.wrote)
+		t.Logf("one of %d runs: %d bytes of spec, %d of status", runs, spec, b.wrote)
+		if all := spec + b.wrote; all > etcdTakes {
+			t.Errorf("one of %d runs: %d bytes, want what etcd takes", runs, all)
+		}
 		if left := s.State().LeftOut; left != 0 || s.State().Trouble != nil {
 			t.Errorf("one of %d runs: %d left out, %v", runs, left, s.State().Trouble)
 		}
@@ -199,4 +202,47 @@ func TestTakeOver_never_lowers_the_epoch(t *testing.T) {
 			t.Errorf("%s: epoch %d, want %d", name, got, c.want)
 		}
 	}
+}
+
+// slowly is a client whose writes of a status take a second.
+type slowly struct{ client.Client }
+
+func (s slowly) Status() client.SubResourceWriter { return slowStatus{s.Client.Status()} }
+
+type slowStatus struct{ client.SubResourceWriter }
+
+func (s slowStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	time.Sleep(time.Second)
+	return s.SubResourceWriter.Update(ctx, o, opts...)
+}
+
+// What takes long to save is saved seldom: a tenth of the time at most. A plan that is written meanwhile keeps what was
+// saved, and saving keeps the plan.
+func TestStore_saves_seldom_what_takes_long(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		twin := kubetest.New()
+		s := storeOf(slowly{twin.Client()}, twin.Direct(), "first", v1alpha1.Resize)
+		p := takeOver(t, s)
+		flood(p, 3, 1)
+		if err := s.Commit(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if time.Sleep(8 * time.Second); s.Due() {
+			t.Error("it is saved again after 8 s, want that it waits for 9 where it took one")
+		}
+		if time.Sleep(time.Second); !s.Due() {
+			t.Error("it is not saved after 9 s")
+		}
+		p.Spec.Round = 2
+		if err := s.Commit(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		next := takeOver(t, storeOf(twin.Client(), twin.Direct(), "second", v1alpha1.Resize))
+		if len(next.Spec.Allocations) != 3 || len(next.Status.Jobs) != 3 || next.Spec.Round != 2 {
+			t.Errorf("round %d with %d jobs and the history of %d, want all of round 2", next.Spec.Round, len(next.Spec.Allocations), len(next.Status.Jobs))
+		}
+	})
 }

@@ -26,6 +26,8 @@ type Store struct {
 	client  client.Client
 	direct  client.Reader // reads come from the API server
 	shrink  int           // parts of the plan are so many times as small as they may be
+	saved   time.Time     // when the history of jobs was
+	saving  time.Duration // how long that took
 
 	mu    sync.Mutex
 	state State
@@ -127,7 +129,7 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 
 // take writes a plan with a new epoch.
 func (s *Store) take(ctx context.Context, p *v1alpha1.Plan, missing bool) error {
-	f, err := fit(p, s.shrink)
+	f, err := fitSpec(p, s.shrink)
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func (s *Store) take(ctx context.Context, p *v1alpha1.Plan, missing bool) error 
 // it is another leader's, this one has been fenced; if somebody else touched it, the plan is written
 // over that.
 func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (left int, err error) {
-	f, err := fit(next, s.shrink)
+	f, err := fitSpec(next, s.shrink)
 	if err != nil {
 		return 0, err
 	}
@@ -155,7 +157,7 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (left int, err e
 	if err == nil {
 		next.ObjectMeta = *f.plan.ObjectMeta.DeepCopy()
 	}
-	return f.waiting, err
+	return f.left, err
 }
 
 // resolve looks into a conflict.
@@ -201,16 +203,26 @@ func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || err != nil && strings.Contains(err.Error(), "request is too large")
 }
 
+// seldom is how many times as long as it took to save the history of jobs it is not saved again. A round waits for it, and it costs the API server as
+// much as the plan.
+const seldom = 9
+
+// Due reports whether the history of jobs may be saved again.
+func (s *Store) Due() bool { return time.Since(s.saved) >= seldom*s.saving }
+
 // Save writes the status of a plan, which outlives this leader; what of it does not fit is left out.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
-	f, err := fit(p, s.shrink)
+	f, err := fitStatus(p, s.shrink)
 	if err != nil {
 		return err
 	}
-	if f.history > 0 {
-		s.options.Log.Warn("the history of some jobs does not fit into the plan", "queue", p.Name, "jobs", f.history)
+	if f.left > 0 {
+		s.options.Log.Warn("the history of some jobs does not fit into the plan", "queue", p.Name, "jobs", f.left)
 	}
-	if err := s.client.Status().Update(ctx, f.plan); err != nil {
+	began := time.Now()
+	err = s.client.Status().Update(ctx, f.plan)
+	s.saved, s.saving = time.Now(), time.Since(began)
+	if err != nil {
 		return err
 	}
 	p.ObjectMeta = f.plan.ObjectMeta

@@ -239,6 +239,7 @@ func (f *trial) ends(who string, running ...*rig.Process) outcome {
 	o := outcome{who: who, left: f.left, over: f.tally.worst, findings: len(found), full: f.tally.full.Sub(f.died)}
 	f.Logf("%d pods placed when the leader died; %d pinned, %d bound to %d GPUs, %d deleted; full after %v%s",
 		o.left, f.tally.pinned, f.tally.bound, f.tally.gpus, f.tally.deleted, o.full.Round(100*time.Millisecond), lines(found))
+	f.Logf("seconds since it died, and what was written in each:\n%s", f.tally.line.table(f.died))
 	return o
 }
 

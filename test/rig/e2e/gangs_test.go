@@ -3,7 +3,9 @@ package e2e
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -36,6 +38,7 @@ func elasticGangs(t *testing.T) {
 	b.awaitRules(gang)
 	b.runs("gang", 4)
 	b.groups(1)
+	b.bound("gang", 4)
 	finish(t, c, b.k, "gang")
 	elastic := Job("elastic", "train", 2, 4, map[string]string{
 		v1alpha1.RunSeconds: "1000000", v1alpha1.MinGPUs: "4", v1alpha1.MaxGPUs: "16", v1alpha1.ResizeBy: string(v1alpha1.InPlace),
@@ -53,5 +56,37 @@ func (b *bench) groups(want int) {
 	var all schedulingv1alpha2.PodGroupList
 	if err := b.k.List(b.Context(), &all, client.InNamespace("default")); err != nil || len(all.Items) != want {
 		b.Fatalf("%d PodGroups, %v, want %d", len(all.Items), err, want)
+	}
+}
+
+// bound fails the test unless so many pods of a job are bound as pods of one PodGroup, of which kube-scheduler says that it is
+// scheduled.
+func (b *bench) bound(job string, want int) {
+	b.Helper()
+	var pods corev1.PodList
+	if err := b.k.List(b.Context(), &pods, client.InNamespace("default"), client.MatchingLabels{"job-name": job}); err != nil {
+		b.Fatal(err)
+	}
+	in := map[string]int{}
+	for i := range pods.Items {
+		if g := pods.Items[i].Spec.SchedulingGroup; g != nil && g.PodGroupName != nil && pods.Items[i].Spec.NodeName != "" {
+			in[*g.PodGroupName]++
+		}
+	}
+	if len(in) != 1 {
+		b.Fatalf("pods of PodGroups %v, want all of one", in)
+	}
+	for name, n := range in {
+		Until(b.Context(), b, within, "the PodGroup is scheduled", func() error {
+			var g schedulingv1alpha2.PodGroup
+			if err := b.k.Get(b.Context(), client.ObjectKey{Namespace: "default", Name: name}, &g); err != nil {
+				return err
+			}
+			b.Logf("%d pods are bound as of PodGroup %s, policy %+v, conditions %+v", n, name, g.Spec.SchedulingPolicy, g.Status.Conditions)
+			if n != want || !meta.IsStatusConditionTrue(g.Status.Conditions, schedulingv1alpha2.PodGroupScheduled) {
+				return errNot("%d pods, want %d, and that it is scheduled", n, want)
+			}
+			return nil
+		})
 	}
 }

@@ -17,6 +17,7 @@ type tally struct {
 	worst                  int64     // GPUs that were bound and not there
 	last                   time.Time // that a pod was pinned or bound
 	full                   time.Time // when each GPU had a pod for the first time; zero: it has not
+	line                   timeline
 }
 
 func (*tally) Name() string { return "tally" }
@@ -25,6 +26,7 @@ func (*tally) Name() string { return "tally" }
 func (k *tally) See(s *audit.State, c *audit.Change) []audit.Finding {
 	was, before := podOf(c.Old)
 	now, after := podOf(c.New)
+	k.line.see(c)
 	switch {
 	case before && !after:
 		k.deleted++
@@ -32,6 +34,7 @@ func (k *tally) See(s *audit.State, c *audit.Change) []audit.Finding {
 	case after && sent(now) && (!before || !sent(was)):
 		k.pinned++
 		k.last = c.Time
+		k.line.add(c.Time, "pinned")
 	case after && now.Spec.NodeName != "" && (!before || was.Spec.NodeName == ""):
 		k.bind(s.Overcommitted(audit.GPU), c.Time)
 	}
@@ -46,6 +49,7 @@ func sent(p *corev1.Pod) bool {
 // bind counts a pod that is bound, with which so many GPUs are over-committed.
 func (k *tally) bind(over int64, at time.Time) {
 	k.bound++
+	k.line.add(at, "bound")
 	k.held++
 	k.worst, k.last = max(k.worst, over), at
 	if k.full.IsZero() && k.held-int(over) >= k.gpus {

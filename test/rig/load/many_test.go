@@ -183,12 +183,24 @@ func (b *bench) verdict(p *pulse) {
 	memory := field(string(text), "VmHWM:") >> 10
 	b.Logf("%.0f rounds, %.2f s in the mean, %.1f s at most; at most %v without one; %d MiB at most",
 		p.rounds, p.seconds/p.rounds, p.longest, p.still.Round(time.Second), memory)
+	b.Logf("seconds of all rounds, by stage: %s", b.stages())
 	if p.longest > mostRound || memory > mostMemory {
 		b.Errorf("a round of up to %.1f s, and %d MiB; want at most %v s and %d MiB", p.longest, memory, mostRound, mostMemory)
 	}
 	if p.still > time.Minute {
 		b.Errorf("%v without a round, want at most a minute", p.still)
 	}
+}
+
+// stages returns how long the stages of all rounds took together, s.
+func (b *bench) stages() string {
+	m, err := e2e.Scrape(b.Context(), b.metrics)
+	b.ok(err)
+	var all []string
+	for _, s := range []string{"snapshot", "policy", "check", "place", "diff", "record", "apply"} {
+		all = append(all, fmt.Sprintf("%s %.1f", s, m.Sum("oxgang_round_stage_duration_seconds_sum", `stage="`+s+`"`)))
+	}
+	return strings.Join(all, ", ")
 }
 
 // field returns a number of /proc/PID/status, kB.

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// room is how much the heap may grow between two collections, in bytes, where that is at least collectMore and at most
+// collectLess per cent of what is live. What is live is what is known of jobs and pods, a few kB of each; Go's 100 would take twice
+// that of a queue of thousands.
+const (
+	room        = 64 << 20
+	collectLess = 50
+	collectMore = 25
+)
+
+// A mark is garbage: that it was collected says that there was a collection. It has a pointer, because the
+// smallest objects without one share their memory with others, and may be kept by them.
+type mark struct{ _ *mark }
+
+// collect lets the heap grow by as much as growth says, from now on.
+func collect() {
+	debug.SetGCPercent(collectLess)
+	runtime.SetFinalizer(new(mark), afterCollection)
+}
+
+// afterCollection sets how much the heap may grow until the next collection, and is called again after that.
+func afterCollection(m *mark) {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
+		debug.SetGCPercent(growth(int64(sample[0].Value.Uint64())))
+	}
+	runtime.SetFinalizer(m, afterCollection)
+}
+
+// growth returns how much the heap may grow beyond so many live bytes, in per cent of them.
+func growth(live int64) int {
+	return int(min(collectLess, max(collectMore, room*100/max(1, live))))
+}

@@ -1,0 +1,63 @@
+package jobadapter
+
+import (
+	"encoding/json"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// Kueue charges a job to the first flavor with quota whose node labels its pods allow, and adds these labels to their
+// node selector. Where flavors are types of GPUs, that is to be the type that is planned: so Start adds the labels of its nodes
+// before Kueue chooses.
+
+// flavorOf returns the labels that the last Start has added to the node selectors of a job.
+func flavorOf(o *unstructured.Unstructured) map[string]string {
+	var a asked
+	if json.Unmarshal([]byte(o.GetAnnotations()[v1alpha1.Asked]), &a) != nil {
+		return nil // there is none, or it is refused where it is read
+	}
+	return a.Flavor
+}
+
+// choose replaces the labels that the start before has added to the node selectors of templates by those of a grant. It returns those
+// that it has added: what the user has there himself stays.
+func choose(all []template, before, flavor map[string]string) map[string]string {
+	added := maps.Clone(flavor)
+	for _, t := range all {
+		selector := child(t, "spec", "nodeSelector")
+		for k, v := range before {
+			if selector[k] == v {
+				delete(selector, k)
+			}
+		}
+		for k := range selector {
+			delete(added, k)
+		}
+	}
+	for _, t := range all {
+		t.add(added)
+	}
+	return added
+}
+
+// add adds labels to the node selector of a template.
+func (t template) add(labels map[string]string) {
+	for k, v := range labels {
+		grow(t, "spec", "nodeSelector")[k] = v
+	}
+}
+
+// unchosen returns a pod without the labels that Start has added.
+func unchosen(p *corev1.PodSpec, flavor map[string]string) *corev1.PodSpec {
+	if len(flavor) == 0 {
+		return p
+	}
+	own := *p
+	own.NodeSelector = maps.Clone(p.NodeSelector)
+	maps.DeleteFunc(own.NodeSelector, func(k, v string) bool { return flavor[k] == v })
+	return &own
+}
