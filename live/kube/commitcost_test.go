@@ -46,7 +46,7 @@ func manyJobs(tb testing.TB, nodes, jobs int) (*World, *encoding) {
 	tb.Helper()
 	c := &encoding{crowd: &crowd{}}
 	w := newWorld(tb, c, nil)
-	why := map[job.ID]config.Because{}
+	why := said{}
 	var rows []*policy.Job
 	for i := range jobs {
 		uid := fmt.Sprintf("9e3f1c52-0f63-4c0e-a1b5-%012d", i)
@@ -58,10 +58,10 @@ func manyJobs(tb testing.TB, nodes, jobs int) (*World, *encoding) {
 		e.Status = job.Status{Submitted: time.Unix(1e9, int64(i)), Since: time.Unix(1e9, int64(i))}
 		w.table.ByID[e.ID()] = e
 		w.table.Order = append(w.table.Order, e)
-		why[e.ID()] = config.Because{Reason: "waiting: capacity", Message: "no node has a GPU left for it, and 1999 jobs are before it"}
+		why[e.ID()] = [2]string{"waiting: capacity", "no node has a GPU left for it, and 1999 jobs are before it"}
 		rows = append(rows, &policy.Job{Spec: e.Spec, Status: e.Status})
 	}
-	w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because { return why }
+	w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons { return why }
 	w.o.Expect = func() map[job.ID]config.Expected { return nil }
 	w.rows = func(time.Time) []*policy.Job { return rows }
 	w.Round(&policy.Snapshot{}, &policy.Plan{}, nil)

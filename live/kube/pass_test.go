@@ -219,12 +219,12 @@ func TestPass_sends_pods_before_it_tells(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "first", Workers: 1, GPUs: 1}).UID)
-		why := map[job.ID]config.Because{}
+		why := said{}
 		for i := range jobs {
-			why[job.ID(twin.Submit(queue, &kubetest.Ask{Name: fmt.Sprintf("j%d", i), Workers: 1, GPUs: 1}).UID)] = config.Because{Reason: "waiting: capacity"}
+			why[job.ID(twin.Submit(queue, &kubetest.Ask{Name: fmt.Sprintf("j%d", i), Workers: 1, GPUs: 1}).UID)] = [2]string{"waiting: capacity"}
 		}
 		o := options(v1alpha1.Resize)
-		o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because { return why }
+		o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons { return why }
 		w := open(t, twin, o)
 		w.Round(&policy.Snapshot{}, &policy.Plan{}, nil)
 		do(t, w, runOn(id, on("n0", 1)))
