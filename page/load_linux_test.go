@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 )
@@ -46,30 +45,26 @@ func (m *multitude) Overview(context.Context, time.Duration) (*Overview, error) 
 	return &Overview{Title: "many", Live: true, Overview: &explain.Overview{At: journal.Seconds(n) * journal.Seconds(time.Second), Jobs: jobs}}, nil
 }
 
-// Two hundred viewers of ten thousand jobs, a fifteenth of which report each second, cost at most a twentieth of a processor: time
-// of this process, user and system. The viewers are another one.
-func TestServer_costs_little(t *testing.T) {
-	if !draws.Long() {
-		t.Skip("a minute: OXGANG_LONG=1")
-	}
-	s, _ := served(t, new(multitude))
-	go s.Watch(t.Context(), time.Second)
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestViewers$", "-test.v")
-	c.Env = append(os.Environ(), "OXGANG_VIEWERS="+s.URL())
-	before := spent(t)
-	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	share := (spent(t) - before).Seconds() / viewed.Seconds()
-	t.Logf("%.1f %% of a processor; %s", 100*share, strings.TrimSpace(string(out)))
-	if share > 0.05 {
-		t.Errorf("%.1f %% of a processor, want at most 5", 100*share)
+// BenchmarkServer_viewers says what two hundred viewers of ten thousand jobs cost, of which a thirtieth of those that run report each second:
+// the part of a processor that this process takes for a minute, user and system. The viewers are another one.
+func BenchmarkServer_viewers(b *testing.B) {
+	s, _ := served(b, new(multitude))
+	go s.Watch(b.Context(), time.Second)
+	for b.Loop() {
+		c := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestViewers$", "-test.v")
+		c.Env = append(os.Environ(), "OXGANG_VIEWERS="+s.URL())
+		before := spent(b)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		b.ReportMetric(100*(spent(b)-before).Seconds()/viewed.Seconds(), "%ofprocessor")
+		b.Logf("%s", out)
 	}
 }
 
 // spent returns the processor time of this process.
-func spent(t *testing.T) time.Duration {
+func spent(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -82,7 +77,7 @@ func spent(t *testing.T) time.Duration {
 func TestViewers(t *testing.T) {
 	url := os.Getenv("OXGANG_VIEWERS")
 	if url == "" {
-		t.Skip("TestServer_costs_little starts it")
+		t.Skip("BenchmarkServer_viewers starts it")
 	}
 	ctx, stop := context.WithTimeout(t.Context(), viewed)
 	defer stop()

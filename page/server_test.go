@@ -48,7 +48,7 @@ func recorded(t *testing.T) *Recorded {
 }
 
 // served serves a source. The client keeps cookies only if it has the URL with the token opened first.
-func served(t *testing.T, source Source) (*Server, *httptest.Server) {
+func served(t testing.TB, source Source) (*Server, *httptest.Server) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
 	s := New(source, h.Listener.Addr())
