@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/placement/submesh"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -47,6 +48,7 @@ func TestPlaceLeavesAJobThatFindsNoOtherPlaceWhereItIs(t *testing.T) {
 // as many or more; who keeps what it had holds just that, and no GPU is given twice.
 func TestNobodyIsEvictedFromFreeGPUs(t *testing.T) {
 	kept := 0
+	draws.AtLeast(t, 2000) // one input in fifteen has a job that keeps what it had
 	rapid.Check(t, func(rt *rapid.T) {
 		s, p := drawn(t, rt)
 		if _, err := submesh.New(submesh.Options{Split: rapid.Bool().Draw(rt, "split")}).Place(t.Context(), s, p); err != nil {
