@@ -2,7 +2,6 @@ package experiments
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -54,13 +53,20 @@ func crowded(t *testing.T, policy, kind string, seed uint64, whole bool) string 
 	c.Cluster, c.Horizon, c.OnBadRow, c.Placer = "t4:8x4,a100:3x8", 60*time.Hour, "skip", "submesh"
 	c.Generate.Kind, c.Generate.Jobs, c.Sim.Seed = kind, 60, seed
 	c.Sim.Faults = sim.Faults{NodeMTBF: 300 * time.Hour, Repair: time.Hour}
+	text, _ := written(t, c, policy, Watch{Whole: whole})
+	return text
+}
+
+// written plays a run, and returns its journal and its results, and its inputs as they are then.
+func written(t *testing.T, c *config.Config, policy string, watch Watch) (string, *Inputs) {
+	t.Helper()
 	in, err := Load(c, Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, journal.Header{Policy: policy, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster})
-	run, err := SimulateWatched(context.Background(), c, in, policy, Watch{Whole: whole}, w)
+	run, err := SimulateWatched(t.Context(), c, in, policy, watch, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,5 +76,5 @@ func crowded(t *testing.T, policy, kind string, seed uint64, whole bool) string 
 	if err := json.NewEncoder(&out).Encode(run.Result); err != nil {
 		t.Fatal(err)
 	}
-	return out.String()
+	return out.String(), in
 }

@@ -1,17 +1,13 @@
 package experiments
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/sim"
 )
 
 // A run to which alone its inputs belong takes their arrivals away, and is to the last byte of
@@ -25,7 +21,7 @@ func TestWatch_Once(t *testing.T) {
 				if kept != 40 || none != 0 {
 					t.Errorf("%d arrivals left, and %d where they are the run's own, want 40 and none", kept, none)
 				}
-				if !bytes.Equal(left, taken) {
+				if left != taken {
 					t.Error("journal or results are others where arrivals are taken away")
 				}
 			})
@@ -34,26 +30,11 @@ func TestWatch_Once(t *testing.T) {
 }
 
 // once returns a run's journal and results, and how many arrivals its inputs then have.
-func once(t *testing.T, policy, fairness string, own bool) (written []byte, left int) {
+func once(t *testing.T, policy, fairness string, own bool) (text string, left int) {
 	t.Helper()
 	c := config.Default()
 	c.Cluster, c.Horizon, c.Fairness.Rho = "t4:8x4,a100:3x8", 40*time.Hour, fairness
 	c.Generate.Kind, c.Generate.Jobs, c.OnBadRow = "philly-like", 40, "skip"
-	in, err := Load(c, Files{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	w := journal.NewWriter(&out, journal.Header{Policy: policy, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster})
-	run, err := SimulateWatched(t.Context(), c, in, policy, Watch{Once: own}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewEncoder(&out).Encode(run.Result); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes(), len(in.Arrivals)
+	text, in := written(t, c, policy, Watch{Once: own})
+	return text, len(in.Arrivals)
 }

@@ -39,6 +39,9 @@ func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	return slices.DeleteFunc(slices.Clone(j.Placement), onOne)
 }
 
+// Stopped returns the row of a job as it is once it has lost what it holds: it waits, with the progress that it has saved.
+func (j *Job) Stopped(now time.Time) *Job { return j.reduced(nil, now) }
+
 // reduced returns the row of a job to which so much of its placement is left: it holds that if
 // it goes on with it, or else nothing, and waits.
 func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {

@@ -1,26 +1,28 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/sim"
 )
 
 // A Question is what would be otherwise from now on: one of three things. Nothing is done.
 type Question struct {
 	Cancel job.ID // it is cancelled
 
-	Nodes int             // so many more nodes
-	Type  cluster.GPUType // like the first of this type
+	Nodes int             // so many more owned nodes
+	Type  cluster.GPUType // as large as the largest of this type
 
-	Resize job.ID // it is stopped, and goes on with
-	GPUs   int    // so many GPUs
+	Resize job.ID // it asks for
+	GPUs   int    // so many GPUs, no more and no fewer; if it has others it is stopped, and waits
 }
 
 // Validate returns an error unless exactly one thing is asked, in full.
@@ -91,59 +93,46 @@ func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answe
 	return answer(before, after), nil
 }
 
-// of returns the snapshot, and the plan of its round, as they would be.
+// of returns the snapshot, and the plan of its round, as they would be. A plan that is nil stays nil.
 func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *policy.Plan, error) {
 	if err := q.Validate(); err != nil {
 		return nil, nil, err
 	}
+	if q.Type != "" {
+		other, err := q.grown(s)
+		return other, p, err
+	}
+	i := s.Index(cmp.Or(q.Cancel, q.Resize))
 	switch {
+	case i < 0:
+		return nil, nil, fmt.Errorf("job %s is not there", cmp.Or(q.Cancel, q.Resize))
 	case q.Cancel != "":
-		return without(s, p, q.Cancel)
-	case q.Resize != "":
-		return resized(s, p, q.Resize, q.GPUs)
+		return counterfactual.Without(s, []job.ID{q.Cancel}), changed(p, func(rows []policy.Decision) []policy.Decision { return slices.Delete(rows, i, i+1) }), nil
 	}
-	other, err := with(s, q.Nodes, q.Type)
-	return other, p, err
+	return q.resized(s, p, i)
 }
 
-// index returns where a job is in a snapshot.
-func index(s *policy.Snapshot, id job.ID) (int, error) {
-	if i := s.Index(id); i >= 0 {
-		return i, nil
+// resized returns the same with a job of another size.
+func (q *Question) resized(s *policy.Snapshot, p *policy.Plan, i int) (*policy.Snapshot, *policy.Plan, error) {
+	other := counterfactual.With(s, i, func(spec *job.Spec) {
+		spec.GPUs, spec.MinGPUs, spec.MaxGPUs, spec.Reservation = q.GPUs, q.GPUs, q.GPUs, cluster.Configuration{}
+	})
+	nodes, err := owned(s.Cluster)
+	if err == nil {
+		err = sim.Fits(nodes, other.Jobs[i].Spec)
 	}
-	return 0, fmt.Errorf("job %s is not there", id)
-}
-
-// without returns the same without a job.
-func without(s *policy.Snapshot, p *policy.Plan, id job.ID) (*policy.Snapshot, *policy.Plan, error) {
-	i, err := index(s, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("job %s: %w", q.Resize, err)
 	}
-	other := *s
-	other.Jobs = slices.Delete(slices.Clone(s.Jobs), i, i+1)
-	return &other, changed(p, func(rows []policy.Decision) []policy.Decision { return slices.Delete(rows, i, i+1) }), nil
-}
-
-// resized returns the same with a job that asks for so many GPUs, no more and no fewer. If it has others it is stopped.
-func resized(s *policy.Snapshot, p *policy.Plan, id job.ID, gpus int) (*policy.Snapshot, *policy.Plan, error) {
-	i, err := index(s, id)
-	if err != nil {
-		return nil, nil, err
+	has := s.Jobs[i].Allocation.GPUs
+	if p != nil {
+		has = p.Jobs[i].Allocation.GPUs
 	}
-	own, spec := *s.Jobs[i], *s.Jobs[i].Spec
-	spec.GPUs, spec.MinGPUs, spec.MaxGPUs = gpus, gpus, gpus
-	own.Spec = &spec
-	other := *s
-	other.Jobs = slices.Clone(s.Jobs)
-	other.Jobs[i] = &own
-	stop := func(rows []policy.Decision) []policy.Decision {
-		if rows[i].Allocation.GPUs != gpus {
-			rows[i] = policy.Decision{}
-		}
-		return rows
+	if has == q.GPUs {
+		return other, p, nil
 	}
-	return &other, changed(p, stop), nil
+	other.Jobs[i] = other.Jobs[i].Stopped(s.Now)
+	return other, changed(p, func(rows []policy.Decision) []policy.Decision { rows[i] = policy.Decision{}; return rows }), nil
 }
 
 // changed returns a plan with other rows; nil stays nil.
@@ -156,24 +145,17 @@ func changed(p *policy.Plan, of func([]policy.Decision) []policy.Decision) *poli
 	return &other
 }
 
-// with returns a snapshot with more nodes, each like the first of its type.
-func with(s *policy.Snapshot, more int, t cluster.GPUType) (*policy.Snapshot, error) {
-	nodes := slices.Clone(s.Cluster.Nodes())
-	i := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t })
-	if i < 0 {
-		return nil, fmt.Errorf("no node has GPUs of type %s", t)
+// grown returns a snapshot with more nodes.
+func (q *Question) grown(s *policy.Snapshot) (*policy.Snapshot, error) {
+	t, known := s.Cluster.Type(q.Type)
+	if !known {
+		return nil, fmt.Errorf("no node has GPUs of type %s", q.Type)
 	}
-	for k := range more {
-		n := nodes[i]
-		n.ID = cluster.NodeID(fmt.Sprintf("what-if-%d", k+1))
-		nodes = append(nodes, n)
+	other := counterfactual.Grown(s, &t, q.Nodes*t.PerNode)
+	if other == nil {
+		return nil, fmt.Errorf("%d more nodes of type %s make no cluster", q.Nodes, q.Type)
 	}
-	other := *s
-	var err error
-	if other.Cluster, err = cluster.New(nodes); err != nil {
-		return nil, errors.Join(errors.New("with more nodes"), err)
-	}
-	return &other, nil
+	return other, nil
 }
 
 // answer returns the jobs of both, and sums up.

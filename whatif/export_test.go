@@ -43,6 +43,11 @@ func (r *Round) Decided() (*policy.Snapshot, *policy.Plan) { return r.snapshot, 
 // Every makes a checkpoint come after each so many bytes.
 func (c *Checkpointer) Every(n int64) { c.every, c.share, c.due = n, 0, n }
 
+// Of returns the snapshot, and the plan of its round, as they would be.
+func (q *Question) Of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *policy.Plan, error) {
+	return q.of(s, p)
+}
+
 // Noted returns a Predictor that has guesses of another's, and simulates nothing.
 func Noted() *Predictor { return &Predictor{learn: &Learner{jobs: map[job.ID]*learned{}}} }
 

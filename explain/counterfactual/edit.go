@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// with returns a copy of the snapshot in which a job's specification is changed.
-func with(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
+// With returns a copy of the snapshot in which a job's specification is changed.
+func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
 	change(&spec)
 	row.Spec = &spec
@@ -30,8 +30,8 @@ func asking(n int) func(*job.Spec) {
 	}
 }
 
-// without returns a copy of the snapshot in which some jobs have ended.
-func without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
+// Without returns a copy of the snapshot in which some jobs have ended.
+func Without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
 	then, ended := *s, make(map[job.ID]bool, len(gone))
 	for _, id := range gone {
 		ended[id] = true
@@ -40,10 +40,10 @@ func without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
 	return &then
 }
 
-// grown returns a copy of the snapshot with a number of additional GPUs of a type. They are on
+// Grown returns a copy of the snapshot with a number of additional GPUs of a type. They are on
 // owned nodes no larger than the present ones, and each has the GPU-proportional share of CPUs and
-// memory. It returns nil if there is no such cluster.
-func grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
+// memory. There must be a node of the type. It returns nil if there is no such cluster.
+func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	nodes := slices.Clone(s.Cluster.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]
 	for i := 0; gpus > 0; i++ {

@@ -206,7 +206,7 @@ func (f *finder) emptied() *Change {
 // without tries the end of some jobs and of one more.
 func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
 	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(gone), and...)}
-	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return without(f.s, c.Jobs) }) {
+	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return Without(f.s, c.Jobs) }) {
 		return nil
 	}
 	c.In = f.lastEnd(c.Jobs)
@@ -289,7 +289,7 @@ const mostRounds = 32
 
 // with returns how a snapshot is made in which the specification of the job is changed.
 func (f *finder) with(change func(*job.Spec)) func() *policy.Snapshot {
-	return func() *policy.Snapshot { return with(f.s, f.at, change) }
+	return func() *policy.Snapshot { return With(f.s, f.at, change) }
 }
 
 // request tries what the submitter of the job could change.
@@ -338,7 +338,7 @@ func (f *finder) more(n int) *Change {
 	j := f.s.Jobs[f.at]
 	for _, t := range f.s.Cluster.Types() {
 		c := &Change{Kind: MoreGPUs, GPUs: n, Type: t.Type}
-		if j.Eligible(t.Type) && f.helps(c, func() *policy.Snapshot { return grown(f.s, &t, n) }) {
+		if j.Eligible(t.Type) && f.helps(c, func() *policy.Snapshot { return Grown(f.s, &t, n) }) {
 			return c
 		}
 	}

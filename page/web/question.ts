@@ -21,10 +21,10 @@ async function answer(of: string, query: string): Promise<void> {
 
 function show(a: Answer): HTMLElement[] {
   const known = a.sooner + a.later + a.same;
-  const mean = a.mean === 0 ? "In the mean they would end when they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
+  const mean = a.mean === 0 ? "In the mean they would end as they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
   const all = [el("p", { class: "sentence" }, `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} as they do. ` + (known > 0 ? mean : "") + (a.unknown > 0 ? ` Of ${counted(a.unknown, "job")} the end is not known.` : ""))];
   if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
-  all.push(el("p", { class: "soft" }, "By two simulations from this moment on, one with new jobs at the rate of the past and one without. Nothing was done."));
+  all.push(el("p", { class: "soft" }, "By two simulations from the last round before this moment on: one with new jobs, as they are expected, and one without. Times are the least and the most of the two; the mean is of their middles. How often such times hold is not known. Nothing was done."));
   return all;
 }
 

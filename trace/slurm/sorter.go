@@ -145,10 +145,19 @@ type merged struct {
 	compare func(a, b *run) int
 }
 
-func (m *merged) Len() int           { return len(m.all) }
+// Len implements heap.Interface.
+func (m *merged) Len() int { return len(m.all) }
+
+// Less implements heap.Interface: the part whose next run comes first is the least.
 func (m *merged) Less(i, k int) bool { return m.compare(&m.all[i].run, &m.all[k].run) < 0 }
-func (m *merged) Swap(i, k int)      { m.all[i], m.all[k] = m.all[k], m.all[i] }
-func (m *merged) Push(any)           {}
+
+// Swap implements heap.Interface.
+func (m *merged) Swap(i, k int) { m.all[i], m.all[k] = m.all[k], m.all[i] }
+
+// Push implements heap.Interface. Nothing is pushed: all parts are there from the start.
+func (m *merged) Push(any) {}
+
+// Pop implements heap.Interface.
 func (m *merged) Pop() any {
 	m.all = m.all[:len(m.all)-1]
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,11 +93,11 @@ func asking(f *journal.File) func(context.Context, whatif.Question, time.Duratio
 		if err != nil {
 			return nil, err
 		}
-		if len(then.Jobs) == 0 {
-			return nil, errors.New("no job is there")
+		i := slices.IndexFunc(then.Jobs, func(j explain.OverviewJob) bool { return j.Reason != "" }) // any that was decided on: it is the round of all
+		if i < 0 {
+			return nil, errors.New("no round has decided on a job that is there")
 		}
-		anyone := then.Jobs[0].ID // it is the round of all
-		round, err := roundOf(ctx, f, whatif.Moment{Job: anyone, At: at, Rough: true})
+		round, err := roundOf(ctx, f, whatif.Moment{Job: then.Jobs[i].ID, At: at, Rough: true})
 		if err != nil {
 			return nil, err
 		}

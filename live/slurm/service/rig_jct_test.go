@@ -155,26 +155,10 @@ func (p *play) through(ctx context.Context, r *slurmrig.Rig, dir string, trace [
 		}
 		came[id] = time.Now()
 	}
-	for {
-		jobs, err := r.Client().Jobs(ctx)
-		if err != nil {
-			return nil, err
-		}
-		var all []float64
-		for i := range jobs {
-			switch j := &jobs[i]; {
-			case j.State == client.Completed:
-				all = append(all, j.End.Sub(came[j.ID]).Seconds())
-			case !j.Waits() && !j.Holds():
-				text, _ := os.ReadFile(filepath.Join(dir, j.Name+".out"))
-				return nil, fmt.Errorf("job %s: %s, exit status %d, want it to end well:\n%s", j.Label(), j.State, j.ExitCode, text)
-			}
-		}
-		if len(all) == len(trace) {
-			return all, nil
-		}
-		time.Sleep(time.Second)
-	}
+	return whenEnded(ctx, r, len(trace), func(j *client.Job) float64 { return j.End.Sub(came[j.ID]).Seconds() }, func(j *client.Job) []byte {
+		text, _ := os.ReadFile(filepath.Join(dir, j.Name+".out"))
+		return text
+	})
 }
 
 // submit submits a job: as an elastic one with a token, or of one size.

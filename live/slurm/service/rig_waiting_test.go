@@ -145,6 +145,11 @@ func waits(ctx context.Context, r *slurmrig.Rig, trace []coming) ([]float64, err
 			return nil, err
 		}
 	}
+	return whenEnded(ctx, r, len(trace), func(j *client.Job) float64 { return j.Start.Sub(j.Submit).Seconds() }, nil)
+}
+
+// whenEnded waits until so many jobs have ended well, and returns what of says of each. said, if not nil, is what a job printed that did not.
+func whenEnded(ctx context.Context, r *slurmrig.Rig, n int, of func(*client.Job) float64, said func(*client.Job) []byte) ([]float64, error) {
 	for {
 		jobs, err := r.Client().Jobs(ctx)
 		if err != nil {
@@ -154,12 +159,16 @@ func waits(ctx context.Context, r *slurmrig.Rig, trace []coming) ([]float64, err
 		for i := range jobs {
 			switch j := &jobs[i]; {
 			case j.State == client.Completed:
-				all = append(all, j.Start.Sub(j.Submit).Seconds())
+				all = append(all, of(j))
 			case !j.Waits() && !j.Holds():
-				return nil, fmt.Errorf("job %s: %s, want it to end well", j.Label(), j.State)
+				var text []byte
+				if said != nil {
+					text = said(j)
+				}
+				return nil, fmt.Errorf("job %s: %s, exit status %d, want it to end well:\n%s", j.Label(), j.State, j.ExitCode, text)
 			}
 		}
-		if len(all) == len(trace) {
+		if len(all) == n {
 			return all, nil
 		}
 		time.Sleep(time.Second)
