@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/token"
@@ -328,5 +330,48 @@ func TestAgents_older_state(t *testing.T) {
 	}
 	if ev, _, err := w.take(time.Now().Add(time.Hour)); ev != nil || err != nil {
 		t.Errorf("told %+v, %v, want nothing", ev, err)
+	}
+}
+
+// The start of a job that Slurm started itself is measured, too, as what a restart costs: but of no job that has run for long when it is first seen,
+// and not by a scheduler that comes later.
+func TestAgents_measure_a_start(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		known, says time.Duration // from its start until the scheduler knows it, and until its program says hello
+		there       bool          // before the scheduler
+		want        time.Duration
+	}{
+		{"started by Slurm", 0, 17 * time.Second, false, 17 * time.Second},
+		{"takes part later", time.Hour, time.Hour + time.Second, false, observe.Restart},
+		{"of an earlier scheduler", 0, 17 * time.Second, true, observe.Restart},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := twoNodes()
+				begin := func() job.ID {
+					id := speaking(s, "ann", token.New("ann"), 2)
+					time.Sleep(c.known)
+					return observe.JobID(id)
+				}
+				var id job.ID
+				if c.there {
+					id = begin()
+				}
+				w := open(t, s)
+				if !c.there {
+					id = begin()
+					passed(t, w)
+				}
+				time.Sleep(c.says - c.known)
+				heard(w)
+				if _, err := w.Agents().Hello(t.Context(), id, hello(1, 2, nil)); err != nil {
+					t.Fatal(err)
+				}
+				if described, _ := heard(w); len(described) != 1 || described[0].RestartOverhead != c.want {
+					t.Errorf("described as %+v, want a restart of %v", described, c.want)
+				}
+			})
+		})
 	}
 }

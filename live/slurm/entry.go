@@ -19,7 +19,7 @@ type grant struct {
 	placement  cluster.Placement
 	generation int
 	batch      job.BatchSize // zero: the program decides
-	since      time.Time     // it was planned; zero: by an earlier scheduler
+	since      time.Time     // it was planned, or Slurm started it itself; zero: before this scheduler
 }
 
 // An entry is a job that has not ended.

@@ -81,6 +81,9 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	case runs:
 		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
 		e.up = time.Now()
+		if as == submitted && o.At.Sub(j.Start) < justStarted {
+			e.held.since = e.up
+		}
 	case stops:
 		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
 	case as == submitted:
@@ -89,6 +92,10 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	}
 	w.events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
+
+// justStarted is how long ago Slurm started, by its clock, a job whose start is measured though it was not planned. One that has run for longer
+// begins to take part now, and when its program says so has nothing to do with its start.
+const justStarted = 30 * time.Second
 
 // update takes over what was observed of a job.
 func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {

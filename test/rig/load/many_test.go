@@ -178,9 +178,7 @@ func (p *pulse) stop() *pulse {
 // verdict asks how long rounds took, how long there was none, and how much memory was used.
 func (b *bench) verdict(p *pulse) {
 	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.oxgang.PID()))
-	b.ok(err)
-	memory := field(string(text), "VmHWM:") >> 10
+	memory := b.peak()
 	b.Logf("%.0f rounds, %.2f s in the mean, %.1f s at most; at most %v without one; %d MiB at most",
 		p.rounds, p.seconds/p.rounds, p.longest, p.still.Round(time.Second), memory)
 	b.Logf("seconds of all rounds, by stage: %s", b.stages())
@@ -203,9 +201,13 @@ func (b *bench) stages() string {
 	return strings.Join(all, ", ")
 }
 
-// field returns a number of /proc/PID/status, kB.
-func field(text, name string) int {
-	_, rest, _ := strings.Cut(text, name)
-	n, _ := strconv.Atoi(strings.Fields(rest)[0])
-	return n
+// peak returns the memory of the scheduler that runs, resident, at most, MiB.
+func (b *bench) peak() int {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.oxgang.PID()))
+	b.ok(err)
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	n, err := strconv.Atoi(strings.Fields(rest)[0])
+	b.ok(err)
+	return n >> 10
 }
