@@ -1,5 +1,6 @@
 // The page: it asks for the overview, again whenever the server says that it is another, and shows the
 // job that the address names.
+import { takeToken } from "./act";
 import { byId, span } from "./dom";
 import { showJob } from "./job";
 import { showNow } from "./now";
@@ -80,6 +81,7 @@ addEventListener("hashchange", () => {
 byId("forget").addEventListener("click", () => { byId("answer-card").hidden = true; });
 byId("close").addEventListener("click", () => { location.hash = ""; });
 
+takeToken();
 void update().then(updateSeries).then(() => {
   document.body.dataset.ready = "true";
   if (!overview?.live) return;
