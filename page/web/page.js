@@ -14,6 +14,17 @@
     return e;
   }
   var byId = (id) => document.getElementById(id);
+  function fill(parent, ...children) {
+    const had = document.activeElement;
+    const alike = () => [...parent.querySelectorAll("a, button, input, [tabindex]")].filter((e) => words(e) === name);
+    const name = had && parent.contains(had) ? words(had) : void 0;
+    const which = name === void 0 ? -1 : alike().indexOf(had);
+    parent.replaceChildren(...children);
+    if (which < 0) return;
+    const again = alike();
+    again[Math.min(which, again.length - 1)]?.focus({ preventScroll: true });
+  }
+  var words = (e) => `${e.tagName} ${e.ariaLabel ?? e.textContent}`;
   function span(s) {
     s = Math.max(0, Math.round(s));
     const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -86,11 +97,12 @@
   async function answer(of, query, now) {
     byId("answer-card").hidden = false;
     const heading = el("h2", { tabindex: "-1" }, of);
-    byId("answer").replaceChildren(heading, el("p", { class: "soft" }, "Simulating \u2026"));
+    const meanwhile = el("p", { class: "soft" }, "Simulating \u2026");
+    byId("answer").replaceChildren(heading, meanwhile);
     heading.focus();
     const got = await fetch("/api/question?" + query);
     const said = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
-    byId("answer").replaceChildren(heading, ...said);
+    meanwhile.replaceWith(...said);
   }
   function show(a, now) {
     const all = [el("p", { class: "sentence" }, ends(a) + starts(a))];
@@ -112,9 +124,13 @@
     const [early, late] = r.map(span);
     return early === late ? early === "0 s" ? "now" : `in ${early}` : `in ${early} to ${late}`;
   }
+  var typed = "1";
   function onJob(id, now) {
     const name = encodeURIComponent(id);
-    const size = el("input", { type: "number", min: "1", max: "9999", value: "1", "aria-label": "GPUs" });
+    const size = el("input", { type: "number", min: "1", max: "9999", value: typed, "aria-label": "GPUs" });
+    size.addEventListener("input", () => {
+      typed = size.value;
+    });
     return el("p", {}, "What if ", ask("it were cancelled?", () => `If ${id} were cancelled`, () => "cancel=" + name, now), " ", ask("it had as many GPUs:", () => `If ${id} had ${counted(Number(size.value), "GPU")}`, () => `resize=${name}&gpus=${size.value}`, now), " ", size);
   }
 
@@ -140,7 +156,7 @@
     if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
-    byId("job").replaceChildren(...all);
+    fill(byId("job"), ...all);
   }
   var change = (c, of) => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);
   function spent(life) {
@@ -174,12 +190,12 @@
   var waits = (j) => !j.holds;
   function showNow(overview2) {
     const jobs = overview2.jobs ?? [];
-    byId("attention").replaceChildren(...attention(overview2));
-    byId("types").replaceChildren(...idle(overview2));
-    byId("nodes").replaceChildren(...(overview2.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview2.nodes?.length ?? 0, mostNodes, "node"));
+    fill(byId("attention"), ...attention(overview2));
+    fill(byId("types"), ...idle(overview2));
+    fill(byId("nodes"), ...(overview2.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview2.nodes?.length ?? 0, mostNodes, "node"));
     table("waiting", jobs.filter(waits), overview2);
     table("running", jobs.filter((j) => !waits(j)), overview2);
-    byId("ended").replaceChildren(...(overview2.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
+    fill(byId("ended"), ...(overview2.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
   }
   var mostNodes = 500;
   var mostRows = 200;
@@ -215,8 +231,8 @@
   }
   function table(id, jobs, overview2) {
     byId(id + "-count").textContent = String(jobs.length);
-    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row2(j, overview2)));
-    byId(id + "-more").replaceChildren(more(jobs.length, mostRows, "job"));
+    fill(byId(id), ...jobs.slice(0, mostRows).map((j) => row2(j, overview2)));
+    fill(byId(id + "-more"), more(jobs.length, mostRows, "job"));
   }
   function row2(j, overview2) {
     const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
@@ -237,7 +253,8 @@
   // web/over.ts
   function showOver(s, at2) {
     const all = s.at ?? [];
-    byId("over").replaceChildren(
+    fill(
+      byId("over"),
       chart("GPUs", all, [{ name: "there", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
       chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
     );

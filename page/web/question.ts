@@ -12,11 +12,12 @@ export function ask(text: string, of: () => string, query: () => string, now: Ov
 async function answer(of: string, query: string, now: Overview): Promise<void> {
   byId("answer-card").hidden = false;
   const heading = el("h2", { tabindex: "-1" }, of);
-  byId("answer").replaceChildren(heading, el("p", { class: "soft" }, "Simulating \u2026"));
+  const meanwhile = el("p", { class: "soft" }, "Simulating \u2026");
+  byId("answer").replaceChildren(heading, meanwhile);
   heading.focus();
   const got = await fetch("/api/question?" + query);
   const said = got.ok ? show((await got.json()) as Answer, now) : [el("p", { class: "bad" }, (await got.text()).trim())];
-  byId("answer").replaceChildren(heading, ...said);
+  meanwhile.replaceWith(...said); // the heading stays where it is, and the focus on it
 }
 
 function show(a: Answer, now: Overview): HTMLElement[] {
@@ -45,9 +46,12 @@ function between(r: Range | undefined, absent: string): string {
   return early === late ? (early === "0 s" ? "now" : `in ${early}`) : `in ${early} to ${late}`;
 }
 
+let typed = "1"; // stays when the job is shown anew
+
 // onJob returns the questions about a job.
 export function onJob(id: string, now: Overview): HTMLElement {
   const name = encodeURIComponent(id);
-  const size = el("input", { type: "number", min: "1", max: "9999", value: "1", "aria-label": "GPUs" });
+  const size = el("input", { type: "number", min: "1", max: "9999", value: typed, "aria-label": "GPUs" });
+  size.addEventListener("input", () => { typed = size.value; });
   return el("p", {}, "What if ", ask("it were cancelled?", () => `If ${id} were cancelled`, () => "cancel=" + name, now), " ", ask("it had as many GPUs:", () => `If ${id} had ${counted(Number(size.value), "GPU")}`, () => `resize=${name}&gpus=${size.value}`, now), " ", size);
 }
