@@ -19,7 +19,19 @@ async function ask<T>(path: string): Promise<T> {
 
 const named = (): string | undefined => (location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : undefined);
 
+let updating = false, stale = false;
+
+// update shows what is now, or at the time of the slider. One request is under way at a time: what has come meanwhile is asked for after it, so that
+// no answer is overtaken by an older one.
 async function update(): Promise<void> {
+  stale = true;
+  if (updating) return;
+  updating = true;
+  for (; stale; await updateOnce()) stale = false;
+  updating = false;
+}
+
+async function updateOnce(): Promise<void> {
   try {
     if (overview === undefined) {
       overview = await ask<Overview>("/api/overview");

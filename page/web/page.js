@@ -302,7 +302,16 @@
     return await answer2.json();
   }
   var named = () => location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : void 0;
+  var updating = false;
+  var stale = false;
   async function update() {
+    stale = true;
+    if (updating) return;
+    updating = true;
+    for (; stale; await updateOnce()) stale = false;
+    updating = false;
+  }
+  async function updateOnce() {
     try {
       if (overview === void 0) {
         overview = await ask2("/api/overview");

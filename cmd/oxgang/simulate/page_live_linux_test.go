@@ -20,15 +20,15 @@ import (
 	"github.com/oxgang/oxgang/whatif"
 )
 
-// A box is a scheduler of one slot of this machine, with real processes, and its page.
+// A box is a scheduler of some slots of this machine, with real processes, and its page.
 type box struct {
 	*control.Client
-	t     *testing.T
+	t     testing.TB
 	state string
 }
 
 // newBox runs a scheduler that ends with the test, and its jobs with it.
-func newBox(t *testing.T, slots int) *box {
+func newBox(t testing.TB, slots int) *box {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -176,6 +176,7 @@ func TestPage_live_says_what_would_be_and_does_it(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	chromium.Accessible(ctx, t, "the page of a scheduler that runs")
 	if strings.Contains(address, "act") || strings.Contains(address, "token") {
 		t.Errorf("the token stands in the address %s", address)
 	}
@@ -209,5 +210,24 @@ func cancelOnPage(ctx context.Context, t *testing.T, id job.ID) {
 		chromedp.Poll(`document.getElementById("ended").innerText.includes("`+string(id)+` cancelled")`, nil))
 	if err != nil || title != "Cancel "+string(id)+"?" {
 		t.Fatalf("%q: %v", title, err)
+	}
+}
+
+// BenchmarkPage_live says how soon Chromium shows the page of a scheduler with jobs that train and report, and what they report: see
+// chromium.Paints. The page is served by "oxgang ui", which asks once a second.
+func BenchmarkPage_live(b *testing.B) {
+	x := newBox(b, 4)
+	for range 8 {
+		x.train("train", 6000)
+	}
+	x.await("four that run", func() bool {
+		top, err := x.Top(b.Context())
+		return err == nil && top.Running == 4
+	})
+	url := x.ui()
+	for b.Loop() {
+		ctx := chromium.Open(b)
+		const looks = 20
+		chromium.Watch(ctx, b, url, "#running", looks, func(int) {}).Report(b)
 	}
 }
