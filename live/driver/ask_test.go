@@ -45,6 +45,10 @@ func TestAsk_disturbs_nothing(t *testing.T) {
 	if h := a.Jobs[0]; h.Sooner() < 9*time.Minute || h.StartsSooner() != h.Sooner() {
 		t.Errorf("%+v: %v sooner, want the ten minutes that the other takes, but for the time to the next round", h, h.Sooner())
 	}
+	last, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-c"})
+	if err != nil || last.Same != 2 || last.Sooner+last.Later+last.StartSooner+last.StartLater != 0 {
+		t.Errorf("%v, %+v, want that nothing changes for those before it", err, last)
+	}
 	_, decided := d.ahead.Last()
 	if !reflect.DeepEqual(s.Jobs, was.Jobs) || !reflect.DeepEqual(decided, plan) {
 		t.Error("the snapshot or its plan is another")
@@ -73,21 +77,39 @@ func TestAsk_survives_its_policy(t *testing.T) {
 	}
 }
 
-// slow is a policy whose plans take a second.
-type slow struct{ policy.Policy }
+// slow is a policy whose plans take their time.
+type slow struct {
+	policy.Policy
+	takes time.Duration
+}
 
 func (p slow) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	time.Sleep(time.Second)
+	time.Sleep(p.takes)
 	return p.Policy.Plan(ctx, s)
+}
+
+// slowly returns a driver whose policy takes its time.
+func slowly(t *testing.T, takes time.Duration) *Driver {
+	return asked(full(t, 1), func() (policy.Policy, placement.Placer, error) {
+		p, placer, err := fifo()
+		return slow{p, takes}, placer, err
+	})
+}
+
+// Where there is no time for both, half of it is for the state as it would be.
+func TestAsk_halves_its_time(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, err := slowly(t, 200*time.Millisecond).Ask(t.Context(), whatif.Question{Cancel: "uid-a"})
+		if err != nil || a.Jobs[0].Before.Why != whatif.Beyond || a.Jobs[0].After.Why != whatif.Known {
+			t.Errorf("%v, %+v, want that the end is not found as it is, and is found as it would be", err, a)
+		}
+	})
 }
 
 // One question is answered at a time, for as long as its bound says; another one waits as long, and then hears that it is busy.
 func TestAsk_has_a_bound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := asked(full(t, 1), func() (policy.Policy, placement.Placer, error) {
-			p, placer, err := fifo()
-			return slow{p}, placer, err
-		})
+		d := slowly(t, time.Second)
 		began := time.Now()
 		a, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-a"})
 		if took := time.Since(began); err != nil || took > longestAnswer+2*time.Second || a.Unknown != 1 {
