@@ -78,14 +78,17 @@ func TestBrowser_follows_a_live_source(t *testing.T) {
 	source.jobs.Store(&[]explain.OverviewJob{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
 	s, _ := served(t, source)
 	go s.Watch(t.Context(), 20*time.Millisecond)
-	var markup bool
+	var markup, acts bool
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.body.innerText.includes("the first reason")`, nil),
 		chromedp.Evaluate(`document.querySelector("tbody img") !== null`, &markup))
 	if markup {
 		t.Error("the name of a job became markup")
 	}
 	var life string
-	does(ctx, t, chromedp.Click("tbody a"), chromedp.WaitVisible("ol.life"), chromedp.Text("ol.life", &life))
+	does(ctx, t, chromedp.Click("tbody a"), chromedp.WaitVisible("ol.life"), chromedp.Text("ol.life", &life), chromedp.Evaluate(`document.querySelector("#job button") !== null`, &acts))
+	if acts {
+		t.Error("something can be asked or done where nobody answers")
+	}
 	if want := time.Unix(3600, 0).Format("3:04:05"); !strings.Contains(life, want) {
 		t.Errorf("the life %q has no %s, an hour after its source began", life, want)
 	}
