@@ -32,7 +32,7 @@ type Browser struct {
 // Open starts a browser that ends with the test. It skips the test where there is no Firefox.
 func Open(t testing.TB) *Browser {
 	t.Helper()
-	path := found()
+	path := installed()
 	if path == "" {
 		t.Skip("no Firefox: apt-get install firefox-esr")
 	}
@@ -44,7 +44,7 @@ func Open(t testing.TB) *Browser {
 	return b
 }
 
-func found() string {
+func installed() string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
