@@ -16,7 +16,7 @@ func Open(t testing.TB) context.Context {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no chromium: apt-get install chromium")
 	}
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.WSURLReadTimeout(time.Minute), chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
