@@ -86,10 +86,11 @@ func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	t, err := newOverviewReader(f.Header(), r)
+	c, err := r.Checkpoint()
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
+	t := newOverviewReader(f.Header(), c)
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) || err == nil && rec.At > at {
 			break
@@ -122,17 +123,16 @@ type life struct {
 }
 
 // newOverviewReader begins where a Reader does: at the start of a journal, or at a checkpoint.
-func newOverviewReader(h journal.Header, r *journal.Reader) (*overviewReader, error) {
+func newOverviewReader(h journal.Header, c *journal.Checkpoint) *overviewReader {
 	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, policy: h.Policy, all: map[job.ID]*life{}}
-	c, err := r.Checkpoint()
-	if err != nil || c == nil {
-		return t, err
+	if c == nil {
+		return t
 	}
 	t.restoreFrom(c)
 	for i := range c.Jobs {
 		t.restored(&c.Jobs[i].Restored)
 	}
-	return t, nil
+	return t
 }
 
 // restored begins with a job that is known already.

@@ -77,10 +77,7 @@ func TestOverview_of_a_resize(t *testing.T) {
 		run  scheduler.Run
 		want job.Phase
 	}{{scheduler.Run{Resized: true}, job.Running}, {scheduler.Run{Free: true}, job.Running}, {scheduler.Run{}, job.Restoring}} {
-		s, err := newOverviewReader(r.Header(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newOverviewReader(r.Header(), nil)
 		s.take(&journal.Record{Event: scheduler.Submitted{Spec: &job.Spec{ID: "a"}}})
 		run := scheduler.Run{Job: "a", Allocation: cluster.Allocation{Configuration: config(1, 1, "t4")}}
 		s.take(&journal.Record{Round: &journal.Round{Actions: []scheduler.Action{run}}})
@@ -120,5 +117,37 @@ func sameAsPage(t *testing.T, text []byte, j *OverviewJob, at time.Duration) {
 	}
 	if why, _, _ := strings.Cut(j.Sentence, ";"); m.Phase != "profiling" && !strings.Contains(m.Sentence, why) {
 		t.Errorf("%s at %v: %q in the overview, page %q", j.ID, at, j.Sentence, m.Sentence)
+	}
+}
+
+// Overviews says what OverviewIn says, whatever was asked before: forward, back, and across checkpoints.
+func TestOverviews(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 0))
+	for _, text := range [][]byte{checkpointed(t, "oxgang", clusters[""]), overloaded(t, "sia", "3")} {
+		f := opened(t, text)
+		o := &Overviews{File: f}
+		for i := range 40 {
+			if i == 30 {
+				o = &Overviews{File: f, most: 10} // too few for anything
+			}
+			at := time.Duration(draw.Int64N(int64(4 * time.Hour)))
+			if i%3 > 0 {
+				at = o.last * time.Duration(i) / 40
+			}
+			want, err := OverviewIn(f, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := o.At(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("at %v: %s", at, diff)
+			}
+		}
+		if !o.kept.long || len(o.kept.records) > 0 {
+			t.Errorf("%d records are kept, want none: there are too many", len(o.kept.records))
+		}
 	}
 }

@@ -78,17 +78,45 @@ func TestBrowser_follows_a_live_source(t *testing.T) {
 	source.jobs.Store(&[]explain.OverviewJob{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
 	s, _ := served(t, source)
 	go s.Watch(t.Context(), 20*time.Millisecond)
-	var markup bool
+	var markup, acts bool
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.body.innerText.includes("the first reason")`, nil),
 		chromedp.Evaluate(`document.querySelector("tbody img") !== null`, &markup))
 	if markup {
 		t.Error("the name of a job became markup")
 	}
 	var life string
-	does(ctx, t, chromedp.Click("tbody a"), chromedp.WaitVisible("ol.life"), chromedp.Text("ol.life", &life))
+	does(ctx, t, chromedp.Click("tbody a"), chromedp.WaitVisible("ol.life"), chromedp.Text("ol.life", &life), chromedp.Evaluate(`document.querySelector("#job button") !== null`, &acts))
+	if acts {
+		t.Error("something can be asked or done where nobody answers")
+	}
 	if want := time.Unix(3600, 0).Format("3:04:05"); !strings.Contains(life, want) {
 		t.Errorf("the life %q has no %s, an hour after its source began", life, want)
 	}
 	source.jobs.Store(&[]explain.OverviewJob{{ID: "b", Phase: "running", Holds: &explain.Holding{Nodes: 1, GPUs: 2, Type: "t4"}, Sentence: "another reason", Since: journal.Seconds(time.Second)}})
 	does(ctx, t, chromedp.Poll(`document.getElementById("running").innerText.includes("another reason")`, nil))
+}
+
+// A slow source takes its time for early moments.
+type slow struct{ *Recorded }
+
+func (s slow) Overview(ctx context.Context, at time.Duration) (*Overview, error) {
+	if at > 0 && at < 30*time.Minute {
+		time.Sleep(2 * wait)
+	}
+	return s.Recorded.Overview(ctx, at)
+}
+
+// Of two moves of the slider the second one is shown, also where the answer to the first takes longer.
+func TestBrowser_shows_the_last_move(t *testing.T) {
+	ctx := chromium.Open(t)
+	s, _ := served(t, slow{recorded(t)})
+	move := func(minutes int) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`document.getElementById("time").value = %d; document.getElementById("time").dispatchEvent(new Event("input"))`, 60*minutes), nil)
+	}
+	var facts string
+	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), move(20), move(60), chromedp.Poll(`document.getElementById("facts").textContent.includes("recorded, 1 h of")`, nil),
+		chromedp.Sleep(3*wait), chromedp.Text("#facts", &facts))
+	if !strings.Contains(facts, "recorded, 1 h of") {
+		t.Errorf("the page shows %q, want an hour", facts)
+	}
 }

@@ -12,7 +12,7 @@ import (
 
 // A feed is the overview of a live source, looked at once for all viewers.
 type feed struct {
-	source Source
+	overview func(context.Context, time.Duration) (*Overview, error) // of the source
 
 	mu     sync.Mutex
 	number int           // of the overview, from 1; 0: there is none yet
@@ -26,7 +26,7 @@ var seed = maphash.MakeSeed()
 
 // look asks the source for its overview. It is packed only if it is another.
 func (f *feed) look(ctx context.Context) {
-	overview, err := f.source.Overview(ctx, 0)
+	overview, err := f.overview(ctx, 0)
 	var text []byte
 	var hash uint64
 	if err == nil {

@@ -39,14 +39,22 @@ type answered struct {
 	Same    int     `json:"same"`
 	Unknown int     `json:"unknown"`
 	Mean    float64 `json:"mean"` // by how much sooner jobs end
-	Jobs    []shift `json:"jobs"`
+
+	StartSooner int `json:"start_sooner"`
+	StartLater  int `json:"start_later"`
+
+	From time.Time `json:"from"` // from when times count
+	Jobs []shift   `json:"jobs"`
 }
 
-// A shift is when a job ends and would end, in seconds from then: the least and the most of two simulations.
+// A shift is when a job gets GPUs and ends, and would, in seconds from then: the least and the most of two simulations; nil: not known, or
+// the same.
 type shift struct {
-	Job    job.ID     `json:"job"`
-	Before [2]float64 `json:"before"`
-	After  [2]float64 `json:"after"`
+	Job        job.ID      `json:"job"`
+	Starts     *[2]float64 `json:"starts,omitempty"`
+	WouldStart *[2]float64 `json:"would_start,omitempty"`
+	Before     *[2]float64 `json:"before,omitempty"`
+	After      *[2]float64 `json:"after,omitempty"`
 }
 
 // question answers what would be.
@@ -89,13 +97,35 @@ func questionOf(r *http.Request) whatif.Question {
 
 // show returns an answer with the jobs for which most changes.
 func show(a *whatif.Answer) *answered {
-	v := &answered{Sooner: a.Sooner, Later: a.Later, Same: a.Same, Unknown: a.Unknown, Mean: a.Mean.Seconds(), Jobs: []shift{}}
-	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h whatif.Shift) bool { return !h.Known() || h.Sooner() == 0 })
-	slices.SortStableFunc(all, func(a, b whatif.Shift) int { return cmp.Compare(b.Sooner().Abs(), a.Sooner().Abs()) })
+	v := &answered{
+		Sooner: a.Sooner, Later: a.Later, Same: a.Same, Unknown: a.Unknown, Mean: a.Mean.Seconds(),
+		StartSooner: a.StartSooner, StartLater: a.StartLater, From: a.From, Jobs: []shift{},
+	}
+	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h whatif.Shift) bool { return changes(&h) == 0 })
+	slices.SortStableFunc(all, func(a, b whatif.Shift) int { return cmp.Compare(changes(&b), changes(&a)) })
 	for _, h := range all[:min(len(all), mostShifts)] {
-		v.Jobs = append(v.Jobs, shift{h.Job, seconds(&h.Before), seconds(&h.After)})
+		one := shift{Job: h.Job, Before: seconds(&h.Before), After: seconds(&h.After)}
+		if h.Starts != h.WouldStart {
+			one.Starts, one.WouldStart = seconds(&h.Starts), seconds(&h.WouldStart)
+		}
+		v.Jobs = append(v.Jobs, one)
 	}
 	return v
 }
 
-func seconds(g *whatif.Guess) [2]float64 { return [2]float64{g.Early.Seconds(), g.Late.Seconds()} }
+// changes returns by how much a job would start or end at another time, whichever is more.
+func changes(h *whatif.Shift) time.Duration {
+	by := h.StartsSooner().Abs()
+	if h.Known() {
+		by = max(by, h.Sooner().Abs())
+	}
+	return by
+}
+
+// seconds returns a guess; nil if it is not known.
+func seconds(g *whatif.Guess) *[2]float64 {
+	if g.Why != whatif.Known || g.Open {
+		return nil
+	}
+	return &[2]float64{g.Early.Seconds(), g.Late.Seconds()}
+}

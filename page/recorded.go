@@ -24,6 +24,8 @@ type Recorded struct {
 	// WhatIf answers what would be from a time on; nil: nobody can be asked.
 	WhatIf func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error)
 
+	opened sync.Once
+	views  explain.Overviews
 	once   sync.Once
 	series *Series
 	err    error
@@ -39,7 +41,8 @@ func (*Recorded) Live() bool { return false }
 
 // Overview implements Source.
 func (r *Recorded) Overview(_ context.Context, at time.Duration) (*Overview, error) {
-	s, err := explain.OverviewIn(r.File, at)
+	r.opened.Do(func() { r.views.File = r.File })
+	s, err := r.views.At(at)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,9 @@ var files embed.FS
 // A Server shows a Source to who knows its token.
 type Server struct {
 	source Source
-	token  string
+	actor  Actor  // nil: nothing can be changed
+	token  string // in the first URL
+	viewer string // in the cookie: who has it may look, and does not know the token
 	host   string // and port, by which browsers name it
 	cookie string
 	feed   feed
@@ -36,7 +38,9 @@ type Server struct {
 // New returns a Server for a page at an address with a port, which Handler is served on.
 func New(source Source, address net.Addr) *Server {
 	_, port, _ := net.SplitHostPort(address.String())
-	return &Server{source: source, token: rand.Text(), host: address.String(), cookie: "oxgang-" + port, feed: feed{source: source}}
+	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}
+	s.feed.overview = s.look
+	return s
 }
 
 // URL returns where the page is, with the token.
@@ -62,6 +66,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/series", s.series)
 	mux.HandleFunc("GET /api/question", s.question)
 	mux.HandleFunc("GET /api/changes", s.feed.changes)
+	mux.HandleFunc("POST /api/cancel", s.cancel)
 	return s.guard(mux)
 }
 
@@ -96,12 +101,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		if given := r.URL.Query().Get("token"); given != "" && s.knows(given) {
-			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-			http.Redirect(w, r, r.URL.Path, http.StatusSeeOther) // so that the token is not in the history
+			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.viewer, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+			http.Redirect(w, r, r.URL.Path+s.fragment(), http.StatusSeeOther) // so that the token is not in the history
 			return
 		}
 		c, err := r.Cookie(s.cookie)
-		if err != nil || !s.knows(c.Value) {
+		if err != nil || !same(c.Value, s.viewer) {
 			http.Error(w, "open the URL that the program printed: it has the token", http.StatusUnauthorized)
 			return
 		}
@@ -109,8 +114,27 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) knows(token string) bool {
-	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
+// fragment hands the token to the page, which removes it from the address, if the page can do something with it.
+func (s *Server) fragment() string {
+	if s.actor == nil {
+		return ""
+	}
+	return "#act=" + s.token
+}
+
+func (s *Server) knows(token string) bool { return same(token, s.token) }
+
+func same(given, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+// look returns the overview at a time, with what the page may ask and do.
+func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) {
+	overview, err := s.source.Overview(ctx, at)
+	if err == nil {
+		overview.Asks, overview.Acts = s.asker() != nil, s.actor != nil
+	}
+	return overview, err
 }
 
 // at returns the time that a request names; 0 without one.
@@ -136,10 +160,7 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	overview, err := s.source.Overview(r.Context(), t)
-	if err == nil {
-		overview.Asks = s.asker() != nil
-	}
+	overview, err := s.look(r.Context(), t)
 	answer(w, r, overview, err)
 }
 
@@ -186,6 +207,9 @@ func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	if errors.Is(err, ErrUnknown) {
 		status = http.StatusNotFound
+	}
+	if _, refused := errors.AsType[*RefusedError](err); refused {
+		status = http.StatusConflict
 	}
 	http.Error(w, printable.Line(err.Error()), status)
 }

@@ -65,7 +65,7 @@ func get(t *testing.T, s *Server, h *httptest.Server, path string) (*http.Respon
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.AddCookie(&http.Cookie{Name: s.cookie, Value: s.token})
+	r.AddCookie(&http.Cookie{Name: s.cookie, Value: s.viewer})
 	r.Header.Set("Accept-Encoding", "gzip")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -96,15 +96,17 @@ func TestServer_shows_nothing_to_strangers(t *testing.T) {
 		"no token":        {"GET", "/", "", "", 401},
 		"another token":   {"GET", "/?token=x", "", "", 401},
 		"another cookie":  {"GET", "/api/overview", "", "x", 401},
+		"token as cookie": {"GET", "/", "", s.token, 401},
+		"cookie as token": {"GET", "/?token=" + s.viewer, "", "", 401},
 		"no cookie":       {"GET", "/api/job?id=a", "", "", 401},
-		"another name":    {"GET", "/api/overview", "evil.example", s.token, 421},
+		"another name":    {"GET", "/api/overview", "evil.example", s.viewer, 421},
 		"the token":       {"GET", "/?token=" + s.token, "", "", 303},
-		"the cookie":      {"GET", "/", "", s.token, 200},
-		"to change it":    {"POST", "/api/overview", "", s.token, 405},
-		"unknown job":     {"GET", "/api/job?id=nobody", "", s.token, 404},
-		"bad time":        {"GET", "/api/overview?at=NaN", "", s.token, 400},
-		"time too late":   {"GET", "/api/overview?at=1e300", "", s.token, 400},
-		"log of a record": {"GET", "/api/log?id=a", "", s.token, 404},
+		"the cookie":      {"GET", "/", "", s.viewer, 200},
+		"to change it":    {"POST", "/api/overview", "", s.viewer, 405},
+		"unknown job":     {"GET", "/api/job?id=nobody", "", s.viewer, 404},
+		"bad time":        {"GET", "/api/overview?at=NaN", "", s.viewer, 400},
+		"time too late":   {"GET", "/api/overview?at=1e300", "", s.viewer, 400},
+		"log of a record": {"GET", "/api/log?id=a", "", s.viewer, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := http.NewRequestWithContext(t.Context(), c.method, h.URL+c.path, nil)

@@ -40,6 +40,8 @@ type Overview struct {
 	Live  bool   `json:"live"`
 	// Asks says that the source answers what would be: see Asker.
 	Asks bool `json:"asks,omitempty"`
+	// Acts says that the page can cancel jobs: see Actor.
+	Acts bool `json:"acts,omitempty"`
 	// Banner is a problem that concerns all jobs; empty: there is none.
 	Banner string `json:"banner,omitempty"`
 }

@@ -3,6 +3,7 @@ package whatif
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -48,6 +49,7 @@ func (q *Question) Validate() error {
 // An Answer compares what becomes of jobs with what would, in the order of the snapshot. A job that is cancelled is not
 // among them.
 type Answer struct {
+	From time.Time // of the snapshot: all times count from it
 	Jobs []Shift
 	// Of those whose end is known both times: how many end sooner, later, and at the same time, by the means of their guesses.
 	Sooner, Later, Same int
@@ -55,16 +57,29 @@ type Answer struct {
 	Unknown int
 	// Mean is by how much sooner the known ones end; negative: later.
 	Mean time.Duration
+	// Of the jobs that wait, and get GPUs both times: how many get them sooner, and later.
+	StartSooner, StartLater int
 }
 
-// A Shift is when a job ends, in how long from now, by simulations, and when it would.
+// A Shift is when a job ends, in how long from now, by simulations, and when it would; and when it gets GPUs, and would, which is
+// zero for a job that has some.
 type Shift struct {
-	Job           job.ID
-	Before, After Guess
+	Job                job.ID
+	Before, After      Guess
+	Starts, WouldStart Guess
 }
 
-// Known reports whether both times are.
+// Known reports whether both times of its end are.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
+
+// StartsSooner returns by how much sooner the job would get GPUs, by the middles of both guesses; negative: later. It is 0 if one
+// of them is not known.
+func (h *Shift) StartsSooner() time.Duration {
+	if !certain(&h.Starts) || !certain(&h.WouldStart) {
+		return 0
+	}
+	return middle(&h.Starts) - middle(&h.WouldStart)
+}
 
 // certain reports whether a time is known, in both simulations.
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
@@ -75,13 +90,16 @@ func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.Af
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
 
 // Ask simulates the state of a snapshot forward as it is and as it would be, as Ahead does, with the same options. In the
-// first round both do what was decided. Errors: that of a question that cannot be asked of the snapshot, and those of Ahead.
+// first round both do what was decided. If ctx has a deadline, each gets half of the time, and what was found until then is
+// compared. Errors: that of a question that cannot be asked of the snapshot, and those of Ahead.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
-	before, err := Ahead(ctx, s, o)
+	soon, cancel := half(ctx)
+	defer cancel()
+	before, err := Ahead(soon, s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +108,9 @@ func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answe
 	if err != nil {
 		return nil, err
 	}
-	return answer(before, after), nil
+	found := answer(before, after)
+	found.From = s.Now
+	return found, nil
 }
 
 // of returns the snapshot, and the plan of its round, as they would be. A plan that is nil stays nil.
@@ -160,27 +180,19 @@ func (q *Question) grown(s *policy.Snapshot) (*policy.Snapshot, error) {
 
 // answer returns the jobs of both, and sums up.
 func answer(before, after []Times) *Answer {
-	ends := make(map[job.ID]Guess, len(before))
+	were := make(map[job.ID]*Times, len(before))
 	for i := range before {
-		ends[before[i].Job] = before[i].End
+		were[before[i].Job] = &before[i]
 	}
 	a := &Answer{Jobs: make([]Shift, len(after))}
 	var sum time.Duration
 	for i := range after {
-		h := Shift{after[i].Job, ends[after[i].Job], after[i].End}
+		was := were[after[i].Job]
+		h := Shift{after[i].Job, was.End, after[i].End, was.Start, after[i].Start}
 		a.Jobs[i] = h
-		if !h.Known() {
-			a.Unknown++
-			continue
-		}
-		sum += h.Sooner()
-		switch by := h.Sooner(); {
-		case by > 0:
-			a.Sooner++
-		case by < 0:
-			a.Later++
-		default:
-			a.Same++
+		a.count(&h)
+		if h.Known() {
+			sum += h.Sooner()
 		}
 	}
 	if n := len(after) - a.Unknown; n > 0 {
@@ -189,8 +201,36 @@ func answer(before, after []Times) *Answer {
 	return a
 }
 
-// Ask answers a question about the state after the round.
-func (r *Round) Ask(ctx context.Context, q Question) (*Answer, error) {
-	s, o := r.ahead.State()
+// count counts a job.
+func (a *Answer) count(h *Shift) {
+	end, start := h.Sooner(), h.StartsSooner()
+	switch {
+	case !h.Known():
+		a.Unknown++
+	case end > 0:
+		a.Sooner++
+	case end < 0:
+		a.Later++
+	default:
+		a.Same++
+	}
+	switch {
+	case start > 0:
+		a.StartSooner++
+	case start < 0:
+		a.StartLater++
+	}
+}
+
+// Ask answers a question about the state that the last round left, as it was then: what has happened since is not in it. Nothing
+// of the run is changed, and what is expected of its jobs is not either. It returns an error before the first round, and those of Ask.
+func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
+	s, o := l.State()
+	if s == nil {
+		return nil, errors.New("what if: no round yet")
+	}
 	return Ask(ctx, s, o, q)
 }
+
+// Ask answers a question about the state after the round.
+func (r *Round) Ask(ctx context.Context, q Question) (*Answer, error) { return r.ahead.Ask(ctx, q) }

@@ -11,12 +11,12 @@ import (
 )
 
 // Open returns a context of Chromium for chromedp, which lasts two minutes and no longer than the test. It skips the test where there is no Chromium.
-func Open(t *testing.T) context.Context {
+func Open(t testing.TB) context.Context {
 	t.Helper()
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no chromium: apt-get install chromium")
 	}
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.WSURLReadTimeout(time.Minute), chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)

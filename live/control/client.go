@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -100,6 +101,24 @@ func (c *Client) Top(ctx context.Context) (Top, error) {
 	var t Top
 	err := c.ask(ctx, http.MethodGet, "/v1/top", nil, &t)
 	return t, err
+}
+
+// Ask says what would be, as a whatif.Answer.
+func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) {
+	v := url.Values{}
+	for name, text := range map[string]string{"cancel": string(q.Cancel), "type": string(q.Type), "resize": string(q.Resize)} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	for name, n := range map[string]int{"nodes": q.Nodes, "gpus": q.GPUs} {
+		if n != 0 {
+			v.Set(name, strconv.Itoa(n))
+		}
+	}
+	var a json.RawMessage
+	err := c.ask(ctx, http.MethodGet, "/v1/question?"+v.Encode(), nil, &a)
+	return a, err
 }
 
 // Prune deletes what is not kept of jobs that have ended, or says what would be deleted.

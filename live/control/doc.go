@@ -9,6 +9,8 @@
 //	                              text, over rotations and restarts; followed until the job ends
 //	DELETE /v1/jobs/{id}          {}: the job is cancelled; it ends soon
 //	GET    /v1/top                a Top
+//	GET    /v1/question?cancel={id}
+//	                              what would be, a whatif.Answer; or ?resize={id}&gpus=2, or ?type=a100&nodes=1
 //
 // Whatever goes wrong is an Error with a status of 400 (a request that cannot be met),
 // 403 (another user), 404 (no such job or path), 409 (too late), 413 (too large), 422 (the

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/retention"
 )
 
@@ -120,6 +122,20 @@ func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s.service.Top(), nil }
+
+// question answers what would be. It says of jobs no more than all who may ask see anyway: names and times.
+func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
+	given := r.URL.Query()
+	q := Question{Cancel: job.ID(given.Get("cancel")), Type: cluster.GPUType(given.Get("type")), Resize: job.ID(given.Get("resize"))}
+	for name, n := range map[string]*int{"nodes": &q.Nodes, "gpus": &q.GPUs} {
+		text := given.Get(name)
+		var err error
+		if *n, err = strconv.Atoi(text); err != nil && text != "" {
+			return nil, Refuse("parameter %s: got %.40q, want a number", name, text)
+		}
+	}
+	return s.service.Ask(r.Context(), &q)
+}
 
 // log streams the log of a job. An error before the first byte is an ordinary answer; a later
 // one is in the trailer.

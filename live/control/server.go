@@ -80,6 +80,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", answer(s.explain))
 	mux.HandleFunc("GET /v1/jobs/{id}/log", s.log)
 	mux.HandleFunc("GET /v1/top", answer(s.top))
+	mux.HandleFunc("GET /v1/question", answer(s.question, "cancel", "nodes", "type", "resize", "gpus"))
 	mux.HandleFunc("POST /v1/prune", answer(s.prune))
 	mux.HandleFunc("/", answer(func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("%s %.80s: not known; is the scheduler of another version?", r.Method, r.URL.Path)}

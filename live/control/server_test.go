@@ -3,6 +3,7 @@ package control_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -406,4 +407,24 @@ func TestFaults(t *testing.T) {
 		t.Errorf("got %v, want that it was cancelled", err)
 	}
 	<-gone
+}
+
+// A question arrives as it was asked, and one with a number that is none is refused.
+func TestServer_question(t *testing.T) {
+	p := serve(t, nil)
+	for _, want := range []control.Question{{Cancel: "a b"}, {Resize: "a", GPUs: 2}, {Type: "a100", Nodes: 3}} {
+		text, err := p.Client.Ask(t.Context(), &want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got control.Question
+		if err := json.Unmarshal(text, &got); err != nil || got != want {
+			t.Errorf("%s (%v), want %+v", text, err, want)
+		}
+	}
+	for _, query := range []string{"resize=a&gpus=two", "type=t4&nodes=1.5", "cancel=a&cancel=b", "kill=a"} {
+		if status, body := p.send(t, http.MethodGet, "/v1/question?"+query, ""); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s, want 400", query, status, body)
+		}
+	}
 }

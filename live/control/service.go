@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/retention"
 )
@@ -28,8 +29,20 @@ type Service interface {
 	// Cancel makes a job end soon. It is an error if it has ended.
 	Cancel(ctx context.Context, id job.ID) error
 	Top() Top
+	// Ask says what would be if something were otherwise, by simulation; nothing is done.
+	Ask(ctx context.Context, q *Question) (json.RawMessage, error)
 	// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
 	Prune(ctx context.Context, r *PruneRequest) ([]retention.Amount, error)
+}
+
+// A Question is what would be otherwise: one of a job that is cancelled, more nodes of a type, or a job with other GPUs. The answer
+// is a whatif.Answer.
+type Question struct {
+	Cancel job.ID
+	Nodes  int
+	Type   cluster.GPUType
+	Resize job.ID
+	GPUs   int
 }
 
 // A PruneRequest asks for what is not kept to be deleted.

@@ -43,7 +43,8 @@ type Driver struct {
 	digest    *digest    // nil: not wanted
 	predictor *predictor // nil: it never predicts
 	ahead     *whatif.Predictor
-	again     *redecider // nil: without Options.Predict
+	again     *redecider    // nil: without Options.Predict
+	asked     chan struct{} // has an item while a question is answered
 
 	world  World
 	sched  *scheduler.Scheduler
@@ -59,7 +60,7 @@ type Driver struct {
 // New returns a Driver without a World. The World that will be attached may already use its methods
 // Digest and Predictions.
 func New(o Options) *Driver {
-	d := &Driver{o: o}
+	d := &Driver{o: o, asked: make(chan struct{}, 1)}
 	if o.Digest {
 		d.digest = new(digest)
 	}

@@ -4,6 +4,7 @@ package overview
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // A Machine is the Source of a scheduler that runs. Its times count from 1970.
@@ -32,7 +34,11 @@ type Machine struct {
 	due    time.Time // when the journal may be read again
 }
 
-var _ page.Source = (*Machine)(nil)
+var (
+	_ page.Source = (*Machine)(nil)
+	_ page.Asker  = (*Machine)(nil)
+	_ page.Actor  = (*Machine)(nil)
+)
 
 // New returns the Source of the scheduler that a client asks, which writes its journals to a folder.
 func New(client *control.Client, journals string) *Machine {
@@ -178,6 +184,34 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*page.Jo
 		err = nil
 	}
 	return j, err
+}
+
+// Asks implements page.Asker.
+func (*Machine) Asks() bool { return true }
+
+// Ask implements page.Asker. The scheduler answers from the state that its last round left.
+func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
+	of := control.Question(q)
+	text, err := m.client.Ask(ctx, &of)
+	if err != nil {
+		return nil, refused(err)
+	}
+	a := new(whatif.Answer)
+	return a, json.Unmarshal(text, a)
+}
+
+// Cancel implements page.Actor, with the rights of who runs this program.
+func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
+	return refused(m.client.Cancel(ctx, id))
+}
+
+// refused returns an error with which the page says what the scheduler said.
+func refused(err error) error {
+	e, ok := errors.AsType[*control.Error](err)
+	if !ok || e.Status == http.StatusNotFound {
+		return unknown(err)
+	}
+	return &page.RefusedError{Text: e.Message}
 }
 
 // unknown returns page.ErrUnknown in place of an error that says so.

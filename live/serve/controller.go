@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 var _ control.Service = (*controller)(nil)
@@ -98,6 +100,26 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 		fmt.Fprintf(&text, "\nNote: %s.\n", caveat)
 	}
 	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil
+}
+
+// Ask implements control.Service.
+func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMessage, error) {
+	of := whatif.Question(*q)
+	if err := of.Validate(); err != nil {
+		return nil, control.Refuse("%v", err)
+	}
+	if id := cmp.Or(q.Cancel, q.Resize); id != "" {
+		if j, err := c.job(id); err != nil {
+			return nil, err
+		} else if j.Ended != nil {
+			return nil, control.TooLate("job %s: it has ended already (%s)", id, j.Ended.Outcome)
+		}
+	}
+	a, err := c.driver.Ask(ctx, of)
+	if err != nil {
+		return nil, control.TooLate("%v", err)
+	}
+	return json.Marshal(a)
 }
 
 // up says whether a job counts as running although its program has not spoken.

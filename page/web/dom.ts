@@ -19,6 +19,20 @@ export function svg(tag: string, attributes: Record<string, string | number>, ..
 
 export const byId = (id: string): HTMLElement => document.getElementById(id)!;
 
+// fill replaces what is in an element. Who was on a link or a control in it by the keyboard stays on the same one, if it is still there.
+export function fill(parent: HTMLElement, ...children: (Node | string)[]): void {
+  const had = document.activeElement;
+  const alike = (): HTMLElement[] => [...parent.querySelectorAll<HTMLElement>("a, button, input, [tabindex]")].filter((e) => words(e) === name);
+  const name = had && parent.contains(had) ? words(had) : undefined;
+  const which = name === undefined ? -1 : alike().indexOf(had as HTMLElement);
+  parent.replaceChildren(...children);
+  if (which < 0) return;
+  const again = alike();
+  again[Math.min(which, again.length - 1)]?.focus({ preventScroll: true });
+}
+
+const words = (e: Element): string => `${e.tagName} ${e.ariaLabel ?? e.textContent}`;
+
 // span writes seconds as people say them: "4 min 10 s".
 export function span(s: number): string {
   s = Math.max(0, Math.round(s));

@@ -1,5 +1,6 @@
 // The page: it asks for the overview, again whenever the server says that it is another, and shows the
 // job that the address names.
+import { takeToken } from "./act";
 import { byId, span } from "./dom";
 import { showJob } from "./job";
 import { showNow } from "./now";
@@ -18,7 +19,19 @@ async function ask<T>(path: string): Promise<T> {
 
 const named = (): string | undefined => (location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : undefined);
 
+let updating = false, stale = false;
+
+// update shows what is now, or at the time of the slider. One request is under way at a time: what has come meanwhile is asked for after it, so that
+// no answer is overtaken by an older one.
 async function update(): Promise<void> {
+  stale = true;
+  if (updating) return;
+  updating = true;
+  for (; stale; await updateOnce()) stale = false;
+  updating = false;
+}
+
+async function updateOnce(): Promise<void> {
   try {
     if (overview === undefined) {
       overview = await ask<Overview>("/api/overview");
@@ -80,6 +93,7 @@ addEventListener("hashchange", () => {
 byId("forget").addEventListener("click", () => { byId("answer-card").hidden = true; });
 byId("close").addEventListener("click", () => { location.hash = ""; });
 
+takeToken();
 void update().then(updateSeries).then(() => {
   document.body.dataset.ready = "true";
   if (!overview?.live) return;

@@ -1,5 +1,5 @@
 // Now: what needs a person, who has which GPU, what is idle and why, who waits and why.
-import { byId, counted, el, expected, gpus, hue, link, span, when } from "./dom";
+import { byId, counted, el, expected, fill, gpus, hue, link, span, when } from "./dom";
 import { ask } from "./question";
 import type { Job, Node, Overview } from "./types";
 
@@ -7,12 +7,12 @@ const waits = (j: Job): boolean => !j.holds;
 
 export function showNow(overview: Overview): void {
   const jobs = overview.jobs ?? [];
-  byId("attention").replaceChildren(...attention(overview));
-  byId("types").replaceChildren(...idle(overview));
-  byId("nodes").replaceChildren(...(overview.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview.nodes?.length ?? 0, mostNodes, "node"));
+  fill(byId("attention"), ...attention(overview));
+  fill(byId("types"), ...idle(overview));
+  fill(byId("nodes"), ...(overview.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview.nodes?.length ?? 0, mostNodes, "node"));
   table("waiting", jobs.filter(waits), overview);
   table("running", jobs.filter((j) => !waits(j)), overview);
-  byId("ended").replaceChildren(...(overview.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview, e.at)}`, e.detail ? `: ${e.detail}` : undefined)));
+  fill(byId("ended"), ...(overview.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview, e.at)}`, e.detail ? `: ${e.detail}` : undefined)));
 }
 
 const mostNodes = 500, mostRows = 200;
@@ -56,8 +56,8 @@ function nodeOf(n: Node): HTMLElement {
 
 function table(id: string, jobs: Job[], overview: Overview): void {
   byId(id + "-count").textContent = String(jobs.length);
-  byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row(j, overview)));
-  byId(id + "-more").replaceChildren(more(jobs.length, mostRows, "job"));
+  fill(byId(id), ...jobs.slice(0, mostRows).map((j) => row(j, overview)));
+  fill(byId(id + "-more"), more(jobs.length, mostRows, "job"));
 }
 
 function row(j: Job, overview: Overview): HTMLElement {

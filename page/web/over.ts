@@ -1,12 +1,12 @@
 // Over time: GPUs held of those that are there, jobs that wait and run.
-import { byId, el, span, svg } from "./dom";
+import { byId, el, fill, span, svg } from "./dom";
 import type { Series } from "./types";
 
 interface Line { name: string; values: number[]; kind: string }
 
 export function showOver(s: Series, at: number | undefined): void {
   const all = s.at ?? [];
-  byId("over").replaceChildren(
+  fill(byId("over"),
     chart("GPUs", all, [{ name: "there", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at),
     chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at));
 }

@@ -14,6 +14,17 @@
     return e;
   }
   var byId = (id) => document.getElementById(id);
+  function fill(parent, ...children) {
+    const had = document.activeElement;
+    const alike = () => [...parent.querySelectorAll("a, button, input, [tabindex]")].filter((e) => words(e) === name);
+    const name = had && parent.contains(had) ? words(had) : void 0;
+    const which = name === void 0 ? -1 : alike().indexOf(had);
+    parent.replaceChildren(...children);
+    if (which < 0) return;
+    const again = alike();
+    again[Math.min(which, again.length - 1)]?.focus({ preventScroll: true });
+  }
+  var words = (e) => `${e.tagName} ${e.ariaLabel ?? e.textContent}`;
   function span(s) {
     s = Math.max(0, Math.round(s));
     const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -48,35 +59,78 @@
   }
   var link = (id) => el("a", { href: "#job=" + encodeURIComponent(id) }, id);
 
+  // web/act.ts
+  var key = "oxgang-act";
+  function takeToken() {
+    if (!location.hash.startsWith("#act=")) return;
+    sessionStorage.setItem(key, location.hash.slice(5));
+    history.replaceState(null, "", location.pathname);
+  }
+  function cancelButton(id) {
+    const button = el("button", { type: "button", class: "ask bad" }, "Cancel this job \u2026");
+    button.addEventListener("click", () => confirm(id));
+    return el("p", {}, button);
+  }
+  function confirm(id) {
+    const dialog = byId("confirm");
+    byId("confirm-title").textContent = `Cancel ${id}?`;
+    byId("confirm-said").textContent = "";
+    byId("confirm-yes").hidden = false;
+    byId("confirm-yes").onclick = () => void cancel(id, dialog);
+    byId("confirm-no").onclick = () => dialog.close();
+    dialog.showModal();
+    byId("confirm-no").focus();
+  }
+  async function cancel(id, dialog) {
+    const answer2 = await fetch("/api/cancel?id=" + encodeURIComponent(id), { method: "POST", headers: { Authorization: "Bearer " + (sessionStorage.getItem(key) ?? "") } });
+    if (answer2.ok) return dialog.close();
+    byId("confirm-said").textContent = (await answer2.text()).trim();
+    byId("confirm-yes").hidden = true;
+  }
+
   // web/question.ts
   function ask(text, of, query, now) {
     const button = el("button", { type: "button", class: "ask" }, text);
-    button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.at));
+    button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.at, now));
     return button;
   }
-  async function answer(of, query) {
+  async function answer(of, query, now) {
     byId("answer-card").hidden = false;
     const heading = el("h2", { tabindex: "-1" }, of);
-    byId("answer").replaceChildren(heading, el("p", { class: "soft" }, "Simulating \u2026"));
+    const meanwhile = el("p", { class: "soft" }, "Simulating \u2026");
+    byId("answer").replaceChildren(heading, meanwhile);
     heading.focus();
     const got = await fetch("/api/question?" + query);
-    const said = got.ok ? show(await got.json()) : [el("p", { class: "bad" }, (await got.text()).trim())];
-    byId("answer").replaceChildren(heading, ...said);
+    const said = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
+    meanwhile.replaceWith(...said);
   }
-  function show(a) {
-    const known = a.sooner + a.later + a.same;
-    const mean2 = a.mean === 0 ? "In the mean they would end as they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
-    const all = [el("p", { class: "sentence" }, `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} as they do. ` + (known > 0 ? mean2 : "") + (a.unknown > 0 ? ` Of ${counted(a.unknown, "job")} the end is not known.` : ""))];
-    if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
-    all.push(el("p", { class: "soft" }, "By two simulations from the last round before this moment on: one with new jobs, as they are expected, and one without. Times are the least and the most of the two; the mean is of their middles. How often such times hold is not known. Nothing was done."));
+  function show(a, now) {
+    const all = [el("p", { class: "sentence" }, ends(a) + starts(a))];
+    if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would start or end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
+    const from = when(now, (Date.parse(a.from) - Date.parse(now.begun)) / 1e3);
+    all.push(el("p", { class: "soft" }, `By two simulations from the last round on, ${from}: one with new jobs, as they are expected, and one without. What has happened since is not in it. Times count from that round, and are the least and the most of the two; the mean is of their middles. How often such times hold is not known. Nothing was done.`));
     return all;
   }
-  var head = () => el("thead", {}, el("tr", {}, ...["job", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
-  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), el("td", {}, between(s.before)), el("td", {}, between(s.after)));
-  var between = ([early, late]) => span(early) === span(late) ? `in ${span(early)}` : `in ${span(early)} to ${span(late)}`;
+  function ends(a) {
+    const known = a.sooner + a.later + a.same;
+    const mean2 = a.mean === 0 ? "In the mean they would end as they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
+    return `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} as they do. ` + (known > 0 ? mean2 : "") + (a.unknown > 0 ? ` Of ${counted(a.unknown, "job")} the end is not known.` : "");
+  }
+  var starts = (a) => a.start_sooner + a.start_later > 0 ? ` ${counted(a.start_sooner, "job")} would get GPUs sooner, and ${a.start_later} later.` : "";
+  var head = () => el("thead", {}, el("tr", {}, ...["job", "gets GPUs", "would get them", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
+  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "not known"))));
+  function between(r, absent) {
+    if (!r) return absent;
+    const [early, late] = r.map(span);
+    return early === late ? early === "0 s" ? "now" : `in ${early}` : `in ${early} to ${late}`;
+  }
+  var typed = "1";
   function onJob(id, now) {
     const name = encodeURIComponent(id);
-    const size = el("input", { type: "number", min: "1", max: "9999", value: "1", "aria-label": "GPUs" });
+    const size = el("input", { type: "number", min: "1", max: "9999", value: typed, "aria-label": "GPUs" });
+    size.addEventListener("input", () => {
+      typed = size.value;
+    });
     return el("p", {}, "What if ", ask("it were cancelled?", () => `If ${id} were cancelled`, () => "cancel=" + name, now), " ", ask("it had as many GPUs:", () => `If ${id} had ${counted(Number(size.value), "GPU")}`, () => `resize=${name}&gpus=${size.value}`, now), " ", size);
   }
 
@@ -98,10 +152,11 @@
     if (m) all.push(el("p", { class: "sentence" }, m.sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
     if (overview2.asks && m && m.phase !== "not submitted" && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(onJob(id, overview2));
+    if (overview2.acts && m && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id));
     if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
-    byId("job").replaceChildren(...all);
+    fill(byId("job"), ...all);
   }
   var change = (c, of) => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);
   function spent(life) {
@@ -135,12 +190,12 @@
   var waits = (j) => !j.holds;
   function showNow(overview2) {
     const jobs = overview2.jobs ?? [];
-    byId("attention").replaceChildren(...attention(overview2));
-    byId("types").replaceChildren(...idle(overview2));
-    byId("nodes").replaceChildren(...(overview2.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview2.nodes?.length ?? 0, mostNodes, "node"));
+    fill(byId("attention"), ...attention(overview2));
+    fill(byId("types"), ...idle(overview2));
+    fill(byId("nodes"), ...(overview2.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview2.nodes?.length ?? 0, mostNodes, "node"));
     table("waiting", jobs.filter(waits), overview2);
     table("running", jobs.filter((j) => !waits(j)), overview2);
-    byId("ended").replaceChildren(...(overview2.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
+    fill(byId("ended"), ...(overview2.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
   }
   var mostNodes = 500;
   var mostRows = 200;
@@ -176,8 +231,8 @@
   }
   function table(id, jobs, overview2) {
     byId(id + "-count").textContent = String(jobs.length);
-    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row2(j, overview2)));
-    byId(id + "-more").replaceChildren(more(jobs.length, mostRows, "job"));
+    fill(byId(id), ...jobs.slice(0, mostRows).map((j) => row2(j, overview2)));
+    fill(byId(id + "-more"), more(jobs.length, mostRows, "job"));
   }
   function row2(j, overview2) {
     const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
@@ -198,7 +253,8 @@
   // web/over.ts
   function showOver(s, at2) {
     const all = s.at ?? [];
-    byId("over").replaceChildren(
+    fill(
+      byId("over"),
       chart("GPUs", all, [{ name: "there", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
       chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
     );
@@ -246,7 +302,16 @@
     return await answer2.json();
   }
   var named = () => location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : void 0;
+  var updating = false;
+  var stale = false;
   async function update() {
+    stale = true;
+    if (updating) return;
+    updating = true;
+    for (; stale; await updateOnce()) stale = false;
+    updating = false;
+  }
+  async function updateOnce() {
     try {
       if (overview === void 0) {
         overview = await ask2("/api/overview");
@@ -306,6 +371,7 @@
   byId("close").addEventListener("click", () => {
     location.hash = "";
   });
+  takeToken();
   void update().then(updateSeries).then(() => {
     document.body.dataset.ready = "true";
     if (!overview?.live) return;

@@ -11,7 +11,7 @@ export interface Job {
 }
 export interface End { job: string; at: number; outcome: string; detail?: string }
 export interface Overview {
-  at: number; last: number; begun: string; policy: string; title: string; live: boolean; asks?: boolean; banner?: string;
+  at: number; last: number; begun: string; policy: string; title: string; live: boolean; asks?: boolean; acts?: boolean; banner?: string;
   types: TypeView[] | null; nodes: Node[] | null; jobs: Job[] | null; ended: End[] | null;
 }
 export interface Change { at: number; what: string; text: string; from?: Holding; to?: Holding }
@@ -23,5 +23,9 @@ export interface Moment {
 export interface Story { job: string; policy: string; asked: string; moment?: Moment; changes?: Change[]; totals?: Totals; note?: string }
 export interface JobPage { begun: string; life?: Story; moment?: Story }
 export interface Series { begun: string; at: number[] | null; gpus: number[] | null; held: number[] | null; waiting: number[] | null; running: number[] | null }
-export interface Shift { job: string; before: [number, number]; after: [number, number] }
-export interface Answer { sooner: number; later: number; same: number; unknown: number; mean: number; jobs: Shift[] }
+export type Range = [number, number];
+export interface Shift { job: string; starts?: Range; would_start?: Range; before?: Range; after?: Range }
+export interface Answer {
+  sooner: number; later: number; same: number; unknown: number; mean: number; start_sooner: number; start_later: number;
+  from: string; jobs: Shift[];
+}

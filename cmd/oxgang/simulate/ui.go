@@ -24,17 +24,18 @@ import (
 // UICommand returns the command "oxgang ui".
 func UICommand() *cobra.Command {
 	var (
-		live    machine.PageSource
-		onSlurm bool
-		listen  string
+		live             machine.PageSource
+		onSlurm, cancels bool
+		listen           string
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
 		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal",
 		Long: `Serve a page, on loopback, that shows who has which GPU, who waits and why, when jobs are expected
 to start and end, and the life of each job: of the scheduler of this machine or of a Slurm, as it changes, or of a
-journal, at any time of it, which also answers what would be if a job were cancelled or a node came. It prints the page's address with a token, without which nobody sees anything, and serves until
-Ctrl-C. The page can change nothing.`,
+journal, at any time of it. Of the scheduler of this machine and of a journal it also answers what would be if a job
+were cancelled or a node came. It prints the page's address with a token, without which nobody sees anything, and
+serves until Ctrl-C. The page can change nothing, unless --allow-cancel is given.`,
 		Example: `  oxgang ui
   oxgang ui run/oxgang.oxj
   oxgang ui --slurm`,
@@ -45,6 +46,9 @@ Ctrl-C. The page can change nothing.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cancels && (onSlurm || len(args) > 0) {
+				return cli.Misused("--allow-cancel is for the scheduler of this machine alone")
+			}
 			if onSlurm {
 				if len(args) > 0 {
 					return cli.Misused("--slurm and journal %q, want one of them", args[0])
@@ -53,18 +57,19 @@ Ctrl-C. The page can change nothing.`,
 				if err != nil {
 					return cli.Hinted(err, "run this where Slurm's commands are, as on a login node; SLURM_CONF names another configuration")
 				}
-				return servePage(cmd, source, listen)
+				return servePage(cmd, source, listen, cancels)
 			}
 			source, done, err := pageSource(cmd.Context(), &live, args)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return servePage(cmd, source, listen)
+			return servePage(cmd, source, listen, cancels)
 		},
 	}
 	live.Add(cmd)
 	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "show the Slurm of this machine's commands, as \"oxgang slurm observe\" does")
+	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "who opens the printed address may cancel jobs that you may cancel")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0: any free one")
 	return cmd
 }
@@ -109,7 +114,7 @@ func asking(f *journal.File) func(context.Context, whatif.Question, time.Duratio
 const look = time.Second
 
 // servePage serves until the command is interrupted.
-func servePage(cmd *cobra.Command, source page.Source, listen string) error {
+func servePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
 	host, _, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return cli.Usage(fmt.Errorf("--listen %q, want an address on loopback and a port, as 127.0.0.1:8080: the page is not encrypted", listen))
@@ -119,6 +124,9 @@ func servePage(cmd *cobra.Command, source page.Source, listen string) error {
 		return fmt.Errorf("page: %w", err)
 	}
 	s := page.New(source, l.Addr())
+	if a, ok := source.(page.Actor); ok && cancels {
+		s.Act(a)
+	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}

@@ -189,6 +189,11 @@ func (m *Machine) SetExplanation(id job.ID, e *control.Explanation) {
 	m.explanations[id] = e
 }
 
+// Ask answers every question with the question.
+func (*Machine) Ask(_ context.Context, q *control.Question) (json.RawMessage, error) {
+	return json.Marshal(q)
+}
+
 // ChangeTop changes what is said of the machine.
 func (m *Machine) ChangeTop(f func(*control.Top)) {
 	m.mu.Lock()
