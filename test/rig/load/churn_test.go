@@ -157,11 +157,20 @@ func (c *churn) ends(running []*batchv1.Job) {
 	c.each(len(some)-byUser, func(ctx context.Context, i int) error { return c.exits(ctx, some[byUser+i]) })
 }
 
-// exits lets the pods of a job that run succeed.
+// exits lets the pods of a job succeed, if all of them run.
 func (c *churn) exits(ctx context.Context, j *batchv1.Job) error {
 	var pods corev1.PodList
 	if err := c.k.List(ctx, &pods, client.InNamespace("default"), client.MatchingLabels{batchv1.JobNameLabel: j.Name}); err != nil {
 		return err
+	}
+	run := 0
+	for i := range pods.Items {
+		if p := &pods.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
+			run++
+		}
+	}
+	if run != len(pods.Items) || run != int(*j.Spec.Parallelism) {
+		return nil
 	}
 	for i := range pods.Items {
 		if err := c.Exit(ctx, &pods.Items[i], 0); client.IgnoreNotFound(err) != nil && !strings.Contains(err.Error(), "not found") {
@@ -229,7 +238,7 @@ func (c *churn) settles() {
 		var bad []audit.Finding
 		c.w.Look(func(a *audit.Auditor) { bad = audit.Settled(a.State) })
 		if len(bad) > 0 {
-			err = fmt.Errorf("%d findings: %v", len(bad), bad[0])
+			err = fmt.Errorf("%d findings, of them %v", len(bad), bad[:min(len(bad), 10)])
 		} else if stuck := c.stuck(); len(stuck) > 0 {
 			err = fmt.Errorf("there is room for %d jobs: %v", len(stuck), stuck)
 		}
