@@ -71,6 +71,11 @@ func Decode(k Key, value []byte) (*Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: decode: %w", k, err)
 	}
+	if p, is := v.(*v1alpha1.Plan); is { // checks see all of its jobs, those that are packed, too
+		if err := p.Unpack(); err != nil {
+			return nil, fmt.Errorf("%s: %w", k, err)
+		}
+	}
 	m, err := meta.Accessor(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k, err)

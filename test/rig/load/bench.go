@@ -163,6 +163,9 @@ func (b *bench) planned(name string) error {
 	if err := b.k.Get(b.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
 		return err
 	}
+	if err := p.Unpack(); err != nil {
+		return err
+	}
 	for i := range p.Spec.Allocations {
 		if a := &p.Spec.Allocations[i]; a.Name == name && a.GPUs > 0 {
 			return nil
