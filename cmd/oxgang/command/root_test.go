@@ -20,7 +20,7 @@ func TestRoot_makes_the_command_that_is_named(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{nil, {"--help"}, {"help"}, {"versoin"}, {"__complete"}} {
+	for _, args := range [][]string{nil, {"--help"}, {"help"}, {"simulates"}, {"__complete"}} {
 		if got := len(root(args).Commands()); got < len(commands)+1 {
 			t.Errorf("%q: %d commands, want all %d, and manual", args, got, len(commands))
 		}
