@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -142,6 +143,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, err
 	}
+	arrivals := len(in.Arrivals)
 	if w.Once {
 		in.Arrivals = nil
 	}
@@ -162,9 +164,15 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.FirstRefusal())
 	}
 	run.PolicyTimes = rec.PolicyTimes()
+	if arrivals >= many {
+		debug.FreeOSMemory() // what the world held: the list of results is as large
+	}
 	run.Result = rec.Finish() // last, so that what was recorded goes while it is made a list
 	return run, nil
 }
+
+// many are jobs whose results, 256 bytes each, are worth a collection.
+const many = 200_000
 
 // sparse reports whether reports that teach nothing may be left out of a run: nobody looks at the progress of running jobs. At a
 // horizon those jobs are not over, and the last report counts.

@@ -14,10 +14,11 @@ import (
 // pseudorandom number generators", OOPSLA 2014.
 type annealer struct {
 	s       *searcher
-	in      []bool // elements of the union
-	open    []int  // elements of each set that are not in the union
-	count   int    // sets without any
-	cost    int64  // of the elements
+	in      []bool    // elements of the union
+	sets    [][]int32 // that have each element
+	open    []int32   // elements of each set that are not in the union
+	count   int       // sets without any
+	cost    int64     // of the elements
 	lacking int64
 	draws   uint64
 
@@ -28,14 +29,16 @@ type annealer struct {
 // anneal looks for a better answer until so many steps are taken.
 func (s *searcher) anneal(steps int) {
 	a := s.newAnnealer()
-	if a == nil {
+	if len(s.open) == 0 || a == nil {
 		return
 	}
 	for first := s.w.steps; s.w.steps < steps; {
-		e := int(a.next() % uint64(len(a.in)))
-		change := a.change(e)
-		if change <= a.heat(s.w.steps-first, steps-first) {
-			a.flip(e)
+		mean := a.heat(s.w.steps-first, steps-first)
+		for range len(a.in) {
+			where, rest := bits.Mul64(a.next(), uint64(len(a.in)))
+			if change := a.change(int(where)); change <= 0 || float64(change) <= mean*exponential(rest) {
+				a.flip(int(where))
+			}
 		}
 	}
 	if a.least >= 0 {
@@ -50,15 +53,18 @@ func (s *searcher) newAnnealer() *annealer {
 	if m == 0 {
 		return nil
 	}
-	a := &annealer{s: s, in: make([]bool, m), open: make([]int, len(s.p.Sets)), least: -1}
+	a := &annealer{s: s, in: make([]bool, m), sets: make([][]int32, m), open: make([]int32, len(s.p.Sets)), least: -1}
 	total := int64(0)
 	for _, c := range s.p.Elements {
 		total += c
 	}
 	a.lacking = total/int64(m) + total/int64(20*m)
-	for i := range s.p.Sets {
-		if a.open[i] = len(s.p.Sets[i].Elements); a.open[i] == 0 {
+	for i, set := range s.p.Sets {
+		if a.open[i] = int32(len(set.Elements)); a.open[i] == 0 {
 			a.count++
+		}
+		for _, e := range set.Elements {
+			a.sets[e] = append(a.sets[e], int32(i))
 		}
 	}
 	return a
@@ -73,47 +79,50 @@ func (a *annealer) next() uint64 {
 	return z ^ z>>31
 }
 
-// heat returns how much a step may cost: an exponential number, of which the mean falls from an element's cost to a
-// thirtieth of it. The logarithm is that of the leading bit, and linear below.
-func (a *annealer) heat(step, steps int) int64 {
-	x := a.next() | 1
-	zeros := bits.LeadingZeros64(x)
-	tail := int64(1023 - x<<zeros>>53&1023)
+// heat returns how much a step may cost on average: it falls from an element's cost to a thirtieth of it.
+func (a *annealer) heat(step, steps int) float64 {
 	left := float64(steps-step) / float64(steps)
-	mean := float64(a.lacking) * max(1.0/30, left*left)
-	return int64(mean * (math.Ln2 / 1024) * float64(int64(zeros)*1024+tail))
+	return float64(a.lacking) * max(1.0/30, left*left)
+}
+
+// exponential makes an exponential number of mean 1 of 64 bits that look random. The logarithm is that of the leading
+// bit, and linear below.
+func exponential(x uint64) float64 {
+	zeros := bits.LeadingZeros64(x | 1)
+	tail := 1023 - x<<zeros>>53&1023
+	return math.Ln2 / 1024 * float64(uint64(zeros)*1024+tail)
 }
 
 // change returns what the union costs more if element e is taken into it, or out of it.
 func (a *annealer) change(e int) int64 {
-	sets, c := 0, a.s.p.Elements[e]
-	a.s.w.steps += len(a.s.w.into[e])
-	for _, i := range a.s.w.into[e] {
-		if open := a.open[a.s.w.set[i]]; a.in[e] && open == 0 || !a.in[e] && open == 1 {
+	last, sign := int32(1), int64(1) // elements that a set has open if e is the last
+	if a.in[e] {
+		last, sign = 0, -1
+	}
+	sets := int64(0)
+	for _, i := range a.sets[e] {
+		if a.open[i] == last {
 			sets++
 		}
 	}
-	if a.in[e] {
-		c, sets = -c, -sets
-	}
-	n := a.s.p.Pick
-	return c + a.lacking*int64(max(0, n-a.count-sets)-max(0, n-a.count))
+	a.s.w.steps += len(a.sets[e])
+	few := int64(a.s.p.Pick - a.count)
+	return sign*a.s.p.Elements[e] + a.lacking*(max(0, few-sign*sets)-max(0, few))
 }
 
 // flip takes element e into the union, or out of it.
 func (a *annealer) flip(e int) {
-	more := -1
-	a.in[e] = !a.in[e]
-	if a.cost += a.s.p.Elements[e]; !a.in[e] {
-		a.cost, more = a.cost-2*a.s.p.Elements[e], 1
+	more, cost := int32(-1), a.s.p.Elements[e]
+	if a.in[e] {
+		more, cost = 1, -cost
 	}
-	a.s.w.steps += len(a.s.w.into[e])
-	for _, i := range a.s.w.into[e] {
-		open := &a.open[a.s.w.set[i]]
-		if *open == 0 {
+	a.in[e] = !a.in[e]
+	a.cost += cost
+	for _, i := range a.sets[e] {
+		if a.open[i] == 0 {
 			a.count--
 		}
-		if *open += more; *open == 0 {
+		if a.open[i] += more; a.open[i] == 0 {
 			a.count++
 		}
 	}
@@ -132,5 +141,5 @@ func (s *searcher) answer(union []bool) {
 		}
 	}
 	s.complete(g)
-	s.from(g.taken, whole, whole)
+	s.from(g.taken)
 }

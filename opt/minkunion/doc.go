@@ -14,8 +14,9 @@
 //	network.go   the flow, kept between prices and between nodes of the search
 //	price.go     the λ of the highest L, by the lines of the closures met
 //	start.go     first answers: greedy, and what remains of a closure too large
-//	search.go    depth-first search over elements: in the union, or out of it
-//	anneal.go    better answers where the search has ended early, with as many steps again
+//	search.go    branch and bound over elements: in the union, or out of it
+//	nodes.go     the nodes still to be searched: that of the lowest bound is next
+//	anneal.go    better answers where a quarter of the steps does not end the search
 //
 // Dictionary: aₛ Set.Cost, cₑ Problem.Elements, n Problem.Pick, λ and L searcher.price.
 //
@@ -25,9 +26,8 @@
 // cost of the best answer is excluded without search.
 //
 // Invariant: every answer that is better than the best one by Options.Slack is in a node that
-// the search has not left. It ends, because every step of the depth-first search fixes one
-// more element, and because MaxSteps bounds the edges looked at; the bound of what was not
-// searched is then part of the answer.
+// the search has not left. It ends, because every node fixes one more element than the one it comes from, and because
+// MaxSteps bounds the edges looked at; the lowest bound of the nodes left is then that of the answer.
 //
 // Limits are counts of edges looked at, never seconds, and nothing is random: equal calls
 // give equal answers on every machine.

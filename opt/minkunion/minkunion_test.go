@@ -231,3 +231,49 @@ func TestSolve_slack_keeps_bound_below_optimum(t *testing.T) {
 		}
 	}
 }
+
+// Where the search does not end, each node that is divided may raise the bound, because the one of the lowest is next.
+func TestSolve_more_steps_raise_the_bound(t *testing.T) {
+	p := scattered(500, 390, 8, 150, 1)
+	before := int64(0)
+	for _, steps := range []int{0, 2_000_000, 8_000_000} {
+		got, err := minkunion.Solve(p, minkunion.Options{MaxSteps: steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Bound <= before || got.Bound > got.Cost || p.Cost(got.Sets) != got.Cost {
+			t.Errorf("%d steps: cost %d, bound %d, want more than %d", steps, got.Cost, got.Bound, before)
+		}
+		if steps > 0 && got.Steps > steps+steps/4 {
+			t.Errorf("%d steps taken, want about %d", got.Steps, steps)
+		}
+		before = got.Bound
+	}
+}
+
+// Wherever the search stops, its bound is that of the lowest node that is left.
+func TestSolve_any_limit_keeps_bound_below_optimum(t *testing.T) {
+	stopped := 0
+	for seed := range uint64(8) {
+		p := scattered(80, 62, 7, 24, seed)
+		for e := range p.Elements {
+			p.Elements[e] = int64(10 + e%7)
+		}
+		best, _ := minkunion.Solve(p, minkunion.Options{MaxSteps: unlimited})
+		for steps := 4_000; steps < best.Steps; steps += steps / 3 {
+			got, err := minkunion.Solve(p, minkunion.Options{MaxSteps: steps})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Bound > best.Cost || got.Cost < best.Cost {
+				t.Errorf("seed %d, %d steps: cost %d, bound %d, optimum %d", seed, steps, got.Cost, got.Bound, best.Cost)
+			}
+			if got.Nodes > 1 && got.Cost > best.Cost {
+				stopped++
+			}
+		}
+	}
+	if stopped < 20 {
+		t.Errorf("%d searches stopped between nodes without an optimum, want at least 20", stopped)
+	}
+}

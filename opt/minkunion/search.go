@@ -21,6 +21,8 @@ type searcher struct {
 	trail       []step
 	rest        int64 // the least L of what was not searched, in 1/unit
 	nodes       int
+	open        nodes
+	filed       int // nodes
 }
 
 // A step is an element that was paid for, or a set that was left out.
@@ -30,21 +32,23 @@ type step struct {
 }
 
 // Solve returns the best answer found within o's limits, and a bound that proves how good
-// it is. It errs on what Validate complains of. It costs at most a little more than
-// twice o.MaxSteps looks at edges, and Pick times the number of sets to start.
+// it is. It errs on what Validate complains of. It costs a little more than o.MaxSteps looks at edges, and Pick times the
+// number of sets to start. If a quarter of the steps does not end the search, annealing has half of them.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	s := newSearcher(p, o)
 	s.begin()
-	s.visit(math.MinInt64)
-	if s.w.steps > o.MaxSteps && s.rest <= s.enough() { // the search ended early
-		s.o.MaxSteps += o.MaxSteps
-		s.anneal(s.o.MaxSteps - o.MaxSteps/8)
-	}
+	s.file(math.MinInt64)
+	s.search(o.MaxSteps / 4)
+	s.anneal(o.MaxSteps / 4 * 3)
+	s.search(o.MaxSteps)
 	slices.Sort(s.best)
 	bound := s.cost
+	for _, n := range s.open {
+		s.leave(n.bound)
+	}
 	if s.rest < s.cost*s.unit {
 		bound = min(bound, ceil(s.rest, s.unit))
 	}
@@ -85,49 +89,42 @@ func (s *searcher) try(picked []int) {
 	}
 }
 
-// visit searches the answers in which the elements paid for are in the union and the sets
-// that are out are not picked; known is a bound for them.
-func (s *searcher) visit(known int64) {
-	if s.nodes > 0 && s.w.steps > s.o.MaxSteps {
-		s.leave(known)
-		return
-	}
+// expand divides the node that the search is at, of which known is a bound.
+func (s *searcher) expand(known int64) {
 	s.nodes++
 	bound, done := s.price()
 	if done {
-		s.leave(bound)
+		s.leave(max(bound, known))
 		return
-	}
-	if s.nodes%8 == 1 {
-		s.finish()
 	}
 	mark := len(s.trail)
 	s.fix(bound)
+	bound = max(bound, known)
 	if e := s.choose(); e >= 0 {
 		s.divide(e, bound)
 	} else if len(s.trail) > mark {
-		s.visit(bound)
+		s.file(bound)
 	} else { // only sets that add no element are in question: the cheapest are best
 		s.finish()
 		s.leave(bound)
 	}
-	s.undo(mark)
 }
 
 // leave notes that a node of this L is not searched further.
 func (s *searcher) leave(bound int64) { s.rest = min(s.rest, bound) }
 
-// divide searches with element e in the union and without it, first the likelier half.
+// divide files the halves of the node with element e in the union and without it, the likelier one last: it is
+// taken up first.
 func (s *searcher) divide(e int, bound int64) {
 	mark := len(s.trail)
-	first := 2*(s.p.Pick-s.left.count) >= s.right.count-s.left.count
-	for _, in := range []bool{first, !first} {
+	likely := 2*(s.p.Pick-s.left.count) >= s.right.count-s.left.count
+	for _, in := range []bool{!likely, likely} {
 		if in {
 			s.include(e)
 		} else {
 			s.exclude(e)
 		}
-		s.visit(bound)
+		s.file(bound)
 		s.undo(mark)
 	}
 }

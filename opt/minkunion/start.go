@@ -3,20 +3,18 @@ package minkunion
 import "slices"
 
 // begin makes the first answers: by leaving out the elements that cost most for the sets
-// they bar, and those given, or else two greedy ones; each mended by swaps.
+// they bar, and those given, or else two greedy ones; the best is mended by swaps.
 func (s *searcher) begin() {
 	whole, shared := s.weights()
+	s.try(s.completed(s.shrink(), whole).picked())
 	for _, picked := range s.o.Start {
 		s.try(slices.Clone(picked))
 	}
-	s.from(s.shrink(), whole, whole)
-	for _, picked := range s.o.Start {
-		s.from(s.mark(picked), whole, whole)
-	}
 	if len(s.o.Start) == 0 {
-		s.from(s.mark(nil), whole, whole)
-		s.from(s.mark(nil), shared, whole)
+		s.try(s.completed(s.mark(nil), whole).picked())
+		s.try(s.completed(s.mark(nil), shared).picked())
 	}
+	s.from(s.mark(s.best))
 }
 
 // mark returns which sets are picked.
@@ -49,25 +47,26 @@ func (s *searcher) finish() {
 		}
 	}
 	s.complete(g)
-	s.from(g.taken, whole, whole)
+	s.from(g.taken)
 }
 
-// from completes the picked sets, or as many of them as there may be, by one weight and
-// mends the answer by the other.
-func (s *searcher) from(picked []bool, first, then []float64) {
-	g, mended := s.greedy(first), s.greedy(then)
+// from completes the picked sets, or as many of them as there may be, and mends the answer.
+func (s *searcher) from(picked []bool) {
+	whole, _ := s.weights()
+	s.mend(s.completed(picked, whole))
+}
+
+// completed returns an answer with the picked sets, or as many of them as there may be, and the cheapest others by a
+// weight.
+func (s *searcher) completed(picked []bool, weight []float64) *greedy {
+	g := s.greedy(weight)
 	for i, in := range picked {
 		if in && g.count < s.p.Pick {
 			g.pick(i)
 		}
 	}
 	s.complete(g)
-	for i, in := range g.taken {
-		if in {
-			mended.pick(i)
-		}
-	}
-	s.mend(mended)
+	return g
 }
 
 // complete picks the cheapest set until there are n.

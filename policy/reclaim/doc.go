@@ -15,7 +15,7 @@
 //	exact   the least preemptions, of those the least collateral damage: opt/minkunion
 //
 // exact is the default. Its steps are limited. If they run out, its answer is the best found,
-// at least as good as greedy's, with a bound on the optimum; as many steps more look for a better answer, by annealing.
+// at least as good as greedy's, with a bound on the optimum.
 //
 // Dictionary: N_R: n; number of running jobs, GPU fraction, server fraction (Table 1): jobs
 // of a server, GPUFraction, ServerFraction; collateral damage (§7.3): Answer.Damage;

@@ -35,13 +35,35 @@ func collect(percent int) {
 // smallest objects without one share their memory with others, and may be kept by them.
 type mark struct{ _ *mark }
 
-// afterCollection sets how much the heap may grow until the next collection, and is called again after that.
+// afterCollection sets how much the heap may grow until the next collection, and is called again after that. Memory that
+// much was once in, as all arrivals of a run before it begins, goes back to the system.
 func afterCollection(m *mark) {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
-		debug.SetGCPercent(growth(int64(sample[0].Value.Uint64()), most.Load()))
+	live, free := heap()
+	if live > 0 {
+		debug.SetGCPercent(growth(live, most.Load()))
+	}
+	if excess(live, free) {
+		debug.FreeOSMemory()
 	}
 	runtime.SetFinalizer(m, afterCollection)
+}
+
+// heap returns how many bytes are live, and how many are in no use and not given back; 0 if that is not known.
+func heap() (live, free int64) {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(samples)
+	for _, s := range samples {
+		if s.Value.Kind() != metrics.KindUint64 {
+			return 0, 0
+		}
+	}
+	return int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
+}
+
+// excess reports whether more is free than the heap grows by until the next collection, by as much as is live, so that
+// giving it back, which is a collection, is rare.
+func excess(live, free int64) bool {
+	return free > live*int64(growth(live, collectLess))/100+max(live, room)
 }
 
 // growth returns how much the heap may grow beyond so many live bytes, in per cent of them, at most so many.

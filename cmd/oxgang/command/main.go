@@ -40,5 +40,5 @@ func run(ctx context.Context, policies []builtin.Entry) error {
 			return cli.Usage(err)
 		}
 	}
-	return root().ExecuteContext(ctx)
+	return root(os.Args[1:]).ExecuteContext(ctx)
 }

@@ -13,8 +13,42 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/study"
 )
 
-// root returns the command tree.
-func root() *cobra.Command {
+// commands make those below the root, by their names: making all of them takes longer than some of them run.
+var commands = map[string]func() *cobra.Command{
+	"simulate":  simulate.Command,
+	"gym":       simulate.GymCommand,
+	"report":    simulate.ReportCommand,
+	"reproduce": simulate.ReproduceCommand,
+	"replay":    simulate.ReplayCommand,
+	"ledger":    simulate.LedgerCommand,
+	"whatif":    simulate.WhatIfCommand,
+	"explain":   simulate.ExplainCommand,
+	"ui":        simulate.UICommand,
+	"serve":     machine.ServeCommand,
+	"keeper":    machine.SupervisorCommand,
+	"top":       machine.TopCommand,
+	"cancel":    machine.CancelCommand,
+	"logs":      machine.LogsCommand,
+	"prune":     machine.PruneCommand,
+	"backup":    machine.BackupCommand,
+	"restore":   machine.RestoreCommand,
+	"jobs":      machine.JobsCommand,
+	"submit":    machine.SubmitCommand,
+	"sweep":     study.SweepCommand,
+	"profile":   study.ProfileCommand,
+	"plan":      study.PlanCommand,
+	"casestudy": study.CasestudyCommand,
+	"lp":        study.LpCommand,
+	"kubectl":   kube.Command,
+	"slurm":     slurm.Command,
+	"trace":     traceCommand,
+	"policies":  policiesCommand,
+	"config":    cli.ConfigCommand,
+	"version":   versionCommand,
+}
+
+// root returns the command tree for the arguments: with one command if the first of them is its name, else with all.
+func root(args []string) *cobra.Command {
 	if kube.AsPlugin() {
 		return kube.Command()
 	}
@@ -25,14 +59,14 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.SetFlagErrorFunc(cli.FlagError)
-	cmd.AddCommand(
-		simulate.Command(), simulate.GymCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(),
-		simulate.LedgerCommand(), simulate.WhatIfCommand(), simulate.ExplainCommand(), simulate.UICommand(),
-		machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(),
-		machine.PruneCommand(), machine.BackupCommand(), machine.RestoreCommand(), machine.JobsCommand(), machine.SubmitCommand(),
-		study.SweepCommand(), study.ProfileCommand(), study.PlanCommand(), study.CasestudyCommand(), study.LpCommand(),
-		kube.Command(), slurm.Command(), traceCommand(), policiesCommand(), cli.ConfigCommand(), versionCommand(), manualCommand(cmd),
-	)
+	if len(args) > 0 && commands[args[0]] != nil {
+		cmd.AddCommand(commands[args[0]]())
+	} else {
+		for _, command := range commands {
+			cmd.AddCommand(command())
+		}
+		cmd.AddCommand(manualCommand(cmd))
+	}
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	cli.Group(cmd)
