@@ -91,6 +91,7 @@ func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 		return false
 	}
 	c.Gets = plan.Jobs[s.Index(f.s.Jobs[f.at].ID)].Allocation
+	c.Each = f.s.Jobs[f.at].Equivalent(c.Gets.GPUType)
 	if c.Kind == MoreGPUs {
 		c.Others = f.others(plan)
 	}

@@ -117,6 +117,15 @@ func TestFind_by_known_ends(t *testing.T) {
 	}
 }
 
+// A job that counts 3 t4 as one GPU hears both numbers.
+func TestFind_says_what_a_GPU_stands_for(t *testing.T) {
+	s := waiting([]cluster.Node{{ID: "z", GPUType: "t4", Capacity: cluster.Resources{GPUs: 8}}}, 8)
+	s.Jobs[0].Equivalents = map[cluster.GPUType]int{"t4": 3}
+	if got, want := find(t, s, "a").String(), "it would get 6 t4 GPUs if it asked for 2 GPUs, for each of which it takes 3 of type t4"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // whole makes the first job one of replicas of as many GPUs as it asks for.
 func whole(s *policy.Snapshot) *policy.Snapshot {
 	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"a100": s.Jobs[0].GPUs}
