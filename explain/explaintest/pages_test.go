@@ -130,9 +130,9 @@ var facts = []fact{
 		return all == number(m[1]) && x.wait(names) && !slices.Contains(names, id)
 	}},
 	{regexp.MustCompile(`under (?:fifo|easy)\n\n.* (\d+) jobs? (?:is|are) ahead of it`), func(x *round, id job.ID, m []string) bool {
-		earlier, no := 0, 0 // later; what cannot run on the cluster, or was granted GPUs, is not ahead of anybody
+		earlier, no := 0, 0 // later; what cannot run on the cluster, was granted GPUs, or is not in the queue yet, is not ahead of anybody
 		for i, j := range x.s.Jobs {
-			if by := j.Submitted.Compare(x.s.Job(id).Submitted); by < 0 && x.p.Jobs[i].Allocation.IsZero() && !slices.Contains([]policy.Kind{policy.Impossible, policy.Evicted}, x.p.Jobs[i].Why.Kind) {
+			if by := j.Submitted.Compare(x.s.Job(id).Submitted); by < 0 && x.p.Jobs[i].Allocation.IsZero() && !slices.Contains([]policy.Kind{policy.Impossible, policy.Evicted, policy.WaitProfile}, x.p.Jobs[i].Why.Kind) {
 				earlier, no = earlier+1, no+1
 			} else if by == 0 && j.ID != id {
 				no++
