@@ -23,7 +23,7 @@ type Change struct {
 	Start  time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
 	Gets   cluster.Allocation `json:"-"`
 	Each   int                `json:"-"`               // GPUs of the type of Gets that do the work of one that the job counts; 0: one
-	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs
+	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs; negative: fewer
 	Asked  int                `json:"-"`               // how often the round was decided
 	Tried  []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
 }
@@ -110,7 +110,9 @@ func (c *Change) others() string {
 	switch {
 	case rest <= 0:
 		return ""
-	case c.Others <= 0:
+	case c.Others < 0:
+		return fmt.Sprintf(" (other jobs would get %d fewer, and %d more would be free)", -c.Others, rest-c.Others)
+	case c.Others == 0:
 		return fmt.Sprintf(" (%d more would be free)", rest)
 	case c.Others < rest:
 		return fmt.Sprintf(" (other jobs would get %d more, and %d more would be free)", c.Others, rest-c.Others)

@@ -360,8 +360,13 @@ func TestFind_others(t *testing.T) {
 	if got, want := c.String(), "it would get 2 a100 GPUs if the cluster had 4 more a100 GPUs (other jobs would get 2 more)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	f = &finder{ctx: t.Context(), s: s, plan: gives(0, 2, 0), at: 2, d: decided{gives(0, 0, 2)}}
+	if !f.helps(c, func() *policy.Snapshot { return s }) || c.Others != -2 {
+		t.Errorf("others get %d GPUs more, want 2 fewer", c.Others)
+	}
 	c.GPUs, c.Gets = 14, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 6, GPUType: "t4"}}
-	for others, want := range map[int]string{6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)"} {
+	for others, want := range map[int]string{6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)",
+		-2: " (other jobs would get 2 fewer, and 10 more would be free)"} {
 		if c.Others = others; c.others() != want {
 			t.Errorf("others get %d: %q, want %q", others, c.others(), want)
 		}

@@ -13,7 +13,7 @@ import (
 
 var (
 	wouldGet = regexp.MustCompile(`^(?:it would get|a later round gives it) (\d+) (\S+) GPUs?(?: on (\d+) nodes)?(?: and (\d+) (\S+) GPUs?)? if `)
-	ofOthers = regexp.MustCompile(`other jobs would get (\d+) more`)
+	ofOthers = regexp.MustCompile(`other jobs would get (\d+) (more|fewer)`)
 	leftOver = regexp.MustCompile(`(\d+) more would be free`)
 )
 
@@ -66,17 +66,18 @@ func (c *stated) rest(gets, more int) string {
 	if c.Kind != "more GPUs" {
 		return ""
 	}
-	said := [2]int{}
-	for i, found := range []*regexp.Regexp{ofOthers, leftOver} {
-		if m := found.FindStringSubmatch(c.text); m != nil {
-			said[i] = number(m[1])
-		}
+	saidMore, saidFree := 0, 0
+	if m := ofOthers.FindStringSubmatch(c.text); m != nil {
+		saidMore = number(m[1]) * map[string]int{"more": 1, "fewer": -1}[m[2]]
+	}
+	if m := leftOver.FindStringSubmatch(c.text); m != nil {
+		saidFree = number(m[1])
 	}
 	free := c.GPUs - gets - more
 	if free < 0 || c.GPUs <= gets { // nothing is said where none is left
 		free = 0
 	}
-	if c.GPUs > gets && said[0] != max(0, more) || said[1] != free {
+	if c.GPUs > gets && saidMore != more || saidFree != free {
 		return fmt.Sprintf("%q: other jobs get %d more, and %d are left", c.text, more, free)
 	}
 	return ""
