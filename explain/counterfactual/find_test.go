@@ -365,8 +365,10 @@ func TestFind_others(t *testing.T) {
 		t.Errorf("others get %d GPUs more, want 2 fewer", c.Others)
 	}
 	c.GPUs, c.Gets = 14, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 6, GPUType: "t4"}}
-	for others, want := range map[int]string{6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)",
-		-2: " (other jobs would get 2 fewer, and 10 more would be free)"} {
+	for others, want := range map[int]string{
+		6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)",
+		-2: " (other jobs would get 2 fewer, and 10 more would be free)",
+	} {
 		if c.Others = others; c.others() != want {
 			t.Errorf("others get %d: %q, want %q", others, c.others(), want)
 		}

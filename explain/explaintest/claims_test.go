@@ -152,8 +152,8 @@ func (r *run) claim(t *testing.T, at point, c *stated, found *tally) {
 		found.fault(&found.none, "none: %v: %v", at, r.why(at))
 		return
 	}
-	if false := r.refutes(t, at, c); false != "" {
-		found.fault(&found.refuted, "refuted: %v: %+v: %s", at, *c, false)
+	if untrue := r.refutes(t, at, c); untrue != "" {
+		found.fault(&found.refuted, "refuted: %v: %+v: %s", at, *c, untrue)
 		return
 	}
 	found.confirmed++

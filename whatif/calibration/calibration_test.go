@@ -134,16 +134,16 @@ func TestBetween(t *testing.T) {
 		}
 		return distributionOf(all, 0), distributionOf(all, 2)
 	}
-	exact := make([]float64, 14) // of 20, the other 6 are late
+	exact := func(n int, others ...float64) []float64 { return append(slices.Repeat([]float64{0}, n), others...) }
 	for _, test := range []struct {
 		name     string
 		values   []float64
 		from, to float64
 	}{
 		{"all differ", []float64{-5, -4, -3, -2, -1, 1, 2, 3, 4, 5}, -4, 4},
-		{"most are exact", append(exact, 1, 2, 3, 4, 5, 6), 0, 2},
-		{"nearly all are exact", append(append(exact, 0, 0), -1, 1, 2, 3), 0, 0},
-		{"all are exact", exact, 0, 0},
+		{"most are exact", exact(14, 1, 2, 3, 4, 5, 6), 0, 2},
+		{"nearly all are exact", exact(16, -1, 1, 2, 3), 0, 0},
+		{"all are exact", exact(14), 0, 0},
 	} {
 		for _, mirror := range []bool{false, true} {
 			low, high := of(mirror, test.values...)
