@@ -125,23 +125,39 @@ func TestStatedChangesAreTrue_live(t *testing.T) {
 	}
 }
 
+// firstBatch is how many points are asked for at first; then twice as many each time, since the run is replayed for each batch.
+const firstBatch = 10
+
 // judge asks for a change at each point, and makes it, until the time is over.
 func (r *run) judge(t *testing.T, points []point, until time.Time) (found tally) {
+	t.Helper()
+	all := len(points)
+	for n := firstBatch; len(points) > 0 && time.Now().Before(until); n *= 2 {
+		batch := points[:min(n, len(points))]
+		points = points[len(batch):]
+		r.batch(t, batch, until, &found)
+	}
+	if found.points < all {
+		t.Logf("%d of %d points in the time", found.points, all)
+	}
+	return found
+}
+
+// batch is judge for some points.
+func (r *run) batch(t *testing.T, points []point, until time.Time, found *tally) {
 	t.Helper()
 	said := r.explained(t, points)
 	for _, at := range points {
 		if time.Now().After(until) {
-			t.Logf("%d of %d points in the time", found.points, len(points))
-			break
+			return
 		}
-		r.claim(t, at, said[at], &found)
+		r.claim(t, at, said[at], found)
 		if found.pages++; said[at] != nil {
 			if wrong := r.wrong(t, at, said[at]); wrong != "" {
 				found.fault(&found.twice, "page: %v: %s", at, wrong)
 			}
 		}
 	}
-	return found
 }
 
 // claim makes the change that is stated at a point, and then those that ask for less.
