@@ -41,10 +41,10 @@ type fact struct {
 	right func(x *round, id job.ID, m []string) bool
 }
 
-// free returns how many GPUs of a type are free after a round, and how many there are.
+// free returns how many GPUs of a type are free after a round, and how many there are: nodes that it gives back have gone.
 func (x *round) free(t string) (free, all int) {
 	for _, n := range x.s.Cluster.Nodes() {
-		if string(n.GPUType) == t {
+		if string(n.GPUType) == t && !slices.Contains(x.p.Return, n.ID) {
 			all += n.Capacity.GPUs
 		}
 	}
