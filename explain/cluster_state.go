@@ -1,7 +1,7 @@
 package explain
 
 import (
-	"cmp"
+	"regexp"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -129,8 +129,17 @@ func (v *View) rented(r *cluster.Rental) {
 	t.Refused = t.Refused || r.Refused
 }
 
-// called returns the name of a job, or its ID if it has none.
-func called(s *job.Spec) string { return cmp.Or(s.Name, string(s.ID)) }
+// Called returns what a job is called on a page: its ID, which users type and which no other job has, or its name if nobody can read
+// the ID, as on Kubernetes.
+func Called(s *job.Spec) string {
+	if s.Name != "" && unreadable.MatchString(string(s.ID)) {
+		return s.Name
+	}
+	return string(s.ID)
+}
+
+// unreadable are IDs that a cluster makes (RFC 9562).
+var unreadable = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // contextOf returns what sentences about a job may use now.
 func (w *clusterState) contextOf(r *row) explainContext {

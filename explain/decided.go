@@ -99,9 +99,9 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:
-		return Started, fmt.Sprintf("started on %s after %s", both(to), span(t.now-t.came))
+		return Started, fmt.Sprintf("started on %s after %s", both(to), passed(t.came, t.now))
 	case from.IsZero():
-		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), span(t.now-t.state.since))
+		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), passed(t.state.since, t.now))
 	case from.GPUType != to.GPUType:
 		return Moved, fmt.Sprintf("moved from %s to %s", both(from), both(to))
 	case to.AllGPUs() > from.AllGPUs():

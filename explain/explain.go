@@ -127,7 +127,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	t.next(m, then, at)
 	if then.state.spec == nil {
 		came := time.Duration(t.totals.Submitted)
-		m.Sentence = fmt.Sprintf("%s had not been submitted yet: it came at %s, %s later.", t.id, clock(came), span(came-at))
+		m.Sentence = fmt.Sprintf("%s had not been submitted yet: it came at %s, %s later.", t.id, clock(came), passed(at, came))
 		return m
 	}
 	since := journal.Seconds(then.state.since)
@@ -135,7 +135,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	phase := then.state.phase
 	if phase.Terminal() {
 		m.Phase, m.Ended = phase.String(), true
-		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s.", t.id, ended[phase], clock(then.state.since), span(at-then.state.since), then.state.detail)
+		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s.", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
 		if t.totals.Ended == nil {
 			m.Since, m.Sentence = nil, fmt.Sprintf("%s %s before this recording begins.", t.id, ended[phase])
 		}
@@ -154,7 +154,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	if m.LostHours, m.Starts = then.lost, then.state.starts; phase == job.Restoring {
 		m.LostHours += float64(then.row.holds.AllGPUs()) * max(0, at-then.state.train).Hours()
 	}
-	m.Sentence = t.sentence(then, phase, span(at-then.state.since))
+	m.Sentence = t.sentence(then, phase, passed(then.state.since, at))
 	return m
 }
 
@@ -216,7 +216,7 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 			continue
 		}
 		m.NextAt = &c.At
-		m.Next = fmt.Sprintf("at %s, %s later: %s", clock(time.Duration(c.At)), span(time.Duration(c.At)-at), c.Text)
+		m.Next = fmt.Sprintf("at %s, %s later: %s", clock(time.Duration(c.At)), passed(at, time.Duration(c.At)), c.Text)
 		return
 	}
 	switch {

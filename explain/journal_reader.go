@@ -161,7 +161,7 @@ func (t *journalReader) profiled() {
 		return
 	}
 	t.totals.Profiling += journal.Seconds(t.now - s.since)
-	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+span(t.now-s.since))
+	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+passed(s.since, t.now))
 	s.phase, s.since = job.Waiting, t.now
 	clear(s.told)
 }
@@ -233,7 +233,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s.since, s.before, s.detail = t.now, held, detail
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
-	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+span(t.now-t.came)+" after submission")
+	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission")
 }
 
 // lastPhase is the phase of a job after an outcome that ended it.

@@ -26,15 +26,15 @@ func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) 
 	return 0, false
 }
 
-// least returns the fewest GPUs that a job asked for; 0 if its specification is not known.
+// least returns the fewest GPUs that a job asked for, of the type of its reason if that has one; 0 if its specification is not known.
 func (s *explainContext) least() int {
 	switch {
 	case s.spec == nil:
 		return 0
 	case s.spec.Adaptivity.Has(job.GPUCount):
-		return max(1, s.spec.MinGPUs)
+		return s.spec.Min(s.why.Config.GPUType)
 	}
-	return max(1, s.spec.GPUs)
+	return s.spec.Requested(s.why.Config.GPUType)
 }
 
 // need says that a job needs n GPUs, for which words stands. If the job asked for fewer, it says
@@ -43,7 +43,7 @@ func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
 		return "it needs at least " + words
-	case s.spec.Adaptivity.Has(job.GPUCount) && n == s.spec.GPUs:
+	case s.spec.Adaptivity.Has(job.GPUCount) && n == s.spec.Requested(s.why.Config.GPUType):
 		return "its policy would give it no fewer than " + words + ", as many as it requested,"
 	}
 	return "its policy would give it no fewer than " + words + ", more than the least that it asked for,"
@@ -63,7 +63,7 @@ func short(s *explainContext) string {
 	case then < least:
 		return fmt.Sprintf("%s and %s free in the last round", text, was(then))
 	}
-	return text + " and the last round could not give it them"
+	return text + " and the last round could not give it them" + unplaced(s)
 }
 
 // was returns "none was", "1 was" or "3 were", for things that were just named.
@@ -122,7 +122,19 @@ func line(s *explainContext) string {
 	if len(s.ahead) > 0 {
 		text += " (" + named(s.ahead[:min(len(s.ahead), int(s.why.Value))], int(s.why.Value)) + ")"
 	}
-	return text + ", and " + needs
+	return text + ", and " + needs + unplaced(s)
+}
+
+// unplaced names those that were granted GPUs which lie scattered: they wait, too, and nobody else has these GPUs.
+func unplaced(s *explainContext) string {
+	switch n := len(s.displaced); n {
+	case 0:
+		return ""
+	case 1:
+		return "; " + s.displaced[0] + " was granted GPUs, which lie scattered"
+	default:
+		return "; " + named(s.displaced, n) + " were granted GPUs, which lie scattered"
+	}
 }
 
 // scattered says why there was no placement for the GPUs that a job was granted.

@@ -18,6 +18,9 @@ type waitingOrder struct {
 	queue  ranking
 	single int // at each of so many places, from the first on, there is one job
 	offers map[cluster.GPUType]*ranking
+	// displaced are jobs that were granted GPUs for which there was no place. Reasons of the queue do not count
+	// them among those ahead.
+	displaced []string
 }
 
 // A ranking has the names of jobs and the values by which they are ranked, in ascending order.
@@ -44,6 +47,8 @@ func orderOf(jobs iter.Seq[*row]) *waitingOrder {
 				o.offers[t] = &ranking{}
 			}
 			o.offers[t].add(r, -r.why.Value)
+		case r.why.Kind == policy.Evicted:
+			o.displaced = append(o.displaced, Called(r.spec))
 		}
 	}
 	o.single = o.queue.single()
@@ -79,7 +84,7 @@ type rankedRow struct {
 }
 
 func (k *ranking) add(r *row, value float64) {
-	k.names, k.values = append(k.names, called(r.spec)), append(k.values, value)
+	k.names, k.values = append(k.names, Called(r.spec)), append(k.values, value)
 }
 
 // single returns how many places, from the first on, have one job each.
@@ -104,7 +109,7 @@ func place(why policy.Reason) (ahead float64, queued bool) {
 
 // needsOrder reports whether a reason speaks of other jobs that wait.
 func needsOrder(why policy.Reason) bool {
-	return why.Kind == policy.WaitPrice || why.Kind == policy.WaitOrder
+	return why.Kind == policy.WaitPrice || why.Kind == policy.WaitOrder || why.Kind == policy.WaitNoCapacity
 }
 
 // others adds to a context the other jobs that its reason speaks of.
@@ -113,7 +118,9 @@ func (o *waitingOrder) others(s *explainContext) {
 	case policy.WaitPrice:
 		s.rivals = o.rivals(s.why)
 	case policy.WaitOrder:
-		s.ahead = o.ahead(s.why)
+		s.ahead, s.displaced = o.ahead(s.why), o.displaced
+	case policy.WaitNoCapacity:
+		s.displaced = o.displaced
 	default:
 	}
 }

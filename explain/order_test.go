@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -57,5 +58,46 @@ func TestRivals(t *testing.T) {
 	}
 	if got := w.order().rivals(offer(1, "rtx")); got != nil {
 		t.Errorf("got %v, want nobody", got)
+	}
+}
+
+// Jobs of one name are told apart by their IDs, and those whose IDs nobody can read by their names.
+func TestCalled(t *testing.T) {
+	for spec, want := range map[*job.Spec]string{
+		{ID: "mlp-2", Name: "mlp"}:                                            "mlp-2",
+		{ID: "1234", Name: "4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60"}:            "1234",
+		{ID: "4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60", Name: "vision/resnet"}:   "vision/resnet",
+		{ID: "4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60"}:                          "4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60",
+		{ID: "x-4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60", Name: "not so random"}: "x-4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60",
+	} {
+		if got := Called(spec); got != want {
+			t.Errorf("%s, %s: got %s, want %s", spec.ID, spec.Name, got, want)
+		}
+	}
+}
+
+// How long something has lasted is what is between the two times that stand beside it.
+func TestPassed(t *testing.T) {
+	from, to := 2*time.Minute+47500*time.Millisecond, 20*time.Minute
+	if got, want := passed(from, to), "17m12s"; clock(from) != "0h02m48s" || got != want {
+		t.Errorf("since %s: got %s, want %s", clock(from), got, want)
+	}
+}
+
+// A job that was granted GPUs for which there is no place waits ahead of others, although no reason counts it.
+func TestLine_names_whose_GPUs_lie_scattered(t *testing.T) {
+	w := waiting(
+		policy.Reason{Kind: policy.Evicted, Config: config(1, 8, "a100")},
+		policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 4, "a100"), Value: 4, Limit: 4},
+		policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: 1})
+	for id, want := range map[job.ID]string{
+		"b": "it needs at least 4 a100 GPUs and the last round could not give it them; a was granted GPUs, which lie scattered",
+		"c": "1 job is ahead of it in the queue (b), and it needs 1 GPU; a was granted GPUs, which lie scattered",
+	} {
+		s := explainContext{why: w.jobs[id].why, view: View{Types: []TypeView{{Type: "a100", GPUs: 8, Free: 8}}}}
+		w.order().others(&s)
+		if got := s.because(); got != want {
+			t.Errorf("%s: got %q, want %q", id, got, want)
+		}
 	}
 }

@@ -242,7 +242,7 @@ func (t *overviewReader) overview(at time.Duration) *Overview {
 func (t *overviewReader) job(id job.ID, view View, order *waitingOrder) OverviewJob {
 	r, l := t.jobs[id], t.all[id]
 	j := OverviewJob{
-		ID: id, Name: called(r.spec), Phase: l.phase.String(), Asked: asked(r.spec), Submitted: journal.Seconds(l.submitted), Since: journal.Seconds(l.since),
+		ID: id, Name: cmp.Or(r.spec.Name, string(id)), Phase: l.phase.String(), Asked: asked(r.spec), Submitted: journal.Seconds(l.submitted), Since: journal.Seconds(l.since),
 		Holds: holding(r.holds), Restarts: max(0, l.starts-1), Progress: l.progress, Target: r.spec.Target,
 		Sentence: "no round has decided on it yet; the next one does",
 	}

@@ -20,10 +20,12 @@ type explainContext struct {
 	// rivals are waiting jobs that offer more for the GPU type of why.Config, by name.
 	rivals []string
 	// ahead are jobs ahead in the queue, the first one first, by name.
-	ahead   []string
-	trains  bool   // the job has trained since it got its present GPUs
-	moved   bool   // the last round put the job on other nodes
-	refused string // why the plan was refused; empty: it was not
+	ahead []string
+	// displaced are jobs that were granted GPUs for which there was no place, by name.
+	displaced []string
+	trains    bool   // the job has trained since it got its present GPUs
+	moved     bool   // the last round put the job on other nodes
+	refused   string // why the plan was refused; empty: it was not
 }
 
 // A template explains one kind of reason.

@@ -96,7 +96,7 @@ func (w *clusterState) takers(id job.ID) []Taker {
 	var all []Taker
 	for other, n := range gpus { // sorted below
 		if r := w.jobs[other]; n > 0 && r != nil {
-			all = append(all, Taker{Job: other, Name: called(r.spec), GPUs: n, Reason: r.why.Kind.String()})
+			all = append(all, Taker{Job: other, Name: Called(r.spec), GPUs: n, Reason: r.why.Kind.String()})
 		}
 	}
 	slices.SortFunc(all, func(a, b Taker) int { return cmp.Or(b.GPUs-a.GPUs, cmp.Compare(a.Job, b.Job)) })

@@ -151,7 +151,7 @@ func (s *Story) life(b *bufio.Writer) {
 	t := s.Totals
 	switch {
 	case t.Ended != nil:
-		fmt.Fprintf(b, "\n%s after %s: ", capital(t.Outcome), span(time.Duration(*t.Ended-t.Submitted)))
+		fmt.Fprintf(b, "\n%s after %s: ", capital(t.Outcome), passed(time.Duration(t.Submitted), time.Duration(*t.Ended)))
 	case t.Outcome != "":
 		fmt.Fprintf(b, "\n%s before the recording begins: ", capital(t.Outcome))
 	default:

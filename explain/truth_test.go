@@ -49,6 +49,19 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 
 var none cluster.Configuration
 
+// Of a job that counts GPUs of one type as several of another, the page says how many, and its needs are in the type's own.
+func TestSentences_where_GPUs_are_worth_different(t *testing.T) {
+	spec := &job.Spec{ID: "j", GPUs: 8, Equivalents: map[cluster.GPUType]int{"t4": 3}}
+	view := View{Types: []TypeView{{Type: "v100", GPUs: 16}, {Type: "t4", GPUs: 32, Free: 6}}}
+	s := explainContext{spec: spec, why: policy.Reason{Kind: policy.WaitNoCapacity, Config: config(3, 24, "t4"), Value: 6, Limit: 24}, view: view}
+	if got, want := s.because(), "it needs at least 24 t4 GPUs on 3 nodes and 6 are free"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := asked(spec), "exactly 8 GPUs of any type, 3 t4 for one"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A job that was lost with its node waits without a reason until a round has decided on it.
 func TestAt_after_a_loss_has_no_old_reason(t *testing.T) {
 	s, err := At(reader(t, story(t)), "cifar10-17", 30*60e9+15e9)

@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +21,11 @@ func clock(d time.Duration) string {
 
 // span returns a duration as people read it.
 func span(d time.Duration) string { return printable.Duration(d) }
+
+// passed returns how long it is from one time of the recording to another, as clock writes them: what a reader finds who subtracts them.
+func passed(from, to time.Duration) string {
+	return span(to.Round(time.Second) - from.Round(time.Second))
+}
 
 // number returns x to three digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
@@ -73,6 +80,11 @@ func both(a cluster.Allocation) string {
 // asked returns what a job was submitted with.
 func asked(s *job.Spec) string {
 	parts := []string{size(s), "of " + types(s)}
+	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
+		if n := s.Equivalent(t); n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s for one", n, t))
+		}
+	}
 	switch {
 	case s.Adaptivity.Has(job.BatchSizes) && s.Batch.Max > 0:
 		parts = append(parts, fmt.Sprintf("batch size %d to %d", s.Batch.Init, s.Batch.Max))

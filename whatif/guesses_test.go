@@ -172,22 +172,40 @@ func (c *table) print(t *testing.T) {
 			first.join(&begun[p])
 		}
 	}
-	met, of := 0, 0
+	var in bounds
 	for _, key := range cells {
 		for p := range sums[key] {
 			x := &sums[key][p]
 			t.Logf("%s %-21s %v", key, calibration.Phase(p), x)
 			all.join(x)
-			if x.known >= 100 {
-				of++
-				if s := x.share(); s >= 0.7 && s <= 0.9 {
-					met++
-				}
-			}
+			in.add(x)
 		}
 	}
-	t.Logf("all: %v; %d of %d cells of at least 100 hold with 70 to 90 %%", &all, met, of)
+	t.Logf("all: %v; cells of at least 100: %+v", &all, in)
 	t.Logf("the first %d of each phase and run: %v", firstRanges, &first)
+}
+
+// A bounds counts cells of at least 100 ranges, by the share that held.
+type bounds struct {
+	Cells, Below70, Within, Above90 int
+	Exact                           int // of Above90: the median range is narrower than a round
+}
+
+func (b *bounds) add(x *score) {
+	if x.known < 100 {
+		return
+	}
+	b.Cells++
+	switch s := x.share(); {
+	case s < 0.7:
+		b.Below70++
+	case s <= 0.9:
+		b.Within++
+	default:
+		if b.Above90++; 2*x.wide < x.known {
+			b.Exact++
+		}
+	}
 }
 
 // named returns the name of a load with these settings, or the settings.

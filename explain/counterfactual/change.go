@@ -22,7 +22,8 @@ type Change struct {
 	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
 	Start  time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
 	Gets   cluster.Allocation `json:"-"`
-	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs
+	Each   int                `json:"-"`               // GPUs of the type of Gets that do the work of one that the job counts; 0: one
+	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs; negative: fewer
 	Asked  int                `json:"-"`               // how often the round was decided
 	Tried  []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
 }
@@ -79,7 +80,7 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case JobsEnd:
 		return fmt.Sprintf("it would get %s if %s ended%s%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In), meanwhile(c.Start))
 	case FewerGPUs:
-		return fmt.Sprintf("it would get %s if it asked for %s", amount(c.Gets), gpus(c.GPUs, ""))
+		return fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), gpus(c.GPUs, ""), c.each())
 	case AnotherType:
 		return fmt.Sprintf("it would get %s if it allowed GPUs of type %s", amount(c.Gets), c.Type)
 	case Checkpoints:
@@ -95,13 +96,23 @@ func (c *Change) Text(name func(job.ID) string) string {
 	return "unknown"
 }
 
+// each says how many GPUs do the work of one that a job counts.
+func (c *Change) each() string {
+	if c.Each <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(", for each of which it takes %d of type %s", c.Each, c.Gets.GPUType)
+}
+
 // others says what becomes of the rest of GPUs that are added.
 func (c *Change) others() string {
 	rest := c.GPUs - c.Gets.AllGPUs()
 	switch {
 	case rest <= 0:
 		return ""
-	case c.Others <= 0:
+	case c.Others < 0:
+		return fmt.Sprintf(" (other jobs would get %d fewer, and %d more would be free)", -c.Others, rest-c.Others)
+	case c.Others == 0:
 		return fmt.Sprintf(" (%d more would be free)", rest)
 	case c.Others < rest:
 		return fmt.Sprintf(" (other jobs would get %d more, and %d more would be free)", c.Others, rest-c.Others)

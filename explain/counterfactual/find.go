@@ -91,13 +91,14 @@ func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 		return false
 	}
 	c.Gets = plan.Jobs[s.Index(f.s.Jobs[f.at].ID)].Allocation
+	c.Each = f.s.Jobs[f.at].Equivalent(c.Gets.GPUType)
 	if c.Kind == MoreGPUs {
 		c.Others = f.others(plan)
 	}
 	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
 }
 
-// others returns how many GPUs a plan for the same jobs gives all other jobs more than the round's does, not below 0.
+// others returns how many GPUs a plan for the same jobs gives all other jobs more than the round's does; negative: fewer.
 func (f *finder) others(plan *policy.Plan) int {
 	more := 0
 	for i := range plan.Jobs {
@@ -105,7 +106,7 @@ func (f *finder) others(plan *policy.Plan) int {
 			more += plan.Jobs[i].Allocation.AllGPUs() - f.plan.Jobs[i].Allocation.AllGPUs()
 		}
 	}
-	return max(0, more)
+	return more
 }
 
 // better reports whether a job would rather have b than a: it has none, b is believed to be

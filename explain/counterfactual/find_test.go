@@ -117,6 +117,15 @@ func TestFind_by_known_ends(t *testing.T) {
 	}
 }
 
+// A job that counts 3 t4 as one GPU hears both numbers.
+func TestFind_says_what_a_GPU_stands_for(t *testing.T) {
+	s := waiting([]cluster.Node{{ID: "z", GPUType: "t4", Capacity: cluster.Resources{GPUs: 8}}}, 8)
+	s.Jobs[0].Equivalents = map[cluster.GPUType]int{"t4": 3}
+	if got, want := find(t, s, "a").String(), "it would get 6 t4 GPUs if it asked for 2 GPUs, for each of which it takes 3 of type t4"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // whole makes the first job one of replicas of as many GPUs as it asks for.
 func whole(s *policy.Snapshot) *policy.Snapshot {
 	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"a100": s.Jobs[0].GPUs}
@@ -351,8 +360,15 @@ func TestFind_others(t *testing.T) {
 	if got, want := c.String(), "it would get 2 a100 GPUs if the cluster had 4 more a100 GPUs (other jobs would get 2 more)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	f = &finder{ctx: t.Context(), s: s, plan: gives(0, 2, 0), at: 2, d: decided{gives(0, 0, 2)}}
+	if !f.helps(c, func() *policy.Snapshot { return s }) || c.Others != -2 {
+		t.Errorf("others get %d GPUs more, want 2 fewer", c.Others)
+	}
 	c.GPUs, c.Gets = 14, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 6, GPUType: "t4"}}
-	for others, want := range map[int]string{6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)"} {
+	for others, want := range map[int]string{
+		6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)",
+		-2: " (other jobs would get 2 fewer, and 10 more would be free)",
+	} {
 		if c.Others = others; c.others() != want {
 			t.Errorf("others get %d: %q, want %q", others, c.others(), want)
 		}

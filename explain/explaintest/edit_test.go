@@ -17,6 +17,7 @@ type stated struct {
 	Group  string   `json:"group"`
 	Jobs   []job.ID `json:"jobs"`
 	Rounds int      `json:"rounds"`
+	text   string   // the clause with it
 }
 
 // apply returns a copy of a snapshot with a change for one job made in it; nil if it states none.
@@ -123,14 +124,24 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// smaller returns changes that ask for clearly less than this one does: by two GPUs or more, or by
-// one job.
-func (c *stated) smaller() []stated {
+// smaller returns changes that ask for clearly less than this one does: by two GPUs or more, of any type, by two rounds or more,
+// or by one job.
+func (c *stated) smaller(s *policy.Snapshot, id job.ID) []stated {
 	var all []stated
 	switch c.Kind {
 	case "more GPUs":
 		for n := 1; n <= c.GPUs-2; n++ {
-			all = append(all, stated{Kind: c.Kind, Type: c.Type, GPUs: n})
+			for _, t := range s.Cluster.Types() {
+				all = append(all, stated{Kind: c.Kind, Type: string(t.Type), GPUs: n})
+			}
+		}
+	case "fewer GPUs":
+		for n := least(s.Job(id).Spec) - 1; n >= c.GPUs+2; n-- {
+			all = append(all, stated{Kind: c.Kind, GPUs: n})
+		}
+	case "rounds pass":
+		for n := 1; n <= c.Rounds-2; n++ {
+			all = append(all, stated{Kind: c.Kind, Rounds: n})
 		}
 	case "jobs end":
 		for i := range c.Jobs {
@@ -140,4 +151,15 @@ func (c *stated) smaller() []stated {
 		}
 	}
 	return all
+}
+
+// least returns the fewest GPUs with which a job was submitted.
+func least(spec *job.Spec) int {
+	if !spec.Reservation.IsZero() {
+		return spec.Reservation.GPUs
+	}
+	if spec.Adaptivity&job.GPUCount != 0 {
+		return max(1, spec.MinGPUs)
+	}
+	return max(1, spec.GPUs)
 }

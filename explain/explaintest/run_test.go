@@ -142,9 +142,9 @@ func (r *run) points(seed uint64, most int) []point {
 	return all[:min(most, len(all))]
 }
 
-// decide returns what a job would get in a round with an edited snapshot: a new policy and a new
-// placer are shown all rounds before, and then the edit. It returns nothing if there is no plan.
-func (r *run) decide(t testing.TB, k int, edit *policy.Snapshot, id job.ID) (gets policy.Decision) {
+// decide returns what is decided in a round with an edited snapshot: a new policy and a new placer are shown all rounds
+// before, and then the edit. It returns nil if there is no plan.
+func (r *run) decide(t testing.TB, k int, edit *policy.Snapshot) *policy.Plan {
 	t.Helper()
 	p, placer, err := r.remake.Fresh()
 	if err != nil {
@@ -162,14 +162,9 @@ func (r *run) decide(t testing.TB, k int, edit *policy.Snapshot, id job.ID) (get
 		now, err = plan(t.Context(), p, placer, &then)
 	}
 	if err != nil {
-		return gets
+		return nil
 	}
-	for i, j := range edit.Jobs {
-		if j.ID == id {
-			gets = now.Jobs[i]
-		}
-	}
-	return gets
+	return now
 }
 
 // plan asks a policy and a placer for a plan that keeps the rules.

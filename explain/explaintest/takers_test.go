@@ -56,17 +56,24 @@ func (x *round) losses() map[job.ID][]loss {
 	return all
 }
 
-// TestWhoGotTheGPUs compares the pages of jobs that lost GPUs to others with snapshots and plans.
+// mostLosers is how many pages of a run are read.
+const mostLosers = 20
+
+// TestWhoGotTheGPUs compares the pages of jobs that lost GPUs to others with snapshots and plans: of every policy on one trace, or on
+// all with OXGANG_LONG.
 func TestWhoGotTheGPUs(t *testing.T) {
 	seed := draws.Seed(t)
 	pages := 0
-	for _, name := range policies {
+	for _, x := range pairs() {
+		if x.trace != "overload" && !draws.Long() {
+			continue
+		}
 		of := 0
-		r := simulate(t, name, "overload", fmt.Sprint(seed%1000+1))
+		r := simulate(t, x.policy, x.trace, fmt.Sprint(seed%1000+1))
 		for _, k := range rand.New(rand.NewPCG(seed, 2)).Perm(len(r.all)) {
 			lost := r.all[k].losses()
 			for _, loser := range slices.Sorted(maps.Keys(lost)) {
-				if of < 8 {
+				if of < mostLosers {
 					pages, of = pages+1, of+1
 					r.named(t, k, loser, lost[loser])
 				}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
@@ -161,14 +162,14 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	return all
 }
 
-// clause returns a change in words, with the name of a job in place of its ID. It leaves out
+// clause returns a change in words, with jobs as pages call them. It leaves out
 // how long it is until that job ends: the clause is read later, and beside it the end.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
 	then.In, then.Start = -1, 0
 	return then.Text(func(id job.ID) string {
 		if j := s.Job(id); j != nil {
-			return j.Name
+			return explain.Called(j.Spec)
 		}
 		return string(id)
 	})

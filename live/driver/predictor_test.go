@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func full(t *testing.T, waiting int) *policy.Snapshot {
 	}
 	s := &policy.Snapshot{Now: start, Round: 7, Length: time.Minute, Cluster: c}
 	for i := range 1 + waiting {
-		id := job.ID("uid-" + string(rune('a'+i)))
+		id := uid(i)
 		spec := &job.Spec{
 			ID: id, Name: "team/" + string(rune('a'+i)), GPUs: 3, MinGPUs: 3, MaxGPUs: 3, Adaptivity: job.Rigid, Target: 1800,
 			NonPreemptive: true, Batch: job.BatchLimits{Init: 1, Max: 1}, BatchSize: 1,
@@ -61,6 +62,9 @@ func kept(s *policy.Snapshot) *policy.Plan {
 	}
 	return p
 }
+
+// uid returns an ID as a control plane makes them.
+func uid(i int) job.ID { return job.ID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i)) }
 
 func fifo() (policy.Policy, placement.Placer, error) { return NewPolicy("fifo", nil) }
 
@@ -99,7 +103,7 @@ func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	holds, waits := all["uid-a"], all["uid-b"]
+	holds, waits := all[uid(0)], all[uid(1)]
 	if holds.Unblock != "" || !holds.From.Equal(start) || holds.ETA.Start.Why != whatif.Known || holds.ETA.Start.Early != 0 {
 		t.Errorf("of the job that runs: %+v, want that it has started", holds)
 	}
@@ -153,12 +157,12 @@ func TestPredictor_survives_its_policy(t *testing.T) {
 			if err := p.look(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			before := p.predictions()["uid-b"]
+			before := p.predictions()[uid(1)]
 			fresh = test.fresh
 			next := full(t, 1)
 			p.Round(next, kept(next), nil)
 			_ = p.look(t.Context()) // what it returns is for the log
-			if after := p.predictions()["uid-b"]; before.Unblock == "" || after.Unblock != before.Unblock {
+			if after := p.predictions()[uid(1)]; before.Unblock == "" || after.Unblock != before.Unblock {
 				t.Errorf("unblock %q, want %q as before", after.Unblock, before.Unblock)
 			}
 		})
@@ -190,7 +194,7 @@ func TestPredictor_rests_where_nothing_happens(t *testing.T) {
 		{"nothing but time", nil, nil, time.Second, false},
 		{"a job was submitted", scheduler.Submitted{Spec: s.Jobs[1].Spec}, nil, time.Second, true},
 		{"that was looked at", nil, nil, time.Second, false},
-		{"the round does something", nil, []scheduler.Action{scheduler.Preempt{Job: "uid-a"}}, time.Second, true},
+		{"the round does something", nil, []scheduler.Action{scheduler.Preempt{Job: uid(0)}}, time.Second, true},
 		{"nothing for long", nil, nil, quietLook, true},
 		{"nothing again", nil, nil, time.Second, false},
 	} {

@@ -112,11 +112,49 @@ func TestQuantile_with_open(t *testing.T) {
 		e := math.Log(float64(min(i, 5)))
 		all = append(all, observation{[3]float64{e, e, e}, 1, i <= 5})
 	}
-	if got := math.Exp(quantile(all, 1, 0.5)); math.Abs(got-5) > 1e-9 {
-		t.Errorf("median %v, want 5", got)
+	d := distributionOf(all, 1)
+	if got, _ := d.upper(0.5); math.Abs(math.Exp(got)-5) > 1e-9 {
+		t.Errorf("median %v, want 5", math.Exp(got))
 	}
-	if got := math.Exp(quantile(all, 1, 0.2)); math.Abs(got-2) > 1e-9 {
-		t.Errorf("fifth %v, want 2", got)
+	if got, below := d.lower(0.2); math.Abs(math.Exp(got)-3) > 1e-9 || math.Abs(below-0.2) > 1e-9 {
+		t.Errorf("fifth %v with %v below, want 3 with a fifth below", math.Exp(got), below)
+	}
+}
+
+// TestBetween: a range leaves out a tenth of the errors on each side; where exact predictions leave fewer out on one side, the other
+// side leaves out more, whichever side that is, so that it is no wider than it need be.
+func TestBetween(t *testing.T) {
+	of := func(mirror bool, values ...float64) (low, high distribution) {
+		var all []observation
+		for _, e := range values {
+			if mirror {
+				e = -e
+			}
+			all = append(all, observation{[3]float64{e, e, e}, 1, true})
+		}
+		return distributionOf(all, 0), distributionOf(all, 2)
+	}
+	exact := func(n int, others ...float64) []float64 { return append(slices.Repeat([]float64{0}, n), others...) }
+	for _, test := range []struct {
+		name     string
+		values   []float64
+		from, to float64
+	}{
+		{"all differ", []float64{-5, -4, -3, -2, -1, 1, 2, 3, 4, 5}, -4, 4},
+		{"most are exact", exact(14, 1, 2, 3, 4, 5, 6), 0, 2},
+		{"nearly all are exact", exact(16, -1, 1, 2, 3), 0, 0},
+		{"all are exact", exact(14), 0, 0},
+	} {
+		for _, mirror := range []bool{false, true} {
+			low, high := of(mirror, test.values...)
+			from, to := between(low, high, 0.8)
+			if mirror {
+				from, to = -to, -from
+			}
+			if from != test.from || to != test.to {
+				t.Errorf("%s, mirrored %v: from %v to %v, want from %v to %v", test.name, mirror, from, to, test.from, test.to)
+			}
+		}
 	}
 }
 

@@ -19,7 +19,9 @@
 //	high = log(actual / later guess)
 //
 // The range of a new guess goes from the earlier guess times exp(10 % quantile of low) to the later
-// guess times exp(90 % quantile of high). Its middle is the mean of both times exp(median of mid).
+// guess times exp(90 % quantile of high). Its middle is the mean of both times exp(median of mid). Where many errors are the
+// same, as those of predictions that are exact to the round, fewer than 10 % may be left out on one side; then as many more
+// are left out on the other, if that makes the range narrower.
 // If the errors of the new guess are like those before (formally: exchangeable with them), the range
 // holds with 80 %, whatever the simulation is worth. A guess whose two times are far apart has a wide
 // range, so that widths differ from job to job. Every time has one round added before it is divided:

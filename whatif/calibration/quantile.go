@@ -38,7 +38,7 @@ type observation struct {
 }
 
 // quantiles returns the quantiles of the errors of guesses like this one: the low one of the early
-// guess, the median of the mean, and the high one of the late guess.
+// guess, the median of the mean, and the high one of the late guess; see between.
 func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]float64 {
 	if !now.Equal(r.asOf) {
 		r.asOf = now
@@ -52,12 +52,10 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 	length := float64(band) / perBand // the logarithm of the length in rounds
 	all := r.own(now, p, length)
 	all = append(all, r.others(p, length)...)
-	var m [3]float64
-	for i, q := range [3]float64{(1 - share) / 2, 0.5, (1 + share) / 2} {
-		m[i] = quantile(all, i, q)
-	}
-	r.marks[at] = m
-	return m
+	low, high := between(distributionOf(all, 0), distributionOf(all, 2), share)
+	middle, _ := distributionOf(all, 1).upper(0.5)
+	r.marks[at] = [3]float64{low, middle, high}
+	return r.marks[at]
 }
 
 // own returns the errors of this run's predictions of about a length, a logarithm. All of one job together weigh
@@ -119,10 +117,14 @@ func (r *Record) others(p Phase, length float64) []observation {
 
 func weight(apart float64) float64 { return math.Exp(-apart * apart / (2 * bandwidth * bandwidth)) }
 
-// quantile returns the least error e such that, by the product-limit estimate, a share of q of the
-// errors is at most e. If the largest errors are those of open predictions, so that no such e is
-// known, it returns the largest.
-func quantile(all []observation, which int, q float64) float64 {
+// A step is an error, and the share of all errors that are above it.
+type step struct{ error, above float64 }
+
+// A distribution is the steps of errors, in ascending order, each error once. The last may be above all that are known: then its share is not 0.
+type distribution []step
+
+// distributionOf returns the product-limit estimate of the distribution of errors.
+func distributionOf(all []observation, which int) (d distribution) {
 	slices.SortFunc(all, func(a, b observation) int {
 		if c := cmp.Compare(a.errors[which], b.errors[which]); c != 0 || a.known == b.known {
 			return c
@@ -133,19 +135,74 @@ func quantile(all []observation, which int, q float64) float64 {
 	for _, x := range all {
 		left += x.weight
 	}
-	above := 1.0 // estimated share of the errors above the present one
+	above := 1.0
 	for _, x := range all {
 		if x.known {
-			if above *= max(0, 1-x.weight/left); above <= 1-q+1e-9 {
-				return x.errors[which]
-			}
+			above *= max(0, 1-x.weight/left)
+			d = d.until(x.errors[which], above)
 		}
 		left -= x.weight
 	}
-	if len(all) == 0 {
-		return 0
+	if n := len(all); n > 0 && !all[n-1].known {
+		d = d.until(all[n-1].errors[which], above)
 	}
-	return all[len(all)-1].errors[which]
+	return d
+}
+
+// until returns the distribution up to an error, which may be the last one again.
+func (d distribution) until(e, above float64) distribution {
+	if n := len(d); n > 0 && d[n-1].error == e {
+		d[n-1].above = above
+		return d
+	}
+	return append(d, step{e, above})
+}
+
+// rounding is how far sums of shares are off.
+const rounding = 1e-9
+
+// upper returns the least error that no more than a share of the errors is above, and how many are. If the largest
+// errors are those of open predictions, so that no such error is known, it returns the largest.
+func (d distribution) upper(share float64) (e, above float64) {
+	for _, x := range d {
+		if x.above <= share+rounding {
+			return x.error, x.above
+		}
+	}
+	if len(d) == 0 {
+		return 0, share
+	}
+	return d[len(d)-1].error, share
+}
+
+// lower returns the largest error that no more than a share of the errors is below, and how many are.
+func (d distribution) lower(share float64) (e, below float64) {
+	for i, x := range d {
+		smaller := 0.0
+		if i > 0 {
+			smaller = 1 - d[i-1].above
+		}
+		if smaller > share+rounding {
+			break
+		}
+		e, below = x.error, smaller
+	}
+	return e, below
+}
+
+// between returns a low and a high error between which a share of the errors is. On each side it leaves out half of the
+// rest. Where many errors are the same, as those of exact predictions, fewer are left out on that side, and as
+// many more on the other: of both ways to do so it takes the narrower one.
+func between(low, high distribution, share float64) (from, to float64) {
+	rest := 1 - share
+	from, below := low.lower(rest / 2)
+	to, above := high.upper(rest / 2)
+	after, _ := low.lower(rest - above)
+	before, _ := high.upper(rest - below)
+	if before-from <= to-after {
+		return from, before
+	}
+	return after, to
 }
 
 // A before is the errors of one prediction of another run, and its length.

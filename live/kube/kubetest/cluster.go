@@ -91,7 +91,7 @@ func (t *Cluster) uid() types.UID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serial++
-	return types.UID(fmt.Sprintf("uid-%d", t.serial))
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.serial))
 }
 
 // Create makes an object, with a uid and a time.
