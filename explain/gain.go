@@ -37,12 +37,18 @@ func grew(s *explainContext) string {
 // moved says why a job is on other GPUs: because it gains goodput, or else because these GPUs cost
 // less, or else because of the plan for all jobs together.
 func moved(s *explainContext) string {
-	verb := "another GPU type takes"
-	if s.holds.GPUType == s.why.Config.GPUType {
+	verb, fewer := "another GPU type takes", s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
+	switch {
+	case fewer:
+		verb = "fewer GPUs take"
+	case s.holds.GPUType == s.why.Config.GPUType:
 		verb = "other nodes take"
 	}
 	if text, ok := gained(s, verb); ok {
 		return text
+	}
+	if fewer && s.why.Limit > 0 {
+		return "fewer GPUs are as good for it" + outcome(s)
 	}
 	was, before := s.cost(s.why.Config)
 	is, after := s.cost(s.holds)

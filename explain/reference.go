@@ -67,7 +67,7 @@ var references = map[policy.Kind]Reference{
 		Why:     policy.Reason{Config: configured(1, 4, "a100"), Value: 0.6, Limit: 0.9},
 	},
 	policy.Moved: {
-		Means:   "it goes to another GPU type, or to other nodes",
+		Means:   "it goes to another GPU type, to other nodes, or to fewer GPUs that are as good for it",
 		Numbers: "what it had; its relative speed now and before",
 		Why:     policy.Reason{Config: configured(1, 4, "t4"), Value: 3, Limit: 1.5},
 	},

@@ -25,6 +25,8 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a tie with GPUs free":   {policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 1}, none, "as they cost today, so a plan may leave it out"},
 		"a move that costs less": {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "a100"), Value: 8.87, Limit: 13.3}, four, "it leaves GPUs that are worth more to others: by today's prices 4 times as much as what it gets (its speed falls from 13.3 to 8.87 times that on the least it runs on)"},
 		"a move for nothing":     {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "the plan for all jobs together moves it, no gain of its own (its speed stays 4 times that on the least it runs on)"},
+		"fewer that are as good": {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "t4"), Value: 2, Limit: 2}, four, "fewer GPUs are as good for it (its speed stays 2 times that on the least it runs on)"},
+		"fewer that are better":  {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "t4"), Value: 3, Limit: 2}, four, "fewer GPUs take its speed from 2 to 3 times that"},
 		"a move to other nodes":  {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 3}, four, "other nodes take its speed from 3 to 4 times that"},
 		"growth that is a move":  {policy.Reason{Kind: policy.Grown, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "the plan for all jobs together moves it, no gain of its own (its speed stays 4 times that on the least it runs on)"},
 		"growth without numbers": {policy.Reason{Kind: policy.Grown, Config: config(1, 1, "t4")}, four, "its policy has more GPUs for it"},

@@ -112,6 +112,7 @@ func (w *World) greet(e *entry, h *agentapi.Hello) {
 		e.said.Progress = h.Restored.Progress
 	}
 	if w.describe(e); planned {
+		e.greets = false
 		w.events.Emit(scheduler.Reported{Report: e.resumed()})
 	}
 }

@@ -46,6 +46,7 @@ type entry struct {
 	said      said.Record   // by its program
 	starts    agentapi.Mean // how long they took, from plan to training
 	up        time.Time     // when the present start was seen to run
+	greets    bool          // its program has yet to say hello; until then the scheduler takes it to start
 	heard     time.Time     // when its program said something last; zero: it has not yet
 	silent    bool          // it has not for long
 }

@@ -81,8 +81,8 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	case runs:
 		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
 		e.up = time.Now()
-		if as == submitted && o.At.Sub(j.Start) < justStarted {
-			e.held.since = e.up
+		if o.At.Sub(j.Start) < justStarted {
+			status.Phase = w.begins(e, as)
 		}
 	case stops:
 		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
@@ -96,6 +96,17 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 // justStarted is how long ago Slurm started, by its clock, a job whose start is measured though it was not planned. One that has run for longer
 // begins to take part now, and when its program says so has nothing to do with its start.
 const justStarted = 30 * time.Second
+
+// begins notes that a job was started just now, and not by a plan, and returns its phase.
+func (w *World) begins(e *entry, as arrival) job.Phase {
+	if as == submitted {
+		e.held.since = e.up
+	}
+	if e.greets = w.awaits(e); e.greets {
+		return job.Restoring
+	}
+	return job.Running
+}
 
 // update takes over what was observed of a job.
 func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
@@ -137,14 +148,21 @@ func (w *World) older(e *entry) {
 	e.notBefore, e.why = time.Now().Add(backoff), why
 }
 
-// runs tells the scheduler, once for each start, that a job trains.
+// runs tells the scheduler, once for each start, that a job trains: if its program will say hello, when it does.
 func (w *World) runs(e *entry) {
 	if e.trains == e.held.generation {
 		return
 	}
 	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
 	e.up, e.heard, e.silent = time.Now(), time.Time{}, false
-	w.events.Emit(scheduler.Reported{Report: e.resumed()})
+	if e.greets = w.awaits(e); !e.greets {
+		w.events.Emit(scheduler.Reported{Report: e.resumed()})
+	}
+}
+
+// awaits reports whether the program of a job is to say hello, and has not since its start.
+func (w *World) awaits(e *entry) bool {
+	return w.o.Agents != "" && e.seen.Token != "" && (e.said.Hello == nil || e.said.Hello.Generation != e.seen.Restarts+1)
 }
 
 // over tells the scheduler how a job ended.

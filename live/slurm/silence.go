@@ -4,7 +4,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
 )
+
+// helloWithin is how long a program that has a token may take from when its job runs until it says hello: then the scheduler takes it to train,
+// and may resize it by its time limit. A start takes a quarter of a minute where it was measured (docs/experiments/slurm-resize.md).
+const helloWithin = 2 * time.Minute
 
 // listen notices jobs that run as planned and whose programs, which have tokens, have said nothing for
 // Options.Silence: since they started, or since they spoke last. It says so in the log and, by Steps, in the job's
@@ -16,6 +21,10 @@ func (w *World) listen(now time.Time) {
 		return
 	}
 	for _, e := range w.order {
+		if e.greets && !e.ended && now.Sub(e.up) >= helloWithin { // perhaps it has no client
+			e.greets = false
+			w.events.Emit(scheduler.Reported{Report: e.resumed()})
+		}
 		last := e.up
 		if e.heard.After(last) {
 			last = e.heard

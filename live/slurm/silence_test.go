@@ -8,10 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/token"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 // A listener is a World whose log is kept.
@@ -124,6 +127,87 @@ func TestSilence_of_whom(t *testing.T) {
 		time.Sleep(time.Hour)
 		if m := d.slurm.Job(d.ids["a"]).AdminComment; strings.Contains(m, "silent") {
 			t.Errorf("a job without a token has the mark %q", m)
+		}
+	})
+}
+
+// A job whose program has a token starts until that says hello, or has not for two minutes: meanwhile it is not known to train, so that no policy
+// stops it for another size.
+func TestSilence_starts_until_hello(t *testing.T) {
+	for _, says := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := twoNodes()
+			o := options(s)
+			o.Agents = "/share"
+			w, err := Open(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := speaking(s, "ann", token.New("ann"), 2)
+			if err := w.pass(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ev, _, err := w.take(time.Now())
+			if r, is := ev.(scheduler.Restored); err != nil || !is || r.Status.Phase != job.Restoring {
+				t.Fatalf("got %+v, %v, want a job that starts", ev, err)
+			}
+			time.Sleep(helloWithin - time.Second)
+			if err := w.pass(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, reported := heard(w); len(reported) > 0 {
+				t.Errorf("%v is reported before anybody has said anything", reported)
+			}
+			if says {
+				_, err = w.Agents().Hello(t.Context(), observe.JobID(id), hello(1, 2, nil))
+			} else {
+				time.Sleep(time.Second)
+				err = w.pass(t.Context())
+			}
+			if _, reported := heard(w); err != nil || len(reported) != 1 {
+				t.Errorf("%v reported, %v, want that it trains, once", reported, err)
+			}
+		})
+	}
+}
+
+// The same of a job that the scheduler starts.
+func TestSilence_planned_starts_until_hello(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := twoNodes()
+		o := options(s)
+		o.Agents = "/share"
+		w, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := s.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4;token=" + token.Digest(token.New("ann")), PerNode: 2, Work: hours, Begin: time.Minute})
+		passed(t, w) // it is held
+		passed(t, w)
+		gpus := cluster.Resources{GPUs: 2}
+		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
+			Job: observe.JobID(id), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}},
+			Placement: cluster.Placement{{Node: "n1", Resources: gpus}},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		for s.Job(id).State != client.Running {
+			time.Sleep(10 * time.Second)
+			if err := w.pass(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, reported := heard(w); len(reported) > 0 {
+			t.Errorf("%v is reported before anybody has said anything", reported)
+		}
+		if _, err := w.Agents().Hello(t.Context(), observe.JobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, reported := heard(w); len(reported) != 1 {
+			t.Errorf("%v reported, want that it trains, once", reported)
 		}
 	})
 }

@@ -26,7 +26,7 @@ const change = (c: Change, of: { begun: string; live: boolean }): HTMLElement =>
 function spent(life: Story | undefined): string | undefined {
   const t = life?.totals;
   if (!t) return undefined;
-  return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
+  return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
 }
 
 // nowOf returns the present, or the end of the recording, in the time of a job's life.

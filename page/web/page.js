@@ -162,7 +162,7 @@
   function spent(life) {
     const t = life?.totals;
     if (!t) return void 0;
-    return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
+    return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
   }
   var nowOf = (page, overview2) => overview2.live ? overview2.at + (Date.parse(overview2.begun) - Date.parse(page.begun)) / 1e3 : overview2.last;
   function line(changes, now) {

@@ -200,8 +200,8 @@ func (r *Row) believed(i int) (goodput, speed float64) {
 	case r.job.Perf != nil:
 		g, speed := Goodput(r.job, r.columns[i].Configuration)
 		return max(0, g), speed
-	case r.least(i) || !r.job.Adaptivity.Has(job.GPUCount):
-		return 1, 1 // nothing is known: it runs equally well with the fewest GPUs of every type
+	case r.least(i) || i == r.held || !r.job.Adaptivity.Has(job.GPUCount):
+		return 1, 1 // nothing is known: it runs equally well with the fewest GPUs of every type, and no worse with what it holds
 	}
 	return 0, 0
 }

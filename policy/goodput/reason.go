@@ -71,8 +71,8 @@ func (p *Program) whySize(r *Row, column int) policy.Reason {
 	switch {
 	case now == before:
 		return p.whyKept(r, column)
-	case now.GPUType != before.GPUType, now.GPUs == before.GPUs: // or as many on other nodes
-		why.Kind = policy.Moved
+	case now.GPUType != before.GPUType, now.GPUs == before.GPUs, why.Value >= why.Limit && now.GPUs < before.GPUs:
+		why.Kind = policy.Moved // to as many on other nodes, or to fewer that are as good for it as those before, or may not have them any more
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
 	default:

@@ -82,7 +82,8 @@ type staleRow struct {
 // compare gives the row its job, and returns what of the row that makes stale.
 func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	other := r.job == nil || r.job.Spec != j.Spec || r.job.Limits != j.Limits || !r.laid
-	model := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity
+	model := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity ||
+		j.Perf == nil && r.limits.held != j.Allocation.Configuration // what is believed then depends on what it holds
 	r.job = j
 	now := r.limits
 	if j.Phase != job.Profiling { // until then the row is not used

@@ -321,3 +321,22 @@ func TestPolicy_begins_in_the_middle(t *testing.T) {
 		}
 	}
 }
+
+// A job of whose speed nothing is known keeps what it holds: to stop it for fewer GPUs, which nobody else wants, costs a restart.
+func TestPlan_of_fewer(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 1, 4)
+	w.submit("a", 2, time.Hour, func(s *job.Spec) {
+		s.MinGPUs, s.MaxGPUs, s.Adaptivity, s.Batch = 2, 4, job.GPUCount|job.AnyGPUType, job.BatchLimits{Init: 64, Max: 64, LocalMin: 1, LocalMax: map[cluster.GPUType]int{"a100": 64}}
+	})
+	j := w.s.Jobs[0]
+	j.Perf, j.Phase, j.Since = nil, job.Running, w.s.Now
+	j.Allocation = cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "a100"}}
+	j.Placement = cluster.Placement{{Node: "a100-0", Resources: cluster.Resources{GPUs: 4}}}
+	plan, err := w.p.Plan(t.Context(), w.s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Jobs[0]; got.Allocation.GPUs != 4 {
+		t.Errorf("it gets %d GPUs, %+v, want the 4 that it has", got.Allocation.GPUs, got.Why)
+	}
+}
