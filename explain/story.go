@@ -89,9 +89,9 @@ type Totals struct {
 	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording
 	Outcome   string           `json:"outcome,omitempty"` // how it ended; without Ended: before the recording
 	Profiling journal.Seconds  `json:"profiling"`
-	Waiting   journal.Seconds  `json:"waiting"` // with neither GPUs nor profiling
-	Holding   journal.Seconds  `json:"holding"` // with GPUs
-	GPUHours  float64          `json:"gpu_hours"` // of Holding: as the ledger's "held", without profiling and what is idle from its end to that of the round
+	Waiting   journal.Seconds  `json:"waiting"`    // with neither GPUs nor profiling
+	Holding   journal.Seconds  `json:"holding"`    // with GPUs
+	GPUHours  float64          `json:"gpu_hours"`  // of Holding: as the ledger's "held", without profiling and what is idle from its end to that of the round
 	Restarts  int              `json:"restarts"`   // starts after the first
 	LostHours float64          `json:"lost_hours"` // GPU-hours that it held after starts and restarts until training began
 }
