@@ -196,7 +196,7 @@ func (c *churn) job() *batchv1.Job {
 	name := fmt.Sprintf("churn-%05d", c.made)
 	c.made++
 	if shape[1] == 4 {
-		return e2e.Job(name, "train", 1, 4, map[string]string{v1alpha1.MinGPUs: "1", v1alpha1.MaxGPUs: "8", v1alpha1.ResizeBy: "Restart"})
+		return e2e.Job(name, "train", 1, 4, map[string]string{v1alpha1.MinGPUs: "4", v1alpha1.MaxGPUs: "16", v1alpha1.ResizeBy: "Restart"})
 	}
 	return e2e.Job(name, "train", shape[0], shape[1], nil)
 }
