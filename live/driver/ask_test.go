@@ -35,7 +35,7 @@ func TestAsk_disturbs_nothing(t *testing.T) {
 		return d.Predictions()
 	}
 	before, was, plan := expects(), full(t, 2), kept(s)
-	a, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-a"})
+	a, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAsk_disturbs_nothing(t *testing.T) {
 	if h := a.Jobs[0]; h.Sooner() < 9*time.Minute || h.StartsSooner() != h.Sooner() {
 		t.Errorf("%+v: %v sooner, want the ten minutes that the other takes, but for the time to the next round", h, h.Sooner())
 	}
-	last, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-c"})
+	last, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(2)})
 	if err != nil || last.Same != 2 || last.Sooner+last.Later+last.StartSooner+last.StartLater != 0 {
 		t.Errorf("%v, %+v, want that nothing changes for those before it", err, last)
 	}
@@ -67,12 +67,12 @@ func TestAsk_survives_its_policy(t *testing.T) {
 		func() (policy.Policy, placement.Placer, error) { return nil, nil, errors.New("seeded") },
 	} {
 		fresh = bad
-		if _, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-a"}); err == nil || !strings.Contains(err.Error(), "seeded") {
+		if _, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)}); err == nil || !strings.Contains(err.Error(), "seeded") {
 			t.Errorf("%v, want what was seeded", err)
 		}
 	}
 	fresh = fifo
-	if _, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-a"}); err != nil {
+	if _, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -99,7 +99,7 @@ func slowly(t *testing.T, takes time.Duration) *Driver {
 // Where there is no time for both, half of it is for the state as it would be.
 func TestAsk_halves_its_time(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err := slowly(t, 200*time.Millisecond).Ask(t.Context(), whatif.Question{Cancel: "uid-a"})
+		a, err := slowly(t, 200*time.Millisecond).Ask(t.Context(), whatif.Question{Cancel: uid(0)})
 		if err != nil || a.Jobs[0].Before.Why != whatif.Beyond || a.Jobs[0].After.Why != whatif.Known {
 			t.Errorf("%v, %+v, want that the end is not found as it is, and is found as it would be", err, a)
 		}
@@ -111,13 +111,13 @@ func TestAsk_has_a_bound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := slowly(t, time.Second)
 		began := time.Now()
-		a, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-a"})
+		a, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)})
 		if took := time.Since(began); err != nil || took > longestAnswer+2*time.Second || a.Unknown != 1 {
 			t.Errorf("%v after %v: %+v, want an answer that knows no end", err, took, a)
 		}
 		d.asked <- struct{}{} // somebody asks, and does not end
 		began = time.Now()
-		if _, err := d.Ask(t.Context(), whatif.Question{Cancel: "uid-a"}); !errors.Is(err, ErrBusy) || time.Since(began) != longestAnswer {
+		if _, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)}); !errors.Is(err, ErrBusy) || time.Since(began) != longestAnswer {
 			t.Errorf("%v after %v, want that it is busy after %v", err, time.Since(began), longestAnswer)
 		}
 	})
