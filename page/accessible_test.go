@@ -71,6 +71,9 @@ var looks = []struct {
 // In light and dark and at all widths nothing is found that keeps somebody from using the page, and nothing is wider than the window:
 // as it is opened, with a job and an answer, and with the question before a job is cancelled.
 func TestBrowser_accessible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at the page in each width and theme")
+	}
 	ctx := chromium.Open(t)
 	_, s := fullServed(t)
 	for _, l := range looks {

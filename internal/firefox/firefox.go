@@ -32,6 +32,9 @@ type Browser struct {
 // Open starts a browser that ends with the test. It skips the test where there is no Firefox.
 func Open(t testing.TB) *Browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("its start takes seconds")
+	}
 	path := installed()
 	if path == "" {
 		t.Skip("no Firefox: apt-get install firefox-esr")
