@@ -93,8 +93,8 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	w.events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
-// justStarted is how long ago Slurm started, by its clock, a job whose start is measured though it was not planned. One that has run for longer
-// begins to take part now, and when its program says so has nothing to do with its start.
+// justStarted bounds how long ago, by Slurm's clock, a job was started that counts as starting when it is first seen. One that has run for longer
+// only begins to take part now: what its program says next says nothing of its start.
 const justStarted = 30 * time.Second
 
 // begins notes that a job was started just now, and not by a plan, and returns its phase.

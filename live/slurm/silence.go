@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// helloWithin is how long a program that has a token may take from when its job runs until it says hello: then the scheduler takes it to train,
-// and may resize it by its time limit. A start takes a quarter of a minute where it was measured (docs/experiments/slurm-resize.md).
+// helloWithin is how long a program that has a token may run before it says hello. After that its job counts as training, and may be resized by
+// its time limit: perhaps it has no client. Starts took 17 to 35 s where they were measured (docs/experiments/slurm-resize.md).
 const helloWithin = 2 * time.Minute
 
 // listen notices jobs that run as planned and whose programs, which have tokens, have said nothing for

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/scheduler"
@@ -131,41 +132,72 @@ func TestSilence_of_whom(t *testing.T) {
 	})
 }
 
-// A job whose program has a token starts until that says hello, or has not for two minutes: meanwhile it is not known to train, so that no policy
-// stops it for another size.
+// spoken opens a World whose programs with tokens speak to it, and which keeps what they say in a folder.
+func spoken(t *testing.T, s *slurmtest.Slurm, folder said.Folder) *World {
+	t.Helper()
+	o := options(s)
+	o.Agents, o.Said = "/share", folder
+	w, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// phaseOf returns the phase with which the scheduler hears first of the only job.
+func phaseOf(t *testing.T, w *World) job.Phase {
+	t.Helper()
+	if err := w.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ev, _, err := w.take(time.Now())
+	r, is := ev.(scheduler.Restored)
+	if err != nil || !is {
+		t.Fatalf("got %+v, %v, want a job that runs", ev, err)
+	}
+	return r.Status.Phase
+}
+
+// unheard fails if a job is said to train.
+func unheard(t *testing.T, w *World) {
+	t.Helper()
+	if err := w.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, reported := heard(w); len(reported) > 0 {
+		t.Errorf("%v is reported before anybody has said anything", reported)
+	}
+}
+
+// A job whose program has a token is starting until the program says hello, or has said nothing for two minutes. Until then it is not known to
+// train, so that no policy stops it for another size. The next scheduler knows that it has said hello.
 func TestSilence_starts_until_hello(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			s := twoNodes()
-			o := options(s)
-			o.Agents = "/share"
-			w, err := Open(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s, folder := twoNodes(), said.Folder(t.TempDir())
+			w := spoken(t, s, folder)
 			id := speaking(s, "ann", token.New("ann"), 2)
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
+			if got := phaseOf(t, w); got != job.Restoring {
+				t.Fatalf("it is %v, want that it starts", got)
 			}
-			ev, _, err := w.take(time.Now())
-			if r, is := ev.(scheduler.Restored); err != nil || !is || r.Status.Phase != job.Restoring {
-				t.Fatalf("got %+v, %v, want a job that starts", ev, err)
-			}
-			time.Sleep(helloWithin - time.Second)
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if _, reported := heard(w); len(reported) > 0 {
-				t.Errorf("%v is reported before anybody has said anything", reported)
-			}
+			var err error
 			if says {
+				time.Sleep(time.Second)
+				unheard(t, w)
 				_, err = w.Agents().Hello(t.Context(), observe.JobID(id), hello(1, 2, nil))
 			} else {
+				time.Sleep(helloWithin - time.Second)
+				unheard(t, w)
 				time.Sleep(time.Second)
 				err = w.pass(t.Context())
 			}
 			if _, reported := heard(w); err != nil || len(reported) != 1 {
 				t.Errorf("%v reported, %v, want that it trains, once", reported, err)
+			}
+			if says {
+				if got := phaseOf(t, spoken(t, s, folder)); got != job.Running {
+					t.Errorf("to the next scheduler it is %v, want that it trains", got)
+				}
 			}
 		})
 	}
@@ -175,34 +207,22 @@ func TestSilence_starts_until_hello(t *testing.T) {
 func TestSilence_planned_starts_until_hello(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := twoNodes()
-		o := options(s)
-		o.Agents = "/share"
-		w, err := Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := s.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4;token=" + token.Digest(token.New("ann")), PerNode: 2, Work: hours, Begin: time.Minute})
+		w := spoken(t, s, "")
+		digest := token.Digest(token.New("ann"))
+		id := s.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4;token=" + digest, PerNode: 2, Work: hours, Begin: time.Minute})
 		passed(t, w) // it is held
 		passed(t, w)
-		gpus := cluster.Resources{GPUs: 2}
 		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
 			Job: observe.JobID(id), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}},
-			Placement: cluster.Placement{{Node: "n1", Resources: gpus}},
+			Placement: cluster.Placement{{Node: "n1", Resources: cluster.Resources{GPUs: 2}}},
 		}}); err != nil {
 			t.Fatal(err)
 		}
 		for s.Job(id).State != client.Running {
 			time.Sleep(10 * time.Second)
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			unheard(t, w)
 		}
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, reported := heard(w); len(reported) > 0 {
-			t.Errorf("%v is reported before anybody has said anything", reported)
-		}
+		unheard(t, w)
 		if _, err := w.Agents().Hello(t.Context(), observe.JobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func (p *Program) whySize(r *Row, column int) policy.Reason {
 	case now == before:
 		return p.whyKept(r, column)
 	case now.GPUType != before.GPUType, now.GPUs == before.GPUs, why.Value >= why.Limit && now.GPUs < before.GPUs:
-		why.Kind = policy.Moved // to as many on other nodes, or to fewer that are as good for it as those before, or may not have them any more
+		why.Kind = policy.Moved // as many are on other nodes; fewer are as good for it
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
 	default:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -173,7 +172,7 @@ func (c *churn) exits(ctx context.Context, j *batchv1.Job) error {
 		return nil
 	}
 	for i := range pods.Items {
-		if err := c.Exit(ctx, &pods.Items[i], 0); client.IgnoreNotFound(err) != nil && !strings.Contains(err.Error(), "not found") {
+		if err := c.Exit(ctx, &pods.Items[i], 0); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
