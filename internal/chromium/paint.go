@@ -22,8 +22,8 @@ type Paints struct {
 // watching keeps the times of a page, from its start on, in a variable of its own.
 const watching = `const paints = {first: 0, rows: 0, changed: [], painted: []}; let cause = 0;
 new PerformanceObserver(l => l.getEntries().forEach(e => { if (e.name === "first-contentful-paint") paints.first = e.startTime; })).observe({type: "paint", buffered: true});
-const Events = EventSource;
-window.EventSource = class extends Events { constructor(u) { super(u); this.addEventListener("message", () => { cause ||= performance.now(); }); } };
+const Source = EventSource;
+window.EventSource = class extends Source { constructor(u) { super(u); this.addEventListener("message", () => { cause ||= performance.now(); }); } };
 addEventListener("input", () => { cause ||= performance.now(); }, true);
 addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
   const began = cause, at = performance.now();

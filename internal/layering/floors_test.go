@@ -154,6 +154,7 @@ var rooms = []room{
 	{"explain/explaintest", testOnly},
 	{"policy/policytest", testOnly},
 	{"placement/placementtest", testOnly},
+	{"live/agentapi/agenttest", testOnly},
 	{"live/control/controltest", testOnly},
 	{"live/kube/kubetest", testOnly},
 	{"live/slurm/slurmrig", testOnly},

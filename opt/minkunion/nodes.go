@@ -16,10 +16,16 @@ type node struct {
 // nodes are a heap: the lowest rank first, of equal ones the last that was filed, so that the search gets to answers.
 type nodes []*node
 
-func (n nodes) Len() int      { return len(n) }
-func (n nodes) Swap(i, j int) { n[i], n[j] = n[j], n[i] }
-func (n *nodes) Push(x any)   { *n = append(*n, x.(*node)) }
+// Len implements heap.Interface.
+func (n nodes) Len() int { return len(n) }
 
+// Swap implements heap.Interface.
+func (n nodes) Swap(i, j int) { n[i], n[j] = n[j], n[i] }
+
+// Push implements heap.Interface.
+func (n *nodes) Push(x any) { *n = append(*n, x.(*node)) }
+
+// Less reports whether node i is searched before node j.
 func (n nodes) Less(i, j int) bool {
 	if n[i].rank != n[j].rank {
 		return n[i].rank < n[j].rank
@@ -27,6 +33,7 @@ func (n nodes) Less(i, j int) bool {
 	return n[i].order > n[j].order
 }
 
+// Pop implements heap.Interface.
 func (n *nodes) Pop() any {
 	last := len(*n) - 1
 	x := (*n)[last]

@@ -1,18 +1,14 @@
 package simulate
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/agentapi/agenttest"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
@@ -49,7 +45,7 @@ func trains(text string) error {
 	}
 	samples := float64(batch * steps)
 	hello := agentapi.Hello{Version: 1, Client: "test", Generation: generation, WorldSize: 1, Batch: agentapi.BatchLimits{Init: batch, Max: batch}, Samples: samples}
-	if err := post("hello", &hello); err != nil {
+	if err := agenttest.Post("hello", &hello, &agentapi.Welcome{}); err != nil {
 		return err
 	}
 	r := agentapi.Report{Generation: generation, Batch: agentapi.Batch{Local: batch}, Interval: step.Seconds(), StepTime: step.Seconds(), SyncTime: step.Seconds() / 100}
@@ -58,36 +54,9 @@ func trains(text string) error {
 		r.Sequence++
 		r.Step++
 		r.Progress = float64(batch * r.Step)
-		if err := post("report", &r); err != nil {
+		if err := agenttest.Post("report", &r, &agentapi.Answer{}); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-var agent = http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
-}}}
-
-// post sends a message to the scheduler.
-func post(what string, message any) error {
-	body, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://x/v1/"+what, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+os.Getenv("OXGANG_TOKEN"))
-	r.Header.Set("Content-Type", "application/json")
-	got, err := agent.Do(r)
-	if err != nil {
-		return err
-	}
-	defer got.Body.Close()
-	if got.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", what, got.Status)
 	}
 	return nil
 }

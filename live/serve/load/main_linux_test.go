@@ -1,14 +1,9 @@
 package load
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"runtime/pprof"
@@ -18,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/agentapi/agenttest"
 	"github.com/oxgang/oxgang/live/local/retention"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
@@ -115,7 +111,7 @@ func work() error {
 	}
 	hello := agentapi.Hello{Version: 1, Client: "test", Generation: generation, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 64, Max: 64}, Samples: 1e9}
 	var welcome agentapi.Welcome
-	if err := post("hello", &hello, &welcome); err != nil {
+	if err := agenttest.Post("hello", &hello, &welcome); err != nil {
 		return err
 	}
 	every := time.Duration(welcome.ReportSeconds * float64(time.Second))
@@ -126,39 +122,8 @@ func work() error {
 		r.Step += int64(every / (100 * time.Millisecond))
 		r.StepTime = 0.1 + 0.001*float64((r.Sequence+int64(slot))%7) // no two are quite the same
 		r.Progress = float64(64 * r.Step)
-		if err := post("report", &r, &agentapi.Answer{}); err != nil {
+		if err := agenttest.Post("report", &r, &agentapi.Answer{}); err != nil {
 			return err
 		}
 	}
-}
-
-var client = http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
-}}}
-
-// post sends a message and reads the answer.
-func post(what string, message, answer any) error {
-	body, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://x/v1/"+what, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+os.Getenv("OXGANG_TOKEN"))
-	r.Header.Set("Content-Type", "application/json")
-	got, err := client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer got.Body.Close()
-	text, err := io.ReadAll(got.Body)
-	if err == nil && got.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s: %s", what, got.Status, text)
-	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, answer)
 }
