@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import time
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -32,3 +34,29 @@ def part() -> None:
     """Leaves the process group, if there is one."""
     if dist.is_available() and dist.is_initialized():
         dist.destroy_process_group()
+        settle()
+
+
+def settle(most: float = 1.0) -> None:
+    """Waits until gloo's threads have let go of the tensors of exchanges that are over, at most so many seconds.
+
+    They need Python's lock for that. One that still waits for it when the interpreter ends aborts the process, and
+    a job that has done its work ends with SIGABRT (PyTorch's issue 190489). Here the lock is let go, until
+    two looks in a row find all of them asleep.
+    """
+    end, calm = time.monotonic() + most, 0
+    while calm < 2 and time.monotonic() < end:
+        time.sleep(0.005)
+        calm = 0 if _busy() else calm + 1
+
+
+def _busy() -> bool:
+    """Whether a thread of gloo runs or wants to; False where there is no /proc."""
+    for task in Path("/proc/self/task").glob("*/stat"):
+        try:
+            _, name, state = task.read_text().replace("(", ")").split(")", 2)
+        except OSError:  # it has ended
+            continue
+        if name == "pt_gloo_runloop" and state.split()[0] == "R":
+            return True
+    return False
