@@ -140,7 +140,7 @@ func (f *trial) proxies(user string, groups ...string) (throttled, late *fault.P
 // ours lets the leader of two oxgang-schedulers die.
 func (f *trial) ours() outcome {
 	first, second := f.proxies("admin", "system:masters")
-	setup := Setup{Elects: true, Lease: "6s 5s 500ms", Name: f.queue + "-first", Config: first.Config()}
+	setup := Setup{Elects: true, Lease: "3s 2s 500ms", Name: f.queue + "-first", Config: first.Config()}
 	leader := Serve(f, f.Cluster, setup)
 	f.create(Queue(f.queue, v1alpha1.Resize, "fifo"))
 	f.until("a first plan", func(a *audit.Auditor) bool { return f.plan(a) != nil })
