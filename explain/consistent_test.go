@@ -98,10 +98,11 @@ var (
 	above = func(a, b float64) bool { return a > b }
 	below = func(a, b float64) bool { return a < b }
 	gain  = func(a, _ float64) bool { return a > 1 }
+	loss  = func(a, _ float64) bool { return a < 1 }
 	rules = []rule{
 		{regexp.MustCompile(`others gain (\S+) (times) as much`), gain},
-		{regexp.MustCompile(`(?:raise|takes?) its speed from (\S+) to ([0-9.e+-]*[0-9]) times`), below},
-		{regexp.MustCompile(`its speed falls from (\S+) to ([0-9.e+-]*[0-9]) times`), above},
+		{regexp.MustCompile(`makes? it (\S+) (times) as fast`), gain},
+		{regexp.MustCompile(`, and it is (\S+) (times) as fast as before`), loss},
 		{regexp.MustCompile(`would be (\S+) times as good, and a restart pays only from (\S+) times`), below},
 		{regexp.MustCompile(`planned \((\S+) times [^;]*; [^;]* would be worth their price \(([0-9.e+-]*[0-9]) times`), below},
 		{regexp.MustCompile(`by today's prices (\S+) (times) as much`), gain},
@@ -250,9 +251,9 @@ func TestContradiction(t *testing.T) {
 	for _, says := range []string{
 		"others gain 1 times as much per t4 GPU as it would with 2 t4 GPUs, its best choice",
 		"others gain 0.9 times as much with each of its GPUs as it did",
-		"more GPUs raise its speed from 4 to 4 times that on the least it runs on",
-		"another GPU type takes its speed from 13.3 to 8.87 times that on the least it runs on",
-		"its speed falls from 4 to 4.1 times that on the least it runs on",
+		"more GPUs make it 1 times as fast",
+		"another GPU type makes it 0.7 times as fast",
+		"the plan for all jobs together moves it, and it is 1.1 times as fast as before",
 		"it leaves GPUs that are worth more to others: by today's prices 1 times as much as what it gets",
 		"4 t4 GPUs would be 1.1 times as good, and a restart pays only from 1.1 times;",
 		"it keeps what it has, as planned (3 times as fast as on the least it runs on); 1 t4 GPU would be worth their price (4 times), but are not free;",

@@ -30,9 +30,9 @@ var sentences = map[policy.Kind]string{
 	policy.Unexplained:      "its policy gives no reason",
 	policy.AsPlanned:        "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)",
 	policy.Started:          "there is room for it (as fast as on the least it runs on)",
-	policy.Grown:            "more GPUs raise its speed from 1.2 to 2.1 times that on the least it runs on",
+	policy.Grown:            "more GPUs make it 1.75 times as fast",
 	policy.Shrunk:           "others gain 1.5 times as much with each of its GPUs as it did",
-	policy.Moved:            "another GPU type takes its speed from 1.5 to 3 times that on the least it runs on",
+	policy.Moved:            "another GPU type makes it 2 times as fast",
 	policy.KeptNoRestart:    "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs",
 	policy.AboveShare:       "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them",
 	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest",
@@ -306,11 +306,11 @@ func TestLife(t *testing.T) {
      0h13m00s  waits: others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice
      0h15m00s  still waits: it needs at least 1 a100 GPU and none is free
      0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
-     0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs raise its speed from 2 to 3.5 times that on the least it runs on
+     0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
      0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times as fast as on the least it runs on)
      0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the last 5m00s; no other job got GPUs that it had
-     0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type takes its speed from 1.5 to 3.5 times that on the least it runs on
+     0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
      0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did; no other job got GPUs that it had
      1h00m00s  completed, 50m00s after submission
 

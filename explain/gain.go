@@ -28,57 +28,55 @@ func grew(s *explainContext) string {
 	if s.why.Value == 0 && s.why.Limit == 0 {
 		return "its policy has more GPUs for it"
 	}
-	if text, ok := gained(s, "more GPUs raise"); ok {
+	if text, ok := gained(s, "more GPUs make"); ok {
 		return text
 	}
-	return "the plan for all jobs together gives it more GPUs, no gain of its own" + outcome(s)
+	return "the plan for all jobs together gives it more GPUs" + outcome(s)
 }
 
 // moved says why a job is on other GPUs: because it gains goodput, or else because these GPUs cost
 // less, or else because of the plan for all jobs together.
 func moved(s *explainContext) string {
-	verb, fewer := "another GPU type takes", s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
+	verb, fewer := "another GPU type makes", s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
 	switch {
 	case fewer:
-		verb = "fewer GPUs take"
+		verb = "fewer GPUs make"
 	case s.holds.GPUType == s.why.Config.GPUType:
-		verb = "other nodes take"
+		verb = "other nodes make"
 	}
 	if text, ok := gained(s, verb); ok {
 		return text
 	}
 	if fewer && s.why.Limit > 0 {
-		return "fewer GPUs are as good for it" + outcome(s)
+		return "fewer GPUs are as good for it"
 	}
 	was, before := s.cost(s.why.Config)
 	is, after := s.cost(s.holds)
 	if _, _, same := apart(was, is); before && after && !same && was > is && is > 0 {
 		return fmt.Sprintf("it leaves GPUs that are worth more to others: by today's prices %s times as much as what it gets%s", ratio(was, is), outcome(s))
 	}
-	return "the plan for all jobs together moves it, no gain of its own" + outcome(s)
+	return "the plan for all jobs together moves it" + outcome(s)
 }
 
-// gained says from what to what a change raises the job's goodput. It returns false if the change
-// does not raise it, or if that is not known.
+// gained says how many times as fast a change makes the job. It returns false if the change
+// does not make it faster, or if that is not known.
 func gained(s *explainContext, verb string) (text string, ok bool) {
-	x, y, same := apart(s.why.Limit, s.why.Value)
+	_, _, same := apart(s.why.Limit, s.why.Value)
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
 		return "", false
 	}
-	return verb + " its speed from " + x + " to " + y + " times that on the least it runs on", true
+	return verb + " it " + ratio(s.why.Value, s.why.Limit) + " times as fast", true
 }
 
-// outcome says, in parentheses, how a change affects the job's goodput, as far as it is known.
+// outcome says what a change that is no gain does to the job's speed, as far as it is known.
 func outcome(s *explainContext) string {
-	switch x, y, same := apart(s.why.Limit, s.why.Value); {
+	switch _, _, same := apart(s.why.Limit, s.why.Value); {
 	case s.why.Limit <= 0:
-		return goodput(s.why.Value)
+		return ""
 	case same:
-		return " (its speed stays " + x + " times that on the least it runs on)"
-	case s.why.Value > s.why.Limit:
-		return " (its speed rises to " + y + " times that on the least it runs on)"
+		return ", and it is as fast as before"
 	default:
-		return " (its speed falls from " + x + " to " + y + " times that on the least it runs on)"
+		return ", and it is " + ratio(s.why.Value, s.why.Limit) + " times as fast as before"
 	}
 }
 
@@ -126,11 +124,11 @@ func kept(s *explainContext) string {
 // free.
 func planned(s *explainContext) string {
 	if s.why.Limit <= 0 {
-		return "it keeps what it has, as planned" + goodput(s.why.Value)
+		return "it keeps what it has, as planned" + speed(s.why.Value)
 	}
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	if same {
-		return "it keeps what it has, as planned" + goodput(s.why.Value)
+		return "it keeps what it has, as planned" + speed(s.why.Value)
 	}
 	free, known := s.freeOf(s.why.Config)
 	if s.holds.GPUType == s.why.Config.GPUType {
@@ -140,6 +138,5 @@ func planned(s *explainContext) string {
 	if known && free >= s.why.Config.GPUs {
 		lack = "were not free in the last round"
 	}
-	return fmt.Sprintf("it keeps what it has, as planned (%s times as fast as on the least it runs on); %s would be worth their price (%s times), but %s",
-		x, amount(s.why.Config), y, lack)
+	return fmt.Sprintf("it keeps what it has, as planned%s; %s would be worth their price (%s times), but %s", times(x), amount(s.why.Config), y, lack)
 }

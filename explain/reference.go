@@ -48,17 +48,17 @@ var references = map[policy.Kind]Reference{
 	},
 	policy.AsPlanned: {
 		Means:   "it keeps what it has, as the plan has it",
-		Numbers: "its relative speed; if another configuration is worth its price and not free, that and its goodput",
+		Numbers: "its speed, relative to that on the least it runs on (the fewest GPUs of the type on which it is slowest), where that is known; if another configuration is worth its price and not free, that and its speed there",
 		Why:     policy.Reason{Value: 3.1416},
 	},
 	policy.Started: {
 		Means:   "it gets its first GPUs, or GPUs again",
-		Numbers: "its relative speed",
+		Numbers: "its speed, likewise",
 		Why:     policy.Reason{Value: 1},
 	},
 	policy.Grown: {
 		Means:   "it gets more GPUs",
-		Numbers: "what it had; its relative speed now and before",
+		Numbers: "what it had; its speed now and before, where that is known",
 		Why:     policy.Reason{Config: configured(1, 2, "a100"), Value: 2.1, Limit: 1.2},
 	},
 	policy.Shrunk: {
@@ -68,7 +68,7 @@ var references = map[policy.Kind]Reference{
 	},
 	policy.Moved: {
 		Means:   "it goes to another GPU type, to other nodes, or to fewer GPUs that are as good for it",
-		Numbers: "what it had; its relative speed now and before",
+		Numbers: "what it had; its speed now and before, where that is known",
 		Why:     policy.Reason{Config: configured(1, 4, "t4"), Value: 3, Limit: 1.5},
 	},
 	policy.KeptNoRestart: {

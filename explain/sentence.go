@@ -41,7 +41,7 @@ var templates = map[policy.Kind]template{
 	}},
 	policy.AsPlanned: {why: planned},
 	policy.Started: {why: func(s *explainContext) string {
-		return "there is room for it" + goodput(s.why.Value)
+		return "there is room for it" + speed(s.why.Value)
 	}},
 	policy.Grown:  {why: grew},
 	policy.Shrunk: {why: shrank},
@@ -157,15 +157,24 @@ var templates = map[policy.Kind]template{
 	}},
 }
 
-// goodput says in parentheses how fast a job is; nothing if that is not known.
-func goodput(value float64) string {
+// speed says in parentheses how fast a job is; nothing if that is not known.
+func speed(value float64) string {
 	if value == 0 {
 		return ""
 	}
-	if x, _, same := apart(value, 1); !same {
-		return " (" + x + " times as fast as on the least it runs on)"
+	x, _, same := apart(value, 1)
+	if same {
+		x = "1"
 	}
-	return " (as fast as on the least it runs on)"
+	return times(x)
+}
+
+// times says in parentheses how many times as fast a job is as on the least that it runs on.
+func times(x string) string {
+	if x == "1" {
+		return " (as fast as on the least it runs on)"
+	}
+	return " (" + x + " times as fast as on the least it runs on)"
 }
 
 // verb returns "none is", "1 is" or "3 are", for things that were just named.

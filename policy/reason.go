@@ -21,11 +21,11 @@ type Kind uint8
 // The kinds of reason. "Value" and "Limit" name the numbers of the Reason.
 const (
 	Unexplained      Kind = iota
-	AsPlanned             // keeps what it has; Value: its normalised goodput; Limit, if not 0: goodput with Config, which is worth its price, but not free
-	Started               // gets its first or next GPUs; Value: normalised goodput
-	Grown                 // Config: before; Value, Limit: normalised goodput now and before
+	AsPlanned             // keeps what it has; Value: its speed, relative to that on the least it runs on, 0: not known; Limit, if not 0: speed with Config, which is worth its price, but not free
+	Started               // gets its first or next GPUs; Value: as of AsPlanned
+	Grown                 // Config: before; Value, Limit: its speed now and before, in one unit; 0: not known
 	Shrunk                // Config: before; GPUs do more for others; Value: what each was worth to it, Limit: their price, at least Value; both 0: not the price alone
-	Moved                 // Config: before, on another GPU type, as many GPUs on more or fewer nodes, or more of them that were no better; Value, Limit: normalised goodput now and before, which need not be a gain
+	Moved                 // Config: before, on another GPU type, as many GPUs on more or fewer nodes, or more of them that were no better; Value, Limit: as of Grown; need not be a gain
 	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: gain factor, Limit: factor from which restart and GPUs pay, more than Value
 	AboveShare            // keeps its GPUs, with more than their share of CPUs or memory; Value: its speed, relative to that with the share
 	BelowShare            // keeps its GPUs, with less than their share of CPUs and memory, which would not make it faster; Value: as of AboveShare

@@ -114,7 +114,7 @@ func (st *Settler) explain(d *policy.Decision, c *Cell) {
 	case c.CPUs < t.Share.CPUs || c.Memory < t.Share.Memory:
 		d.Why.Kind, d.Why.Value = policy.BelowShare, c.Value
 	default:
-		d.Why.Kind, d.Why.Value = policy.AsPlanned, float64(d.Allocation.GPUs)
+		d.Why.Kind, d.Why.Value = policy.AsPlanned, 0
 	}
 }
 

@@ -138,7 +138,7 @@ func TestReasons(t *testing.T) {
 	plan := w.Play(afs.New(afs.DefaultOptions()))
 	gpus := func(n int) cluster.Configuration { return cluster.Configuration{Nodes: 1, GPUs: n, GPUType: "a"} }
 	want := []policy.Reason{
-		{Kind: policy.Started, Config: gpus(3), Value: 3},
+		{Kind: policy.Started, Config: gpus(3), Value: 1},
 		{Kind: policy.WaitNoCapacity, Config: gpus(2), Value: 1, Limit: 2},
 		{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 5}},
 	}

@@ -174,7 +174,7 @@ func TestReasons(t *testing.T) {
 	w.Now = w.Now.Add(time.Minute)
 	plan := w.Play(fresh(t, nil))
 	want := []policy.Reason{
-		{Kind: policy.Started, Config: cluster.Configuration{Nodes: 1, GPUs: 3, GPUType: "a"}, Value: 3},
+		{Kind: policy.Started, Config: cluster.Configuration{Nodes: 1, GPUs: 3, GPUType: "a"}, Value: 1},
 		{Kind: policy.WaitTurn, Limit: 59},
 		{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 5}},
 	}

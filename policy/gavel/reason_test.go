@@ -32,7 +32,7 @@ func TestReasons(t *testing.T) {
 		{
 			"goes on", gavel.MaxMin,
 			func(w *testCluster) { endless(w.submit("a", 1, 1)) },
-			policy.Reason{Kind: policy.AsPlanned, Config: one, Value: 1},
+			policy.Reason{Kind: policy.AsPlanned, Config: one},
 		},
 		{
 			"never", gavel.MaxMin,

@@ -54,7 +54,8 @@ func (p *Program) normalise(r *Row) {
 			first = end
 		}
 	}
-	r.unit = least / float64(minGPUs(r))
+	r.fewest = float64(minGPUs(r))
+	r.unit = least / r.fewest
 }
 
 // lower returns the smaller of the goodput of column i at the GPU-proportional

@@ -151,7 +151,7 @@ func TestPlan_moves_to_other_nodes(t *testing.T) {
 	spec := &job.Spec{ID: "a", Adaptivity: job.Adaptive}
 	j := &policy.Job{Spec: spec, Limits: &spec.Batch, Status: job.Status{Since: time.Time{}, Allocation: cluster.Allocation{Configuration: two}}}
 	p.prices, p.hosts = []float64{0}, make([]host, 1)
-	r := &Row{job: j, columns: []configuration{one}, cells: [][]cell{{{goodput: 1}}}, held: -1, allowed: []bool{true}, unit: 1}
+	r := &Row{job: j, columns: []configuration{one}, cells: [][]cell{{{goodput: 1}}}, held: -1, allowed: []bool{true}, unit: 1, fewest: 1}
 	r.Worth = Worth{Weight: 1, Base: 1.1, Factor: 1}
 	why := p.whySize(r, 0)
 	if want := (policy.Reason{Kind: policy.Moved, Config: two, Value: 1}); why != want {
@@ -177,6 +177,14 @@ func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
 			}
 			if want := least / float64(minGPUs(r)); math.Abs(r.unit/want-1) > 1e-12 {
 				rt.Errorf("job %s: unit %g, want %g", r.job.ID, r.unit, want)
+			}
+			for i := range r.columns {
+				if !r.allowed[i] || r.limited(i) || len(r.cells[i]) == 0 {
+					continue
+				}
+				if got, want := p.speed(r, i), r.cells[i][0].goodput/least; math.Abs(got/want-1) > 1e-9 {
+					rt.Errorf("job %s on %v: speed %g, want %g times that of the least", r.job.ID, r.columns[i], got, want)
+				}
 			}
 		}
 	})

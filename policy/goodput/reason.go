@@ -39,7 +39,7 @@ func (p *Program) reason(r *Row, column int) policy.Reason {
 	case column < 0:
 		return p.whyWaiting(r)
 	case !j.Holding():
-		return policy.Reason{Kind: policy.Started, Value: p.value(r, column)}
+		return policy.Reason{Kind: policy.Started, Value: p.speed(r, column)}
 	}
 	return p.whySize(r, column)
 }
@@ -67,7 +67,7 @@ func whyPinned(r *Row) policy.Reason {
 // whySize explains the size of a job that had GPUs and keeps some.
 func (p *Program) whySize(r *Row, column int) policy.Reason {
 	before, now := r.job.Allocation.Configuration, r.columns[column].Configuration
-	why := policy.Reason{Config: before, Value: p.value(r, column), Limit: p.valueHeld(r)}
+	why := policy.Reason{Config: before, Value: p.speed(r, column), Limit: p.speedHeld(r)}
 	switch {
 	case now == before:
 		return p.whyKept(r, column)
@@ -102,11 +102,10 @@ func (p *Program) whyShrunk(r *Row, column int) policy.Reason {
 // whyKept tells a job that is best off as it is from one for which something
 // better is not worth a restart, and from one for which that is not free.
 func (p *Program) whyKept(r *Row, column int) policy.Reason {
-	value := p.value(r, column)
-	why := policy.Reason{Kind: policy.AsPlanned, Value: value}
+	why := policy.Reason{Kind: policy.AsPlanned, Value: p.speed(r, column)}
 	if k := p.better(r, column, move); k >= 0 {
 		if !p.isFree(r, k) { // or else the search ended early
-			why.Config, why.Limit = r.columns[k].Configuration, p.value(r, k)
+			why.Config, why.Limit = r.columns[k].Configuration, p.speed(r, k)
 		}
 		return why
 	}
@@ -114,6 +113,7 @@ func (p *Program) whyKept(r *Row, column int) policy.Reason {
 	if k < 0 {
 		return why
 	}
+	value := p.value(r, column)
 	cell, _ := p.best(r, k, 1)
 	enough := p.goodputWorth(r, p.net(r, column, stay)+tie+p.cost(r, k)+p.costOf(r.cells[k][cell].uses)) / max(r.Worth.factor(k), 1e-9)
 	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[k].Configuration, Value: p.value(r, k) / value, Limit: enough / value}
@@ -289,11 +289,19 @@ func (p *Program) costOf(uses []mmkp.Use) float64 {
 	return cost
 }
 
-// valueHeld returns the normalised goodput of what the job holds, 0 if that is no
+// speed returns how fast the job is with column k, as a multiple of how fast it is on the least that it runs on.
+func (p *Program) speed(r *Row, k int) float64 {
+	if r.fewest == 0 {
+		return 0
+	}
+	return p.value(r, k) / r.fewest
+}
+
+// speedHeld returns the speed with what the job holds, 0 if that is no
 // column of the row.
-func (p *Program) valueHeld(r *Row) float64 {
+func (p *Program) speedHeld(r *Row) float64 {
 	if r.held < 0 {
 		return 0
 	}
-	return p.value(r, r.held)
+	return p.speed(r, r.held)
 }

@@ -29,6 +29,7 @@ type Row struct {
 	limits  limits            // that allowed is for
 	held    int               // the column that the job holds; -1: none
 	unit    float64           // goodput whose normalised value is N_min
+	fewest  float64           // N_min
 	peak    float64           // see Program.Peak; 0: not yet asked
 	lean    float64           // see Leanest; 0: not yet asked
 	fast    float64           // see Fastest; -1: not yet asked

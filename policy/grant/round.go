@@ -121,7 +121,7 @@ func (r *Round) keep(i int, why policy.Kind) {
 		return
 	}
 	d.Batch = j.AsSubmitted(&d.Allocation)
-	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration, Value: float64(j.Allocation.GPUs)}
+	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration}
 }
 
 // Assign gives job i an allocation of a type with room, if the gate lets it pass.
@@ -134,22 +134,12 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	d.Allocation = a
 	r.take(t, a.GPUs)
 	d.Batch = j.AsSubmitted(&d.Allocation)
-	d.Why = started(j, &a, r.gangWorth(j, &a), float64(j.Allocation.GPUs))
+	now, before := 0.0, 0.0
+	if j.Holding() && j.Allocation.GPUType != a.GPUType { // a gang has one number of GPUs, so that nothing else makes it faster
+		now, before = r.speed(j, &a), r.speed(j, &j.Allocation)
+	}
+	d.Why = started(j, &a, now, before)
 	return true
-}
-
-// gangWorth returns the normalised goodput of a gang with an allocation. A gang has one
-// configuration, so it is its least number of GPUs, all it asks for (Sia §3.3.4), times
-// how many times as fast it is as where it runs now.
-func (r *Round) gangWorth(j *policy.Job, a *cluster.Allocation) float64 {
-	if !j.Holding() || j.Allocation.GPUType == a.GPUType {
-		return float64(a.GPUs)
-	}
-	held, now := Goodput(j, j.Allocation), Goodput(j, *a)
-	if v := float64(j.Allocation.GPUs) * now / held; held > 0 && now > 0 && !math.IsInf(v, 0) {
-		return v
-	}
-	return float64(a.GPUs)
 }
 
 // Lacks says that job i, about which nothing is decided, waits because too few GPUs are free.
@@ -165,16 +155,16 @@ func (r *Round) Lacks(i, widest, least int) {
 	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
 }
 
-// started is the reason for a grant that is worth as much as value, where what j holds
-// is worth as much as held.
-func started(j *policy.Job, a *cluster.Allocation, value, held float64) policy.Reason {
+// started is the reason for a grant with which j has the speed now, where it has the speed held with what it holds.
+// A speed of 0 is not known.
+func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.Reason {
 	before, now := j.Allocation.Configuration, a.Configuration
-	why := policy.Reason{Config: before, Value: value, Limit: held}
+	why := policy.Reason{Config: before, Value: speed, Limit: held}
 	switch {
 	case !j.Holding():
-		why = policy.Reason{Kind: policy.Started, Config: now, Value: value}
+		why = policy.Reason{Kind: policy.Started, Config: now, Value: speed}
 	case before == now:
-		why = policy.Reason{Kind: policy.AsPlanned, Config: now, Value: value}
+		why = policy.Reason{Kind: policy.AsPlanned, Config: now, Value: speed}
 	case before.GPUType != now.GPUType, before.GPUs == now.GPUs: // or as many on other nodes
 		why.Kind = policy.Moved
 	case before.GPUs > now.GPUs:
@@ -185,22 +175,22 @@ func started(j *policy.Job, a *cluster.Allocation, value, held float64) policy.R
 	return why
 }
 
-// worth returns the normalised goodput of an elastic job with an allocation: its speed
-// relative to that with the fewest GPUs of the type, times those. Source: Sia §3.3.4.
-func (r *Round) worth(j *policy.Job, a *cluster.Allocation) float64 {
-	t := r.typeIndex(a.GPUType)
-	if t < 0 || !j.Adaptivity.Has(job.GPUCount) {
-		return float64(a.GPUs)
+// speed returns how fast a job is with an allocation, as a multiple of how fast it is on the least that it runs on: the
+// fewest GPUs, of the type on which it is slowest with these. 0: that is not known.
+func (r *Round) speed(j *policy.Job, a *cluster.Allocation) float64 {
+	if j.Perf == nil || a.IsZero() {
+		return 0
 	}
-	least, _, _ := amounts(j, &r.Types[t])
-	if least == 0 {
-		return float64(a.GPUs)
+	slowest := math.Inf(1)
+	for t := range r.Types {
+		if n, _, _ := amounts(j, &r.Types[t]); n > 0 {
+			slowest = min(slowest, Goodput(j, amount(j, &r.Types[t], n)))
+		}
 	}
-	slow := Goodput(j, amount(j, &r.Types[t], least))
-	if v := float64(least) * Goodput(j, *a) / slow; slow > 0 && !math.IsInf(v, 0) {
+	if v := Goodput(j, *a) / slowest; slowest > 0 && !math.IsInf(v, 0) {
 		return v
 	}
-	return float64(a.GPUs)
+	return 0
 }
 
 func (r *Round) typeIndex(t cluster.GPUType) int {
@@ -303,7 +293,7 @@ func (r *Round) Give(i, t, n int) bool {
 		return false
 	}
 	j := r.Snapshot.Jobs[i]
-	r.plan.Jobs[i].Why = started(j, &a, r.worth(j, &a), r.worth(j, &j.Allocation))
+	r.plan.Jobs[i].Why = started(j, &a, r.speed(j, &a), r.speed(j, &j.Allocation))
 	return true
 }
 
@@ -312,7 +302,7 @@ func (r *Round) Give(i, t, n int) bool {
 func (r *Round) Set(i int, a cluster.Allocation) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	d.Allocation, d.Batch = a, j.AsSubmitted(&a)
-	d.Why = started(j, &a, r.worth(j, &a), r.worth(j, &j.Allocation))
+	d.Why = started(j, &a, r.speed(j, &a), r.speed(j, &j.Allocation))
 }
 
 // Refuse says that job i, about which nothing is decided, waits because too few GPUs

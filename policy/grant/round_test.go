@@ -100,8 +100,8 @@ func TestRound_amounts_keep_the_rules(t *testing.T) {
 	})
 }
 
-// An elastic job's normalised goodput is relative to that with its fewest GPUs.
-func TestRound_Give_says_what_an_amount_is_worth(t *testing.T) {
+// An elastic job's speed is relative to that with its fewest GPUs, here two.
+func TestRound_Give_says_how_fast_a_job_is(t *testing.T) {
 	spec := &job.Spec{ID: "a", GPUs: 4, MinGPUs: 2, BatchSize: 64, Adaptivity: job.StrongScaling}
 	j := &policy.Job{Spec: spec, Perf: still{}, Limits: &spec.Batch}
 	s := &policy.Snapshot{Cluster: counted(t), Jobs: []*policy.Job{j}}
@@ -110,8 +110,8 @@ func TestRound_Give_says_what_an_amount_is_worth(t *testing.T) {
 		t.Fatal("6 GPUs of 16 are not given")
 	}
 	// 66 samples in a pass of six, 64 in one of two
-	if got, want := r.Plan().Jobs[0].Why.Value, 2*66.0/64; math.Abs(got-want) > 1e-12 {
-		t.Errorf("worth %g, want %g", got, want)
+	if got, want := r.Plan().Jobs[0].Why.Value, 66.0/64; math.Abs(got-want) > 1e-12 {
+		t.Errorf("speed %g, want %g", got, want)
 	}
 }
 

@@ -33,7 +33,7 @@ func (r *round) grant(t *tenant, d *policy.Decision) {
 	}
 	if t.Holding() && where.SameGPUs(t.Placement) {
 		d.Allocation, d.Placement = t.Allocation, t.Placement
-		d.Why = policy.Reason{Kind: policy.AsPlanned, Config: t.Allocation.Configuration, Value: float64(t.Allocation.GPUs)}
+		d.Why = policy.Reason{Kind: policy.AsPlanned, Config: t.Allocation.Configuration}
 		return
 	}
 	a := r.allocation(t, where)

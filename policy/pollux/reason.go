@@ -34,8 +34,8 @@ func (r *round) allocation(row []int, where cluster.Placement) cluster.Allocatio
 	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
 }
 
-// why explains what a job gets. Its speedup stands for normalised goodput: both are
-// relative to a share of the cluster.
+// why explains what a job gets. Its speedup is relative to a share of the
+// cluster, not to the least that it runs on, and says only how many times as fast a change makes it.
 func (r *round) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	value := func(row []int) float64 {
 		nodes, gpus, _ := r.shape(t, row)
@@ -45,9 +45,9 @@ func (r *round) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	why := policy.Reason{Config: before, Value: value(row), Limit: value(t.base)}
 	switch {
 	case !t.job.Holding():
-		return policy.Reason{Kind: policy.Started, Value: why.Value}
+		return policy.Reason{Kind: policy.Started}
 	case d.Placement.SameGPUs(t.job.Placement):
-		return policy.Reason{Kind: policy.AsPlanned, Value: why.Value}
+		return policy.Reason{Kind: policy.AsPlanned}
 	case now.GPUType != before.GPUType, now.GPUs == before.GPUs:
 		why.Kind = policy.Moved
 	case now.GPUs > before.GPUs:

@@ -30,15 +30,15 @@ func TestEASY(t *testing.T) {
 		passes *policy.Job
 		want   string
 	}{
-		"who ends before the first can start passes":                {timed("c", 3, 50*time.Minute, "a100"), "(1, 3, a100) started 3/0"},
+		"who ends before the first can start passes":                {timed("c", 3, 50*time.Minute, "a100"), "(1, 3, a100) started 0/0"},
 		"who would delay it waits, and is told when that starts":    {timed("c", 3, 2*time.Hour, "a100"), "(none) waiting: would delay the first in the queue 3600/3"},
-		"who takes only what is left over passes, however long":     {timed("c", 1, 100*time.Hour, "a100"), "(1, 1, a100) started 1/0"},
-		"another type is not reserved":                              {timed("c", 3, 2*time.Hour, "t4"), "(1, 3, t4) started 3/0"},
+		"who takes only what is left over passes, however long":     {timed("c", 1, 100*time.Hour, "a100"), "(1, 1, a100) started 0/0"},
+		"another type is not reserved":                              {timed("c", 3, 2*time.Hour, "t4"), "(1, 3, t4) started 0/0"},
 		"of whom it is not known how long it lasts does not pass":   {gang("c", 3, "a100"), "(none) waiting: would delay the first in the queue 3600/3"},
 		"one that does not fit waits behind the first":              {timed("c", 4, time.Minute, "a100"), "(none) waiting: queue order 1/4"},
-		"a job of unknown length passes on what will be left over":  {gang("c", 1, "a100"), "(1, 1, a100) started 1/0"},
+		"a job of unknown length passes on what will be left over":  {gang("c", 1, "a100"), "(1, 1, a100) started 0/0"},
 		"its start counts: a minute short of the hour is too late":  {delayed(timed("c", 3, 59*time.Minute, "a100")), "(none) waiting: would delay the first in the queue 3600/3"},
-		"with what it is known to take it is there just in time":    {timed("c", 3, time.Hour, "a100"), "(1, 3, a100) started 3/0"},
+		"with what it is known to take it is there just in time":    {timed("c", 3, time.Hour, "a100"), "(1, 3, a100) started 0/0"},
 		"a job that no cluster like this could carry is told so":    {gang("c", 9, "a100"), "(none) impossible on this cluster 0/0"},
 		"one that is not yet profiled waits for that and no other":  {profiled(gang("c", 1, "a100")), "(none) waiting: not yet profiled 0/0"},
 		"one that is reserved takes its GPUs ahead of the backfill": {reserved(timed("c", 3, 2*time.Hour, "a100")), "(1, 3, a100) reserved 0/0"},
@@ -191,7 +191,7 @@ func TestEASY_serves_by_priority(t *testing.T) {
 	}
 	for i, want := range map[int]string{
 		1: "(none) waiting: would delay the first in the queue 3600/2", 2: "(none) waiting: would delay the first in the queue 3600/2",
-		3: "(none) waiting: no capacity 3/7", 4: "(1, 2, a100) started 2/0",
+		3: "(none) waiting: no capacity 3/7", 4: "(1, 2, a100) started 0/0",
 	} {
 		if d := got(&plan.Jobs[i]); d != want {
 			t.Errorf("job %s: %s, want %s", s.Jobs[i].ID, d, want)
@@ -202,7 +202,7 @@ func TestEASY_serves_by_priority(t *testing.T) {
 // TestConservative: with two reservations a job that would delay only the second that does not fit waits,
 // and is told that jobs are ahead of it; with one it passes.
 func TestConservative(t *testing.T) {
-	for reservations, want := range map[int]string{1: "(1, 1, a100) started 1/0", 2: "(none) waiting: queue order 2/1"} {
+	for reservations, want := range map[int]string{1: "(1, 1, a100) started 0/0", 2: "(none) waiting: queue order 2/1"} {
 		s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: small(t), Jobs: []*policy.Job{
 			running(timed("a", 5, time.Hour, "a100"), 1, "a100"),
 			timed("first", 7, time.Hour, "a100"), timed("second", 8, time.Hour, "a100"),

@@ -82,48 +82,48 @@ func TestPlan(t *testing.T) {
 		{
 			"the head of the line holds up all behind it", queue.FIFO(),
 			[]*policy.Job{gang("a", 4, "t4"), gang("b", 8, "t4"), gang("c", 1)},
-			[]string{"(1, 4, t4) started 4/0", "(none) waiting: no capacity 4/8", "(none) waiting: queue order 1/1"},
+			[]string{"(1, 4, t4) started 0/0", "(none) waiting: no capacity 4/8", "(none) waiting: queue order 1/1"},
 		},
 		{
 			"backfill passes the head of the line",
 			queue.Options{Backfill: true},
 			[]*policy.Job{gang("a", 4, "t4"), gang("b", 8, "t4"), gang("c", 1, "t4")},
-			[]string{"(1, 4, t4) started 4/0", "(none) waiting: no capacity 4/8", "(1, 1, t4) started 1/0"},
+			[]string{"(1, 4, t4) started 0/0", "(none) waiting: no capacity 4/8", "(1, 1, t4) started 0/0"},
 		},
 		{
 			"running jobs keep their GPUs under FIFO", queue.FIFO(),
 			[]*policy.Job{gang("a", 8, "t4"), running(gang("b", 1), 1, "t4")},
-			[]string{"(none) waiting: no capacity 7/8", "(1, 1, t4) as planned 1/0"},
+			[]string{"(none) waiting: no capacity 7/8", "(1, 1, t4) as planned 0/0"},
 		},
 		{
 			"a job that can never fit holds up nobody", queue.FIFO(),
 			[]*policy.Job{gang("a", 9), gang("b", 1)},
-			[]string{"(none) impossible on this cluster 0/0", "(1, 1, t4) started 1/0"},
+			[]string{"(none) impossible on this cluster 0/0", "(1, 1, t4) started 0/0"},
 		},
 		{
 			"a job being profiled holds up nobody", queue.FIFO(),
 			[]*policy.Job{with(gang("a", 1), func(j *policy.Job) { j.Phase = job.Profiling }), gang("b", 1)},
-			[]string{"(none) waiting: not yet profiled 0/0", "(1, 1, t4) started 1/0"},
+			[]string{"(none) waiting: not yet profiled 0/0", "(1, 1, t4) started 0/0"},
 		},
 		{
 			"a gang over two nodes names two nodes", queue.FIFO(),
 			[]*policy.Job{gang("a", 6, "t4")},
-			[]string{"(2, 6, t4) started 6/0"},
+			[]string{"(2, 6, t4) started 0/0"},
 		},
 		{
 			"the type with the highest believed throughput", queue.FIFO(),
 			[]*policy.Job{with(gang("a", 2), func(j *policy.Job) { j.Perf = speeds{"t4": 1, "a100": 3} })},
-			[]string{"(1, 2, a100) started 2/0"},
+			[]string{"(1, 2, a100) started 0/0"},
 		},
 		{
 			"without a model the type with most free GPUs", queue.FIFO(),
 			[]*policy.Job{gang("a", 2, "t4"), gang("b", 2)},
-			[]string{"(1, 2, t4) started 2/0", "(1, 2, a100) started 2/0"},
+			[]string{"(1, 2, t4) started 0/0", "(1, 2, a100) started 0/0"},
 		},
 		{
 			"SRTF preempts the longer job", queue.SRTF(),
 			[]*policy.Job{length(running(gang("a", 8, "t4"), 2, "t4"), 100), length(gang("b", 4, "t4"), 10)},
-			[]string{"(none) waiting: no capacity 4/8", "(1, 4, t4) started 4/0"},
+			[]string{"(none) waiting: no capacity 4/8", "(1, 4, t4) started 0/0"},
 		},
 		{
 			"SRTF measures time, not samples", queue.SRTF(),
@@ -131,17 +131,17 @@ func TestPlan(t *testing.T) {
 				with(length(gang("a", 8, "t4"), 100), func(j *policy.Job) { j.Perf = speeds{"t4": 1} }),
 				with(length(gang("b", 8, "t4"), 1000), func(j *policy.Job) { j.Perf = speeds{"t4": 20} }),
 			},
-			[]string{"(none) waiting: no capacity 0/8", "(2, 8, t4) started 8/0"},
+			[]string{"(none) waiting: no capacity 0/8", "(2, 8, t4) started 0/0"},
 		},
 		{
 			"LAS preempts the job with more GPU service", queue.LAS(),
 			[]*policy.Job{served(running(gang("a", 8, "a100"), 1, "a100"), time.Hour), served(gang("b", 1, "a100"), time.Minute)},
-			[]string{"(none) waiting: no capacity 7/8", "(1, 1, a100) started 1/0"},
+			[]string{"(none) waiting: no capacity 7/8", "(1, 1, a100) started 0/0"},
 		},
 		{
 			"a preemptive order keeps the type a job holds", queue.LAS(),
 			[]*policy.Job{with(running(gang("a", 2), 1, "t4"), func(j *policy.Job) { j.Perf = speeds{"t4": 1, "a100": 3} })},
-			[]string{"(1, 2, t4) as planned 2/0"},
+			[]string{"(1, 2, t4) as planned 0/0"},
 		},
 		{
 			"a non-preemptive job is not preempted", queue.LAS(),
@@ -149,7 +149,7 @@ func TestPlan(t *testing.T) {
 				with(served(running(gang("a", 8, "t4"), 2, "t4"), time.Hour), func(j *policy.Job) { j.NonPreemptive = true }),
 				gang("b", 1, "t4"),
 			},
-			[]string{"(2, 8, t4) non-preemptive 8/0", "(none) waiting: no capacity 0/1"},
+			[]string{"(2, 8, t4) non-preemptive 0/0", "(none) waiting: no capacity 0/1"},
 		},
 		{
 			"a reservation takes GPUs from running jobs even under FIFO", queue.FIFO(),

@@ -52,11 +52,11 @@ func Example() {
 	}
 	for i, j := range s.Jobs {
 		d := &plan.Jobs[i]
-		fmt.Printf("%s gets %v: %v, normalised goodput %g\n", j.ID, d.Allocation.Configuration, d.Why.Kind, d.Why.Value)
+		fmt.Printf("%s gets %v: %v, %g times as fast as on the least it runs on\n", j.ID, d.Allocation.Configuration, d.Why.Kind, d.Why.Value)
 	}
 	// Output:
-	// J1 gets (1, 2, B): started, normalised goodput 5
-	// J2 gets (1, 2, B): started, normalised goodput 2.2
+	// J1 gets (1, 2, B): started, 2.5 times as fast as on the least it runs on
+	// J2 gets (1, 2, B): started, 1.1 times as fast as on the least it runs on
 }
 
 func (goodputs) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -196,7 +196,7 @@ func TestReasons(t *testing.T) {
 	plan := w.Play(p)
 	gpus := func(n int) cluster.Configuration { return cluster.Configuration{Nodes: 1, GPUs: n, GPUType: "a"} }
 	want := []policy.Reason{
-		{Kind: policy.Started, Config: gpus(4), Value: 4},
+		{Kind: policy.Started, Config: gpus(4), Value: 1},
 		{Kind: policy.WaitNoCapacity, Config: gpus(2), Limit: 2},
 		{Kind: policy.WaitOrder, Value: 2, Limit: 3},
 		{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 5}},

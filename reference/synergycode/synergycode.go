@@ -229,9 +229,9 @@ func (r *publicRound) why(c *candidate, d *policy.Decision) policy.Reason {
 	case now.IsZero():
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: cluster.Configuration{Nodes: 1, GPUs: c.gpus, GPUType: r.t.Type}, Value: float64(r.freeGPUs()), Limit: float64(c.gpus)}
 	case !c.Holding():
-		return policy.Reason{Kind: policy.Started, Config: now, Value: float64(now.GPUs)}
+		return policy.Reason{Kind: policy.Started, Config: now}
 	case now != before:
-		return policy.Reason{Kind: policy.Moved, Config: before, Value: float64(now.GPUs), Limit: float64(before.GPUs)}
+		return policy.Reason{Kind: policy.Moved, Config: before}
 	}
-	return policy.Reason{Kind: policy.AsPlanned, Config: now, Value: float64(now.GPUs)}
+	return policy.Reason{Kind: policy.AsPlanned, Config: now}
 }
