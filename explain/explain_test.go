@@ -29,7 +29,7 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 var sentences = map[policy.Kind]string{
 	policy.Unexplained:      "its policy gives no reason",
 	policy.AsPlanned:        "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)",
-	policy.Started:          "there is room for it (as fast as on the least it runs on)",
+	policy.Started:          "there is room for it (2.5 times as fast as on the least it runs on)",
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
 	policy.Shrunk:           "others gain 1.5 times as much with each of its GPUs as it did",
 	policy.Moved:            "another GPU type makes it 2 times as fast",

@@ -124,11 +124,11 @@ func kept(s *explainContext) string {
 // free.
 func planned(s *explainContext) string {
 	if s.why.Limit <= 0 {
-		return "it keeps what it has, as planned" + speed(s.why.Value)
+		return "it keeps what it has, as planned" + speed(s)
 	}
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	if same {
-		return "it keeps what it has, as planned" + speed(s.why.Value)
+		return "it keeps what it has, as planned" + speed(s)
 	}
 	free, known := s.freeOf(s.why.Config)
 	if s.holds.GPUType == s.why.Config.GPUType {

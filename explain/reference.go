@@ -54,7 +54,7 @@ var references = map[policy.Kind]Reference{
 	policy.Started: {
 		Means:   "it gets its first GPUs, or GPUs again",
 		Numbers: "its speed, likewise",
-		Why:     policy.Reason{Value: 1},
+		Why:     policy.Reason{Value: 2.5},
 	},
 	policy.Grown: {
 		Means:   "it gets more GPUs",

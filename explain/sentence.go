@@ -41,7 +41,7 @@ var templates = map[policy.Kind]template{
 	}},
 	policy.AsPlanned: {why: planned},
 	policy.Started: {why: func(s *explainContext) string {
-		return "there is room for it" + speed(s.why.Value)
+		return "there is room for it" + speed(s)
 	}},
 	policy.Grown:  {why: grew},
 	policy.Shrunk: {why: shrank},
@@ -158,15 +158,17 @@ var templates = map[policy.Kind]template{
 }
 
 // speed says in parentheses how fast a job is; nothing if that is not known.
-func speed(value float64) string {
-	if value == 0 {
+func speed(s *explainContext) string {
+	x, _, same := apart(s.why.Value, 1)
+	switch {
+	case s.why.Value == 0:
 		return ""
+	case !same:
+		return times(x)
+	case s.spec != nil && !s.spec.Adaptivity.Has(job.GPUCount):
+		return "" // it runs on as many GPUs or not at all
 	}
-	x, _, same := apart(value, 1)
-	if same {
-		x = "1"
-	}
-	return times(x)
+	return times("1")
 }
 
 // times says in parentheses how many times as fast a job is as on the least that it runs on.

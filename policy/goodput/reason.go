@@ -71,7 +71,7 @@ func (p *Program) whySize(r *Row, column int) policy.Reason {
 	switch {
 	case now == before:
 		return p.whyKept(r, column)
-	case now.GPUType != before.GPUType, now.GPUs == before.GPUs, why.Value >= why.Limit && now.GPUs < before.GPUs:
+	case now.GPUType != before.GPUType, now.GPUs == before.GPUs, now.GPUs < before.GPUs && r.held >= 0 && p.value(r, column) >= p.value(r, r.held):
 		why.Kind = policy.Moved // as many are on other nodes; fewer are as good for it
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
@@ -289,9 +289,10 @@ func (p *Program) costOf(uses []mmkp.Use) float64 {
 	return cost
 }
 
-// speed returns how fast the job is with column k, as a multiple of how fast it is on the least that it runs on.
+// speed returns how fast the job is with column k, as a multiple of how fast it is on the least that it runs on; 0: that is
+// not known.
 func (p *Program) speed(r *Row, k int) float64 {
-	if r.fewest == 0 {
+	if r.fewest == 0 || r.job.Perf == nil {
 		return 0
 	}
 	return p.value(r, k) / r.fewest

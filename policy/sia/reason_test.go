@@ -130,7 +130,7 @@ func contradiction(j *policy.Job, why policy.Reason, free map[cluster.GPUType]in
 	case policy.Shrunk:
 		ok = why.Value <= why.Limit
 	case policy.Moved, policy.Grown, policy.Started:
-		ok = why.Value > 0
+		ok = (why.Value > 0) == (j.Perf != nil) // of whom nothing is known, nothing is said
 	case policy.WaitPrice:
 		ok = 0 <= why.Value && why.Value <= why.Limit+1e-9
 	case policy.WaitNoCapacity:
