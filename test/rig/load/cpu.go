@@ -25,6 +25,7 @@ func (b *bench) spent() cost {
 	if b.oxgang != nil && b.oxgang.Running() {
 		all = append(all, b.oxgang)
 	}
+	all = append(all, b.beside...)
 	for _, p := range all {
 		d, err := used(p.PID())
 		b.ok(err)
