@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,14 +152,22 @@ func (b *bench) namespace(name string) {
 }
 
 // costs says what was used for each workload, and how much memory a scheduler took.
-func (b *bench) costs(used cost, n int, scheduler *rig.Process) {
+func (b *bench) costs(used cost, workloads int, scheduler *rig.Process) {
 	b.Helper()
 	var each []string
 	for _, name := range []string{scheduler.Name, rig.APIServer, rig.Etcd, rig.Controller, rig.Scheduler, rig.Kwok} {
-		each = append(each, fmt.Sprintf("%s %.2f", name, used[name].Seconds()*1000/float64(n)))
+		each = append(each, fmt.Sprintf("%s %.2f", name, used[name].Seconds()*1000/float64(workloads)))
 	}
 	b.Logf("processor, ms for each workload: %s; %s takes %d MiB at most, the API server %d", strings.Join(each, ", "),
 		scheduler.Name, memory(b, scheduler), memory(b, b.Process(rig.APIServer)))
+	var writes []string
+	for what, n := range b.written() {
+		if n > float64(workloads)/100 {
+			writes = append(writes, fmt.Sprintf("%s %.2f", what, n/float64(workloads)))
+		}
+	}
+	slices.Sort(writes)
+	b.Logf("writes for each workload: %s", strings.Join(writes, ", "))
 }
 
 // objects returns what Kueue is told, as YAML: the queues of the file, with a flavor for the nodes of each cohort, and a class for each priority.
