@@ -38,8 +38,7 @@ func TestBaseline_of_Kueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("kueue,workloads", func(t *testing.T) { all.runner(t) })
-	t.Run("oxgang", func(t *testing.T) { all.ours(t, "oxgang") })
-	t.Run("fifo", func(t *testing.T) { all.ours(t, "fifo") })
+	t.Run("oxgang", func(t *testing.T) { all.ours(t) })
 	t.Run("kueue,jobs", func(t *testing.T) { all.theirs(t) })
 }
 
@@ -98,7 +97,7 @@ func (all *baseline) runner(t *testing.T) {
 }
 
 // ours runs the jobs through oxgang-scheduler: a queue for each cohort, for the namespaces of its ClusterQueues.
-func (all *baseline) ours(t *testing.T, policy string) {
+func (all *baseline) ours(t *testing.T) {
 	b := all.begin(t)
 	b.serve()
 	shares := map[string][]v1alpha1.NamespaceShare{}
@@ -107,7 +106,7 @@ func (all *baseline) ours(t *testing.T, policy string) {
 		shares[cohort] = append(shares[cohort], v1alpha1.NamespaceShare{Name: queue, Weight: 1})
 	})
 	for cohort, names := range shares {
-		q := e2e.Queue(cohort, v1alpha1.Resize, policy)
+		q := e2e.Queue(cohort, v1alpha1.Resize, "oxgang")
 		q.Spec.Namespaces, q.Spec.NodeSelector = names, map[string]string{poolLabel: cohort}
 		b.ok(b.k.Create(t.Context(), q))
 	}
