@@ -36,23 +36,17 @@ func (d *Driver) remember(p policy.Policy) (policy.Policy, error) {
 	return r, nil
 }
 
-// weighed returns what a job counted in the last round; false if that is not known.
-func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool) {
-	s, p := r.ahead.Last()
-	if s == nil || p.Refused != "" {
-		return policy.Terms{}, false
-	}
-	then, d, err := r.at(ctx, s.Now)
-	if err != nil {
-		return policy.Terms{}, false
-	}
-	return counterfactual.Weigh(ctx, then, id, d)
+// A decided is the last round, which can be decided again as often as one likes.
+type decided struct {
+	then    *policy.Snapshot
+	plan    *policy.Plan
+	decider counterfactual.Decider
 }
 
-// find returns the cheapest change that would give a job more GPUs than the last round did; ends says in how long others end. It
-// returns an error if that round cannot be decided again: it was long ago, or another policy stood
-// in.
-func (r *redecider) find(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
+// last returns the last round. It returns an error if that cannot be decided again: it was long
+// ago, or another policy stood in. It copies the state of the policy, which costs nearly as much
+// as to decide.
+func (r *redecider) last(ctx context.Context) (*decided, error) {
 	s, p := r.ahead.Last()
 	if s == nil || p.Refused != "" {
 		return nil, errors.New("no round")
@@ -61,5 +55,19 @@ func (r *redecider) find(ctx context.Context, id job.ID, ends map[job.ID]time.Du
 	if err != nil {
 		return nil, err
 	}
-	return counterfactual.Find(ctx, then, p, id, d, ends)
+	return &decided{then, p, d}, nil
+}
+
+// weighed returns what a job counted in the last round; false if that is not known.
+func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool) {
+	d, err := r.last(ctx)
+	if err != nil {
+		return policy.Terms{}, false
+	}
+	return counterfactual.Weigh(ctx, d.then, id, d.decider)
+}
+
+// find returns the cheapest change that would give a job more GPUs than the round did; ends says in how long others end.
+func (d *decided) find(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
+	return counterfactual.Find(ctx, d.then, d.plan, id, d.decider, ends)
 }

@@ -133,15 +133,7 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	for id, e := range etas {
 		all[id] = Prediction{ETA: e, From: from}
 	}
-	before, ends := p.predictions(), whatif.Ends(etas, s.Now.Sub(from))
-	for _, j := range firstWaiting(s) {
-		x := all[j.ID]
-		x.Unblock = before[j.ID].Unblock // if there is no time to compute it anew
-		if change, err := p.again.find(ctx, j.ID, ends); err == nil {
-			x.Unblock = clause(change, s)
-		}
-		all[j.ID] = x
-	}
+	p.unblock(ctx, s, whatif.Ends(etas, s.Now.Sub(from)), all)
 	if ctx.Err() != nil && len(etas) == 0 {
 		return fmt.Errorf("not found out in %v: %w", longestLook, ctx.Err())
 	}
@@ -149,6 +141,26 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	defer p.mu.Unlock()
 	p.last = all
 	return nil
+}
+
+// unblock adds to predictions what would help the first jobs that wait; ends says in how long others end. Where there is no
+// time to compute it anew, it stays what it was.
+func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[job.ID]time.Duration, all map[job.ID]Prediction) {
+	waiting, before := firstWaiting(s), p.predictions()
+	if len(waiting) == 0 {
+		return
+	}
+	round, err := p.again.last(ctx)
+	for _, j := range waiting {
+		x := all[j.ID]
+		x.Unblock = before[j.ID].Unblock
+		if err == nil {
+			if change, err := round.find(ctx, j.ID, ends); err == nil {
+				x.Unblock = clause(change, s)
+			}
+		}
+		all[j.ID] = x
+	}
 }
 
 // firstWaiting returns the first mostWaiting jobs of a snapshot that hold no GPUs.

@@ -122,9 +122,15 @@ func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
 	}
 }
 
-// What would help is asked for the first jobs that wait, and when they start for all.
+// What would help is asked for the first jobs that wait, and when they start for all. The state of the policy is copied once for
+// all of them.
 func TestPredictor_asks_for_the_first_that_wait(t *testing.T) {
 	p := predictorOf(full(t, mostWaiting+2), fifo)
+	at, copies := p.again.at, 0
+	p.again.at = func(ctx context.Context, now time.Time) (*policy.Snapshot, counterfactual.Decider, error) {
+		copies++
+		return at(ctx, now)
+	}
 	if err := p.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +145,9 @@ func TestPredictor_asks_for_the_first_that_wait(t *testing.T) {
 	}
 	if asked != mostWaiting || known != mostWaiting+3 {
 		t.Errorf("asked for %d jobs and know when of %d, want %d and %d", asked, known, mostWaiting, mostWaiting+3)
+	}
+	if copies != 1 {
+		t.Errorf("the last round was copied %d times, want once", copies)
 	}
 }
 

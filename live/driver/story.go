@@ -105,7 +105,11 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, string) {
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
-	change, err := d.again.find(ctx, id, ends)
+	var change *counterfactual.Change
+	round, err := d.again.last(ctx)
+	if err == nil {
+		change, err = round.find(ctx, id, ends)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, "not found in " + whatif.Patience.String()

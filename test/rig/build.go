@@ -27,6 +27,7 @@ const (
 	Planes     Set = "planes"     // of control planes with fake nodes
 	Everything Set = "everything" // these, and those of real nodes and of package eco
 	Oldest     Set = "oldest"     // Planes, with the servers of the oldest version of Kubernetes that the chart takes
+	Baseline   Set = "baseline"   // of Kueue's own performance test, which package load runs
 )
 
 // releases are the versions of Kubernetes, as its programs call themselves, and the modules that they are built from.
@@ -34,6 +35,7 @@ var releases = map[Set]struct{ version, minor, module string }{
 	Planes:     {"v1.36.3", "36", "binaries"},
 	Everything: {"v1.36.3", "36", "binaries"},
 	Oldest:     {"v1.32.13", "32", "oldest"},
+	Baseline:   {"v1.36.3", "36", "binaries"},
 }
 
 // programs are the packages of Planes, with the names that the rig uses, and the names that go
@@ -61,6 +63,10 @@ var programs = map[Set]map[string]string{
 		"k8s.io/kubernetes/cmd/kube-apiserver":          "kube-apiserver",
 		"k8s.io/kubernetes/cmd/kube-controller-manager": "kube-controller-manager",
 		"k8s.io/kubernetes/cmd/kube-scheduler":          "kube-scheduler",
+	},
+	Baseline: {
+		"sigs.k8s.io/kueue/test/performance/scheduler/minimalkueue": "minimalkueue",
+		"sigs.k8s.io/kueue/test/performance/scheduler/runner":       "kueue-runner",
 	},
 }
 

@@ -12,6 +12,9 @@ import (
 const (
 	// ExitCode is an annotation on a pod of a fake node: it ends with that code.
 	ExitCode = "rig.oxgang.dev/exit"
+	// ExitAfter is an annotation on a pod that has ExitCode: how long after it runs it ends, as
+	// "2s". At once, if it has none.
+	ExitAfter = "rig.oxgang.dev/exit-after"
 	// StopAfter is an annotation on a pod of a fake node: how long it takes to end when it
 	// is deleted, as "2s". At once, if it has none.
 	StopAfter = "rig.oxgang.dev/stop-after"

@@ -195,3 +195,17 @@ func (b *bench) policed(ctx context.Context) bool {
 	good, other := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: v1.ObjectMeta{Name: "good"}}, dry)
 	return apierrors.IsInvalid(err) && other == nil && good.Labels["marked"] == "true"
 }
+
+// A pod that says when it ends runs until then, and its job is complete without anybody's doing.
+func TestPodEndsAfterItsTime(t *testing.T) {
+	b := newBench(t, Options{Nodes: []Nodes{{Type: "NVIDIA-H200", Count: 1}}})
+	b.create(job("short", 1, ungated, func(j *batchv1.Job) {
+		j.Spec.Template.Annotations = map[string]string{ExitCode: "0", ExitAfter: "3s"}
+	}))
+	b.running("short", 1)
+	b.until("a complete job", func(ctx context.Context) bool { return b.get(ctx, "short").Status.Succeeded == 1 })
+	end := b.pods(t.Context(), "short")[0].Status.ContainerStatuses[0].State.Terminated
+	if ran := end.FinishedAt.Sub(end.StartedAt.Time); ran < 2*time.Second {
+		t.Errorf("the pod ran for %v, want 3s", ran)
+	}
+}

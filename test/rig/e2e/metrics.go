@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -29,8 +30,13 @@ func Scrape(ctx context.Context, address string) (Series, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("metrics: %s, want 200 OK", answer.Status)
 	}
+	return Read(answer.Body)
+}
+
+// Read reads metrics as text.
+func Read(text io.Reader) (Series, error) {
 	all := Series{}
-	lines := bufio.NewScanner(answer.Body)
+	lines := bufio.NewScanner(text)
 	for lines.Scan() {
 		i := strings.LastIndexByte(lines.Text(), ' ')
 		if i < 0 || strings.HasPrefix(lines.Text(), "#") {

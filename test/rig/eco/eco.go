@@ -128,6 +128,21 @@ func Apply(ctx context.Context, c *rig.Cluster, yaml string) error {
 	return err
 }
 
+// Define makes the kinds of a manager known to a cluster, without the manager.
+func Define(t testing.TB, c *rig.Cluster, m Manager) {
+	t.Helper()
+	dir, err := rig.ModuleDir(t.Context(), origin[m].module)
+	if err == nil {
+		err = define(t.Context(), c, m, dir)
+	}
+	if err == nil {
+		_, err = kubectl(t.Context(), c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // define makes a manager's namespace and kinds.
 func define(ctx context.Context, c *rig.Cluster, m Manager, dir string) error {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: origin[m].namespace}}

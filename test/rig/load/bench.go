@@ -44,8 +44,9 @@ type bench struct {
 	api     *kubernetes.Clientset
 	meta    metadata.Interface
 	oxgang  *rig.Process
-	metrics string // address of the scheduler's
-	agents  string // address of its agent API
+	beside  []*rig.Process // others whose processor time is asked for
+	metrics string         // address of the scheduler's
+	agents  string         // address of its agent API
 
 	patience time.Duration // bounds until
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/test/rig"
+	"github.com/oxgang/oxgang/test/rig/e2e"
 )
 
 // tick is how finely the kernel counts (USER_HZ, 100 a second wherever Go runs on Linux).
@@ -25,6 +27,7 @@ func (b *bench) spent() cost {
 	if b.oxgang != nil && b.oxgang.Running() {
 		all = append(all, b.oxgang)
 	}
+	all = append(all, b.beside...)
 	for _, p := range all {
 		d, err := used(p.PID())
 		b.ok(err)
@@ -68,6 +71,31 @@ func (c cost) of(names ...string) (sum time.Duration) {
 		sum += c[name]
 	}
 	return sum
+}
+
+// written returns how many requests that write the API server has served, by verb and resource.
+func (b *bench) written() e2e.Series {
+	b.Helper()
+	text, err := b.api.RESTClient().Get().AbsPath("/metrics").DoRaw(b.Context())
+	b.ok(err)
+	all, err := e2e.Read(bytes.NewReader(text))
+	b.ok(err)
+	sum := e2e.Series{}
+	for name, n := range all {
+		labels, is := strings.CutPrefix(name, "apiserver_request_total")
+		verb, resource, sub := label(labels, "verb"), label(labels, "resource"), label(labels, "subresource")
+		if is && slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"}, verb) {
+			sum[strings.TrimSuffix(verb+" "+resource+"/"+sub, "/")] += n
+		}
+	}
+	return sum
+}
+
+// label returns the value of a label, of labels as metrics have them.
+func label(labels, name string) string {
+	_, rest, _ := strings.Cut(labels, name+`="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
 }
 
 // median returns the middle of what was measured, and its ends.

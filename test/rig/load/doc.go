@@ -5,6 +5,9 @@
 //
 //	OXGANG_LONG=1 go test ./load -run TestStarted -v -timeout 30m
 //
+// TestBaseline_of_Kueue runs Kueue's own performance test, and the same jobs through Kueue and through
+// oxgang-scheduler; docs/experiments/kubernetes.md has the figures.
+//
 // What is compared is compared in one run, in turn; processor time is user and system, as the
 // kernel counts it for each process, in steps of 10 ms. Bounds are far from what is measured:
 // they find what has grown out of all proportion.

@@ -204,7 +204,13 @@ func (b *bench) stages() string {
 // peak returns the memory of the scheduler that runs, resident, at most, MiB.
 func (b *bench) peak() int {
 	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.oxgang.PID()))
+	return memory(b, b.oxgang)
+}
+
+// memory returns how much memory a program has had at most, resident, MiB.
+func memory(b *bench, p *rig.Process) int {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	b.ok(err)
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	n, err := strconv.Atoi(strings.Fields(rest)[0])

@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/oxgang/oxgang/test/rig"
 )
 
-const usage = "usage: rig build [planes|everything|oldest], or rig up [-nodes N]"
+const usage = "usage: rig build [planes|everything|oldest|baseline], or rig up [-nodes N]"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -37,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 		if len(args) > 1 {
 			set = rig.Set(args[1])
 		}
-		if set != rig.Planes && set != rig.Everything && set != rig.Oldest {
+		if !slices.Contains([]rig.Set{rig.Planes, rig.Everything, rig.Oldest, rig.Baseline}, set) {
 			return errors.New(usage)
 		}
 		dir, err := rig.Build(ctx, set)
