@@ -210,7 +210,7 @@ func cancelOnPage(ctx context.Context, t *testing.T, id job.ID) {
 	err := chromedp.Run(ctx,
 		chromedp.Click("#job .bad", chromedp.ByQuery), chromedp.WaitVisible("#confirm"), chromedp.Text("#confirm-title", &title), chromedp.Click("#confirm-no"), chromedp.WaitNotVisible("#confirm"),
 		chromedp.Click("#job .bad", chromedp.ByQuery), chromedp.WaitVisible("#confirm"), chromedp.Click("#confirm-yes"), chromedp.WaitNotVisible("#confirm"),
-		chromedp.Poll(`document.getElementById("ended").innerText.includes("`+string(id)+` cancelled")`, nil))
+		chromedp.Poll(`document.getElementById("ended").innerText.includes("`+string(id)+` cancelled")`, nil, chromedp.WithPollingTimeout(time.Minute)))
 	if err != nil || title != "Cancel "+string(id)+"?" {
 		t.Fatalf("%q: %v", title, err)
 	}
