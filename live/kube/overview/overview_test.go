@@ -194,6 +194,15 @@ func TestCluster_of_a_tenant(t *testing.T) {
 	}
 }
 
+// Who asks for one namespace is not told that GPUs are idle which others may hold, though he may see the nodes.
+func TestCluster_of_one_namespace(t *testing.T) {
+	newFake(t)
+	_, o := opened(t, &view.Looker{Kubectl: new(view.Kubectl), Namespace: "research"})
+	if len(o.Types) != 0 || len(o.Nodes) != 2 || o.Nodes[0].GPUs != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research was asked for: which GPUs are idle is not known.") {
+		t.Errorf("types %+v, nodes %+v, notes %q", o.Types, o.Nodes, o.Notes)
+	}
+}
+
 // Without a namespace to fall back to, it is an error that the pods of all may not be listed; so it is in a namespace.
 func TestCluster_forbidden(t *testing.T) {
 	newFake(t).forbids("pods", "pods.all")
