@@ -38,7 +38,7 @@ const (
 
 // add takes another look.
 func (p *past) add(at *view.Look) {
-	gpus, held, waiting, running := 0, 0, 0, 0
+	held, waiting, running := 0, 0, 0
 	lives := make(map[string]*life, len(at.Jobs))
 	for i := range at.Jobs {
 		s := &at.Jobs[i]
@@ -50,7 +50,8 @@ func (p *past) add(at *view.Look) {
 			waiting++
 		}
 	}
-	if gpus = held; at.Whole {
+	gpus := held // where idle ones are not known
+	if at.Whole {
 		gpus, held = 0, 0
 		for _, t := range types(at) {
 			gpus, held = gpus+t.GPUs, held+t.GPUs-t.Free
