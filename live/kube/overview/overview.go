@@ -106,7 +106,7 @@ func (c *Cluster) Overview(context.Context, time.Duration) (*page.Overview, erro
 // cancelling says what becomes of a job that is cancelled.
 const cancelling = "Its object is deleted from the cluster, and with it its pods and their logs. What it has saved elsewhere stays. This cannot be undone."
 
-// Job implements page.Source: the present, and what was seen of it since the program began to look.
+// Job implements page.Source, the present and what was seen of it since the program began to look.
 func (c *Cluster) Job(_ context.Context, id job.ID, _ time.Duration) (*page.Job, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func (c *Cluster) Cancel(ctx context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements page.Source: "kubectl logs" has it.
+// Log implements page.Source, "kubectl logs" has it.
 func (*Cluster) Log(context.Context, job.ID, io.Writer) error { return page.ErrUnknown }
 
 // Series implements page.Source, since the program began to look.
