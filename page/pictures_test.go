@@ -124,7 +124,7 @@ var views = []struct {
 }{{"light", 390}, {"dark", 390}, {"light", 1280}, {"dark", 1280}}
 
 // The page of a recording, with a job, looks in Chromium as it was looked at and kept; and with the fonts of this machine no text is cut off, stands on
-// another or is beside the window. It costs 3 s of a core.
+// another or is beside the window. It costs 1.8 s of a core.
 func TestBrowser_pictures(t *testing.T) {
 	ctx := chromium.Open(t)
 	k := recording(t)

@@ -27,7 +27,7 @@ import (
 )
 
 // TestPage: "kubectl oxgang ui" of an administrator shows the jobs of two tenants, in a browser if there is one; that of a tenant shows his own and
-// nothing of the other, and deletes what he may delete, if he said so, and no more. It costs 4 s of a core.
+// nothing of the other, and deletes what he may delete, if he said so, and no more. It costs 2.4 s of a core beside the API server.
 func TestPage(t *testing.T) {
 	s := theServer(t)
 	t.Setenv("PATH", s.Bin+":"+os.Getenv("PATH"))
