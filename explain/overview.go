@@ -32,6 +32,8 @@ type OverviewNode struct {
 	Type cluster.GPUType  `json:"type"`
 	GPUs int              `json:"gpus"`
 	Held []OverviewHolder `json:"held,omitempty"` // in order of submission
+	// Closed says why no job comes to it; empty: nothing known keeps them off.
+	Closed string `json:"closed,omitempty"`
 }
 
 // An OverviewHolder is a job with GPUs on a node.
@@ -44,8 +46,9 @@ type OverviewHolder struct {
 type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
-	Phase     string          `json:"phase"` // a job.Phase
-	Asked     string          `json:"asked"` // what was submitted, in words
+	Queue     string          `json:"queue,omitempty"` // where there are several
+	Phase     string          `json:"phase"`           // a job.Phase
+	Asked     string          `json:"asked"`           // what was submitted, in words
 	Submitted journal.Seconds `json:"submitted"`
 	Since     journal.Seconds `json:"since"` // when it got what it holds or lost what it had; else Submitted
 	Holds     *Holding        `json:"holds,omitempty"`

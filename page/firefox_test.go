@@ -10,11 +10,19 @@ import (
 	"github.com/oxgang/oxgang/internal/firefox"
 )
 
-// Firefox shows the same as Chromium: a recording with all its jobs, the life of one, an answer, and the question before it is cancelled; and nothing
-// is wider than the window.
+// Firefox shows the same as Chromium. One browser does it all, as its start takes seconds.
 func TestFirefox(t *testing.T) {
 	b := firefox.Open(t)
+	t.Run("shows a recording", func(t *testing.T) { firefoxShows(t, b) })
+	t.Run("follows a live source", func(t *testing.T) { firefoxFollows(t, b) })
+	t.Run("pictures", func(t *testing.T) { firefoxPictures(t, b) })
+}
+
+// firefoxShows checks a recording with all its jobs, the life of one, an answer, and the question before it is cancelled; and that nothing
+// is wider than the window.
+func firefoxShows(t *testing.T, b *firefox.Browser) {
 	f, s := fullServed(t)
+	t.Cleanup(func() { b.Visit("about:blank") }) // else it goes on listening to the server
 	last, err := f.File.Last()
 	if err != nil {
 		t.Fatal(err)
@@ -45,11 +53,11 @@ func TestFirefox(t *testing.T) {
 	}
 }
 
-// Firefox follows a live source without being asked.
-func TestFirefox_follows_a_live_source(t *testing.T) {
-	b := firefox.Open(t)
+// firefoxFollows checks that a live source is followed without being asked.
+func firefoxFollows(t *testing.T, b *firefox.Browser) {
 	source := &toy{}
 	s, _ := served(t, source)
+	t.Cleanup(func() { b.Visit("about:blank") })
 	go s.Watch(t.Context(), 20*time.Millisecond)
 	b.Visit(s.URL())
 	for _, text := range []string{"the first reason", "another reason"} {

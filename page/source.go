@@ -42,6 +42,10 @@ type Overview struct {
 	Asks bool `json:"asks,omitempty"`
 	// Acts says that the page can cancel jobs: see Actor.
 	Acts bool `json:"acts,omitempty"`
+	// Cancelling says what becomes of a job that is cancelled; empty: its processes are told to end.
+	Cancelling string `json:"cancelling,omitempty"`
+	// Notes say what is not shown, because who runs this program may not see it.
+	Notes []string `json:"notes,omitempty"`
 	// Banner is a problem that concerns all jobs; empty: there is none.
 	Banner string `json:"banner,omitempty"`
 }

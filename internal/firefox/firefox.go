@@ -63,7 +63,7 @@ func start(t testing.TB, path string) (profile string) {
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte("user_pref(\"marionette.port\", 0);\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), path, "--headless", "--marionette", "--no-remote", "--profile", profile)
+	c := exec.CommandContext(t.Context(), path, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile)
 	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "MOZ_DISABLE_CONTENT_SANDBOX=1")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -172,4 +172,35 @@ func (b *Browser) Click(selector string) {
 	for _, id := range got.Value {
 		b.ask("WebDriver:ElementClick", map[string]any{"id": id}, nil)
 	}
+}
+
+// View makes the page so wide and high, in pixels, also narrower than a window can be, and light or dark.
+func (b *Browser) View(width, height int, scheme string) {
+	b.t.Helper()
+	b.Resize(max(width, 600), height)
+	override := map[string]int{"dark": 0, "light": 1}[scheme]
+	b.chrome(fmt.Sprintf(`Services.prefs.setIntPref("layout.css.prefers-color-scheme.content-override", %d); gBrowser.selectedBrowser.style.maxWidth = "%dpx"; gBrowser.selectedBrowser.style.minWidth = "%dpx";`, override, width, width))
+	b.Await(fmt.Sprintf("innerWidth === %d", width))
+}
+
+// chrome runs a script with the rights of the browser itself.
+func (b *Browser) chrome(script string) {
+	b.t.Helper()
+	b.ask("Marionette:SetContext", map[string]any{"value": "chrome"}, nil)
+	b.ask("WebDriver:ExecuteScript", map[string]any{"script": script, "args": []any{}}, nil)
+	b.ask("Marionette:SetContext", map[string]any{"value": "content"}, nil)
+}
+
+// Inject runs a script in the page as if it were the page's own.
+func (b *Browser) Inject(script string) {
+	b.t.Helper()
+	b.ask("WebDriver:ExecuteScript", map[string]any{"script": script, "args": []any{}, "sandbox": nil}, nil)
+}
+
+// Picture returns the whole page as PNG, also what is below the window.
+func (b *Browser) Picture() []byte {
+	b.t.Helper()
+	var got struct{ Value []byte }
+	b.ask("WebDriver:TakeScreenshot", map[string]any{"full": true}, &got)
+	return got.Value
 }

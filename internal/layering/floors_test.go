@@ -45,6 +45,7 @@ var rooms = []room{
 
 	{"live/overview", 15},
 	{"live/slurm/overview", 15},
+	{"live/kube/overview", 15},
 	{"page", 14},        // shows explanations
 	{"live/driver", 14}, // what they share; every policy on every workload
 	{"experiments/crosstable", 14},

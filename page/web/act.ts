@@ -11,14 +11,17 @@ export function takeToken(): void {
 }
 
 // cancelButton returns the button that cancels a job once its question has been answered.
-export function cancelButton(id: string): HTMLElement {
+export function cancelButton(id: string, what: string | undefined): HTMLElement {
   const button = el("button", { type: "button", class: "ask bad" }, "Cancel this job \u2026");
-  button.addEventListener("click", () => confirm(id));
+  button.addEventListener("click", () => confirm(id, what));
   return el("p", {}, button);
 }
 
-function confirm(id: string): void {
+const processes = "Its processes are told to end, and are killed if they do not. What it has saved stays. This cannot be undone.";
+
+function confirm(id: string, what: string | undefined): void {
   const dialog = byId("confirm") as HTMLDialogElement;
+  byId("confirm-what").textContent = what ?? processes;
   byId("confirm-title").textContent = `Cancel ${id}?`;
   byId("confirm-said").textContent = "";
   byId("confirm-yes").hidden = false;

@@ -48,7 +48,7 @@ export const counted = (n: number, what: string): string => `${n} ${what}${n ===
 
 export function gpus(h: Holding | undefined): string {
   if (!h) return "no GPUs";
-  const own = counted(h.gpus, `${h.type} GPU`) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
+  const own = counted(h.gpus, `${h.type} GPU`.trim()) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
   return h.also ? `${own} and ${gpus(h.also)}` : own;
 }
 

@@ -14,7 +14,7 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   if (m) all.push(el("p", { class: "sentence" }, m.sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
   if (overview.asks && m && m.phase !== "not submitted" && (overview.jobs ?? []).some((j) => j.id === id)) all.push(onJob(id, overview));
-  if (overview.acts && m && (overview.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id));
+  if (overview.acts && m && (overview.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id, overview.cancelling));
   if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));
   for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
   if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));

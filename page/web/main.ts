@@ -41,6 +41,7 @@ async function updateOnce(): Promise<void> {
     byId("title").textContent = overview.title;
     document.title = overview.title + " · Oxgang";
     byId("facts").textContent = `policy ${overview.policy} · ` + (overview.live ? "now, " + new Date().toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
+    byId("notes").textContent = (overview.notes ?? []).join(" ");
     byId("problem").textContent = "";
     slide(overview);
     showNow(overview);

@@ -32,14 +32,14 @@ function attention(overview: Overview): HTMLElement[] {
 
 // idle says for each GPU type how many are free, and why.
 function idle(overview: Overview): HTMLElement[] {
-  const first = (overview.jobs ?? []).filter(waits)[0];
   return (overview.types ?? []).map((t) => {
+    const first = (overview.jobs ?? []).find((j) => waits(j) && j.queue === t.queue);
     const parts = [`${t.gpus - t.free} of ${t.gpus} held`];
     if (t.starting) parts.push(`${t.starting} rented on their way`);
     if (t.price !== undefined) parts.push(`price ${Number(t.price.toPrecision(3))}`);
     if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.id}: ${first.sentence}` : `${t.free} free, and no job waits`);
     const more = overview.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview) : undefined;
-    return el("li", {}, el("b", {}, t.type), ": " + parts.join("; ") + " ", more);
+    return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more);
   });
 }
 
@@ -51,7 +51,8 @@ function nodeOf(n: Node): HTMLElement {
   }
   const free = n.gpus - cells.length;
   for (let i = 0; i < free; i++) cells.push(el("span", { class: "gpu free", title: "free" }));
-  return el("div", { class: "node" }, el("div", { class: "name" }, `${n.id} · ${n.type}` + (free > 0 ? ` · ${free} free` : "")), el("div", { class: "gpus" }, ...cells));
+  const name = [n.id, n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).join(" · ");
+  return el("div", { class: "node" }, el("div", { class: "name" }, name), el("div", { class: "gpus" }, ...cells));
 }
 
 function table(id: string, jobs: Job[], overview: Overview): void {
@@ -63,6 +64,6 @@ function table(id: string, jobs: Job[], overview: Overview): void {
 function row(j: Job, overview: Overview): HTMLElement {
   const done = j.target && j.progress ? `${Math.floor((100 * j.progress) / j.target)} %` : "";
   const eta = expected(waits(j) ? j.start : j.end) ?? "";
-  return el("tr", {}, el("th", { scope: "row" }, link(j.id)), el("td", {}, waits(j) ? j.asked : gpus(j.holds)), el("td", {}, j.phase),
+  return el("tr", {}, el("th", { scope: "row" }, link(j.id)), el("td", {}, waits(j) ? j.asked : gpus(j.holds)), el("td", {}, j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
     el("td", { class: "number" }, span(overview.at - j.since)), el("td", { class: "number" }, done), el("td", {}, j.sentence), el("td", {}, eta));
 }

@@ -37,7 +37,7 @@
   var counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   function gpus(h) {
     if (!h) return "no GPUs";
-    const own = counted(h.gpus, `${h.type} GPU`) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
+    const own = counted(h.gpus, `${h.type} GPU`.trim()) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
     return h.also ? `${own} and ${gpus(h.also)}` : own;
   }
   function when(overview2, at2) {
@@ -66,13 +66,15 @@
     sessionStorage.setItem(key, location.hash.slice(5));
     history.replaceState(null, "", location.pathname);
   }
-  function cancelButton(id) {
+  function cancelButton(id, what) {
     const button = el("button", { type: "button", class: "ask bad" }, "Cancel this job \u2026");
-    button.addEventListener("click", () => confirm(id));
+    button.addEventListener("click", () => confirm(id, what));
     return el("p", {}, button);
   }
-  function confirm(id) {
+  var processes = "Its processes are told to end, and are killed if they do not. What it has saved stays. This cannot be undone.";
+  function confirm(id, what) {
     const dialog = byId("confirm");
+    byId("confirm-what").textContent = what ?? processes;
     byId("confirm-title").textContent = `Cancel ${id}?`;
     byId("confirm-said").textContent = "";
     byId("confirm-yes").hidden = false;
@@ -152,7 +154,7 @@
     if (m) all.push(el("p", { class: "sentence" }, m.sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
     if (overview2.asks && m && m.phase !== "not submitted" && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(onJob(id, overview2));
-    if (overview2.acts && m && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id));
+    if (overview2.acts && m && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id, overview2.cancelling));
     if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
@@ -210,14 +212,14 @@
     return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs you.")];
   }
   function idle(overview2) {
-    const first = (overview2.jobs ?? []).filter(waits)[0];
     return (overview2.types ?? []).map((t) => {
+      const first = (overview2.jobs ?? []).find((j) => waits(j) && j.queue === t.queue);
       const parts = [`${t.gpus - t.free} of ${t.gpus} held`];
       if (t.starting) parts.push(`${t.starting} rented on their way`);
       if (t.price !== void 0) parts.push(`price ${Number(t.price.toPrecision(3))}`);
       if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.id}: ${first.sentence}` : `${t.free} free, and no job waits`);
       const more2 = overview2.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview2) : void 0;
-      return el("li", {}, el("b", {}, t.type), ": " + parts.join("; ") + " ", more2);
+      return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more2);
     });
   }
   function nodeOf(n) {
@@ -227,7 +229,8 @@
     }
     const free = n.gpus - cells.length;
     for (let i = 0; i < free; i++) cells.push(el("span", { class: "gpu free", title: "free" }));
-    return el("div", { class: "node" }, el("div", { class: "name" }, `${n.id} \xB7 ${n.type}` + (free > 0 ? ` \xB7 ${free} free` : "")), el("div", { class: "gpus" }, ...cells));
+    const name = [n.id, n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).join(" \xB7 ");
+    return el("div", { class: "node" }, el("div", { class: "name" }, name), el("div", { class: "gpus" }, ...cells));
   }
   function table(id, jobs, overview2) {
     byId(id + "-count").textContent = String(jobs.length);
@@ -242,7 +245,7 @@
       {},
       el("th", { scope: "row" }, link(j.id)),
       el("td", {}, waits(j) ? j.asked : gpus(j.holds)),
-      el("td", {}, j.phase),
+      el("td", {}, j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
       el("td", { class: "number" }, span(overview2.at - j.since)),
       el("td", { class: "number" }, done),
       el("td", {}, j.sentence),
@@ -321,6 +324,7 @@
       byId("title").textContent = overview.title;
       document.title = overview.title + " \xB7 Oxgang";
       byId("facts").textContent = `policy ${overview.policy} \xB7 ` + (overview.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
+      byId("notes").textContent = (overview.notes ?? []).join(" ");
       byId("problem").textContent = "";
       slide(overview);
       showNow(overview);

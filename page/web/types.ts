@@ -2,16 +2,16 @@
 
 export interface Holding { nodes: number; gpus: number; type: string; also?: Holding }
 export interface Expected { early: number; likely: number; late: number; open?: boolean; probability: number; held: number; of: number; unknown?: string }
-export interface TypeView { type: string; gpus: number; free: number; starting?: number; price?: number }
-export interface Node { id: string; type: string; gpus: number; held?: { job: string; gpus: number }[] }
+export interface TypeView { queue?: string; type: string; gpus: number; free: number; starting?: number; price?: number }
+export interface Node { id: string; type: string; gpus: number; held?: { job: string; gpus: number }[]; closed?: string }
 export interface Job {
-  id: string; name: string; phase: string; asked: string; submitted: number; since: number; holds?: Holding;
+  id: string; name: string; queue?: string; phase: string; asked: string; submitted: number; since: number; holds?: Holding;
   reason?: string; sentence: string; restarts?: number; progress?: number; target?: number;
   start?: Expected; end?: Expected; trouble?: string;
 }
 export interface End { job: string; at: number; outcome: string; detail?: string }
 export interface Overview {
-  at: number; last: number; begun: string; policy: string; title: string; live: boolean; asks?: boolean; acts?: boolean; banner?: string;
+  at: number; last: number; begun: string; policy: string; title: string; live: boolean; asks?: boolean; acts?: boolean; cancelling?: string; notes?: string[]; banner?: string;
   types: TypeView[] | null; nodes: Node[] | null; jobs: Job[] | null; ended: End[] | null;
 }
 export interface Change { at: number; what: string; text: string; from?: Holding; to?: Holding }

@@ -59,7 +59,7 @@ kubectl-oxgang and lies in PATH makes it "kubectl oxgang".`,
 	explain := &cobra.Command{Use: "explain", Short: "Say why a job waits or has what it has"}
 	cli.Group(explain)
 	explain.AddCommand(k.explain())
-	cmd.AddCommand(k.queues(), k.jobs(), explain, k.top(), k.plan(), k.release())
+	cmd.AddCommand(k.queues(), k.jobs(), explain, k.top(), k.plan(), k.ui(), k.release())
 	return cmd
 }
 

@@ -3,9 +3,6 @@ package simulate
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
@@ -57,14 +54,14 @@ serves until Ctrl-C. The page can change nothing, unless --allow-cancel is given
 				if err != nil {
 					return cli.Hinted(err, "run this where Slurm's commands are, as on a login node; SLURM_CONF names another configuration")
 				}
-				return servePage(cmd, source, listen, cancels)
+				return cli.ServePage(cmd, source, listen, cancels)
 			}
 			source, done, err := pageSource(cmd.Context(), &live, args)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return servePage(cmd, source, listen, cancels)
+			return cli.ServePage(cmd, source, listen, cancels)
 		},
 	}
 	live.Add(cmd)
@@ -108,38 +105,4 @@ func asking(f *journal.File) func(context.Context, whatif.Question, time.Duratio
 		}
 		return round.Ask(ctx, q)
 	}
-}
-
-// look is how often the page looks whether what it shows has changed.
-const look = time.Second
-
-// servePage serves until the command is interrupted.
-func servePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
-	host, _, err := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return cli.Usage(fmt.Errorf("--listen %q, want an address on loopback and a port, as 127.0.0.1:8080: the page is not encrypted", listen))
-	}
-	l, err := net.Listen("tcp", listen)
-	if err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	s := page.New(source, l.Addr())
-	if a, ok := source.(page.Actor); ok && cancels {
-		s.Act(a)
-	}
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-	if source.Live() {
-		go s.Watch(ctx, look)
-	}
-	fmt.Fprintln(cmd.OutOrStdout(), s.URL())
-	go func() {
-		<-ctx.Done()
-		_ = server.Close()
-	}()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("page: %w", err)
-	}
-	return nil
 }

@@ -14,24 +14,26 @@ type cluster struct {
 	pods    []pod
 	parents map[string]string // uid of the controller of each object, by uid
 	rays    map[string]string // uid of each RayJob, by namespace/name
+	listed  map[string]bool   // kinds of job that were listed, or that the cluster does not have
+	hidden  []string          // kinds of job that the user may not list
 }
 
 // cluster returns what exists in a namespace, in all if it is empty. A kind that the cluster does
 // not have, or that the user may not list, is left out; without pods there is an error.
 func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, error) {
-	where := []string{"-A"}
-	if namespace != "" {
-		where = []string{"-n", namespace}
-	}
-	all, err := list[pod](ctx, k, slices.Concat([]string{"pods"}, where)...)
+	where := scope(namespace)
+	all, err := list[pod](ctx, k, slices.Concat([]string{"pods"}, where, []string{"--field-selector", unended})...)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{policy: k.common(ctx), pods: all, parents: make(map[string]string), rays: make(map[string]string)}
+	c := &cluster{policy: k.common(ctx), pods: all, parents: make(map[string]string), rays: make(map[string]string), listed: make(map[string]bool)}
 	for _, of := range kinds {
 		objects, err := list[object](ctx, k, slices.Concat([]string{of.resource}, where)...)
 		if err != nil && !unseen(err) {
 			return nil, err
+		}
+		if c.listed[of.kind] = !errors.Is(err, ErrForbidden); !c.listed[of.kind] {
+			c.hidden = append(c.hidden, of.resource)
 		}
 		for i := range objects {
 			o := &objects[i]
@@ -44,6 +46,17 @@ func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, erro
 		c.objects = append(c.objects, objects...)
 	}
 	return c, nil
+}
+
+// unended selects the pods that have not ended, which are the ones that use something.
+const unended = "status.phase!=Succeeded,status.phase!=Failed"
+
+// scope returns the flags of kubectl for a namespace, for all if it is empty.
+func scope(namespace string) []string {
+	if namespace == "" {
+		return []string{"-A"}
+	}
+	return []string{"-n", namespace}
 }
 
 // unseen reports whether an error says that the user may not see something, or that there is none.

@@ -13,6 +13,10 @@ const (
 	queueLabel = "oxgang.dev/queue"
 	scheduled  = "oxgang.dev/Scheduled"
 	kueueLabel = "kueue.x-k8s.io/queue-name"
+	minGPUs    = "oxgang.dev/min-gpus"
+	maxGPUs    = "oxgang.dev/max-gpus"
+	askedFor   = "oxgang.dev/asked"
+	workloads  = "workloads.kueue.x-k8s.io"
 )
 
 // Reasons that come before all others, in this order.
@@ -82,10 +86,13 @@ type Explanation struct {
 
 // An object is what is read of a job's object.
 type object struct {
-	Kind string `json:"kind"`
-	Meta Meta   `json:"metadata"`
-	Spec struct {
-		Suspend bool `json:"suspend"`
+	Version string `json:"apiVersion"`
+	Kind    string `json:"kind"`
+	Meta    Meta   `json:"metadata"`
+	Spec    struct {
+		Suspend     bool `json:"suspend"`
+		Parallelism int  `json:"parallelism"` // of a Job
+		Template    pod  `json:"template"`    // of a Job
 	} `json:"spec"`
 	Status struct {
 		Conditions []Condition `json:"conditions"`
@@ -256,25 +263,35 @@ func (k *Kubectl) queued(ctx context.Context, e *Explanation) Reason {
 	case err == nil:
 		e.Mode = q.Spec.Mode
 	case e.Plan == nil && errors.Is(err, ErrNotFound):
-		return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, e.Queue)}
+		return noQueue(e.Queue)
 	}
 	return Reason{}
+}
+
+// noQueue returns the reason of a job that names a queue which does not exist.
+func noQueue(name string) Reason {
+	return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, name)}
 }
 
 // quota returns the reason that Kueue holds a job back for; the zero Reason: it does not, or
 // the user may not see it.
 func (k *Kubectl) quota(ctx context.Context, o *object) (Reason, error) {
-	all, err := list[object](ctx, k, "workloads.kueue.x-k8s.io", "-n", o.Meta.Namespace)
+	all, err := list[object](ctx, k, workloads, "-n", o.Meta.Namespace)
 	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNoKind) {
 		return Reason{}, nil
 	}
+	return quotaOf(all, o.Meta.UID), err
+}
+
+// quotaOf returns the reason that one of Kueue's Workloads holds a job back for; the zero Reason: none does.
+func quotaOf(all []object, uid string) Reason {
 	for i := range all {
 		for _, owner := range all[i].Meta.Owners {
 			c := conditionOf(all[i].Status.Conditions, "QuotaReserved")
-			if owner.UID == o.Meta.UID && c != nil && c.Status == "False" {
-				return Reason{WaitingForQuota, c.Message, c.Changed}, nil
+			if owner.UID == uid && c != nil && c.Status == "False" {
+				return Reason{WaitingForQuota, c.Message, c.Changed}
 			}
 		}
 	}
-	return Reason{}, err
+	return Reason{}
 }

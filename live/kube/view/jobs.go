@@ -37,9 +37,10 @@ func (k *Kubectl) Jobs(ctx context.Context, namespace string, plans []Plan, plan
 		at[all[i].UID] = i
 		all[i].observe(nil, observed[all[i].UID])
 	}
+	over := make(map[string]bool) // by uid: since the plan was made
 	for i := range c.objects {
 		o := &c.objects[i]
-		if o.Meta.Labels[queueLabel] == "" || o.part() || o.ended() != "" {
+		if over[o.Meta.UID] = o.ended() != ""; o.Meta.Labels[queueLabel] == "" || o.part() || over[o.Meta.UID] {
 			continue
 		}
 		j, planned := at[o.Meta.UID]
@@ -49,6 +50,7 @@ func (k *Kubectl) Jobs(ctx context.Context, namespace string, plans []Plan, plan
 		}
 		all[j].observe(o, observed[o.Meta.UID])
 	}
+	all = slices.DeleteFunc(all, func(j Job) bool { return over[j.UID] })
 	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Queue, b.Queue) })
 	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Why kubectl could not answer.
@@ -22,13 +23,32 @@ var (
 
 // Kubectl asks a cluster.
 type Kubectl struct {
-	Flags []string // of every call: --context and --kubeconfig
+	Flags  []string             // of every call: --context and --kubeconfig
+	absent map[string]time.Time // kinds that the cluster does not have, until they are asked for again; nil: none is remembered
+}
+
+// absence is how long a kind that the cluster does not have is not asked for again: to find out, kubectl reads all kinds anew.
+const absence = 10 * time.Minute
+
+// remember makes k not ask again and again for kinds that the cluster does not have.
+func (k *Kubectl) remember() {
+	if k.absent == nil {
+		k.absent = make(map[string]time.Time)
+	}
 }
 
 // Get returns what "kubectl get" prints. An error is one of those above where it is known,
 // and has the first line of what kubectl said.
 func (k *Kubectl) Get(ctx context.Context, args ...string) ([]byte, error) {
-	return k.call(ctx, append([]string{"get"}, args...)...)
+	kind := args[0]
+	if time.Now().Before(k.absent[kind]) {
+		return nil, fmt.Errorf("kubectl: %w: %s", ErrNoKind, kind)
+	}
+	text, err := k.call(ctx, append([]string{"get"}, args...)...)
+	if errors.Is(err, ErrNoKind) && k.absent != nil {
+		k.absent[kind] = time.Now().Add(absence)
+	}
+	return text, err
 }
 
 // Namespace returns the namespace of the user's context.
@@ -41,6 +61,15 @@ func (k *Kubectl) Namespace(ctx context.Context) (string, error) {
 		return ns, nil
 	}
 	return "default", nil
+}
+
+// Current returns the name of the user's context; empty: there is none.
+func (k *Kubectl) Current(ctx context.Context) string {
+	out, err := k.call(ctx, "config", "current-context")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // call runs kubectl. Its standard input is the user's: a plugin may ask for a password.

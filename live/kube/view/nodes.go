@@ -15,6 +15,10 @@ type Node struct {
 	GPUs    int      `json:"gpus"` // that pods may ask for; 0: the user may not see nodes
 	Used    int      `json:"used"` // by pods that are there or, where these cannot be seen, by the plan
 	Jobs    []string `json:"jobs"` // namespace/name of each, or of a pod that is of none
+	// Held is how many GPUs each has, by the name that a Look has for it; of a Look alone.
+	Held []Share `json:"-"`
+	// Closed says why no pods come to it: "cordoned", "not ready"; empty: they do.
+	Closed string `json:"closed,omitempty"`
 }
 
 // Idle returns the GPUs of a node that nobody has.
@@ -22,10 +26,25 @@ func (n *Node) Idle() int { return max(0, n.GPUs-n.Used) }
 
 // A machine is what is read of a node's object.
 type machine struct {
-	Meta   Meta `json:"metadata"`
+	Meta Meta `json:"metadata"`
+	Spec struct {
+		Unschedulable bool `json:"unschedulable"`
+	} `json:"spec"`
 	Status struct {
 		Allocatable map[string]string `json:"allocatable"`
+		Conditions  []Condition       `json:"conditions"`
 	} `json:"status"`
+}
+
+// closed says why no pods come to a node; empty: they do.
+func (m *machine) closed() string {
+	switch ready := conditionOf(m.Status.Conditions, "Ready"); {
+	case ready != nil && ready.Status != "True":
+		return "not ready"
+	case m.Spec.Unschedulable:
+		return "cordoned"
+	}
+	return ""
 }
 
 // selects reports whether a node has all the labels of a queue's selector, and whole GPUs.
@@ -95,7 +114,7 @@ func (c *cluster) nodes(machines []machine, queues []Queue) []Node {
 		if gpus == 0 {
 			continue
 		}
-		n := &Node{Name: m.Meta.Name, GPUs: gpus, GPUType: c.policy.typeOf(m), Jobs: []string{}}
+		n := &Node{Name: m.Meta.Name, GPUs: gpus, GPUType: c.policy.typeOf(m), Jobs: []string{}, Closed: m.closed()}
 		if i := slices.IndexFunc(byAge(queues), func(q *Queue) bool { return q.Spec.Mode != "Off" && q.selects(m) }); i >= 0 {
 			n.Queue = byAge(queues)[i].Meta.Name
 		}

@@ -22,9 +22,11 @@ type Meta struct {
 	Namespace string            `json:"namespace,omitempty"`
 	UID       string            `json:"uid,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
-	Created   time.Time         `json:"creationTimestamp,omitzero"`
-	Deleted   *time.Time        `json:"deletionTimestamp,omitempty"`
-	Owners    []Owner           `json:"ownerReferences,omitempty"`
+	// Annotations are those of a job, as its user and the scheduler wrote them.
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Created     time.Time         `json:"creationTimestamp,omitzero"`
+	Deleted     *time.Time        `json:"deletionTimestamp,omitempty"`
+	Owners      []Owner           `json:"ownerReferences,omitempty"`
 }
 
 // An Owner is an object that another is part of.

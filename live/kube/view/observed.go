@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // An Observed is what exists of a job, whatever a plan has for it.
@@ -12,6 +13,8 @@ type Observed struct {
 	Ready int     `json:"ready"` // of these, that run
 	GPUs  int     `json:"gpus"`  // of these
 	Nodes []Share `json:"nodes,omitempty"`
+	// Since is when the last of its pods was made; zero: not known.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // A pod is what is read of a pod.
@@ -64,6 +67,9 @@ func (p *pod) runs() bool { return p.Status.Phase == "Running" && p.Meta.Deleted
 // add counts a pod.
 func (o *Observed) add(p *pod, gpus int) {
 	o.Pods++
+	if p.Meta.Created.After(o.Since) {
+		o.Since = p.Meta.Created
+	}
 	if !p.runs() {
 		return
 	}

@@ -102,6 +102,20 @@ jobs.*) echo '{"metadata": {"uid": "2", "labels": {"oxgang.dev/queue": "new"}}}'
 	}
 }
 
+// A job that has ended since the plan was made does not wait.
+func TestJobs_leaves_out_what_has_ended(t *testing.T) {
+	kubectl(t, `pods) echo '{"items": []}' ;;
+jobs.*) echo '{"items": [{"metadata": {"namespace": "team", "name": "a", "uid": "1", "labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "Complete", "status": "True"}]}},
+{"metadata": {"namespace": "team", "name": "b", "uid": "2", "labels": {"oxgang.dev/queue": "q"}}}]}' ;;
+`)
+	var p view.Plan
+	p.Spec.Allocations = []view.Allocation{{UID: "1", Kind: "Job", Namespace: "team", Name: "a", GPUs: 2}, {UID: "2", Kind: "Job", Namespace: "team", Name: "b"}}
+	all, err := new(view.Kubectl).Jobs(t.Context(), "", []view.Plan{p}, nil)
+	if err != nil || len(all) != 1 || all[0].Name != "b" || all[0].State != "waits" {
+		t.Errorf("%+v, %v, want b alone", all, err)
+	}
+}
+
 // kubectl puts one into PATH that answers by cases of what is asked for, and else that there is
 // nothing.
 func kubectl(t *testing.T, cases string) {

@@ -44,7 +44,7 @@ const mostPoints = 20_000
 
 // New returns the Source of the Slurm that a client asks. Past runs may be nil, for the reason noPast.
 func New(c *client.Client, title string, past *view.History, noPast string) *Slurm {
-	return &Slurm{client: c, title: title, past: past, noPast: noPast, pace: client.DefaultPace(), series: page.Series{Begun: time.Unix(0, 0).UTC()}}
+	return &Slurm{client: c, title: title, past: past, noPast: noPast, pace: client.DefaultPace()}
 }
 
 // month is how far back past runs tell when jobs end.
@@ -115,7 +115,10 @@ func (s *Slurm) point() {
 		}
 		v.At = append([]journal.Seconds(nil), v.At[n/2:]...)
 	}
-	v.At = append(v.At, since1970(s.report.At))
+	if v.Begun.IsZero() {
+		v.Begun = s.report.At
+	}
+	v.At = append(v.At, journal.Seconds(s.report.At.Sub(v.Begun)))
 	v.GPUs, v.Held, v.Waiting, v.Running = append(v.GPUs, gpus), append(v.Held, held), append(v.Waiting, waiting), append(v.Running, running)
 }
 
@@ -137,7 +140,7 @@ func (s *Slurm) Overview(ctx context.Context, _ time.Duration) (*page.Overview, 
 func overviewOf(l *view.Look, r *view.Report) *explain.Overview {
 	o := &explain.Overview{At: since1970(r.At), Last: since1970(r.At), Begun: time.Unix(0, 0).UTC(), Policy: "Slurm's own"}
 	for _, t := range r.Types {
-		o.Types = append(o.Types, explain.TypeView{Type: cluster.GPUType(t.Name), GPUs: t.GPUs, Free: t.GPUs - t.Held - t.Down})
+		o.Types = append(o.Types, explain.TypeView{Type: cluster.GPUType(t.Name), GPUs: t.GPUs - t.Down, Free: t.GPUs - t.Held - t.Down})
 	}
 	held := make(map[string][]explain.OverviewHolder)
 	for i := range l.Jobs {

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/page"
+)
+
+// look is how often the page looks whether what it shows has changed.
+const look = time.Second
+
+// ServePage serves the page of a source at an address on loopback, which it prints, until the command is interrupted. Who opens the printed
+// address may cancel jobs if cancels says so, and the source can.
+func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
+	host, _, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return Usage(fmt.Errorf("--listen %q, want an address on loopback and a port, as 127.0.0.1:8080: the page is not encrypted", listen))
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	s := page.New(source, l.Addr())
+	if a, ok := source.(page.Actor); ok && cancels {
+		s.Act(a)
+	}
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	if source.Live() {
+		go s.Watch(ctx, look)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), s.URL())
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}
