@@ -238,13 +238,13 @@ func TestRecord_apart(t *testing.T) {
 	}
 }
 
-// TestKind: an error of another run is of the kind of the guess that had it.
-func TestKind(t *testing.T) {
+// TestFeatures: an error of another run has the features of the guess that had it.
+func TestFeatures(t *testing.T) {
 	r := New(time.Minute)
 	for _, g := range []Guess{{0, 0}, {time.Hour, time.Hour}, {time.Hour, 8 * time.Hour}, {time.Minute, 70 * time.Minute}} {
 		length, errors := g.Errors(3*time.Hour, time.Minute)
-		other, own := before{length, errors}, r.kind(g)
-		if got := other.kind(); math.Abs(got.length-own.length) > 1e-9 || math.Abs(got.apart-own.apart) > 1e-9 {
+		other, own := before{length, errors}, r.features(g)
+		if got := other.features(); math.Abs(got.length-own.length) > 1e-9 || math.Abs(got.apart-own.apart) > 1e-9 {
 			t.Errorf("%v: %+v of another run, %+v of this one", g, got, own)
 		}
 		if w := own.weight(own); w != 1 {

@@ -27,7 +27,7 @@ const (
 // A mark names quantiles that were computed before.
 type mark struct {
 	phase Phase
-	like  kind // rounded
+	like  features // rounded
 	share float64
 }
 
@@ -45,7 +45,7 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 		r.asOf = now
 		clear(r.marks)
 	}
-	like := r.kind(g).rounded()
+	like := r.features(g).rounded()
 	at := mark{p, like, share}
 	if m, ok := r.marks[at]; ok {
 		return m
@@ -58,14 +58,14 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 	return r.marks[at]
 }
 
-// own returns the errors of this run's predictions of about a kind. All of one job together weigh
-// at most as much as one prediction of exactly this kind, and those of all jobs no more than mostOwn says.
-func (r *Record) own(now time.Time, p Phase, like kind) []observation {
+// own returns the errors of this run's predictions with about these features. All of one job together weigh
+// at most as much as one prediction with exactly these, and those of all jobs no more than mostOwn says.
+func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	var all []observation
 	var of []job.ID
 	total := make(map[job.ID]float64)
 	for _, x := range r.all[p] {
-		w := like.weight(x.kind)
+		w := like.weight(x.features)
 		if w < negligible || !x.at.Before(now) {
 			continue
 		}
@@ -101,11 +101,11 @@ func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
 }
 
 // others returns the errors of other runs, with a total weight of priorWeight.
-func (r *Record) others(p Phase, like kind) []observation {
+func (r *Record) others(p Phase, like features) []observation {
 	var all []observation
 	total := 0.0
 	for _, x := range prior()[p] {
-		w := like.weight(x.kind()) + negligible
+		w := like.weight(x.features()) + negligible
 		all = append(all, observation{x.errors, w, true})
 		total += w
 	}

@@ -74,13 +74,13 @@ const most = 2000
 
 // A prediction is a guess and the range that was stated for it.
 type prediction struct {
-	job   job.ID
-	at    time.Time
-	guess Guess
-	kind  kind // of guess
-	said  Range
-	took  time.Duration // until it happened, or until it was known that it would not
-	state state
+	job      job.ID
+	at       time.Time
+	guess    Guess
+	features features
+	said     Range
+	took     time.Duration // until it happened, or until it was known that it would not
+	state    state
 }
 
 type state uint8
@@ -140,7 +140,7 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 
 // State records that a range was stated for a guess about a job.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, said Range) {
-	x := &prediction{job: id, at: now, guess: g, kind: r.kind(g), said: said}
+	x := &prediction{job: id, at: now, guess: g, features: r.features(g), said: said}
 	r.all[p] = append(r.all[p], x)
 	r.open[p][id] = append(r.open[p][id], x)
 	if extra := len(r.all[p]) - most; extra > 0 {
