@@ -133,9 +133,9 @@ func (r *rerun) again(x *noted) {
 		}
 		eta := r.Predictor.Noted(x.At, x.Round, x.Phase, found)
 		if x.Phase == calibration.WaitingEnd {
-			r.all = append(r.all, spoken{x.Job, x.At, calibration.Start, eta.Start})
+			r.all = append(r.all, spoken{x.Job, x.At, calibration.Start, eta.Start, r.begin.Guess})
 		}
-		r.all = append(r.all, spoken{x.Job, x.At, x.Phase, eta.End})
+		r.all = append(r.all, spoken{x.Job, x.At, x.Phase, eta.End, x.Guess})
 	}
 }
 
@@ -188,7 +188,7 @@ func (c *table) print(t *testing.T) {
 // A bounds counts cells of at least 100 ranges, by the share that held.
 type bounds struct {
 	Cells, Below70, Within, Above90 int
-	Exact                           int // of Above90: the median range is narrower than a round
+	Exact                           int // of Above90: most predictions were exact to a round
 }
 
 func (b *bounds) add(x *score) {
@@ -202,7 +202,7 @@ func (b *bounds) add(x *score) {
 	case s <= 0.9:
 		b.Within++
 	default:
-		if b.Above90++; 2*x.wide < x.known {
+		if b.Above90++; 2*x.exact > x.known {
 			b.Exact++
 		}
 	}

@@ -28,6 +28,7 @@ type spoken struct {
 	at    time.Time
 	phase calibration.Phase
 	said  whatif.Range
+	guess *whatif.Guess // what the simulations said; nil: not noted
 }
 
 // A listener asks a Predictor every few rounds, and notes what it says and what happens.
@@ -82,12 +83,12 @@ func (l *listener) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 		if j.Holding() || !p.Jobs[i].Allocation.IsZero() {
 			end = calibration.RunningEnd
 		} else {
-			l.all = append(l.all, spoken{j.ID, s.Now, calibration.Start, eta.Start})
+			l.all = append(l.all, spoken{job: j.ID, at: s.Now, phase: calibration.Start, said: eta.Start})
 			if x, y := eta.Start, eta.End; x.Why == whatif.Known && y.Why == whatif.Known && (y.Early < x.Early || y.Likely < x.Likely || y.Late < x.Late || y.Late < y.Likely) {
 				l.backwards++
 			}
 		}
-		l.all = append(l.all, spoken{j.ID, s.Now, end, eta.End})
+		l.all = append(l.all, spoken{job: j.ID, at: s.Now, phase: end, said: eta.End})
 	}
 }
 
@@ -109,11 +110,13 @@ func (l *listener) after(x *spoken) (time.Duration, bool) {
 type score struct {
 	known, unknown, held, below, above int
 	wide, wideHeld                     int       // ranges that are a round or more wide
+	exact, exactHeld                   int       // ranges of predictions that were exact to a round
 	widths                             []float64 // over what really remained
 	interval                           float64   // sum of interval scores
 }
 
-func (c *score) add(x *whatif.Range, after, round time.Duration) {
+func (c *score) add(of *spoken, after, round time.Duration) {
+	x := &of.said
 	switch x.Why {
 	case whatif.Known:
 	case whatif.NoSpeed: // nothing like it has run
@@ -129,6 +132,12 @@ func (c *score) add(x *whatif.Range, after, round time.Duration) {
 		c.wide++
 		if holds {
 			c.wideHeld++
+		}
+	}
+	if of.guess != nil && of.guess.Exact(after, round) {
+		c.exact++
+		if holds {
+			c.exactHeld++
 		}
 	}
 	switch {
@@ -151,12 +160,18 @@ func intervalScore(x *whatif.Range, after, round time.Duration) float64 {
 
 func (c *score) join(d *score) {
 	c.wide, c.wideHeld, c.interval = c.wide+d.wide, c.wideHeld+d.wideHeld, c.interval+d.interval
+	c.exact, c.exactHeld = c.exact+d.exact, c.exactHeld+d.exactHeld
 	c.known, c.unknown, c.held, c.below, c.above = c.known+d.known, c.unknown+d.unknown, c.held+d.held, c.below+d.below, c.above+d.above
 	c.widths = append(c.widths, d.widths...)
 }
 
 // share returns the share of ranges that held.
 func (c *score) share() float64 { return float64(c.held) / float64(max(1, c.known)) }
+
+// rest returns the share that held of the ranges whose predictions were not exact.
+func (c *score) rest() float64 {
+	return float64(c.held-c.exactHeld) / float64(max(1, c.known-c.exact))
+}
 
 func (c *score) width() float64 {
 	if len(c.widths) == 0 {
@@ -168,9 +183,9 @@ func (c *score) width() float64 {
 
 func (c *score) String() string {
 	n := float64(max(1, c.known))
-	return fmt.Sprintf("%5d ranges, %.3f known: %.2f held, %.2f earlier, %.2f later; median width %.2f of what remained, score %.3f; a round or more wide %5d, of which %.2f held",
+	return fmt.Sprintf("%5d ranges, %.3f known: %.2f held, %.2f earlier, %.2f later; median width %.2f of what remained, score %.3f; a round or more wide %5d, of which %.2f held; exact %.2f, of the rest %.2f held",
 		c.known, float64(c.known)/float64(max(1, c.known+c.unknown)), c.share(), float64(c.below)/n, float64(c.above)/n, c.width(), c.interval/n,
-		c.wide, float64(c.wideHeld)/float64(max(1, c.wide)))
+		c.wide, float64(c.wideHeld)/float64(max(1, c.wide)), float64(c.exact)/n, c.rest())
 }
 
 // A load is settings of runs, and how many rounds are between looks.
@@ -240,7 +255,7 @@ func configured(t testing.TB, name string, under load, seed uint64) (*settings.C
 func (l *listener) scores() (all [calibration.Phases]score) {
 	for i := range l.all {
 		if after, ok := l.after(&l.all[i]); ok {
-			all[l.all[i].phase].add(&l.all[i].said, after, l.length)
+			all[l.all[i].phase].add(&l.all[i], after, l.length)
 		}
 	}
 	return all

@@ -26,6 +26,11 @@ type Reliability struct {
 	Unknown int                  `json:"unknown"` // times that no range was stated for
 	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
 	Held    [len(Levels)]float64 `json:"held"`    // shares of Ranges, parallel to Stated
+	// Exact is the share of Ranges whose guess was right: both simulations said what happened to less than a round. Such a
+	// range can only hold, whatever its probability.
+	Exact float64 `json:"exact"`
+	// Rest is the share that held of the other ranges of calibration.Share; 0 if there are none.
+	Rest float64 `json:"rest"`
 	// Width is the median of the widths of the ranges of calibration.Share, over what really
 	// remained; 0 without ranges.
 	Width float64 `json:"width"`
@@ -59,6 +64,7 @@ func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]
 type audited struct {
 	phase  calibration.Phase
 	at     time.Time
+	guess  calibration.Guess
 	ranges [len(Levels)]calibration.Range
 }
 
@@ -71,6 +77,7 @@ type audit struct {
 	open          map[job.ID][]*audited
 	all           [calibration.Phases]Reliability
 	widths        [calibration.Phases][]float64
+	exact, rest   [calibration.Phases]int // ranges of exact guesses, and those of the others that held
 }
 
 // stated keeps the ranges of a guess. The Predictor calls it before it records the guess.
@@ -79,7 +86,7 @@ func (a *audit) stated(s *policy.Snapshot, p calibration.Phase, id job.ID, g Gue
 		a.all[p].Unknown++
 		return
 	}
-	x := &audited{phase: p, at: s.Now}
+	x := &audited{phase: p, at: s.Now, guess: g.Guess}
 	for i, share := range Levels {
 		x.ranges[i] = a.record.Wide(s.Now, p, g.Guess, share)
 	}
@@ -122,13 +129,21 @@ func (a *audit) test(now time.Time, id job.ID, p calibration.Phase) {
 		}
 		after := now.Sub(x.at)
 		a.all[p].Ranges++
+		exact := x.guess.Exact(after, a.round)
+		if exact {
+			a.exact[p]++
+		}
 		for i := range x.ranges {
-			if x.ranges[i].Holds(after, a.round) {
+			holds := x.ranges[i].Holds(after, a.round)
+			if holds {
 				a.all[p].Held[i]++
 			}
 			if Levels[i] == calibration.Share {
 				wide := x.ranges[i].Late - x.ranges[i].Early
 				a.widths[p] = append(a.widths[p], wide.Seconds()/max(after, a.round).Seconds())
+				if holds && !exact {
+					a.rest[p]++
+				}
 			}
 		}
 		return true
@@ -143,6 +158,8 @@ func (a *audit) result() []Reliability {
 		for i := range all[p].Held {
 			all[p].Held[i] /= float64(max(1, all[p].Ranges))
 		}
+		all[p].Exact = float64(a.exact[p]) / float64(max(1, all[p].Ranges))
+		all[p].Rest = float64(a.rest[p]) / float64(max(1, all[p].Ranges-a.exact[p]))
 		if w := a.widths[p]; len(w) > 0 {
 			slices.Sort(w)
 			all[p].Width = w[len(w)/2]

@@ -54,10 +54,14 @@ func (c *tally) fault(count *int, format string, of ...any) {
 // A pair is a policy on a trace.
 type pair struct{ policy, trace string }
 
-// pairs returns every policy on every trace, of nodes for rent those that rent.
+// pairs returns every policy, or those that OXGANG_POLICIES names with commas between them, on every trace, of nodes for rent those that rent.
 func pairs() []pair {
 	var all []pair
+	some := os.Getenv("OXGANG_POLICIES")
 	for _, name := range policies {
+		if some != "" && !slices.Contains(strings.Split(some, ","), name) {
+			continue
+		}
 		for _, trace := range []string{"overload", "rigid", "elastic", "cpus", "rent", "loans"} {
 			if trace != "rent" || name == "boa" {
 				all = append(all, pair{name, trace})

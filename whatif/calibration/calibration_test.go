@@ -201,6 +201,58 @@ func TestRecord_a_wave_is_few(t *testing.T) {
 	}
 }
 
+// TestRecord_apart: errors of guesses whose times are equal say nothing of those whose times are far apart. Half of the jobs
+// here end just when both times say, and the others between an hour and two where the times are one hour and eight: the range of such a guess
+// ends near two hours, and holds.
+func TestRecord_apart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(draws.Seed(t), 3))
+	r := New(time.Minute)
+	sure, unsure := Guess{3 * time.Hour, 3 * time.Hour}, Guess{time.Hour, 8 * time.Hour}
+	after := func() time.Duration { return time.Hour + time.Duration(rng.Int64N(int64(time.Hour))) }
+	at := begin
+	for i := range 400 {
+		at = at.Add(time.Hour)
+		g, took := sure, 3*time.Hour
+		if i%2 == 0 {
+			g, took = unsure, after()
+		}
+		id := job.ID(fmt.Sprint(i))
+		r.State(at, id, RunningEnd, g, Range{})
+		r.Ended(at.Add(took), id, true)
+	}
+	x := r.Range(at.Add(8*time.Hour), RunningEnd, unsure)
+	if x.Early < 50*time.Minute || x.Late > 150*time.Minute {
+		t.Errorf("from %v to %v, where jobs took one to two hours", x.Early, x.Late)
+	}
+	held := 0
+	for range 1000 {
+		if x.Holds(after(), time.Minute) {
+			held++
+		}
+	}
+	if held < 700 || held > 950 {
+		t.Errorf("%d of 1000 held, want about 800", held)
+	}
+	if y := r.Range(at.Add(8*time.Hour), RunningEnd, sure); y.Late-y.Early > 10*time.Minute {
+		t.Errorf("from %v to %v, where all jobs took three hours", y.Early, y.Late)
+	}
+}
+
+// TestFeatures: an error of another run has the features of the guess that had it.
+func TestFeatures(t *testing.T) {
+	r := New(time.Minute)
+	for _, g := range []Guess{{0, 0}, {time.Hour, time.Hour}, {time.Hour, 8 * time.Hour}, {time.Minute, 70 * time.Minute}} {
+		length, errors := g.Errors(3*time.Hour, time.Minute)
+		other, own := before{length, errors}, r.features(g)
+		if got := other.features(); math.Abs(got.length-own.length) > 1e-9 || math.Abs(got.apart-own.apart) > 1e-9 {
+			t.Errorf("%v: %+v of another run, %+v of this one", g, got, own)
+		}
+		if w := own.weight(own); w != 1 {
+			t.Errorf("%v: weighs %v, want 1", g, w)
+		}
+	}
+}
+
 // TestRecord_phases: what is known of one phase or length says nothing of another.
 func TestRecord_phases(t *testing.T) {
 	r := New(time.Minute)

@@ -39,7 +39,9 @@
 //     data in groups).
 //   - Errors differ by phase (Phase), and by how far ahead a time is. Each phase has its own record.
 //     Predictions of about the same length count most: the weight falls with the square of the
-//     logarithm of the ratio of the lengths, as a normal density of standard deviation 0.7.
+//     logarithm of the ratio of the lengths, as a normal density of standard deviation 0.7. So it does with how far
+//     apart the two times of a guess are: guesses whose times are equal are often exact, and what happens to
+//     others is mostly between their times (localised conformal prediction, Guan 2023).
 //   - Jobs that wait at the same time are off in the same direction at once. So the errors of a run weigh
 //     at most as much as 20 jobs, or as four for each time as long as the predicted one that has passed, if
 //     that is more: errors that are so far apart in time are nearly independent.

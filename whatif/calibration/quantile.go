@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	bandwidth   = 0.7 // standard deviation of the weights, in logarithms of length
-	priorWeight = 5.0 // of all errors of other runs together, in jobs
-	mostAtOnce  = 20  // of errors of this run that may be off together, in jobs
-	perLength   = 4   // jobs that the errors of this run may count more, each time that a time as long has passed
-	perBand     = 2   // bands of length in a factor of e
+	bandwidth   = 0.7  // standard deviation of the weights, in logarithms of length and of how far apart guesses are
+	hardlyApart = 0.05 // logarithm of the ratio of two times that are not equal, and nearly so
+	priorWeight = 5.0  // of all errors of other runs together, in jobs
+	mostAtOnce  = 20   // of errors of this run that may be off together, in jobs
+	perLength   = 4    // jobs that the errors of this run may count more, each time that a time as long has passed
+	perBand     = 2    // bands of length, and of how far apart, in a factor of e
 	negligible  = 1e-3
 )
 
 // A mark names quantiles that were computed before.
 type mark struct {
 	phase Phase
-	band  int // of length
+	like  features // rounded
 	share float64
 }
 
@@ -44,28 +45,27 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 		r.asOf = now
 		clear(r.marks)
 	}
-	band := int(math.Round(perBand * math.Log(g.length(r.round)/r.round.Seconds())))
-	at := mark{p, band, share}
+	like := r.features(g).rounded()
+	at := mark{p, like, share}
 	if m, ok := r.marks[at]; ok {
 		return m
 	}
-	length := float64(band) / perBand // the logarithm of the length in rounds
-	all := r.own(now, p, length)
-	all = append(all, r.others(p, length)...)
+	all := r.own(now, p, like)
+	all = append(all, r.others(p, like)...)
 	low, high := between(distributionOf(all, 0), distributionOf(all, 2), share)
 	middle, _ := distributionOf(all, 1).upper(0.5)
 	r.marks[at] = [3]float64{low, middle, high}
 	return r.marks[at]
 }
 
-// own returns the errors of this run's predictions of about a length, a logarithm. All of one job together weigh
-// at most as much as one prediction of exactly this length, and those of all jobs no more than mostOwn says.
-func (r *Record) own(now time.Time, p Phase, length float64) []observation {
+// own returns the errors of this run's predictions with about these features. All of one job together weigh
+// at most as much as one prediction with exactly these, and those of all jobs no more than mostOwn says.
+func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	var all []observation
 	var of []job.ID
 	total := make(map[job.ID]float64)
 	for _, x := range r.all[p] {
-		w := weight(length - math.Log(x.guess.length(r.round)/r.round.Seconds()))
+		w := like.weight(x.features)
 		if w < negligible || !x.at.Before(now) {
 			continue
 		}
@@ -82,7 +82,7 @@ func (r *Record) own(now time.Time, p Phase, length float64) []observation {
 		all[i].weight /= max(1, total[of[i]])
 		sum += all[i].weight
 	}
-	most := r.mostOwn(now, p, length)
+	most := r.mostOwn(now, p, like.length)
 	for i := range all {
 		all[i].weight *= min(1, most/sum)
 	}
@@ -101,11 +101,11 @@ func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
 }
 
 // others returns the errors of other runs, with a total weight of priorWeight.
-func (r *Record) others(p Phase, length float64) []observation {
+func (r *Record) others(p Phase, like features) []observation {
 	var all []observation
 	total := 0.0
 	for _, x := range prior()[p] {
-		w := weight(length-x.length) + negligible
+		w := like.weight(x.features()) + negligible
 		all = append(all, observation{x.errors, w, true})
 		total += w
 	}
@@ -114,8 +114,6 @@ func (r *Record) others(p Phase, length float64) []observation {
 	}
 	return all
 }
-
-func weight(apart float64) float64 { return math.Exp(-apart * apart / (2 * bandwidth * bandwidth)) }
 
 // A step is an error, and the share of all errors that are above it.
 type step struct{ error, above float64 }

@@ -46,6 +46,11 @@ func (g Guess) errors(after, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
+// Exact reports whether both times are less than a round from what happened.
+func (g Guess) Exact(after, round time.Duration) bool {
+	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
+}
+
 // Errors returns the logarithm of the length of a guess in rounds, and the errors that it had if what was
 // guessed happened after a time: see the package.
 func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
@@ -69,12 +74,13 @@ const most = 2000
 
 // A prediction is a guess and the range that was stated for it.
 type prediction struct {
-	job   job.ID
-	at    time.Time
-	guess Guess
-	said  Range
-	took  time.Duration // until it happened, or until it was known that it would not
-	state state
+	job      job.ID
+	at       time.Time
+	guess    Guess
+	features features
+	said     Range
+	took     time.Duration // until it happened, or until it was known that it would not
+	state    state
 }
 
 type state uint8
@@ -134,7 +140,7 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 
 // State records that a range was stated for a guess about a job.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, said Range) {
-	x := &prediction{job: id, at: now, guess: g, said: said}
+	x := &prediction{job: id, at: now, guess: g, features: r.features(g), said: said}
 	r.all[p] = append(r.all[p], x)
 	r.open[p][id] = append(r.open[p][id], x)
 	if extra := len(r.all[p]) - most; extra > 0 {

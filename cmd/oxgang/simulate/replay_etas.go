@@ -19,7 +19,7 @@ func (v *Verdict) ranges(w io.Writer) {
 	for _, share := range whatif.Levels {
 		fmt.Fprintf(t, "OF %.0f %% HELD (%%)\t", 100*share)
 	}
-	fmt.Fprintln(t, "WIDTH OF 80 %\t")
+	fmt.Fprintln(t, "WIDTH OF 80 %\tEXACT (%)\tOF 80 % THE REST HELD (%)\t")
 	for _, r := range v.Ranges {
 		fmt.Fprintf(t, "%s\t%d\t%d\t", r.Phase, r.Ranges, r.Unknown)
 		for _, held := range r.Held {
@@ -29,8 +29,19 @@ func (v *Verdict) ranges(w io.Writer) {
 			}
 			fmt.Fprintf(t, "%.0f\t", 100*held)
 		}
-		fmt.Fprintf(t, "%.2f\t\n", r.Width)
+		fmt.Fprintf(t, "%.2f\t%s\n", r.Width, exact(&r))
 	}
 	_ = t.Flush()
-	fmt.Fprintln(w, "WIDTH is the median of the width of a range, over the time that really remained.")
+	fmt.Fprintln(w, "WIDTH is the median of the width of a range, over the time that really remained. EXACT are predictions that were off by less than a round: their ranges can only hold.")
+}
+
+// exact returns the columns of predictions that were exact, and of the ranges of the others.
+func exact(r *whatif.Reliability) string {
+	if r.Ranges == 0 {
+		return "\t\t"
+	}
+	if r.Exact == 1 {
+		return "100\t\t"
+	}
+	return fmt.Sprintf("%.0f\t%.0f\t", 100*r.Exact, 100*r.Rest)
 }
