@@ -127,7 +127,15 @@ func text(h *explain.Holding) string {
 	if h == nil {
 		return "no GPUs"
 	}
-	return fmt.Sprintf("%d %s on %d nodes", h.GPUs, strings.TrimSpace(string(h.Type)+" GPUs"), h.Nodes)
+	gpus := "GPUs"
+	if h.GPUs == 1 {
+		gpus = "GPU"
+	}
+	words := fmt.Sprintf("%d %s", h.GPUs, strings.TrimSpace(string(h.Type)+" "+gpus))
+	if h.Nodes > 1 {
+		words += fmt.Sprintf(" on %d nodes", h.Nodes)
+	}
+	return words
 }
 
 // job returns a job as its page shows it.
