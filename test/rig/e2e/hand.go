@@ -3,16 +3,19 @@ package e2e
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/watched"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -28,7 +31,7 @@ func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
 	o := kube.DefaultOptions()
 	o.Queue, o.Identity = q, "hand"
-	w, err := kube.Open(t.Context(), k, k, o)
+	w, err := kube.Open(t.Context(), indexed{k}, k, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +44,28 @@ func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	})
 	t.Cleanup(func() { stop(); running.Wait() })
 	return &Hand{t, w, k}
+}
+
+// indexed finds pods by the index that a scheduler's watches have, in all that the API server lists.
+type indexed struct{ client.Client }
+
+// List implements client.Reader.
+func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	o := new(client.ListOptions).ApplyOptions(opts)
+	pods, ok := list.(*corev1.PodList)
+	if !ok || o.FieldSelector == nil {
+		return c.Client.List(ctx, list, opts...)
+	}
+	key, ok := o.FieldSelector.RequiresExactMatch(watched.Index)
+	if !ok {
+		return c.Client.List(ctx, list, opts...)
+	}
+	o.FieldSelector = nil
+	if err := c.Client.List(ctx, pods, o); err != nil {
+		return err
+	}
+	pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !slices.Contains(watched.Keys(&p), key) })
+	return nil
 }
 
 // A Gift is all GPUs that a job gets, of one node, and its CPUs.
