@@ -128,11 +128,11 @@ func (b *bench) spans() {
 	b.ends("job", "fits")
 }
 
-// rival makes a Job that Kueue queues, which is as good as done, so that by remaining time it
-// comes before others. It takes all GPUs.
+// rival makes a Job that Kueue queues and that runs a second, so that by remaining time it
+// comes before others of which it is known that they run longer. It takes all GPUs.
 func (b *bench) rival(name string) {
 	b.Helper()
-	b.apply("job.yaml", "NAME", name, "WORKERS", "4", ", MORE", `, oxgang.dev/samples: "1"`)
+	b.apply("job.yaml", "NAME", name, "WORKERS", "4", ", MORE", `, oxgang.dev/run-seconds: "1"`)
 }
 
 // yields: in the mode Resize, jobs of each kind that Kueue queues are stopped for a shorter one
@@ -142,7 +142,7 @@ func (b *bench) yields() {
 	b.apply("kueue.yaml", "QUOTA", "32")
 	for _, kind := range []string{"job", "jobset", "trainjob"} {
 		old, young := "old"+kind, "young"+kind
-		b.apply(kind+".yaml", "NAME", old, "WORKERS", "4")
+		b.apply(kind+".yaml", "NAME", old, "WORKERS", "4", ", MORE", `, oxgang.dev/run-seconds: "100000"`)
 		b.until(old+" runs", func() error { return b.asPlanned(old, 4) })
 		first, err := b.allocation(old)
 		if err != nil {
