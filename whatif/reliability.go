@@ -26,8 +26,7 @@ type Reliability struct {
 	Unknown int                  `json:"unknown"` // times that no range was stated for
 	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
 	Held    [len(Levels)]float64 `json:"held"`    // shares of Ranges, parallel to Stated
-	// Exact is the share of Ranges whose guess was right: both simulations said what happened to less than a round. Such a
-	// range can only hold, whatever its probability.
+	// Exact is the share of Ranges whose guess was right: both simulations said what happened to less than a round.
 	Exact float64 `json:"exact"`
 	// Rest is the share that held of the other ranges of calibration.Share; 0 if there are none.
 	Rest float64 `json:"rest"`

@@ -134,11 +134,10 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	d.Allocation = a
 	r.take(t, a.GPUs)
 	d.Batch = j.AsSubmitted(&d.Allocation)
-	now, before := 0.0, 0.0
-	if j.Holding() && j.Allocation.GPUType != a.GPUType { // a gang has one number of GPUs, so that nothing else makes it faster
-		now, before = r.speed(j, &a), r.speed(j, &j.Allocation)
+	d.Why = started(j, &a, 0, 0)
+	if d.Why.Kind == policy.Moved && j.Allocation.GPUType != a.GPUType { // a gang has one number of GPUs, so that nothing else makes it faster
+		d.Why.Value, d.Why.Limit = r.speeds(j, &a)
 	}
-	d.Why = started(j, &a, now, before)
 	return true
 }
 
@@ -175,11 +174,11 @@ func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.R
 	return why
 }
 
-// speed returns how fast a job is with an allocation, as a multiple of how fast it is on the least that it runs on: the
-// fewest GPUs, of the type on which it is slowest with these. 0: that is not known.
-func (r *Round) speed(j *policy.Job, a *cluster.Allocation) float64 {
-	if j.Perf == nil || a.IsZero() {
-		return 0
+// speeds returns how fast a job is with an allocation and with what it holds, as multiples of how fast it is on the least that
+// it runs on: the fewest GPUs, of the type on which it is slowest with these. 0: that is not known.
+func (r *Round) speeds(j *policy.Job, a *cluster.Allocation) (now, held float64) {
+	if j.Perf == nil {
+		return 0, 0
 	}
 	slowest := math.Inf(1)
 	for t := range r.Types {
@@ -187,10 +186,13 @@ func (r *Round) speed(j *policy.Job, a *cluster.Allocation) float64 {
 			slowest = min(slowest, Goodput(j, amount(j, &r.Types[t], n)))
 		}
 	}
-	if v := Goodput(j, *a) / slowest; slowest > 0 && !math.IsInf(v, 0) {
-		return v
+	of := func(a *cluster.Allocation) float64 {
+		if a.IsZero() || slowest == 0 {
+			return 0
+		}
+		return Goodput(j, *a) / slowest
 	}
-	return 0
+	return of(a), of(&j.Allocation)
 }
 
 func (r *Round) typeIndex(t cluster.GPUType) int {
@@ -293,7 +295,8 @@ func (r *Round) Give(i, t, n int) bool {
 		return false
 	}
 	j := r.Snapshot.Jobs[i]
-	r.plan.Jobs[i].Why = started(j, &a, r.speed(j, &a), r.speed(j, &j.Allocation))
+	now, held := r.speeds(j, &a)
+	r.plan.Jobs[i].Why = started(j, &a, now, held)
 	return true
 }
 
@@ -302,7 +305,8 @@ func (r *Round) Give(i, t, n int) bool {
 func (r *Round) Set(i int, a cluster.Allocation) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	d.Allocation, d.Batch = a, j.AsSubmitted(&a)
-	d.Why = started(j, &a, r.speed(j, &a), r.speed(j, &j.Allocation))
+	now, held := r.speeds(j, &a)
+	d.Why = started(j, &a, now, held)
 }
 
 // Refuse says that job i, about which nothing is decided, waits because too few GPUs

@@ -168,6 +168,29 @@ func TestTypesAreAllTheSame(t *testing.T) {
 	}
 }
 
+// How many times as fast a change makes a job is said where it stays on its type, and not where that changes or nothing is known of its speed.
+func TestSpeedsAreOfOneType(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		to        shape
+		unknown   bool
+		now, held float64
+	}{{"more of its type", shape{"t4", 1, 4}, false, 4, 2}, {"another type", shape{"a100", 1, 4}, false, 0, 0}, {"of unknown speed", shape{"t4", 1, 4}, true, 0, 0}} {
+		j := waiting("a", linear(), func(j *policy.Job) {
+			j.Phase, j.Allocation = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "t4"}}
+			j.Placement, j.FirstStarted = cluster.Placement{{Node: "t4-00", Resources: cluster.Resources{GPUs: 2}}}, epoch.Add(-time.Hour)
+		})
+		if test.unknown {
+			j.Perf = nil
+		}
+		plan := mustPlan(t, fresh(t, nil), snapshot(clusterOf(t, test.to), j))
+		why := plan.Jobs[0].Why
+		if why.Kind != policy.Grown && why.Kind != policy.Moved || why.Value*test.held != why.Limit*test.now || (why.Value > 0) != (test.now > 0) {
+			t.Errorf("%s: %+v of %d GPUs, want it %g to %g times as fast", test.name, why, plan.Jobs[0].Allocation.GPUs, test.now, test.held)
+		}
+	}
+}
+
 // Sia §3.4.3: a job on more than one GPU type is left the one with the most of its GPUs.
 // Alone on two types it wants as many as the smaller type has, and mostly mixes them.
 func TestJobHasOneType(t *testing.T) {

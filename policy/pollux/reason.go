@@ -35,14 +35,18 @@ func (r *round) allocation(row []int, where cluster.Placement) cluster.Allocatio
 }
 
 // why explains what a job gets. Its speedup is relative to a share of the
-// cluster, not to the least that it runs on, and says only how many times as fast a change makes it.
+// cluster, not to the least that it runs on, and says only how many times as fast a change makes it:
+// not where the type changes, as all types are taken for the same, nor where nothing is known of its speed.
 func (r *round) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	value := func(row []int) float64 {
 		nodes, gpus, _ := r.shape(t, row)
 		return t.speedup(nodes, gpus)
 	}
 	before, now := t.job.Allocation.Configuration, d.Allocation.Configuration
-	why := policy.Reason{Config: before, Value: value(row), Limit: value(t.base)}
+	why := policy.Reason{Config: before}
+	if now.GPUType == before.GPUType && !t.belief.blind {
+		why.Value, why.Limit = value(row), value(t.base)
+	}
 	switch {
 	case !t.job.Holding():
 		return policy.Reason{Kind: policy.Started}

@@ -32,7 +32,7 @@ func (v *Verdict) ranges(w io.Writer) {
 		fmt.Fprintf(t, "%.2f\t%s\n", r.Width, exact(&r))
 	}
 	_ = t.Flush()
-	fmt.Fprintln(w, "WIDTH is the median of the width of a range, over the time that really remained. EXACT are predictions that were off by less than a round: their ranges can only hold.")
+	fmt.Fprintln(w, "WIDTH is the median of the width of a range, over the time that really remained. EXACT are predictions of which both simulations were off by less than a round.")
 }
 
 // exact returns the columns of predictions that were exact, and of the ranges of the others.

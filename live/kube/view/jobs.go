@@ -40,7 +40,11 @@ func (k *Kubectl) Jobs(ctx context.Context, namespace string, plans []Plan, plan
 	over := make(map[string]bool) // by uid: since the plan was made
 	for i := range c.objects {
 		o := &c.objects[i]
-		if over[o.Meta.UID] = o.ended() != ""; o.Meta.Labels[queueLabel] == "" || o.part() || over[o.Meta.UID] {
+		if o.ended() != "" {
+			over[o.Meta.UID] = true
+			continue
+		}
+		if o.Meta.Labels[queueLabel] == "" || o.part() {
 			continue
 		}
 		j, planned := at[o.Meta.UID]

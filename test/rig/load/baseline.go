@@ -51,7 +51,7 @@ type class struct {
 	Request   int    `json:"request"` // CPUs there, GPUs here
 }
 
-// readBaseline reads the file of Kueue's module, and leaves only a part of the workloads of each set, but one.
+// readBaseline reads the file of Kueue's module, and leaves a part of the workloads of each set, at least one.
 func readBaseline(ctx context.Context, part float64) (*baseline, error) {
 	dir, err := rig.ModuleDir(ctx, "sigs.k8s.io/kueue")
 	if err != nil {
