@@ -18,12 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/watched"
 )
 
 // What the cluster calls GPUs and their types, and where its jobs are.
@@ -68,10 +69,15 @@ func New() *Cluster {
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme} {
 		must(add(s))
 	}
+	kept := store{clienttesting.NewObjectTracker(s, serializer.NewCodecFactory(s).UniversalDecoder())}
+	b := fake.NewClientBuilder().WithScheme(s).WithObjectTracker(kept).
+		WithStatusSubresource(&batchv1.Job{}, &corev1.Pod{}, &v1alpha1.Plan{}, &v1alpha1.Queue{})
+	for _, x := range indexes() {
+		b.WithIndex(x.of, x.field, x.keys)
+	}
 	return &Cluster{
-		truth: fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&batchv1.Job{}, &corev1.Pod{}, &v1alpha1.Plan{}, &v1alpha1.Queue{}).
-			WithIndex(&corev1.Event{}, "involvedObject.uid", about).WithIndex(&corev1.Pod{}, watched.Index, watched.Keys).Build(),
-		gpus: map[string]int{}, work: map[types.UID]int{}, plans: map[string]*v1alpha1.Plan{},
+		truth: &lister{b.Build(), kept},
+		gpus:  map[string]int{}, work: map[types.UID]int{}, plans: map[string]*v1alpha1.Plan{},
 	}
 }
 
