@@ -65,8 +65,8 @@ type offer struct {
 // Where the highest bound is above all local batches that were tried, the largest is tried in its place:
 // nothing bounds e there, and bounds would fall one by one.
 func (s *search) climb(t *StepTime) {
-	var all [Candidates]offer
-	offers, next := s.offers(all[:0], t)
+	var room [Candidates]offer
+	offers, next := s.offers(&room, t)
 	if len(offers) == 0 {
 		return
 	}
@@ -88,22 +88,19 @@ func (s *search) climb(t *StepTime) {
 }
 
 // offers returns all candidates, and where the one is that would be best if nothing were exchanged.
-func (s *search) offers(all []offer, t *StepTime) (offers []offer, first int) {
+func (s *search) offers(room *[Candidates]offer, t *StepTime) (all []offer, first int) {
 	most, least := 0.0, 1.0
 	for i := range s.n {
-		c := &s.candidates[i]
+		c, o := &s.candidates[i], &room[i] // an offer is long: it is made where it stays
 		local := float64(c.batch.Local)
-		compute := t.Compute.At(local)
-		o := offer{
-			index: i, local: c.batch.Local, progress: c.samples * s.model.Efficiency(c.samples),
-			passes: float64(c.batch.Accumulation) * compute, compute: compute, exchange: t.Exchange.At(local), last: compute,
-		}
+		o.index, o.local, o.progress = i, c.batch.Local, c.samples*s.model.Efficiency(c.samples)
+		o.compute, o.exchange = t.Compute.At(local), t.Exchange.At(local)
+		o.passes, o.last = float64(c.batch.Accumulation)*o.compute, o.compute
 		if o.progress*least > most*(o.passes+o.last) {
 			first, most, least = i, o.progress, o.passes+o.last
 		}
-		all = append(all, o)
 	}
-	return all, first
+	return room[:s.n], first
 }
 
 // lower takes up that e is known of the offer at a place: it drops that one, and those that cannot be as good as
@@ -128,7 +125,10 @@ func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer,
 		if o.progress*least > most*time {
 			next, most, least = len(left), o.progress, time
 		}
-		left = append(left, *o)
+		left = left[:len(left)+1]
+		if len(left) <= k { // else it is there
+			left[len(left)-1] = *o
+		}
 	}
 	return left, next
 }
