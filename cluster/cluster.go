@@ -249,11 +249,21 @@ func (c *Cluster) enter(n *Node) {
 	c.kept = count(c.kept, n)
 }
 
-// Ordered returns the cluster with its nodes in ascending order of a key; nodes of equal keys
-// stay in their order.
+// Ordered returns the cluster with its nodes in ascending order of a key, which is asked of each once; nodes of
+// equal keys stay in their order. It is c itself where they are in that order.
 func (c *Cluster) Ordered(key func(*Node) int) *Cluster {
-	nodes := slices.Clone(c.nodes)
-	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Compare(key(&a), key(&b)) })
+	keys, order := make([]int, len(c.nodes)), make([]int, len(c.nodes))
+	for i := range c.nodes {
+		keys[i], order[i] = key(&c.nodes[i]), i
+	}
+	if slices.IsSorted(keys) {
+		return c
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	nodes := make([]Node, len(order))
+	for i, k := range order {
+		nodes[i] = c.nodes[k]
+	}
 	ordered, err := New(nodes)
 	if err != nil {
 		panic("cluster: nodes of a valid cluster are invalid: " + err.Error())
