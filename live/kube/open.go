@@ -58,7 +58,7 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: newQueue(), table: jobstate.NewTable()},
 		publisher: publisher{told: map[string]string{}},
 	}
-	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, Unseen: map[types.UID]uint64{}}
+	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, GivenUp: w.lose, Unseen: map[types.UID]uint64{}}
 	w.store = planstore.NewStore(w.o, c, direct)
 	w.observer = observe.New(w.o, c, direct, w.knows)
 	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.mu

@@ -36,7 +36,7 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 // its Workload.
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	seen, g := e.Object, w.ToStart(e)
-	return &Step{e, "start", func(ctx context.Context) error {
+	return &Step{e, start, func(ctx context.Context) error {
 		next := seen.DeepCopy()
 		if err := e.Adapter.Start(next, &g); err != nil {
 			return err
@@ -70,7 +70,7 @@ func isTrue(o *object, condition string) bool {
 // is to run. What others have stopped stays so.
 func (w *Planner) returning(e *jobstate.Job) *Step {
 	seen, g := e.Object, w.ToGrant(e)
-	return &Step{e, "start", func(ctx context.Context) error {
+	return &Step{e, start, func(ctx context.Context) error {
 		n, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
 			marked := w.Marked(o, seen, &g)
 			return reactivated(o) || marked
