@@ -32,6 +32,7 @@ type Job struct {
 	Resizing                   v1alpha1.Resizing // that its user or its queue wants and its kind and shape allow
 	FixedRequests              bool              // a Grant cannot change the CPUs and memory of its workers
 	Grace                      time.Duration     // time that its pods get to stop
+	PriorityClass              string            // that its pods name; empty: they name none
 	Spec                       *job.Spec         // as the user asks; nil if there is a Problem
 	Problem                    string            // why it cannot be scheduled, for people; empty: it can
 	Plain                      *job.Spec         // as the user asks without the annotations that are wrong, if these are the Problem
@@ -95,6 +96,8 @@ type Options struct {
 	GPUResource string            // name of the resource that pods request for GPUs
 	TypeLabels  []string          // node labels that name the GPU type
 	Names       map[string]string // from values of these labels to GPU types that are called otherwise here
+	// ElasticJobSets says that JobSet's feature gate ElasticJobSet is on.
+	ElasticJobSets bool
 }
 
 // Kinds are all kinds, with the names that NVIDIA's device plugin uses.
@@ -104,7 +107,9 @@ var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nv
 func New(o *Options) []Kind {
 	return []Kind{
 		&adapter{gvk("batch", "v1", "Job"), o, lookJob},
-		&adapter{gvk("jobset.x-k8s.io", "v1alpha2", "JobSet"), o, lookJobSet},
+		&adapter{gvk("jobset.x-k8s.io", "v1alpha2", "JobSet"), o, func(u *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
+			return lookJobSet(u, gpu, o.ElasticJobSets)
+		}},
 		&adapter{gvk("trainer.kubeflow.org", "v1alpha1", "TrainJob"), o, lookTrainJob},
 		&adapter{gvk("ray.io", "v1", "RayJob"), o, lookRayJob},
 	}

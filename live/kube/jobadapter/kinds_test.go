@@ -130,8 +130,8 @@ func TestStart_refuses(t *testing.T) {
 			Grant{Generation: 1, Workers: 4, CPUs: 1},
 			"Job vision/resnet: start: 1 CPUs and 0 bytes of memory for a worker, and its init containers ask for 2 and 215285235712, want no less", false,
 		},
-		"jobset":   {"jobset.yaml", Grant{Generation: 1, Workers: 5}, "JobSet text/gpt: start: 5 workers, and it has 6: its number of workers is fixed: a JobSet's pods are fixed in number", true},
-		"trainjob": {"trainjob.yaml", Grant{Generation: 1, Workers: 5}, "TrainJob text/llama: start: 5 workers, and it has 4: its number of workers is fixed: a TrainJob's nodes are fixed in number", true},
+		"jobset":   {"jobset.yaml", Grant{Generation: 1, Workers: 5}, "JobSet text/gpt: start: 5 workers, and it has 6: its number of workers is fixed: a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)", true},
+		"trainjob": {"trainjob.yaml", Grant{Generation: 1, Workers: 5}, "TrainJob text/llama: start: 5 workers, and it has 4: its number of workers is fixed: a TrainJob's nodes are fixed in number: Trainer lets nobody change spec.trainer", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := object(t, c.file)

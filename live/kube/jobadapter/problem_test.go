@@ -41,7 +41,7 @@ func TestRead_problems(t *testing.T) {
 		{"job.yaml", spec("completions", int64(9)), `annotation oxgang.dev/resize is "InPlace", want Never: its parallelism and completions differ`},
 		{"job.yaml", spec("parallelism", int64(0)), `0 workers, want 1 to 100000`},
 		{"job.yaml", annotated(v1alpha1.Asked, "{"), `annotation oxgang.dev/asked cannot be read (unexpected end of JSON input), want it as the scheduler wrote it, or none`},
-		{"jobset.yaml", annotated(v1alpha1.ResizeBy, "Restart"), `annotation oxgang.dev/resize is "Restart", want Never: a JobSet's pods are fixed in number`},
+		{"jobset.yaml", annotated(v1alpha1.ResizeBy, "Restart"), `annotation oxgang.dev/resize is "Restart", want Never: a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)`},
 		{"jobset.yaml", func(o map[string]any) {
 			list := child(o, "spec")["replicatedJobs"].([]any)
 			list[0] = map[string]any{"name": "chief", "template": list[1].(map[string]any)["template"]}

@@ -121,7 +121,7 @@ func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
 // kinds returns the kinds of job that the cluster has, with GPUs called as it calls them.
 func (c *queueController) kinds() []jobadapter.Kind {
 	spec := &c.common.Spec
-	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common)})
+	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common), ElasticJobSets: spec.ElasticJobSets})
 	return slices.DeleteFunc(all, func(k jobadapter.Kind) bool { return !slices.Contains(c.l.known, k.GVK()) })
 }
 
