@@ -213,7 +213,7 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 // jobs that have started, such a job keeps what it holds.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *cmp.Or(j.Spec, j.Plain)
-	spec.Queue = w.o.Queue.Name
+	spec.Queue, spec.Priority = w.o.Queue.Name, w.o.PriorityOf(j.PriorityClass)
 	if w.o.Queue.Spec.Limits.DenyNonPreemptible {
 		spec.NonPreemptive = false
 	}

@@ -1,6 +1,7 @@
 package jobadapter
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,9 +98,10 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	}
 	j.PerWorker = s.worker(&s.pod.Spec, a.o.gpu())
 	j.FixedRequests = !s.resources || s.pod.Spec.Resources != nil
-	j.Grace = grace(&s.pod.Spec)
+	j.Grace, j.PriorityClass = grace(&s.pod.Spec), s.pod.Spec.PriorityClassName
 	for i := range s.also {
 		j.Grace = max(j.Grace, grace(&s.also[i].Spec))
+		j.PriorityClass = cmp.Or(j.PriorityClass, s.also[i].Spec.PriorityClassName)
 	}
 	if s.pod.Labels[v1alpha1.JobUID] == string(o.GetUID()) {
 		n, err := strconv.ParseInt(s.pod.Labels[v1alpha1.Generation], 10, 64)
