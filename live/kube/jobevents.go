@@ -280,7 +280,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		w.awaitQuota(e, now)
 		return
 	}
-	e.Queued = time.Time{}
+	w.awaitSlice(e, now)
 	n := e.Done() // they are not made again
 	for _, p := range e.Pods {
 		if e.Present(p) && jobstate.Ready(p) {

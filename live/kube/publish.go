@@ -137,7 +137,7 @@ func (w *publisher) fails(e *jobstate.Job, v *verdict) bool {
 	case e.Wants() && e.Fit.Why != "":
 		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.Fit.Why
 	case e.Wants() && now.Before(e.Limit.Until):
-		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.Limit.GPUs, e.Limit.Why)
+		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot come: %s", e.Limit.GPUs, e.Limit.Why)
 	case e.Setback != "" && now.Before(e.NotBefore):
 		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.Failures, e.Setback)
 	case w.o.Acts() && e.Wants() && !e.Started():

@@ -116,8 +116,8 @@ func TestStart_refused(t *testing.T) {
 				if lost := exits(news(t, w)); len(lost) != 0 {
 					t.Fatalf("%+v after %d refusals, want it tried %d times", lost, w.table.ByID[id].Failures, jobstate.Tries)
 				}
+				time.Sleep(time.Until(w.table.ByID[id].NotBefore))
 				looks(t, w, 1)
-				time.Sleep(jobstate.Backoff << w.table.ByID[id].Failures)
 			}
 			lost := exits(news(t, w))
 			if c.lost != (len(lost) == 1 && lost[0].Outcome == scheduler.Lost && strings.Contains(lost[0].Detail, "field is immutable")) || !c.lost && len(lost) > 0 {
@@ -126,6 +126,7 @@ func TestStart_refused(t *testing.T) {
 			if e := w.table.ByID[id]; c.lost && !slices.Contains(e.Spec.GPUTypes, nowhere) {
 				t.Errorf("described as %+v, want that the next plan has nothing for it", e.Spec)
 			}
+			looks(t, w, 2)
 			says(t, twin, "field is immutable")
 		})
 	}

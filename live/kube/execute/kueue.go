@@ -128,7 +128,7 @@ func (w *Writer) activate(ctx context.Context, namespace, uid string, change fun
 	}
 	for i := range all.Items {
 		next := all.Items[i].DeepCopy()
-		if !change(next) {
+		if isTrue(next, "Finished") || !change(next) { // a slice that another has replaced is finished
 			continue
 		}
 		err := w.Client.Patch(ctx, next, client.MergeFromWithOptions(&all.Items[i], client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner))

@@ -23,6 +23,7 @@ type Job struct {
 	OptOut                     bool              // the scheduler must leave it alone
 	Kueue                      bool              // it names a queue of Kueue, which suspends and resumes it
 	Gated                      bool              // our AdmissionGate keeps Kueue from admitting it
+	Sliced                     bool              // Kueue admits it in slices, so that it can be resized while it runs
 	Ended                      *Ending           // nil: it has not ended
 	Workers                    int               // number of pods with GPUs that the object has now
 	PerWorker                  cluster.Resources // that each of them requests now
@@ -63,8 +64,8 @@ type Grant struct {
 // ErrFixed says that a job of this kind and shape cannot take another number of workers.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue says that only Kueue can stop or resize a job that it queues, because it undoes the
-// changes of others. To stop such a job, set spec.active=false on its Workload.
+// ErrKueue says that only Kueue can stop a job that it queues, or resize one that it does not admit in slices, because it
+// undoes the changes of others. To stop such a job, set spec.active=false on its Workload.
 var ErrKueue = errors.New("it is in a queue of Kueue's")
 
 // A Kind reads and changes objects of one kind. Start, Stop and Resize change o; if they return an

@@ -200,6 +200,29 @@ func TestKueue(t *testing.T) {
 	}
 }
 
+// A Job whose pods Kueue admits in slices is resized while it runs; Kueue still starts and stops it.
+func TestKueue_slices(t *testing.T) {
+	o := object(t, "job.yaml", func(o map[string]any) {
+		grow(o, "metadata", "labels")[kueueQueue] = "team"
+		grow(o, "spec", "template", "spec")["schedulingGates"] = []any{map[string]any{"name": kueueSlices}}
+		child(o, "spec")["suspend"] = false
+	})
+	k := kindOf(t, o)
+	if got := k.Read(o, byDefault, 1); !got.Sliced || got.Resizing != v1alpha1.InPlace || got.Spec == nil || !got.Spec.Resizes {
+		t.Fatalf("got %q, %+v, want it resized in place", got.Problem, got)
+	}
+	if err := k.Resize(o, &Grant{Epoch: 1, Workers: 3}); err != nil || k.Read(o, byDefault, 1).Workers != 3 {
+		t.Errorf("resize: %v, want 3 workers", err)
+	}
+	if err := k.Stop(o, 2); !errors.Is(err, ErrKueue) {
+		t.Errorf("stop: got %v, want ErrKueue", err)
+	}
+	grow(o.Object, "spec", "template", "spec")["schedulingGates"] = []any{}
+	if got := k.Read(o, byDefault, 1); got.Sliced || got.Problem == "" {
+		t.Errorf("without the gate: %+v, want that it cannot be resized in place", got)
+	}
+}
+
 // Somebody who changes the size of a job after us asks anew.
 func TestAsked_others(t *testing.T) {
 	o := object(t, "job.yaml")

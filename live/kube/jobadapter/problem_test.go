@@ -46,7 +46,7 @@ func TestRead_problems(t *testing.T) {
 			list := child(o, "spec")["replicatedJobs"].([]any)
 			list[0] = map[string]any{"name": "chief", "template": list[1].(map[string]any)["template"]}
 		}, `replicated job "worker" starts after another that has GPUs, too, want all of them to start at once`},
-		{"rayjob.yaml", annotated(v1alpha1.ResizeBy, "InPlace"), `annotation oxgang.dev/resize is "InPlace", want Never or Restart: a RayJob, or a job in a queue of Kueue's, is not resized while it runs`},
+		{"rayjob.yaml", annotated(v1alpha1.ResizeBy, "InPlace"), `annotation oxgang.dev/resize is "InPlace", want Never or Restart: a RayJob, or a job in a queue of Kueue's without kueue.x-k8s.io/elastic-job, is not resized while it runs`},
 		{"rayjob.yaml", spec("shutdownAfterJobFinishes", false), `spec.shutdownAfterJobFinishes is false, want true: KubeRay suspends no other`},
 		{"rayjob.yaml", func(o map[string]any) { child(o, "spec", "rayClusterSpec")["enableInTreeAutoscaling"] = true }, `spec.rayClusterSpec.enableInTreeAutoscaling is true, want false: one scheduler chooses the number of workers`},
 		{"trainjob.yaml", func(o map[string]any) { delete(child(o, "spec", "trainer"), "numNodes") }, `spec.trainer.numNodes is missing, want it: its runtime is not read`},

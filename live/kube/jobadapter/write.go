@@ -113,7 +113,7 @@ func (a *adapter) resize(o *unstructured.Unstructured, g *Grant) error {
 		return err
 	case s.suspended:
 		return errors.New("it is suspended, want it running")
-	case o.GetLabels()[kueueQueue] != "":
+	case o.GetLabels()[kueueQueue] != "" && !sliced(&s.pod.Spec):
 		return fmt.Errorf("%w: %w while it runs", ErrKueue, ErrFixed)
 	case !s.inPlace:
 		return fmt.Errorf("%w while it runs", ErrFixed)

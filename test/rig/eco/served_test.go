@@ -2,6 +2,7 @@ package eco
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,15 +61,12 @@ func (s *served) runs(name string, want, gpus int) time.Duration {
 		if err != nil {
 			return err
 		}
-		all, err := jobPods(s.Context(), s.Cluster, name)
+		all, err := s.workers(name)
 		if err != nil {
 			return err
 		}
 		running, generations := 0, map[string]bool{}
 		for i := range all {
-			if q := all[i].Spec.Containers[0].Resources.Limits[rig.GPU]; q.IsZero() {
-				continue
-			}
 			generations[all[i].Labels[v1alpha1.Generation]] = true
 			if all[i].Status.Phase == corev1.PodRunning && all[i].DeletionTimestamp == nil {
 				running++
@@ -79,6 +77,15 @@ func (s *served) runs(name string, want, gpus int) time.Duration {
 		}
 		return nil
 	})
+}
+
+// workers returns the pods of a job that have GPUs.
+func (s *served) workers(name string) ([]corev1.Pod, error) {
+	all, err := jobPods(s.Context(), s.Cluster, name)
+	return slices.DeleteFunc(all, func(p corev1.Pod) bool {
+		q := p.Spec.Containers[0].Resources.Limits[rig.GPU]
+		return q.IsZero()
+	}), err
 }
 
 // planned returns how many GPUs the plan has for a job.
