@@ -111,8 +111,7 @@ func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers
 			return fmt.Errorf("define the kinds of %s: %w", m, err)
 		}
 	}
-	_, err := kubectl(ctx, c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-	if err != nil {
+	if err := established(ctx, c); err != nil {
 		return err
 	}
 	var running []*manager
@@ -162,11 +161,21 @@ func Define(t testing.TB, c *rig.Cluster, m Manager) {
 		err = define(t.Context(), c, m, dir)
 	}
 	if err == nil {
-		_, err = kubectl(t.Context(), c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+		err = established(t.Context(), c)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// established waits until the API server knows all kinds. kubectl does not wait for one that has no conditions yet: it fails.
+func established(ctx context.Context, c *rig.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return rig.Until(ctx, "all kinds", func() error {
+		_, err := kubectl(ctx, c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=10s")
+		return err
+	})
 }
 
 // define makes a manager's namespace and kinds.

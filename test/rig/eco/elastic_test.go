@@ -8,7 +8,7 @@ import (
 )
 
 // asTrainJob makes trainjob.yaml one of two nodes of eight GPUs of queue train.
-var asTrainJob = []string{"{name: NAME}", "{name: trains, labels: {oxgang.dev/queue: train}}", `nvidia.com/gpu: "1"`, `nvidia.com/gpu: "8"`}
+var asTrainJob = []string{"{name: NAME}", "{name: trains, labels: {oxgang.dev/queue: train}, annotations: {" + v1alpha1.RunSeconds + `: "100"}}`, `nvidia.com/gpu: "1"`, `nvidia.com/gpu: "8"`}
 
 // TestElastic: where JobSet's gate is on, a JobSet that asks for 2 workers and may have 1 to 4 runs on 4, gives way to a TrainJob,
 // and grows back. Its driver, which has no GPUs, runs beside it. A TrainJob stays as it asks, because Trainer refuses anything else.

@@ -23,7 +23,7 @@ func TestRayJob(t *testing.T) {
 	s.submit("tune.yaml", "tune")
 	s.state("Running")
 	t.Logf("alone it runs on all GPUs after %v", s.runs("tune", 4, 4))
-	s.create(e2e.Job("half", "train", 1, 8, nil))
+	s.create(e2e.Job("half", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "100"}))
 	t.Logf("a Job that comes runs after %v", s.runs("half", 1, 8))
 	t.Logf("and the RayJob on the rest %v later", s.runs("tune", 2, 4))
 	s.remove("job/half")

@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds each wait: the machine may be busy.
-const patience = 2 * time.Minute
+const patience = time.Minute
 
 // A served is a cluster whose queue train is served by oxgang-scheduler, with the rights and under the rules of the chart, and
 // watched by an auditor.
@@ -72,8 +72,8 @@ func (s *served) runs(name string, want, gpus int) time.Duration {
 				running++
 			}
 		}
-		if running != want || planned != int32(want*gpus) || len(generations) > 1 {
-			return fmt.Errorf("%d run, of starts %v, and %d GPUs are planned, want %d workers of %d", running, generations, planned, want, gpus)
+		if running != want || planned.GPUs != int32(want*gpus) || len(generations) > 1 {
+			return fmt.Errorf("%d run, of starts %v, and %d GPUs are planned (%s: %s), want %d workers of %d", running, generations, planned.GPUs, planned.Reason, planned.Message, want, gpus)
 		}
 		return nil
 	})
@@ -88,18 +88,18 @@ func (s *served) workers(name string) ([]corev1.Pod, error) {
 	}), err
 }
 
-// planned returns how many GPUs the plan has for a job.
-func (s *served) planned(name string) (int32, error) {
+// planned returns what the plan has for a job.
+func (s *served) planned(name string) (v1alpha1.JobAllocation, error) {
 	var p v1alpha1.Plan
 	if err := s.k.Get(s.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
-		return 0, err
+		return v1alpha1.JobAllocation{}, err
 	}
 	for _, a := range p.Spec.Allocations {
 		if a.Name == name {
-			return a.GPUs, nil
+			return a, nil
 		}
 	}
-	return 0, fmt.Errorf("%s is not in the plan", name)
+	return v1alpha1.JobAllocation{}, fmt.Errorf("%s is not in the plan", name)
 }
 
 // says waits until the condition of a job has a reason and a part of a message.

@@ -21,7 +21,7 @@ func TestSlices(t *testing.T) {
 	t.Logf("alone it runs on all 4 nodes after %v", s.runs("bends", 4, 8))
 	s.charges("a", "32", "16")
 	first := s.uids("bends")[:2]
-	s.queued("rigid", "b", nil)
+	s.queued("rigid", "b", map[string]string{v1alpha1.RunSeconds: "100"})
 	t.Logf("a Job of the other queue runs after %v", s.runs("rigid", 2, 8))
 	t.Logf("and it on 2 nodes %v later", s.runs("bends", 2, 8))
 	s.charges("a", "16", "")
@@ -43,9 +43,6 @@ func (s *served) queued(name, queue string, annotations map[string]string) {
 	s.Helper()
 	j := e2e.Job(name, "train", 2, 8, annotations)
 	j.Labels["kueue.x-k8s.io/queue-name"] = queue
-	if j.Annotations == nil {
-		j.Annotations = map[string]string{}
-	}
 	j.Annotations["kueue.x-k8s.io/admission-gated-by"] = v1alpha1.AdmissionGate
 	s.create(j)
 }
