@@ -44,7 +44,10 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
 			return err // it has changed since: the next look decides anew
 		}
-		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.Marked(o, next, &g) })
+		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
+			released := jobadapter.ReleaseWorkload(o, e.Parsed)
+			return w.Marked(o, next, &g) || released
+		})
 		return err
 	}}
 }
@@ -72,8 +75,8 @@ func (w *Planner) returning(e *jobstate.Job) *Step {
 	seen, g := e.Object, w.ToGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
 		n, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
-			marked := w.Marked(o, seen, &g)
-			return reactivated(o) || marked
+			marked, released := w.Marked(o, seen, &g), jobadapter.ReleaseWorkload(o, e.Parsed)
+			return reactivated(o) || marked || released
 		})
 		if err != nil || n == 0 {
 			return err

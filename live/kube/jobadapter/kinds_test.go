@@ -217,6 +217,10 @@ func TestKueue_slices(t *testing.T) {
 	if err := k.Stop(o, 2); !errors.Is(err, ErrKueue) {
 		t.Errorf("stop: got %v, want ErrKueue", err)
 	}
+	workload := object(t, "job.yaml", annotated(kueueGates, "example.com/quota,"+v1alpha1.AdmissionGate))
+	if j := k.Read(o, byDefault, 1); !ReleaseWorkload(workload, j) || workload.GetAnnotations()[kueueGates] != "example.com/quota" || ReleaseWorkload(workload, j) {
+		t.Errorf("its Workload is held by %q, want the other gate, and that nothing is left to do", workload.GetAnnotations()[kueueGates])
+	}
 	grow(o.Object, "spec", "template", "spec")["schedulingGates"] = []any{}
 	if got := k.Read(o, byDefault, 1); got.Sliced || got.Problem == "" {
 		t.Errorf("without the gate: %+v, want that it cannot be resized in place", got)

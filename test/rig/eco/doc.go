@@ -51,5 +51,9 @@
 //
 // Once Kueue admitted a job, Kueue resumes it, and does so again if another suspends it. To stop
 // it, spec.active of its Workload is set to false: the job is suspended and keeps its template.
-// A Job whose size changes while it runs is stopped and admitted anew: no pod stays.
+// A Job whose size changes while it runs is stopped and admitted anew: no pod stays. Not so one with the annotation
+// kueue.x-k8s.io/elastic-job (gate ElasticJobsViaWorkloadSlices, on since 0.18): it shrinks at once, and grows by a second
+// Workload, a slice, until the admission of which Kueue's gate kueue.x-k8s.io/elastic-job holds its new pods. Of its
+// Workload Kueue 0.19 changes nothing but the number of pods: not the annotation that holds it back, which whoever takes that off
+// the Job has to take off the Workload, too.
 package eco
