@@ -56,6 +56,12 @@ type ClusterPolicySpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	GPUTypes []GPUTypeName `json:"gpuTypes,omitempty"`
+
+	// elasticJobSets says that JobSet runs with its feature gate ElasticJobSet, so that JobSets can take
+	// other numbers of workers. Without the gate it refuses that.
+	//
+	// +optional
+	ElasticJobSets bool `json:"elasticJobSets,omitempty"`
 }
 
 // A GPUTypeName is what a type of GPU is called.

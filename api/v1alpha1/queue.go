@@ -257,6 +257,14 @@ type JobLimits struct {
 	// +optional
 	IgnoreDisruptionBudgets bool `json:"ignoreDisruptionBudgets,omitempty"`
 
+	// maxPriority is the highest priority that a job of the queue has, whatever the value of its PriorityClass;
+	// nothing: it is not bounded.
+	//
+	// +kubebuilder:validation:Minimum=-2147483648
+	// +kubebuilder:validation:Maximum=2147483647
+	// +optional
+	MaxPriority *int32 `json:"maxPriority,omitempty"`
+
 	// allowGrowth: users may raise the parallelism of their running jobs, up to max-gpus as the job has it when
 	// it starts, and at most maxGPUs. Without it only the scheduler does, in the modes Admit and Resize.
 	//

@@ -213,7 +213,7 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 // jobs that have started, such a job keeps what it holds.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *cmp.Or(j.Spec, j.Plain)
-	spec.Queue = w.o.Queue.Name
+	spec.Queue, spec.Priority = w.o.Queue.Name, w.o.PriorityOf(j.PriorityClass)
 	if w.o.Queue.Spec.Limits.DenyNonPreemptible {
 		spec.NonPreemptive = false
 	}
@@ -280,7 +280,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		w.awaitQuota(e, now)
 		return
 	}
-	e.Queued = time.Time{}
+	w.awaitSlice(e, now)
 	n := e.Done() // they are not made again
 	for _, p := range e.Pods {
 		if e.Present(p) && jobstate.Ready(p) {

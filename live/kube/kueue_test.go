@@ -5,11 +5,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -92,4 +95,50 @@ func TestQuota_without_Kueue(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A job that has grown, for whose new pods Kueue has no quota, does without them after as long as a start may take; others get the
+// GPUs. Its first workers train on, and more is tried again.
+func TestQuota_of_a_slice(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{
+			v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4", v1alpha1.ResizeBy: "InPlace",
+		}}).UID)
+		w := open(t, twin, options(v1alpha1.Resize))
+		do(t, w, runOn(id, on("n0", 2)))
+		pass(t, w, twin)
+		time.Sleep(time.Hour)
+		looks(t, w, 1)
+		do(t, w, runOn(id, on("n0", 4)))
+		looks(t, w, 2)
+		twin.Control()
+		for _, p := range twin.PodsOf("a")[2:] {
+			p.Spec.SchedulingGates = append(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: "kueue.x-k8s.io/elastic-job"})
+			twin.Update(p)
+		}
+		looks(t, w, 1)
+		news(t, w)
+		time.Sleep(w.o.Start - time.Second)
+		looks(t, w, 1)
+		if got := news(t, w); len(got) != 0 {
+			t.Fatalf("%+v, want that Kueue has its time", got)
+		}
+		time.Sleep(2 * time.Second)
+		looks(t, w, 1)
+		if got := news(t, w); len(got) != 1 || most(got[0]) != 2 {
+			t.Fatalf("%+v, want that the job is one of 2 GPUs at most", got)
+		}
+		do(t, w, runOn(id, on("n0", 2)))
+		pass(t, w, twin)
+		says(t, twin, "no more than 2 GPUs for now, because more of its pods cannot come: Kueue has no quota for them")
+		if n := len(twin.PodsOf("a")); n != 2 || w.table.ByID[id].Held.Generation != 1 {
+			t.Errorf("%d pods of generation %d, want 2 that train on", n, w.table.ByID[id].Held.Generation)
+		}
+		time.Sleep(jobstate.LongBackoff)
+		looks(t, w, 1)
+		if got := news(t, w); len(got) == 0 || most(got[len(got)-1]) != 4 {
+			t.Errorf("%+v, want that more is tried again", got)
+		}
+	})
 }

@@ -56,9 +56,9 @@ var newQueue = eventqueue.New
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w := &World{
 		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: newQueue(), table: jobstate.NewTable()},
-		publisher: publisher{told: map[string]string{}},
+		publisher: publisher{told: map[string]string{}, wrote: map[string]uint64{}},
 	}
-	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, Unseen: map[types.UID]uint64{}}
+	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, GivenUp: w.lose, Unseen: map[types.UID]uint64{}}
 	w.store = planstore.NewStore(w.o, c, direct)
 	w.observer = observe.New(w.o, c, direct, w.knows)
 	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.mu

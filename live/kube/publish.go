@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,6 +40,7 @@ type publisher struct {
 	refuses    func(*observe.ObservedJob) string
 	full       func(*observe.ObservedJob) string
 	told       map[string]string // the last reason that people were told, and what would help, by uid
+	wrote      map[string]uint64 // the version of each object that has what was told, by uid
 	quietUntil time.Time         // until then they are told nothing
 }
 
@@ -90,7 +90,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 				continue
 			}
 		}
-		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.said() {
+		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.said() && !w.erased(f.Object) {
 			continue
 		}
 		v.before = w.told[f.Parsed.UID]
@@ -137,7 +137,7 @@ func (w *publisher) fails(e *jobstate.Job, v *verdict) bool {
 	case e.Wants() && e.Fit.Why != "":
 		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.Fit.Why
 	case e.Wants() && now.Before(e.Limit.Until):
-		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.Limit.GPUs, e.Limit.Why)
+		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot come: %s", e.Limit.GPUs, e.Limit.Why)
 	case e.Setback != "" && now.Before(e.NotBefore):
 		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.Failures, e.Setback)
 	case w.o.Acts() && e.Wants() && !e.Started():
@@ -182,6 +182,7 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 	if v.object.GetKind() != "RayJob" {
 		next := v.object.DeepCopy()
 		if !condition(next, v) {
+			w.has(v.object)
 			return // a leader before has told them
 		}
 		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(execute.FieldOwner))
@@ -192,6 +193,7 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 			w.untold(v, err)
 			return
 		}
+		w.has(next)
 	}
 	if w.o.Events != nil && !v.again {
 		kind := corev1.EventTypeNormal
@@ -226,36 +228,4 @@ func (w *publisher) untold(v *verdict, err error) {
 	}
 	w.quietUntil = time.Now().Add(jobstate.LeaveAlone(silence, err))
 	w.o.Log.Warn("a condition was not written", "job", v.object.GetNamespace()+"/"+v.object.GetName(), "err", err)
-}
-
-// condition sets our condition in the status of an object that has conditions. It reports
-// whether that changes anything.
-func condition(o *unstructured.Unstructured, v *verdict) bool {
-	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-	if err != nil {
-		return false
-	}
-	status := metav1.ConditionFalse
-	if v.scheduled {
-		status = metav1.ConditionTrue
-	}
-	next := map[string]any{
-		"type": v1alpha1.ScheduledCondition, "status": string(status), "reason": v.reason, "message": v.message,
-		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
-	}
-	for i := range all {
-		old, _ := all[i].(map[string]any)
-		if old["type"] != v1alpha1.ScheduledCondition {
-			continue
-		}
-		if old["status"] == next["status"] {
-			next["lastTransitionTime"] = old["lastTransitionTime"]
-		}
-		if old["reason"] == next["reason"] && old["message"] == next["message"] && old["status"] == next["status"] {
-			return false
-		}
-		all[i] = next
-		return unstructured.SetNestedSlice(o.Object, all, "status", "conditions") == nil
-	}
-	return unstructured.SetNestedSlice(o.Object, append(all, next), "status", "conditions") == nil
 }

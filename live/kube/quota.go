@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
@@ -18,4 +19,24 @@ func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	}
 	e.Failures = max(e.Failures, jobstate.Tries-1) // others get the GPUs at once
 	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
+}
+
+// awaitSlice has a job that has grown do without the workers for which Kueue has had no quota for as long as a start may take:
+// the GPUs that are kept for them are of use to others. More is tried again later.
+func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
+	waiting := 0
+	for _, p := range e.Live() {
+		if e.Present(p) && jobadapter.AwaitsQuota(p) {
+			waiting++
+		}
+	}
+	switch {
+	case waiting == 0:
+		e.Queued = time.Time{}
+	case e.Queued.IsZero():
+		e.Queued = now
+	case now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation:
+		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}
+		w.describe(e)
+	}
 }

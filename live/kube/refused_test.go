@@ -1,10 +1,16 @@
 package kube
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
@@ -80,6 +86,48 @@ func TestAsking(t *testing.T) {
 				looks(t, w, 2)
 				told(t, twin, w)
 			}
+		})
+	}
+}
+
+// A start that the API server or a webhook refuses again and again keeps no GPUs from others, and people are told what it says;
+// one that merely fails keeps them.
+func TestStart_refused(t *testing.T) {
+	o := schema.GroupKind{Group: "batch", Kind: "Job"}
+	for name, c := range map[string]struct {
+		err  error
+		lost bool
+	}{
+		"by validation":   {apierrors.NewInvalid(o, "a", field.ErrorList{field.Forbidden(field.NewPath("spec"), "field is immutable")}), true},
+		"by admission":    {apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, "a", errors.New("field is immutable")), true},
+		"by a short wait": {apierrors.NewInternalError(errors.New("field is immutable")), false},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			twin := newTwin()
+			twin.Before = func(k *kubetest.Call) error {
+				if j, is := k.Object.(*unstructured.Unstructured); is && k.Verb == "patch" && j.GetKind() == "Job" {
+					return c.err
+				}
+				return nil
+			}
+			w, id := one(t, twin, v1alpha1.Resize)
+			do(t, w, runOn(id, on("n0", 4)))
+			for range jobstate.Tries {
+				if lost := exits(news(t, w)); len(lost) != 0 {
+					t.Fatalf("%+v after %d refusals, want it tried %d times", lost, w.table.ByID[id].Failures, jobstate.Tries)
+				}
+				time.Sleep(time.Until(w.table.ByID[id].NotBefore))
+				looks(t, w, 1)
+			}
+			lost := exits(news(t, w))
+			if c.lost != (len(lost) == 1 && lost[0].Outcome == scheduler.Lost && strings.Contains(lost[0].Detail, "field is immutable")) || !c.lost && len(lost) > 0 {
+				t.Fatalf("%+v, want it lost: %v", lost, c.lost)
+			}
+			if e := w.table.ByID[id]; c.lost && !slices.Contains(e.Spec.GPUTypes, nowhere) {
+				t.Errorf("described as %+v, want that the next plan has nothing for it", e.Spec)
+			}
+			looks(t, w, 2)
+			says(t, twin, "field is immutable")
 		})
 	}
 }

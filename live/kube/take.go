@@ -38,6 +38,7 @@ func (w *World) reconcile(s *observe.Observation) {
 	for uid := range w.publisher.told {
 		if _, shown := s.Versions[uid]; !shown {
 			delete(w.publisher.told, uid)
+			delete(w.publisher.wrote, uid)
 		}
 	}
 	w.members = membersOf(w.table.Order)

@@ -36,6 +36,9 @@ type Options struct {
 	Turn *Turn
 	// Kueue, if not nil, reports whether the cluster has Kueue. It is asked of jobs that name a queue of it.
 	Kueue func() bool
+	// Priority, if not nil, returns the value of a PriorityClass, of the cluster's default one if the name is empty,
+	// and whether there is one of that name.
+	Priority func(class string) (value int32, known bool)
 	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
 	Inputs func() string
 }
@@ -139,6 +142,29 @@ func (o *Options) MostGPUs(namespace string) int {
 		}
 	}
 	return int(most)
+}
+
+// PriorityOf returns the priority of a job by the name of its PriorityClass, at most that of the queue's limits.
+func (o *Options) PriorityOf(class string) float64 {
+	if o.Priority == nil {
+		return 0
+	}
+	value, _ := o.Priority(class)
+	if most := o.Queue.Spec.Limits.MaxPriority; most != nil {
+		value = min(value, *most)
+	}
+	return float64(value)
+}
+
+// NoClass returns why a job cannot have pods, if the cluster has not the PriorityClass that they name; empty: it has.
+func (o *Options) NoClass(class string) string {
+	if class == "" || o.Priority == nil {
+		return ""
+	}
+	if _, known := o.Priority(class); known {
+		return ""
+	}
+	return fmt.Sprintf("its pods name PriorityClass %q, and the cluster has none of that name", class)
 }
 
 // Expected is the prediction for a job.

@@ -36,7 +36,7 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 // its Workload.
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	seen, g := e.Object, w.ToStart(e)
-	return &Step{e, "start", func(ctx context.Context) error {
+	return &Step{e, start, func(ctx context.Context) error {
 		next := seen.DeepCopy()
 		if err := e.Adapter.Start(next, &g); err != nil {
 			return err
@@ -44,7 +44,10 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
 			return err // it has changed since: the next look decides anew
 		}
-		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.Marked(o, next, &g) })
+		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
+			released := jobadapter.ReleaseWorkload(o, e.Parsed)
+			return w.Marked(o, next, &g) || released
+		})
 		return err
 	}}
 }
@@ -70,10 +73,10 @@ func isTrue(o *object, condition string) bool {
 // is to run. What others have stopped stays so.
 func (w *Planner) returning(e *jobstate.Job) *Step {
 	seen, g := e.Object, w.ToGrant(e)
-	return &Step{e, "start", func(ctx context.Context) error {
+	return &Step{e, start, func(ctx context.Context) error {
 		n, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
-			marked := w.Marked(o, seen, &g)
-			return reactivated(o) || marked
+			marked, released := w.Marked(o, seen, &g), jobadapter.ReleaseWorkload(o, e.Parsed)
+			return reactivated(o) || marked || released
 		})
 		if err != nil || n == 0 {
 			return err
@@ -128,7 +131,7 @@ func (w *Writer) activate(ctx context.Context, namespace, uid string, change fun
 	}
 	for i := range all.Items {
 		next := all.Items[i].DeepCopy()
-		if !change(next) {
+		if isTrue(next, "Finished") || !change(next) { // a slice that another has replaced is finished
 			continue
 		}
 		err := w.Client.Patch(ctx, next, client.MergeFromWithOptions(&all.Items[i], client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner))

@@ -31,4 +31,6 @@ type Writer struct {
 	Unseen map[types.UID]uint64
 	// Refused is told that pods of a job cannot be made, and why. The lock is held.
 	Refused func(j *jobstate.Job, why string)
+	// GivenUp is told that a job cannot be started, and why. The lock is held.
+	GivenUp func(j *jobstate.Job, why string)
 }

@@ -4,10 +4,18 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
+// start is what the step is called that starts a job.
+const start = "start"
+
 // CarryOut takes a step. What fails is tried again later, later each time, and no sooner than the
-// API server asks for.
+// API server asks for. A job whose start the API server, or a webhook, refuses several times in a row is given up: its GPUs
+// would be idle for as long as that lasts.
 func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	err := s.Do(ctx)
 	if err == nil || ctx.Err() != nil {
@@ -18,4 +26,7 @@ func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	w.Options.Log.LogAttrs(ctx, slog.LevelWarn, "a step failed", slog.String("job", s.Job.Parsed.Namespace+"/"+s.Job.Parsed.Name), slog.String("step", s.What), slog.Any("err", err))
 	s.Job.FailFor(time.Now(), err)
 	s.Job.Trouble = s.What + ": " + err.Error()
+	if s.What == start && s.Job.Failures >= jobstate.Tries && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err)) {
+		w.GivenUp(s.Job, s.Job.Trouble)
+	}
 }

@@ -175,7 +175,7 @@ func (w *Planner) starting(e *jobstate.Job) *Step {
 		return w.readmitting(e)
 	}
 	g := w.ToStart(e)
-	return w.rewriting(e, "start", func(o *object) error { return e.Adapter.Start(o, &g) })
+	return w.rewriting(e, start, func(o *object) error { return e.Adapter.Start(o, &g) })
 }
 
 // fencing makes a write that a leader before may have under way one of an object as it was.

@@ -23,6 +23,7 @@ type Job struct {
 	OptOut                     bool              // the scheduler must leave it alone
 	Kueue                      bool              // it names a queue of Kueue, which suspends and resumes it
 	Gated                      bool              // our AdmissionGate keeps Kueue from admitting it
+	Sliced                     bool              // Kueue admits it in slices, so that it can be resized while it runs
 	Ended                      *Ending           // nil: it has not ended
 	Workers                    int               // number of pods with GPUs that the object has now
 	PerWorker                  cluster.Resources // that each of them requests now
@@ -32,6 +33,7 @@ type Job struct {
 	Resizing                   v1alpha1.Resizing // that its user or its queue wants and its kind and shape allow
 	FixedRequests              bool              // a Grant cannot change the CPUs and memory of its workers
 	Grace                      time.Duration     // time that its pods get to stop
+	PriorityClass              string            // that its pods name; empty: they name none
 	Spec                       *job.Spec         // as the user asks; nil if there is a Problem
 	Problem                    string            // why it cannot be scheduled, for people; empty: it can
 	Plain                      *job.Spec         // as the user asks without the annotations that are wrong, if these are the Problem
@@ -62,8 +64,8 @@ type Grant struct {
 // ErrFixed says that a job of this kind and shape cannot take another number of workers.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue says that only Kueue can stop or resize a job that it queues, because it undoes the
-// changes of others. To stop such a job, set spec.active=false on its Workload.
+// ErrKueue says that only Kueue can stop a job that it queues, or resize one that it does not admit in slices, because it
+// undoes the changes of others. To stop such a job, set spec.active=false on its Workload.
 var ErrKueue = errors.New("it is in a queue of Kueue's")
 
 // A Kind reads and changes objects of one kind. Start, Stop and Resize change o; if they return an
@@ -95,6 +97,8 @@ type Options struct {
 	GPUResource string            // name of the resource that pods request for GPUs
 	TypeLabels  []string          // node labels that name the GPU type
 	Names       map[string]string // from values of these labels to GPU types that are called otherwise here
+	// ElasticJobSets says that JobSet's feature gate ElasticJobSet is on.
+	ElasticJobSets bool
 }
 
 // Kinds are all kinds, with the names that NVIDIA's device plugin uses.
@@ -104,7 +108,9 @@ var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nv
 func New(o *Options) []Kind {
 	return []Kind{
 		&adapter{gvk("batch", "v1", "Job"), o, lookJob},
-		&adapter{gvk("jobset.x-k8s.io", "v1alpha2", "JobSet"), o, lookJobSet},
+		&adapter{gvk("jobset.x-k8s.io", "v1alpha2", "JobSet"), o, func(u *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
+			return lookJobSet(u, gpu, o.ElasticJobSets)
+		}},
 		&adapter{gvk("trainer.kubeflow.org", "v1alpha1", "TrainJob"), o, lookTrainJob},
 		&adapter{gvk("ray.io", "v1", "RayJob"), o, lookRayJob},
 	}

@@ -43,9 +43,9 @@ func (r *replicatedJob) workers() int {
 }
 
 // lookJobSet finds the shape of a JobSet: the pods of those of its replicated jobs that have GPUs.
-// Their number and their requests are fixed, because no released version of JobSet allows them to
-// be changed, suspended or not.
-func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
+// Their requests are fixed, and so is their number unless JobSet's feature gate ElasticJobSet is on
+// (elastic): no version of JobSet that is released lets them be changed otherwise, suspended or not.
+func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic bool) (*shape, error) {
 	var j jobSet
 	if err := decode(o.Object, &j); err != nil {
 		return nil, fmt.Errorf("cannot be read as a JobSet: %w", err)
@@ -53,11 +53,11 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	s := &shape{
 		suspended: j.Spec.Suspend != nil && *j.Spec.Suspend,
 		ended:     endedBy(o, "Completed", "Failed"),
-		fixed:     "a JobSet's pods are fixed in number",
 	}
 	list, _ := child(o.Object, "spec")["replicatedJobs"].([]any)
 	var names []string
 	var without []*corev1.PodSpec
+	var last int
 	for i := range j.Spec.ReplicatedJobs {
 		r := &j.Spec.ReplicatedJobs[i]
 		if pods.Request(&r.Template.Spec.Template.Spec, gpu).GPUs == 0 {
@@ -67,14 +67,33 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 		if slices.ContainsFunc(names, func(n string) bool { return r.waitsFor(n) || j.Spec.StartupPolicy.inOrder() }) {
 			return s, fmt.Errorf("replicated job %q starts after another that has GPUs, too, want all of them to start at once", r.Name)
 		}
-		names = append(names, r.Name)
+		names, last = append(names, r.Name), i
 		m, _ := list[i].(map[string]any)
 		s.add(r.Template.Spec.Template, template(child(m, "template", "spec", "template")), r.workers())
 	}
 	if len(names) == 0 {
 		return s, noGPUs(gpu, without...)
 	}
+	if s.fixed = j.rigid(len(names), last, elastic, o.GetLabels()[kueueQueue] != ""); s.fixed == "" {
+		m, _ := list[last].(map[string]any)
+		s.size = func(n int) error { return sizeJob(child(m, "template", "spec"), n) }
+	}
 	return s, s.alike(gpu)
+}
+
+// rigid returns why the number of workers of a JobSet cannot be changed; empty if it can. It has n replicated jobs
+// with GPUs, the last of which is at an index.
+func (j *jobSet) rigid(n, last int, elastic, kueue bool) string {
+	r := &j.Spec.ReplicatedJobs[last]
+	switch {
+	case !elastic:
+		return "a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)"
+	case kueue:
+		return "a JobSet's pods are fixed in number in a queue of Kueue's"
+	case n > 1 || or(r.Replicas, 1) != 1:
+		return "it has several replicated jobs with GPUs, or several replicas of one"
+	}
+	return rigid(&r.Template.Spec)
 }
 
 func (r *replicatedJob) waitsFor(name string) bool {

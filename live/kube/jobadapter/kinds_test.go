@@ -130,8 +130,8 @@ func TestStart_refuses(t *testing.T) {
 			Grant{Generation: 1, Workers: 4, CPUs: 1},
 			"Job vision/resnet: start: 1 CPUs and 0 bytes of memory for a worker, and its init containers ask for 2 and 215285235712, want no less", false,
 		},
-		"jobset":   {"jobset.yaml", Grant{Generation: 1, Workers: 5}, "JobSet text/gpt: start: 5 workers, and it has 6: its number of workers is fixed: a JobSet's pods are fixed in number", true},
-		"trainjob": {"trainjob.yaml", Grant{Generation: 1, Workers: 5}, "TrainJob text/llama: start: 5 workers, and it has 4: its number of workers is fixed: a TrainJob's nodes are fixed in number", true},
+		"jobset":   {"jobset.yaml", Grant{Generation: 1, Workers: 5}, "JobSet text/gpt: start: 5 workers, and it has 6: its number of workers is fixed: a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)", true},
+		"trainjob": {"trainjob.yaml", Grant{Generation: 1, Workers: 5}, "TrainJob text/llama: start: 5 workers, and it has 4: its number of workers is fixed: a TrainJob's nodes are fixed in number: Trainer lets nobody change spec.trainer", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := object(t, c.file)
@@ -197,6 +197,33 @@ func TestKueue(t *testing.T) {
 	}
 	if err := k.Resize(o, &Grant{Workers: 3}); !errors.Is(err, ErrKueue) || !errors.Is(err, ErrFixed) {
 		t.Errorf("resize: got %v, want ErrKueue and ErrFixed", err)
+	}
+}
+
+// A Job whose pods Kueue admits in slices is resized while it runs; Kueue still starts and stops it.
+func TestKueue_slices(t *testing.T) {
+	o := object(t, "job.yaml", func(o map[string]any) {
+		grow(o, "metadata", "labels")[kueueQueue] = "team"
+		grow(o, "spec", "template", "spec")["schedulingGates"] = []any{map[string]any{"name": kueueSlices}}
+		child(o, "spec")["suspend"] = false
+	})
+	k := kindOf(t, o)
+	if got := k.Read(o, byDefault, 1); !got.Sliced || got.Resizing != v1alpha1.InPlace || got.Spec == nil || !got.Spec.Resizes {
+		t.Fatalf("got %q, %+v, want it resized in place", got.Problem, got)
+	}
+	if err := k.Resize(o, &Grant{Epoch: 1, Workers: 3}); err != nil || k.Read(o, byDefault, 1).Workers != 3 {
+		t.Errorf("resize: %v, want 3 workers", err)
+	}
+	if err := k.Stop(o, 2); !errors.Is(err, ErrKueue) {
+		t.Errorf("stop: got %v, want ErrKueue", err)
+	}
+	workload := object(t, "job.yaml", annotated(kueueGates, "example.com/quota,"+v1alpha1.AdmissionGate))
+	if j := k.Read(o, byDefault, 1); !ReleaseWorkload(workload, j) || workload.GetAnnotations()[kueueGates] != "example.com/quota" || ReleaseWorkload(workload, j) {
+		t.Errorf("its Workload is held by %q, want the other gate, and that nothing is left to do", workload.GetAnnotations()[kueueGates])
+	}
+	grow(o.Object, "spec", "template", "spec")["schedulingGates"] = []any{}
+	if got := k.Read(o, byDefault, 1); got.Sliced || got.Problem == "" {
+		t.Errorf("without the gate: %+v, want that it cannot be resized in place", got)
 	}
 }
 

@@ -41,12 +41,12 @@ func TestRead_problems(t *testing.T) {
 		{"job.yaml", spec("completions", int64(9)), `annotation oxgang.dev/resize is "InPlace", want Never: its parallelism and completions differ`},
 		{"job.yaml", spec("parallelism", int64(0)), `0 workers, want 1 to 100000`},
 		{"job.yaml", annotated(v1alpha1.Asked, "{"), `annotation oxgang.dev/asked cannot be read (unexpected end of JSON input), want it as the scheduler wrote it, or none`},
-		{"jobset.yaml", annotated(v1alpha1.ResizeBy, "Restart"), `annotation oxgang.dev/resize is "Restart", want Never: a JobSet's pods are fixed in number`},
+		{"jobset.yaml", annotated(v1alpha1.ResizeBy, "Restart"), `annotation oxgang.dev/resize is "Restart", want Never: a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)`},
 		{"jobset.yaml", func(o map[string]any) {
 			list := child(o, "spec")["replicatedJobs"].([]any)
 			list[0] = map[string]any{"name": "chief", "template": list[1].(map[string]any)["template"]}
 		}, `replicated job "worker" starts after another that has GPUs, too, want all of them to start at once`},
-		{"rayjob.yaml", annotated(v1alpha1.ResizeBy, "InPlace"), `annotation oxgang.dev/resize is "InPlace", want Never or Restart: a RayJob, or a job in a queue of Kueue's, is not resized while it runs`},
+		{"rayjob.yaml", annotated(v1alpha1.ResizeBy, "InPlace"), `annotation oxgang.dev/resize is "InPlace", want Never or Restart: a RayJob, or a job in a queue of Kueue's without kueue.x-k8s.io/elastic-job, is not resized while it runs`},
 		{"rayjob.yaml", spec("shutdownAfterJobFinishes", false), `spec.shutdownAfterJobFinishes is false, want true: KubeRay suspends no other`},
 		{"rayjob.yaml", func(o map[string]any) { child(o, "spec", "rayClusterSpec")["enableInTreeAutoscaling"] = true }, `spec.rayClusterSpec.enableInTreeAutoscaling is true, want false: one scheduler chooses the number of workers`},
 		{"trainjob.yaml", func(o map[string]any) { delete(child(o, "spec", "trainer"), "numNodes") }, `spec.trainer.numNodes is missing, want it: its runtime is not read`},

@@ -1,6 +1,7 @@
 package jobadapter
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,8 @@ import (
 
 // What Kueue reads on jobs.
 const (
+	kueueSlices = "kueue.x-k8s.io/elastic-job" // a scheduling gate: the pod waits for a slice of quota
+
 	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the queue of Kueue that the job is in
 	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: the gates that keep Kueue from admitting it, separated by commas
 )
@@ -91,15 +94,16 @@ func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 
 // shape adds to j what the shape of the object says.
 func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
-	j.Suspended, j.Stopping, j.Workers = s.suspended, s.stopping, s.workers
+	j.Suspended, j.Stopping, j.Workers, j.Sliced = s.suspended, s.stopping, s.workers, j.Kueue && sliced(&s.pod.Spec)
 	if s.ended != nil {
 		j.Ended = s.ended
 	}
 	j.PerWorker = s.worker(&s.pod.Spec, a.o.gpu())
 	j.FixedRequests = !s.resources || s.pod.Spec.Resources != nil
-	j.Grace = grace(&s.pod.Spec)
+	j.Grace, j.PriorityClass = grace(&s.pod.Spec), s.pod.Spec.PriorityClassName
 	for i := range s.also {
 		j.Grace = max(j.Grace, grace(&s.also[i].Spec))
+		j.PriorityClass = cmp.Or(j.PriorityClass, s.also[i].Spec.PriorityClassName)
 	}
 	if s.pod.Labels[v1alpha1.JobUID] == string(o.GetUID()) {
 		n, err := strconv.ParseInt(s.pod.Labels[v1alpha1.Generation], 10, 64)
@@ -137,6 +141,15 @@ func gates(o *unstructured.Unstructured) []string {
 	}
 	return all
 }
+
+// sliced reports whether pods wait for a slice of Kueue's: where its feature gate ElasticJobsViaWorkloadSlices is on, Kueue gives
+// this gate to the pods of a Job that says that it is elastic (annotation kueue.x-k8s.io/elastic-job).
+func sliced(p *corev1.PodSpec) bool {
+	return slices.ContainsFunc(p.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == kueueSlices })
+}
+
+// AwaitsQuota reports whether a pod waits until Kueue has quota for it.
+func AwaitsQuota(p *corev1.Pod) bool { return sliced(&p.Spec) }
 
 // name returns the kind, namespace and name of a job for error texts.
 func name(o *unstructured.Unstructured) string {

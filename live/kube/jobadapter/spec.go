@@ -125,7 +125,7 @@ func (r *request) limits(spec *job.Spec) {
 // resizes returns how a job is resized: as its annotation says or, without one, by the default of
 // its queue as far as its kind and shape allow that.
 func (r *request) resizes() v1alpha1.Resizing {
-	asks, inPlace := r.resizing(), r.s.inPlace && !r.j.Kueue
+	asks, inPlace := r.resizing(), r.s.inPlace && (!r.j.Kueue || r.j.Sliced)
 	switch {
 	case asks == v1alpha1.Never:
 		return asks
@@ -133,7 +133,7 @@ func (r *request) resizes() v1alpha1.Resizing {
 		r.wrong(v1alpha1.ResizeBy, "%s: %s", v1alpha1.Never, r.s.fixed)
 		return v1alpha1.Never
 	case asks == v1alpha1.InPlace && !inPlace:
-		r.wrong(v1alpha1.ResizeBy, "%s or %s: a %s, or a job in a queue of Kueue's, is not resized while it runs", v1alpha1.Never, v1alpha1.Restart, r.j.Kind)
+		r.wrong(v1alpha1.ResizeBy, "%s or %s: a %s, or a job in a queue of Kueue's without kueue.x-k8s.io/elastic-job, is not resized while it runs", v1alpha1.Never, v1alpha1.Restart, r.j.Kind)
 		return v1alpha1.Never
 	case asks != "":
 		return asks

@@ -41,7 +41,7 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	s := &shape{
 		suspended: j.Spec.Suspend != nil && *j.Spec.Suspend,
 		ended:     endedBy(o, "Complete", "Failed"),
-		fixed:     "a TrainJob's nodes are fixed in number",
+		fixed:     "a TrainJob's nodes are fixed in number: Trainer lets nobody change spec.trainer",
 	}
 	pod, err := patched(o)
 	if err != nil {

@@ -113,7 +113,7 @@ func (a *adapter) resize(o *unstructured.Unstructured, g *Grant) error {
 		return err
 	case s.suspended:
 		return errors.New("it is suspended, want it running")
-	case o.GetLabels()[kueueQueue] != "":
+	case o.GetLabels()[kueueQueue] != "" && !sliced(&s.pod.Spec):
 		return fmt.Errorf("%w: %w while it runs", ErrKueue, ErrFixed)
 	case !s.inPlace:
 		return fmt.Errorf("%w while it runs", ErrFixed)
@@ -165,11 +165,24 @@ func release(o *unstructured.Unstructured) {
 		grow(o.Object, "spec")["suspend"] = false
 		return
 	}
+	ungate(o)
+}
+
+// ungate removes our AdmissionGate from a job or a Workload. It reports whether it was there.
+func ungate(o *unstructured.Unstructured) bool {
 	held := gates(o)
-	if slices.Contains(held, v1alpha1.AdmissionGate) {
-		held = slices.DeleteFunc(held, func(g string) bool { return g == v1alpha1.AdmissionGate })
-		annotate(o, kueueGates, strings.Join(held, ","))
+	if !slices.Contains(held, v1alpha1.AdmissionGate) {
+		return false
 	}
+	held = slices.DeleteFunc(held, func(g string) bool { return g == v1alpha1.AdmissionGate })
+	annotate(o, kueueGates, strings.Join(held, ","))
+	return true
+}
+
+// ReleaseWorkload removes our AdmissionGate from the Workload of a job that Kueue admits in slices, and reports whether it was
+// there. Kueue (0.19) tells the Workloads of other jobs itself that their job has lost it.
+func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
+	return j.Sliced && ungate(workload)
 }
 
 // Stamp records in an annotation which plan an object follows.

@@ -123,10 +123,10 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// Finished returns how many workers of an elastic Job, the first ones, have succeeded without being
-// told to stop.
+// Finished returns how many workers of an elastic Job or JobSet, the first ones, have succeeded without
+// being told to stop.
 func (e *Job) Finished() (n int) {
-	if e.Parsed.Kind != "Job" || e.Parsed.Resizing == v1alpha1.Never {
+	if e.Parsed.Kind == "RayJob" || e.Parsed.Resizing == v1alpha1.Never {
 		return 0
 	}
 	for slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool {

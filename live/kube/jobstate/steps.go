@@ -57,7 +57,7 @@ func (e *Job) WholeWorkers(g *Grant) error {
 // Grows reports whether an elastic job can be changed to a grant while its workers train on: the
 // workers that stay, which are the first ones, are all on nodes that it keeps.
 func (e *Job) Grows(next *Grant) bool {
-	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue || e.Parsed.Node != "" {
+	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue && !e.Parsed.Sliced || e.Parsed.Node != "" {
 		return false
 	}
 	left := GPUsByNode(next.Placement)

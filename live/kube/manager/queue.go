@@ -111,6 +111,7 @@ func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
 		o.Nodes.Lender = c.q.Spec.Loans.NodeSelector
 	}
 	o.Turn, o.Kueue = &c.l.turn, func() bool { return c.l.serves(workloads) }
+	o.Priority = c.l.classes.value
 	o.Events = c.l.manager.GetEventRecorder("oxgang")
 	o.Explain = func(s *policy.Snapshot, p *policy.Plan) kube.Reasons { return explain.Now(s, p) }
 	o.Inputs, o.Expect = d.Digest, func() map[job.ID]kube.Expected { return expected(d.Predictions()) }
@@ -121,7 +122,7 @@ func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
 // kinds returns the kinds of job that the cluster has, with GPUs called as it calls them.
 func (c *queueController) kinds() []jobadapter.Kind {
 	spec := &c.common.Spec
-	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common)})
+	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common), ElasticJobSets: spec.ElasticJobSets})
 	return slices.DeleteFunc(all, func(k jobadapter.Kind) bool { return !slices.Contains(c.l.known, k.GVK()) })
 }
 

@@ -47,6 +47,9 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 			return nil, err
 		}
 	}
+	if err := l.watchClasses(ctx); err != nil {
+		return nil, err
+	}
 	l.awaits("")
 	return woken, nil
 }

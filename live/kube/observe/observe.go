@@ -279,7 +279,7 @@ func (ob *Observer) Refuses(f *ObservedJob) string {
 	case f.Parsed.Kueue && ob.options.Kueue != nil && !ob.options.Kueue():
 		return "it names a queue of Kueue, and the cluster has no Kueue: take the label kueue.x-k8s.io/queue-name off, or install Kueue"
 	}
-	return f.Parsed.Problem
+	return cmp.Or(f.Parsed.Problem, ob.options.NoClass(f.Parsed.PriorityClass))
 }
 
 // lists reports whether a namespace may use the queue.

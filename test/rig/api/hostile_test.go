@@ -83,6 +83,7 @@ var hostile = []attempt{
 	{"tenant asks for parts of GPUs by a JobSet", tenant, "create", jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}]}}}}}]}", "oxgang-queue/7", "plans no parts"},
 	{"tenant asks for parts of GPUs by a TrainJob", tenant, "create", trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}, trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/mig-1g.10gb: 1}}}}", "oxgang-queue/7", "plans no parts"},
 	{"tenant asks for parts of GPUs by a RayJob", tenant, "create", rayJob + ray("nvidia.com/mig-1g.10gb"), "oxgang-queue/7", "plans no parts"},
+	{"tenant grows a running JobSet", tenant, "patch", jobSet + "metadata: {namespace: team-a, name: wide}\nspec: {replicatedJobs: [{name: workers, template: {spec: {parallelism: 4, completions: 4, template: {spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}}}]}", "oxgang-queue/8", "parallelism of a running JobSet of queue elastic"},
 
 	{"scheduler suspends a job of no queue", scheduler, "patch", job + "metadata: {namespace: team-a, name: free}\nspec: {suspend: true}", "oxgang-own/0", "writes only to what has it"},
 	{"scheduler takes a queue away", scheduler, "patch", job + "metadata: {namespace: team-a, name: plain, labels: {oxgang.dev/queue: null}}", "oxgang-own/0", "and keeps it"},
@@ -133,6 +134,7 @@ var good = []attempt{
 	{name: "tenant submits a RayJob", who: tenant, verb: "create", object: rayJob + ray("nvidia.com/gpu")},
 	{name: "tenant submits a TrainJob", who: tenant, verb: "create", object: trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}, trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}}"},
 	{name: "tenant submits one without a queue", who: tenant, verb: "create", object: job + "metadata: {namespace: team-b, name: x}" + body},
+	{name: "tenant labels a running JobSet", who: tenant, verb: "patch", object: jobSet + "metadata: {namespace: team-a, name: wide, labels: {color: blue}}"},
 	{name: "tenant suspends a job", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: runs}\nspec: {suspend: true}"},
 	{name: "tenant leaves while it waits", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: waits, labels: {oxgang.dev/queue: rigid}}"},
 	{name: "tenant opts out and starts", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: alone}\nspec: {suspend: false}"},

@@ -84,6 +84,8 @@ func theScheduler() []right {
 		add(false, scaled+"/scale", "team-a", "p", "get", "patch", "update")
 		add(false, scaled, "team-a", "p", slices.Concat(reads, writes)...)
 	}
+	add(true, "scheduling.k8s.io/priorityclasses", "", "c", reads...)
+	add(false, "scheduling.k8s.io/priorityclasses", "", "c", writes...)
 	add(false, "secrets", "team-a", "s", slices.Concat(reads, writes)...)
 	add(false, "secrets", "oxgang-system", "s", slices.Concat(reads, writes)...)
 	add(true, "configmaps", "team-a", "oxgang-agents-ca", "get", "create", "patch")

@@ -1,5 +1,5 @@
 // Package eco starts the controllers that training jobs come from beside a cluster of package
-// rig: JobSet v0.12.0, Kubeflow Trainer v2.3.0 and Kueue v0.19.2, their kinds and webhooks from
+// rig: JobSet v0.12.0, Kubeflow Trainer v2.3.0, Kueue v0.19.2 and KubeRay v1.6.2, their kinds and webhooks from
 // the modules that they are built from. Its tests record what of a job another controller may
 // change, and when; live/kube/jobadapter depends on it.
 //
@@ -15,11 +15,12 @@
 //	affinity                           yes          no            as runtime patch, see below
 //	requests, limits of containers     yes          no            no
 //	environment, image                 no           no            no
-//	pods: parallelism = completions    yes (yes)    no            no
+//	pods: parallelism = completions    yes (yes)    no, see below no
 //
 // A Job and a JobSet are resumed in the same update as they are changed, and so is a
 // TrainJob. A Job's pods cannot change in the update that suspends it, and can right after.
-// JobSet's feature gate ElasticJobSet (alpha, off) lets the size of Indexed jobs change. When a
+// JobSet's feature gate ElasticJobSet (alpha, off) lets the size of Indexed jobs change, also while
+// they run: ElasticJobSet is JobSet with it. When a
 // JobSet is resumed, labels, gates, selectors and tolerations are merged into the Jobs that it
 // has: those of the same name are replaced, none is taken away.
 //
@@ -50,5 +51,9 @@
 //
 // Once Kueue admitted a job, Kueue resumes it, and does so again if another suspends it. To stop
 // it, spec.active of its Workload is set to false: the job is suspended and keeps its template.
-// A Job whose size changes while it runs is stopped and admitted anew: no pod stays.
+// A Job whose size changes while it runs is stopped and admitted anew: no pod stays. Not so one with the annotation
+// kueue.x-k8s.io/elastic-job (gate ElasticJobsViaWorkloadSlices, on since 0.18): it shrinks at once, and grows by a second
+// Workload, a slice, until the admission of which Kueue's gate kueue.x-k8s.io/elastic-job holds its new pods. Of its
+// Workload Kueue 0.19 changes nothing but the number of pods: not the annotation that holds it back, which whoever takes that off
+// the Job has to take off the Workload, too.
 package eco

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,16 +33,25 @@ const (
 	JobSet  Manager = "jobset"  // v0.12.0
 	Trainer Manager = "trainer" // v2.3.0
 	Kueue   Manager = "kueue"   // v0.19.2
+	// ElasticJobSet is JobSet with its feature gate of that name.
+	ElasticJobSet Manager = "elastic-jobset"
+	// KubeRay is its operator, v1.6.2, which has no webhooks here. It is built apart from the others, with the libraries
+	// that its authors chose.
+	KubeRay Manager = "kuberay"
 )
 
-// from says where in a manager's module its definitions are.
-type from struct{ module, crds, webhooks, namespace string }
+// from says where in a manager's module its definitions are, and what its program is called.
+type from struct{ module, crds, webhooks, namespace, program string }
 
 var origin = map[Manager]from{
-	JobSet:  {"sigs.k8s.io/jobset", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "jobset-system"},
-	Trainer: {"github.com/kubeflow/trainer/v2", "manifests/base/crds", "manifests/base/webhook/manifests.yaml", "kubeflow-system"},
-	Kueue:   {"sigs.k8s.io/kueue", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "kueue-system"},
+	JobSet:        jobSet,
+	ElasticJobSet: jobSet,
+	Trainer:       {"github.com/kubeflow/trainer/v2", "manifests/base/crds", "manifests/base/webhook/manifests.yaml", "kubeflow-system", "trainer-manager"},
+	Kueue:         {"sigs.k8s.io/kueue", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "kueue-system", "kueue-manager"},
+	KubeRay:       {"github.com/ray-project/kuberay/ray-operator", "config/crd/bases", "", "ray-system", "ray-operator"},
 }
+
+var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "jobset-system", "jobset-manager"}
 
 // startTimeout bounds how long the managers take to start: 10 s idle.
 const startTimeout = 2 * time.Minute
@@ -57,7 +67,7 @@ func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	if slices.Contains(managers, Kueue) && os.Getuid() != 0 {
 		t.Skipf("KUEUE IS NOT TESTED: user %d, want root, who may mount", os.Getuid())
 	}
-	bin, err := rig.Build(t.Context(), rig.Everything)
+	bin, err := build(t.Context(), managers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +78,29 @@ func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	}
 }
 
-// start starts programs in bin. It makes the kinds of all managers known first: each looks at
+// build returns the directory of each manager's program.
+func build(ctx context.Context, managers []Manager) (map[Manager]string, error) {
+	bin := map[Manager]string{}
+	for _, m := range managers {
+		set := rig.Everything
+		if m == KubeRay {
+			set = rig.Ray
+		}
+		var err error
+		if bin[m], err = rig.Build(ctx, set); err != nil {
+			return nil, err
+		}
+	}
+	return bin, nil
+}
+
+// start starts programs, each of its directory. It makes the kinds of all managers known first: each looks at
 // its start for those of the others.
-func start(ctx context.Context, c *rig.Cluster, bin string, managers []Manager) error {
+func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers []Manager) error {
 	dirs := map[Manager]string{}
 	for _, m := range managers {
 		if _, ok := origin[m]; !ok {
-			return fmt.Errorf("manager %q, want one of %s, %s, %s", m, JobSet, Trainer, Kueue)
+			return fmt.Errorf("manager %q, want one of %v", m, slices.Sorted(maps.Keys(origin)))
 		}
 		dir, err := rig.ModuleDir(ctx, origin[m].module)
 		if err != nil {
@@ -85,13 +111,12 @@ func start(ctx context.Context, c *rig.Cluster, bin string, managers []Manager) 
 			return fmt.Errorf("define the kinds of %s: %w", m, err)
 		}
 	}
-	_, err := kubectl(ctx, c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-	if err != nil {
+	if err := established(ctx, c); err != nil {
 		return err
 	}
 	var running []*manager
 	for _, m := range managers {
-		r, err := run(c, m, dirs[m], bin)
+		r, err := run(c, m, dirs[m], bin[m])
 		if err != nil {
 			return fmt.Errorf("start %s: %w", m, err)
 		}
@@ -136,11 +161,21 @@ func Define(t testing.TB, c *rig.Cluster, m Manager) {
 		err = define(t.Context(), c, m, dir)
 	}
 	if err == nil {
-		_, err = kubectl(t.Context(), c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+		err = established(t.Context(), c)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// established waits until the API server knows all kinds. kubectl does not wait for one that has no conditions yet: it fails.
+func established(ctx context.Context, c *rig.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return rig.Until(ctx, "all kinds", func() error {
+		_, err := kubectl(ctx, c, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=10s")
+		return err
+	})
 }
 
 // define makes a manager's namespace and kinds.
@@ -160,52 +195,4 @@ func define(ctx context.Context, c *rig.Cluster, m Manager, dir string) error {
 	}
 	_, err = kubectl(ctx, c, "", args...)
 	return err
-}
-
-// A manager is one that runs.
-type manager struct {
-	name    Manager
-	dir     string // of its module
-	webhook string // https://127.0.0.1:port
-	process *rig.Process
-}
-
-// run starts a manager, of the programs in bin, with a certificate of the cluster's authority.
-func run(c *rig.Cluster, m Manager, dir, bin string) (*manager, error) {
-	home := filepath.Join(c.Dir, "eco-"+string(m))
-	certs := filepath.Join(home, "k8s-webhook-server", "serving-certs") // below TMPDIR, unless configured
-	if err := os.MkdirAll(certs, 0o755); err != nil {
-		return nil, err
-	}
-	pair, err := c.Authority.Server("127.0.0.1")
-	if err != nil {
-		return nil, err
-	}
-	if err := pair.Write(certs, "tls"); err != nil {
-		return nil, err
-	}
-	var ports [2]int
-	for i := range ports {
-		if ports[i], err = rig.FreePort(); err != nil {
-			return nil, err
-		}
-	}
-	file := filepath.Join(home, "config.yaml")
-	err = rig.WriteConfig(config, string(m)+".yaml", file, map[string]any{"Webhook": ports[0], "Health": ports[1], "Certs": certs})
-	if err != nil {
-		return nil, err
-	}
-	command := []string{filepath.Join(bin, string(m)+"-manager"), "--config", file, "--kubeconfig", c.Kubeconfig}
-	if m == Kueue {
-		script := filepath.Join(home, "kueue.sh")
-		if err := rig.WriteConfig(config, "kueue.sh", script, nil); err != nil {
-			return nil, err
-		}
-		command = append([]string{
-			"/usr/bin/unshare", "--mount", "--propagation", "private",
-			"/bin/sh", script, certs, filepath.Join(home, "etc"),
-		}, command...)
-	}
-	p, err := c.Run(string(m)+"-manager", command[0], []string{"TMPDIR=" + home}, command[1:]...)
-	return &manager{name: m, dir: dir, webhook: fmt.Sprintf("https://127.0.0.1:%d", ports[0]), process: p}, err
 }

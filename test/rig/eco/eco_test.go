@@ -30,14 +30,19 @@ func await(t *testing.T, what string, ready func(context.Context) error) {
 // apply makes what a file of testdata says, with another name and some text replaced.
 func apply(t *testing.T, c *rig.Cluster, file, name string, replace ...string) {
 	t.Helper()
+	if err := made(t.Context(), c, file, name, replace...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// made is apply, which returns what went wrong.
+func made(ctx context.Context, c *rig.Cluster, file, name string, replace ...string) error {
 	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	r := strings.NewReplacer(append([]string{"NAME", name}, replace...)...)
-	if err := Apply(t.Context(), c, r.Replace(string(text))); err != nil {
-		t.Fatal(err)
-	}
+	return Apply(ctx, c, r.Replace(string(text)))
 }
 
 // get asks kubectl for a field of an object.

@@ -172,7 +172,7 @@ func trainJob(t *testing.T, c *rig.Cluster) {
 func refused(t *testing.T, c *rig.Cluster, name string) {
 	t.Helper()
 	await(t, "Trainer to be refused", func(context.Context) error {
-		said, err := os.ReadFile(c.Process(string(Trainer) + "-manager").Log)
+		said, err := os.ReadFile(c.Process(origin[Trainer].program).Log)
 		if err == nil && !strings.Contains(string(said), `JobSet.jobset.x-k8s.io \"`+name+`\" is invalid`) {
 			err = fmt.Errorf("Trainer's log has no refusal of %s", name)
 		}

@@ -22,10 +22,14 @@ import (
 )
 
 // hook waits until a manager's webhooks answer, and has the API server ask them. Before, no
-// object of its kinds can be made; after it, none can if the manager died.
+// object of its kinds can be made; after it, none can if the manager died. Of one that has none it waits until it says that it
+// is well.
 func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 	if err := m.answers(ctx); err != nil {
 		return err
+	}
+	if origin[m.name].webhooks == "" {
+		return nil
 	}
 	path := filepath.Join(m.dir, origin[m.name].webhooks)
 	f, err := os.Open(path)
@@ -99,11 +103,15 @@ func (m *manager) point(c *rig.Cluster, w *admission.WebhookClientConfig) *metav
 	}}}
 }
 
-// answers waits until a manager serves TLS.
+// answers waits until a manager serves TLS or, if it has no webhooks, its health.
 func (m *manager) answers(ctx context.Context) error {
-	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: time.Second}, Config: &tls.Config{InsecureSkipVerify: true}}
+	plain := &net.Dialer{Timeout: time.Second}
+	dial, address := (&tls.Dialer{NetDialer: plain, Config: &tls.Config{InsecureSkipVerify: true}}).DialContext, strings.TrimPrefix(m.webhook, "https://")
+	if origin[m.name].webhooks == "" {
+		dial, address = plain.DialContext, m.health
+	}
 	serves := func() error {
-		conn, err := d.DialContext(ctx, "tcp", strings.TrimPrefix(m.webhook, "https://"))
+		conn, err := dial(ctx, "tcp", address)
 		if err != nil {
 			return err
 		}
