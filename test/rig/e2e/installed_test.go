@@ -40,6 +40,7 @@ func TestInstalled(t *testing.T) {
 	short.Spec.Suspend = nil
 	b.create(short)
 	b.runs("short", 2)
+	b.saysWhatWouldBe()
 	finish(t, c, b.k, "short")
 	b.runs("long", 2)
 	Until(ctx, t, within, "its condition and an event say that it is scheduled", func() error {
