@@ -145,7 +145,7 @@ func (c *Cluster) Cancel(ctx context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements page.Source: the last lines of a pod of the job, with the user's right to read them, or why they are not there.
+// Log implements page.Source. It writes the last lines of a pod of the job, with the user's right to read them, or why they are not there.
 func (c *Cluster) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	s, err := c.shown(id)
 	if err != nil {
