@@ -82,6 +82,15 @@ func TestPhillyHistory_machine(t *testing.T) {
 	}
 }
 
+// Who gives what Slurm says of its nodes is told so.
+func TestOpen_nodes(t *testing.T) {
+	for _, text := range []string{"NodeName=n1 Arch=x86_64\n", "NODES GRES\n4 gpu:8\n"} {
+		if _, err := Open(strings.NewReader(text), "", parse.Options{}); err == nil || !strings.Contains(err.Error(), "not jobs: --slurm-nodes takes them") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // The log of Helios is a history where it says when jobs started. Tables that do not are none, of either, and their format is told.
 func TestHeliosHistory(t *testing.T) {
 	h, err := ReadHistory(strings.NewReader(heliosText), "", parse.Options{})

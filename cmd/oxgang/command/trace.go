@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -183,7 +184,7 @@ func (t *target) check() error {
 		return cli.Usage(fmt.Errorf("--to: %w", err))
 	}
 	if f.Write == nil {
-		return cli.Misused("--to: format %s can only be read, want one of %v", t.format, cli.TraceFormats(true))
+		return cli.Misused("--to: format %s can only be read, want one of %s", t.format, strings.Join(cli.TraceFormats(true), ", "))
 	}
 	return nil
 }
