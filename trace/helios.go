@@ -30,8 +30,9 @@ func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 // heliosHistory reads a Helios log with what was observed of its jobs; nil: it has no column start_time.
 func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	head, _ := b.Peek(parse.HeadBytes) // a read error comes again
-	if h, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o); err != nil || !h.Has("start_time") {
-		return nil, nil
+	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
+	if err != nil || !columns.Has("start_time") {
+		return nil, err
 	}
 	h, last := &History{Format: heliosTable.Format}, parse.Observed{}
 	t := heliosTable

@@ -7,8 +7,10 @@ import "encoding/json"
 const (
 	// Map is the name of the ConfigMap.
 	Map = "oxgang-question"
-	// RequestKey is the key under which a Request is written, and ReplyKey that of the Reply.
-	RequestKey, ReplyKey = "request", "reply"
+	// RequestKey is the key under which a Request is written.
+	RequestKey = "request"
+	// ReplyKey is that of the Reply.
+	ReplyKey = "reply"
 	// MostJobs is how many jobs an answer lists, those for which most changes: an object holds 1 MiB.
 	MostJobs = 20
 )
