@@ -50,7 +50,7 @@ func (p *past) takers(at *view.Look, was []view.Share, s *view.Seen) string {
 			continue
 		}
 		for name, n := range now[had.Name] {
-			if by := n - p.held[had.Name][name]; by > 0 && name != s.ID {
+			if by := n - p.held[had.Name][name]; by > 0 {
 				more[name] += by
 			}
 		}
