@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -135,7 +136,10 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	phase := then.state.phase
 	if phase.Terminal() {
 		m.Phase, m.Ended = phase.String(), true
-		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s.", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
+		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
+		if !strings.Contains(then.state.detail, "\n") { // the last lines of its output are as it wrote them
+			m.Sentence += "."
+		}
 		if t.totals.Ended == nil {
 			m.Since, m.Sentence = nil, fmt.Sprintf("%s %s before this recording begins.", t.id, ended[phase])
 		}

@@ -1,10 +1,8 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -101,9 +99,9 @@ func show(a *whatif.Answer) *answered {
 		Sooner: a.Sooner, Later: a.Later, Same: a.Same, Unknown: a.Unknown, Mean: a.Mean.Seconds(),
 		StartSooner: a.StartSooner, StartLater: a.StartLater, From: a.From, Jobs: []shift{},
 	}
-	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h whatif.Shift) bool { return changes(&h) == 0 })
-	slices.SortStableFunc(all, func(a, b whatif.Shift) int { return cmp.Compare(changes(&b), changes(&a)) })
-	for _, h := range all[:min(len(all), mostShifts)] {
+	few := *a
+	few.Keep(mostShifts)
+	for _, h := range few.Jobs {
 		one := shift{Job: h.Job, Before: seconds(&h.Before), After: seconds(&h.After)}
 		if h.Starts != h.WouldStart {
 			one.Starts, one.WouldStart = seconds(&h.Starts), seconds(&h.WouldStart)
@@ -111,15 +109,6 @@ func show(a *whatif.Answer) *answered {
 		v.Jobs = append(v.Jobs, one)
 	}
 	return v
-}
-
-// changes returns by how much a job would start or end at another time, whichever is more.
-func changes(h *whatif.Shift) time.Duration {
-	by := h.StartsSooner().Abs()
-	if h.Known() {
-		by = max(by, h.Sooner().Abs())
-	}
-	return by
 }
 
 // seconds returns a guess; nil if it is not known.

@@ -26,7 +26,8 @@ type Format struct {
 	// Write writes arrivals up to the first error of seq or of w; nil if there
 	// is no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
-	// history reads what was observed of the jobs; nil if the format does not say it.
+	// history reads what was observed of the jobs; nil if the format does not say it. It returns nil if this input does not, and
+	// has read nothing but its beginning then.
 	history func(r *bufio.Reader, o parse.Options) (*History, error)
 }
 
@@ -34,8 +35,8 @@ type Format struct {
 var formats = []Format{
 	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
-	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, nil},
-	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, nil},
+	{phillyFormat, "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, phillyHistory},
+	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
 	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil, nil},
 	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil, nil},
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil, nil},
@@ -119,6 +120,9 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	}
 	if len(bytes.TrimSpace(head)) == 0 {
 		return Format{}, &parse.Error{File: o.File, Problem: "empty file, want a trace"}
+	}
+	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
+		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "these are nodes of Slurm, not jobs: --slurm-nodes takes them"}
 	}
 	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", parse.Quote(parse.FirstLine(head)), names())}
 }

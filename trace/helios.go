@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 	"iter"
 	"time"
@@ -23,6 +25,57 @@ var heliosTable = parse.Table{
 // readHelios reads a Helios log.
 func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return parse.SinceFirst(heliosTable.Read(r, o), o)
+}
+
+// heliosHistory reads a Helios log with what was observed of its jobs; nil: it has no column start_time.
+func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
+	head, _ := b.Peek(parse.HeadBytes) // a read error comes again
+	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
+	if err != nil || !columns.Has("start_time") {
+		return nil, err
+	}
+	h, last := &History{Format: heliosTable.Format}, parse.Observed{}
+	t := heliosTable
+	t.Arrival = func(r *parse.Row) (a workload.Arrival, drop string) {
+		a, drop = heliosArrival(r)
+		last = heliosSeen(r, &a)
+		return a, drop
+	}
+	all, err := parse.Collect(parse.SinceFirst(func(yield func(workload.Arrival, error) bool) {
+		for a, err := range t.Read(b, o) {
+			h.Jobs = append(h.Jobs, last)
+			if !yield(a, err) {
+				return
+			}
+		}
+	}, o))
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		h.Jobs[i].Arrival = all[i]
+		h.Taken = latest(h.Taken, h.Jobs[i].Left())
+	}
+	return h, nil
+}
+
+// heliosSeen returns what was observed of the job of a row.
+func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
+	began := time.Unix(0, 0).UTC()
+	if !r.O.Start.IsZero() {
+		began = r.O.Start
+	}
+	o := parse.Observed{Submitted: began.Add(a.At)}
+	if r.Has("node_num") {
+		o.Nodes = r.Count("node_num", 0, parse.MaxCount)
+	}
+	if text := r.Word("start_time"); text == "" || text == "None" {
+		r.O.Summary.Note("jobs of which the log does not say when they started, not compared")
+		return o
+	}
+	o.Started = began.Add(max(a.At, r.Instant("start_time", time.DateTime)))
+	o.Ended = o.Started.Add(a.Duration)
+	return o
 }
 
 // heliosArrival returns the job of a row. Its duration is how long it ran, however it ended.

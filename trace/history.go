@@ -12,7 +12,7 @@ import (
 
 // A History is what a cluster did with its jobs.
 type History struct {
-	Format string           // kubernetes or slurm
+	Format string           // of the input
 	Jobs   []parse.Observed // that ran, in the order of the input
 	// Cluster is the nodes with GPUs, as a configuration names them: "a100:1x8,h200:2x8", by
 	// type, then GPUs. Empty: the history does not say them.
@@ -24,12 +24,16 @@ type History struct {
 // ReadHistory reads a recorded history in the format called name, or in the one that r looks
 // like if name is empty. It may be packed with gzip. Arrivals count from Options.Start, or from
 // the first submission; Options.Limit bounds the jobs. A nil History without an error is a trace
-// whose format does not say what was observed: nothing but its beginning was read. Errors of the
+// that does not say what was observed: nothing but its beginning was read, and Options.Summary has its format. Errors of the
 // input are of type *parse.Error.
 func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	b, format, o, err := open(r, name, o)
-	if err != nil || format.history == nil {
+	if err != nil {
 		return nil, err
+	}
+	o.Summary.Format = format.Name
+	if format.history == nil {
+		return nil, nil
 	}
 	return format.history(b, o)
 }
@@ -39,11 +43,8 @@ func (h *History) Observed() bool {
 	return slices.ContainsFunc(h.Jobs, func(o parse.Observed) bool { return !o.Started.IsZero() })
 }
 
-// Recorded reports whether a format says what was observed of jobs.
-func Recorded(format string) bool {
-	f, err := Find(format)
-	return err == nil && f.history != nil
-}
+// Recorded reports whether all inputs of a format say what was observed of jobs.
+func Recorded(format string) bool { return format == slurm.Format || format == kubernetesFormat }
 
 // slurmHistory reads accounting that is not packed.
 func slurmHistory(b *bufio.Reader, o parse.Options) (*History, error) {

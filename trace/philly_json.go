@@ -31,8 +31,19 @@ type phillyAttempt struct {
 	Start  string `json:"start_time"`
 	End    string `json:"end_time"`
 	Detail []struct {
+		IP   string   `json:"ip"` // the machine
 		GPUs []string `json:"gpus"`
 	} `json:"detail"`
+}
+
+// phillyFormat is the name of the format.
+const phillyFormat = "philly"
+
+// A phillyLog is one reading of cluster_job_log.
+type phillyLog struct {
+	o        parse.Options
+	last     *phillyJob     // the job of the arrival that is passed on
+	machines map[string]int // GPUs by name; nil: not asked for
 }
 
 // readPhilly reads cluster_job_log, an array of JSON objects, or the CSV
@@ -41,16 +52,16 @@ type phillyAttempt struct {
 func readPhilly(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	b := bufio.NewReaderSize(r, parse.HeadBytes)
 	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) == '[' { // a read error comes again
-		return parse.SinceFirst(readPhillyLog(b, o), o)
+		return parse.SinceFirst((&phillyLog{o: o.Filled()}).arrivals(b), o)
 	}
 	return phillyTable.Read(b, o)
 }
 
-// readPhillyLog reads cluster_job_log.
-func readPhillyLog(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
-	o = o.Filled()
+// arrivals reads cluster_job_log.
+func (l *phillyLog) arrivals(r *bufio.Reader) iter.Seq2[workload.Arrival, error] {
+	o := l.o
 	return func(yield func(workload.Arrival, error) bool) {
-		f := parse.NewFeed(o, "philly", true, yield)
+		f := parse.NewFeed(o, phillyFormat, true, yield)
 		in := &elements{r: r, o: o, line: 1}
 		for {
 			text, line, err := in.next()
@@ -69,20 +80,23 @@ func readPhillyLog(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival,
 				}
 				continue
 			}
-			if !phillyElement(f, text, line) {
+			if !l.element(f, text, line) {
 				return
 			}
 		}
 	}
 }
 
-// phillyElement feeds one element of the log and reports whether to go on.
-func phillyElement(f *parse.Feed, text []byte, line int) bool {
+// element feeds one element of the log and reports whether to go on.
+func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	var j phillyJob
 	if err := json.Unmarshal(text, &j); err != nil {
 		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: jsonProblem(err), Err: err})
 	}
 	a, drop, err := j.arrival(f.O)
+	if err == nil {
+		err = l.see(&j)
+	}
 	switch {
 	case err != nil:
 		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: err.Error()})
@@ -93,6 +107,7 @@ func phillyElement(f *parse.Feed, text []byte, line int) bool {
 	if err := f.Check(&a); err != nil {
 		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: err.Error(), Err: err})
 	}
+	l.last = &j
 	return f.Accept(a, line, 0, "jobid")
 }
 
@@ -133,10 +148,7 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 // ran returns how long an attempt ran, 0 if it did not start or end, and on how
 // many GPUs.
 func (p *phillyAttempt) ran() (time.Duration, int, error) {
-	gpus := 0
-	for _, d := range p.Detail {
-		gpus += len(d.GPUs)
-	}
+	gpus, _ := p.gpus()
 	if phillyNone(p.Start) || phillyNone(p.End) {
 		return 0, gpus, nil
 	}

@@ -89,6 +89,23 @@ func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.Af
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
 
+// changes returns by how much a job would start or end at another time, whichever is more.
+func (h *Shift) changes() time.Duration {
+	by := h.StartsSooner().Abs()
+	if h.Known() {
+		by = max(by, h.Sooner().Abs())
+	}
+	return by
+}
+
+// Keep leaves of the jobs at most so many: those that would start or end at another time, the ones for which most changes first. The
+// sums stay.
+func (a *Answer) Keep(most int) {
+	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
+	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
+	a.Jobs = all[:min(len(all), most)]
+}
+
 // Ask simulates the state of a snapshot forward as it is and as it would be, as Ahead does, with the same options. In the
 // first round both do what was decided. If ctx has a deadline, each gets half of the time, and what was found until then is
 // compared. Errors: that of a question that cannot be asked of the snapshot, and those of Ahead.

@@ -15,7 +15,7 @@ import (
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
 // file matches a file of the guide: its name and text.
-var file = regexp.MustCompile("(?ms)^```(?:mps|yaml) (\\S+)\n(.*?)^```$")
+var file = regexp.MustCompile("(?ms)^```(?:mps|yaml|csv) (\\S+)\n(.*?)^```$")
 
 // A guidePage is one of the guide whose examples are run, one after another, in one folder.
 type guidePage struct {

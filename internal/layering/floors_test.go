@@ -107,6 +107,7 @@ var rooms = []room{
 	{"api/...", 6},
 	{"live/kube/pods", 6},
 	{"live/slurm/token", 6},
+	{"live/kube/question", 6}, // words that the scheduler and who asks it share
 	{"policy/synergy", 6}, // these two stand on the queue
 	{"policy/fallback", 6},
 	{"policy/oxgang", 6}, // stands on boa

@@ -31,24 +31,26 @@ func Meant[S ~string](name S, names []S) []S {
 	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
 }
 
-// distance returns how many bytes must be inserted, deleted or replaced to
+// distance returns how many bytes must be inserted, deleted, replaced, or exchanged with the next one to
 // make b of a. It takes time in the product of their lengths.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			change := diagonal
+			change := last[j]
 			if a[i] != b[j] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

@@ -27,7 +27,7 @@ func TestClosest(t *testing.T) {
 // Nobody is told names that have little to do with what was written.
 func TestMeant(t *testing.T) {
 	names := []string{"sia", "fifo", "shockwave", "easy"}
-	for name, want := range map[string][]string{"siaa": {"sia"}, "shokwav": {"shockwave"}, "fifo2": {"fifo"}, "lottery": {}, "": {}} {
+	for name, want := range map[string][]string{"siaa": {"sia"}, "shokwav": {"shockwave"}, "fifo2": {"fifo"}, "esay": {"easy"}, "lottery": {}, "": {}} {
 		if diff := cmp.Diff(want, Meant(name, names)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
@@ -38,7 +38,7 @@ func TestDistance(t *testing.T) {
 	tests := []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"ab", "", 2}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"ab", "ba", 2}}
+	}{{"", "", 0}, {"ab", "", 2}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"frist", "first", 1}, {"abc", "bca", 2}, {"abcd", "badc", 2}}
 	for _, test := range tests {
 		if got := distance(test.a, test.b); got != test.want {
 			t.Errorf("%q to %q: got %d, want %d", test.a, test.b, got, test.want)

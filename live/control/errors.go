@@ -32,15 +32,18 @@ func TooLate(format string, args ...any) *Error {
 }
 
 // Unknown returns an Error of status 404: there is no such job. Its hint names those of
-// known that may have been meant.
+// known that may have been meant, or says how to list all.
 func Unknown(id job.ID, known []job.ID) *Error {
 	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no job %q", id), Hint: "there are no jobs"}
 	names := make([]string, 0, 3)
-	for _, k := range near.Closest(id, known) {
+	for _, k := range near.Meant(id, known) {
 		names = append(names, string(k))
 	}
-	if len(names) > 0 {
-		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(names, ", "))
+	switch {
+	case len(names) > 0:
+		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(names, " or "))
+	case len(known) > 0:
+		e.Hint = `"oxgang jobs --all" lists those there are`
 	}
 	return e
 }

@@ -51,7 +51,7 @@ func TestExplain_ended(t *testing.T) {
 		text, story = e.Text, string(e.Story)
 		return strings.Contains(text, "train failed at ")
 	})
-	if want := " before: worker 0: exit code 3; its last lines:\n  no such folder: /data.\n"; !strings.Contains(text, want) {
+	if want := " before: worker 0: exit code 3; its last lines:\n  no such folder: /data\n"; !strings.Contains(text, want) {
 		t.Errorf("want %q in\n%s", want, text)
 	}
 	for _, field := range []string{`"unblock"`, `"weight"`, `"start"`, `"end"`} {

@@ -51,12 +51,6 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Has reports whether the file has the column.
-func (r *Row) Has(name string) bool {
-	_, ok := r.column[name]
-	return ok
-}
-
 // Raw returns a field as it is, or "" if the file has no such column. It is
 // valid until the next row.
 func (r *Row) Raw(name string) string {

@@ -69,6 +69,12 @@ type Header struct {
 	bare   bool // the first line is a row, not names
 }
 
+// Has reports whether the file has the column.
+func (h *Header) Has(name string) bool {
+	_, ok := h.column[name]
+	return ok
+}
+
 // Header returns the header of a file, given its first line.
 func (t *Table) Header(first string, o Options) (Header, error) {
 	if n := strings.Count(first, "\t") + 1; t.Bare != nil && n > 1 {

@@ -2,18 +2,14 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/policy/builtin"
 )
 
 // PrintError writes an error as one line, and its hint, if any, as another.
@@ -25,18 +21,6 @@ func PrintError(w io.Writer, err error) {
 	if hint != "" {
 		fmt.Fprintln(w, "hint: "+printable.Line(oneLine.Replace(hint)))
 	}
-}
-
-// meant returns a hint at the policies that were meant, if the error is that there is no such policy.
-func meant(err error) string {
-	unknown, ok := errors.AsType[*builtin.UnknownError](err)
-	if !ok {
-		return ""
-	}
-	if like := near.Meant(unknown.Name, unknown.Known); len(like) > 0 {
-		return "did you mean " + strings.Join(like, " or ") + "?"
-	}
-	return ""
 }
 
 // hintMark separates the hint from the rest of an error's text.
@@ -59,11 +43,6 @@ func Usage(err error) error { return UsageError{err} }
 // Misused returns a UsageError with a text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// FlagError returns an error about flags with a hint about where to read about them.
-func FlagError(c *cobra.Command, err error) error {
-	return UsageError{Hinted(err, "run %q for usage", c.CommandPath()+" --help")}
-}
-
 // Group is for commands that only have subcommands: it makes cmd show these, and refuse any
 // other argument.
 func Group(cmd *cobra.Command) {
@@ -74,16 +53,6 @@ func Group(cmd *cobra.Command) {
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
-
-// UnknownCommand returns the error that cmd has no subcommand args[0].
-func UnknownCommand(cmd *cobra.Command, args []string) error {
-	cmd.SuggestionsMinimumDistance = 2
-	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return UsageError{Hinted(err, "did you mean %s?", strings.Join(slices.Compact(near), " or "))}
-	}
-	return UsageError{Hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
 }
 
 // release is the version of a program that was built to be given to others; the linker sets it.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -10,23 +11,61 @@ import (
 	"github.com/oxgang/oxgang/policy/builtin"
 )
 
+// A settingRow is a setting of a policy, or a policy or a placer itself.
+type settingRow struct {
+	Kind    string `json:"kind"` // policy, setting or placer
+	Name    string `json:"name"` // of a setting: policy.setting
+	Default string `json:"default"`
+	Meaning string `json:"meaning"`
+}
+
 func policiesCommand() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	formats := []string{"table", "json", "yaml", "csv"}
+	cmd := &cobra.Command{
 		Use: "policies", Short: "List the policies, their settings, and the placers", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "POLICY\tSETTING\tDEFAULT\tMEANING")
-			for _, p := range builtin.Policies() {
-				fmt.Fprintf(w, "%s\t\t\t%s\n", p.Name, p.Doc)
-				for _, s := range p.Settings {
-					fmt.Fprintf(w, "\t%s\t%s\t%s\n", s.Name, s.Default, s.Doc)
-				}
+			if err := cli.CheckOutput(format, formats...); err != nil {
+				return err
 			}
-			fmt.Fprintln(w, "\nPLACER\tMEANING")
-			for _, p := range builtin.Placers() {
-				fmt.Fprintf(w, "%s\t%s\n", p.Name, p.Doc)
+			if format != "table" {
+				return cli.Write(cmd.OutOrStdout(), format, settingRows())
 			}
-			return w.Flush()
+			return policyTable(cmd.OutOrStdout())
 		},
 	}
+	cli.Output(cmd, &format, formats...)
+	return cmd
+}
+
+// settingRows returns all policies, each before its settings, and all placers.
+func settingRows() []settingRow {
+	var all []settingRow
+	for _, p := range builtin.Policies() {
+		all = append(all, settingRow{Kind: "policy", Name: p.Name, Meaning: p.Doc})
+		for _, s := range p.Settings {
+			all = append(all, settingRow{Kind: "setting", Name: p.Name + "." + s.Name, Default: s.Default, Meaning: s.Doc})
+		}
+	}
+	for _, p := range builtin.Placers() {
+		all = append(all, settingRow{Kind: "placer", Name: p.Name, Meaning: p.Doc})
+	}
+	return all
+}
+
+// policyTable writes them for people.
+func policyTable(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "POLICY\tSETTING\tDEFAULT\tMEANING")
+	for _, p := range builtin.Policies() {
+		fmt.Fprintf(w, "%s\t\t\t%s\n", p.Name, p.Doc)
+		for _, s := range p.Settings {
+			fmt.Fprintf(w, "\t%s\t%s\t%s\n", s.Name, s.Default, s.Doc)
+		}
+	}
+	fmt.Fprintln(w, "\nPLACER\tMEANING")
+	for _, p := range builtin.Placers() {
+		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.Doc)
+	}
+	return w.Flush()
 }

@@ -67,6 +67,7 @@ func root(args []string) *cobra.Command {
 		}
 		cmd.AddCommand(manualCommand(cmd))
 	}
+	group(cmd)
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	cli.Group(cmd)

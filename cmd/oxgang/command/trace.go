@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -23,22 +24,39 @@ func traceCommand() *cobra.Command {
 	return cmd
 }
 
+// A formatRow is a trace format.
+type formatRow struct {
+	Format  string `json:"format"`
+	Written bool   `json:"written"`
+	What    string `json:"what"`
+}
+
 func formatsCommand() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	formats := []string{"table", "json", "yaml", "csv"}
+	cmd := &cobra.Command{
 		Use: "formats", Short: "List the trace formats", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.CheckOutput(format, formats...); err != nil {
+				return err
+			}
+			var all []formatRow
+			for _, f := range trace.Formats() {
+				all = append(all, formatRow{f.Name, f.Write != nil, f.Doc})
+			}
+			if format != "table" {
+				return cli.Write(cmd.OutOrStdout(), format, all)
+			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "FORMAT\tWRITTEN\tWHAT")
-			for _, f := range trace.Formats() {
-				written := "no"
-				if f.Write != nil {
-					written = "yes"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, written, f.Doc)
+			for _, f := range all {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Format, map[bool]string{true: "yes", false: "no"}[f.Written], f.What)
 			}
 			return w.Flush()
 		},
 	}
+	cli.Output(cmd, &format, formats...)
+	return cmd
 }
 
 // namedFormat says how FILE may name its format.
@@ -95,24 +113,33 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 
 func describeCommand() *cobra.Command {
 	var t traceFile
+	var format string
+	formats := []string{"text", "json", "yaml"}
 	cmd := &cobra.Command{
 		Use: "describe FILE", Short: "Print what a trace holds: counts, load over time, sizes, what was dropped",
 		Long: "Print what a trace holds: counts, load over time, sizes, what was dropped.\n" + namedFormat,
 		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]
+			if err := cli.CheckOutput(format, formats...); err != nil {
+				return err
+			}
 			return t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
 				d, err := trace.Describe(seq)
 				if err != nil {
 					return err
 				}
 				d.Summary = &t.summary
+				if format != "text" {
+					return cli.Write(cmd.OutOrStdout(), format, described(d))
+				}
 				_, err = io.WriteString(cmd.OutOrStdout(), d.String())
 				return err
 			})
 		},
 	}
 	t.flags(cmd)
+	cli.Output(cmd, &format, formats...)
 	return cmd
 }
 
@@ -157,7 +184,7 @@ func (t *target) check() error {
 		return cli.Usage(fmt.Errorf("--to: %w", err))
 	}
 	if f.Write == nil {
-		return cli.Misused("--to: format %s can only be read, want one of %v", t.format, cli.TraceFormats(true))
+		return cli.Misused("--to: format %s can only be read, want one of %s", t.format, strings.Join(cli.TraceFormats(true), ", "))
 	}
 	return nil
 }

@@ -14,8 +14,9 @@ import (
 // ui returns the command that shows a cluster in a browser.
 func (k *Connection) ui() *cobra.Command {
 	var (
-		cancels bool
-		listen  string
+		cancels   bool
+		listen    string
+		scheduler string
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
@@ -23,7 +24,8 @@ func (k *Connection) ui() *cobra.Command {
 		Long: `Serve a page, on loopback, that shows what runs where, who waits and why, which GPUs are idle, and when jobs are expected to
 start and end, as it changes. It shows what you may see: of all namespaces or, if you may not list the pods of all, of yours;
 -n names another. It prints the page's address with a token, without which nobody sees anything, and serves until Ctrl-C. The page
-can change nothing, unless --allow-cancel is given: then who opens the printed address may delete jobs that you may delete.`,
+can change nothing, unless --allow-cancel is given: then who opens the printed address may delete jobs that you may delete. Who has
+the role oxgang-asker in the scheduler's namespace can ask there what would be, if a job were cancelled, say.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check([]string{""}); err != nil {
 				return err
@@ -36,6 +38,9 @@ can change nothing, unless --allow-cancel is given: then who opens the printed a
 			if err := source.Look(cmd.Context()); err != nil {
 				return Hinted(err)
 			}
+			if l.MayAsk(cmd.Context(), scheduler) {
+				overview.Ask(source, k.Kubectl(), scheduler)
+			}
 			ctx, stop := context.WithCancel(cmd.Context())
 			defer stop()
 			go source.Follow(ctx)
@@ -43,6 +48,7 @@ can change nothing, unless --allow-cancel is given: then who opens the printed a
 		},
 	}
 	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "who opens the printed address may delete jobs that you may delete")
+	cmd.Flags().StringVar(&scheduler, "scheduler-namespace", "oxgang-system", "namespace of the scheduler, which is asked what would be")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0: any free one")
 	return cmd
 }

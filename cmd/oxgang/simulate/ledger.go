@@ -42,7 +42,7 @@ type account struct {
 // LedgerCommand returns the command "oxgang ledger".
 func LedgerCommand() *cobra.Command {
 	var a accounting
-	formats := []string{"table", "json", "csv"}
+	formats := []string{"table", "json", "yaml", "csv"}
 	cmd := &cobra.Command{
 		Use:   "ledger JOURNAL...",
 		Short: "Say who used the GPUs of recorded runs, and what was paid for them",
@@ -101,8 +101,8 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 		return err
 	}
 	switch a.format {
-	case "json":
-		return cli.WriteJSON(stdout, a.account)
+	case "json", "yaml":
+		return cli.Write(stdout, a.format, a.account)
 	case "csv":
 		return a.account.WriteCSV(stdout)
 	}

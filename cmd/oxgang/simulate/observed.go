@@ -41,6 +41,7 @@ type history struct {
 	notes    *parse.Summary // of what was dropped or invented when the history was read
 	earlier  int            // jobs that came before since, which are left out
 	short    int            // jobs that ran for less than a start costs
+	must     bool           // there is nothing without a history: standard input is one
 	workers  bool           // each node of a job was a worker: others get as many nodes
 }
 
@@ -48,14 +49,16 @@ type history struct {
 // what sites run.
 const ownPolicy = "easy"
 
-// own returns the policy that stands for a cluster's own scheduler: Slurm's, Kueue's where its queues have quotas, or
-// ownPolicy.
+// own returns the policy that stands for a cluster's own scheduler: Slurm's, which Helios runs too; Kueue's where its queues have
+// quotas; for Philly one that lets pass who fits; or ownPolicy.
 func own(h *trace.History) string {
 	switch {
-	case h.Format == slurm.Format:
+	case h.Format == slurm.Format || h.Format == "helios":
 		return "multifactor"
 	case len(h.Quotas) > 0:
 		return "kueue"
+	case h.Format == phillyLog:
+		return "fifo"
 	}
 	return ownPolicy
 }
@@ -93,7 +96,7 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	case err != nil:
 		return err
 	case h.recorded == nil && h.since != "":
-		return cli.Misused("--since %s without --from-cluster, --from-slurm, or a trace of kubernetes or slurm that says when jobs started", h.since)
+		return cli.Misused("--since %s without --from-cluster, --from-slurm, or a trace that says when jobs started", h.since)
 	case h.recorded == nil:
 		return nil
 	}
@@ -110,6 +113,9 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	}
 	return h.write(since, startCost(c), told)
 }
+
+// phillyLog is the format of Philly's log.
+const phillyLog = "philly"
 
 // startCost returns what a simulation adds to the running time at every start.
 func startCost(c *config.Config) time.Duration {
@@ -168,7 +174,7 @@ func (h *history) open(ctx context.Context, format, name string, since time.Dura
 		return io.NopCloser(bytes.NewReader(text)), err
 	case h.slurm:
 		return h.fromSlurm(ctx, since)
-	case name == "" || name == "-" && !trace.Recorded(format):
+	case name == "" || name == "-" && !trace.Recorded(format) && !h.must:
 		return nil, nil
 	}
 	return cli.Open(ctx, name)

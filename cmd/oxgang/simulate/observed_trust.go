@@ -130,8 +130,16 @@ func (h *history) unsaid() []string {
 
 // never is what a history of a format does not say, so that it is not replayed.
 var never = map[string][]string{
+	"helios": {
+		"time limits, priorities, nodes that were down, and which nodes belong to which virtual cluster are not in the log: all GPUs are open to all jobs, and backfill knows how long jobs really took",
+	},
 	"kubernetes": {"jobs that were deleted and nodes that are gone are not in a dump"},
-	"slurm":      {"nodes that were down or reserved, and priorities before a job started, are not in the accounting of jobs"},
+	phillyLog: {
+		"quotas of virtual clusters are not in the log: all GPUs are open to all jobs",
+		"what Philly's scheduler did beyond letting pass who fits is not replayed: fair shares, preemption, and waiting for GPUs near one another",
+		"the nodes are the machines that jobs of the log ran on; when they were down is not in it",
+	},
+	"slurm": {"nodes that were down or reserved, and priorities before a job started, are not in the accounting of jobs"},
 }
 
 // trust writes how well history is simulated, and what is assumed, before anything is said of a simulation.

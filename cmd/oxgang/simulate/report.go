@@ -55,7 +55,7 @@ names; where these are not to be read, it is left out. Policy times are not reco
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.stderr = cmd.ErrOrStderr()
 			if !slices.Contains(formatNames(), r.format) {
-				return cli.Misused("output %q, want one of %v", r.format, report.Formats())
+				return cli.CheckOutput(r.format, formatNames()...)
 			}
 			if cmd.Flags().Changed("fairness-above") && !(r.above > 0) {
 				return cli.Misused("--fairness-above %v, want more than 0", r.above)

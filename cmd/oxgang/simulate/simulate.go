@@ -109,7 +109,7 @@ type task struct {
 
 func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if !slices.Contains(formatNames(), s.format) {
-		return cli.Misused("output %q, want one of %v", s.format, report.Formats())
+		return cli.CheckOutput(s.format, formatNames()...)
 	}
 	if err := s.checkTables(); err != nil {
 		return err

@@ -45,8 +45,8 @@ func WhatIfCommand() *cobra.Command {
 		Short: "Say what your own history would have been under other policies, or with fewer GPUs",
 		Long: `Read what a cluster did with its jobs, replay it under the cluster's own policy, and then
 under others. It says first how near the replay comes to what was recorded: where a figure is more
-than 5 % off, all others are stamped. HISTORY is what sacct prints, or a dump of Kubernetes;
---from-slurm and --from-cluster ask the cluster. Jobs run as they were recorded to have run; what is assumed
+than 5 % off, all others are stamped. HISTORY is what sacct prints, a dump of Kubernetes, or the log of
+Philly or Helios; --from-slurm and --from-cluster ask the cluster. Jobs run as they were recorded to have run; what is assumed
 beyond that is a scenario, rigid jobs unless --assume names others.`,
 		Example: `  oxgang whatif history.txt --slurm-nodes nodes.txt --slurm-config config.txt
   oxgang whatif --from-slurm --gpu-price "2.50 EUR" --price-source "contract of 2026"
@@ -66,7 +66,7 @@ beyond that is a scenario, rigid jobs unless --assume names others.`,
 	q.past.add(f)
 	f.Lookup("baseline").DefValue = ""
 	q.past.baseline = ""
-	f.Lookup("baseline").Usage = "the policy that stands for the cluster's own scheduler; empty: multifactor for Slurm, kueue where the history has its queues, easy for others"
+	f.Lookup("baseline").Usage = "the policy that stands for the cluster's own scheduler; empty: multifactor for Slurm and Helios, kueue where the history has its queues, fifo that lets pass who fits for Philly, easy for others"
 	cli.Output(cmd, &q.format, whatifFormats...)
 	f.StringVar(&q.html, "report", "oxgang-whatif.html", "HTML page to write, to hand on; empty: none")
 	f.StringVar(&q.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
@@ -102,7 +102,7 @@ func (q *question) run(ctx context.Context, stdout io.Writer, args []string) err
 		return err
 	}
 	if q.past.recorded == nil {
-		return cli.Hinted(fmt.Errorf("%s says nothing of when its jobs started", q.config.Trace), "oxgang whatif reads what this prints: "+slurm.Export)
+		return q.past.unobserved(q.config.Trace)
 	}
 	a, err := q.answer(ctx)
 	if err != nil {
@@ -131,6 +131,7 @@ func (q *question) load(ctx context.Context) error {
 	if err := q.own.learn(q.past.recorded); err != nil {
 		return err
 	}
+	q.own.asPhilly(&q.past)
 	q.config.Settings = append(slices.Clone(q.own.settings), q.config.Settings...)
 	return nil
 }
@@ -167,7 +168,7 @@ func (q *question) prepare(ctx context.Context, args []string) (err error) {
 	if q.own, err = readOwn(ctx, q.slurm, q.past.slurm); err != nil {
 		return err
 	}
-	c.Sim.FreeStart, q.past.workers = true, true
+	c.Sim.FreeStart, q.past.workers, q.past.must = true, true, true
 	return slurmNodes(ctx, c, q.nodes)
 }
 

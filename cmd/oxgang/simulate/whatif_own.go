@@ -24,6 +24,8 @@ type ownSettings struct {
 	settings []string        // of policies multifactor and kueue, as --set takes them
 	slurm    *slurm.Settings // nil: not known
 	kueue    bool            // the history has queues of Kueue
+	alone    []string        // settings of the replay, and of no alternative
+	called   string          // what the policy is called with these; empty: by its name
 }
 
 // readOwn reads Slurm's configuration, from a file or, if ask, from scontrol.
@@ -61,6 +63,14 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 	set("tests", s.Tests)
 	set("depth", s.Depth)
 	return own, nil
+}
+
+// asPhilly sets what stands for Philly's scheduler: jobs in the order of their submission, where one that does not fit lets others pass,
+// each on as many machines as it had. How long jobs will run is not used: the log does not say that anybody knew it.
+func (o *ownSettings) asPhilly(h *history) {
+	if h.recorded.Format == phillyLog && h.baseline == "fifo" {
+		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo that lets pass who fits"
+	}
 }
 
 // learn takes the queues of Kueue and their quotas from a history.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -76,6 +77,9 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	c := *q.config
 	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
 	v.scenario.apply(&c)
+	if v.own {
+		c.Settings = append(slices.Clone(q.own.alone), c.Settings...)
+	}
 	entry, err := builtin.Find(v.policy)
 	if err != nil {
 		return nil, nil, err
@@ -115,7 +119,7 @@ func (q *question) answer(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{Own: q.past.baseline, GPUs: in.Cluster.GPUs(), Cluster: q.config.Cluster, price: &q.price}
+	a := &answer{Own: cmp.Or(q.own.called, q.past.baseline), GPUs: in.Cluster.GPUs(), Cluster: q.config.Cluster, price: &q.price}
 	a.Trust = judge(q.past.jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
 	a.judged(compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{own.Result}), in.Cluster.GPUs())
 	if err := q.chance(ctx, a); err != nil {

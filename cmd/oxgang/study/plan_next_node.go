@@ -41,7 +41,7 @@ type nextNodes struct {
 
 func planNextNodeCommand() *cobra.Command {
 	var n nextNode
-	formats := []string{"table", "json"}
+	formats := []string{"table", "json", "yaml"}
 	cmd := &cobra.Command{
 		Use:   "next-node JOURNAL",
 		Short: "Say for each GPU type what one more node would have saved",
@@ -75,8 +75,8 @@ BY PRICES is what the shadow prices of the recorded rounds would say alone, and 
 			if err != nil {
 				return fmt.Errorf("%s: %w", n.file, err)
 			}
-			if n.format == "json" {
-				return cli.WriteJSON(cmd.OutOrStdout(), found)
+			if n.format != "table" {
+				return cli.Write(cmd.OutOrStdout(), n.format, found)
 			}
 			var text strings.Builder
 			if err := found.table(&text); err != nil {

@@ -69,7 +69,7 @@ shown.`,
 	}
 	f.Lookup("cluster").DefValue = "synergy128"
 	cli.Complete(cmd, "cluster", config.Clusters())
-	f.StringVarP(&s.format, "output", "o", "table", "table, json or csv")
+	f.StringVarP(&s.format, "output", "o", "table", strings.Join(matrixFormats, ", "))
 	cli.Complete(cmd, "output", matrixFormats)
 	f.StringVar(&s.html, "html", "", "page to write, with heat maps")
 	return cmd
@@ -105,8 +105,8 @@ func (s *synergyProfile) run(ctx context.Context, stdout io.Writer, models []str
 		}
 	}
 	switch s.format {
-	case "json":
-		return writeMatrixJSON(stdout, all)
+	case "json", "yaml":
+		return writeMatrix(stdout, s.format, all)
 	case "csv":
 		return writeMatrixCSV(stdout, all)
 	}

@@ -2,7 +2,6 @@ package study
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -12,13 +11,14 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/reference/casestudy/page"
 )
 
 // matrixFormats are the outputs of oxgang profile synergy.
-var matrixFormats = []string{"table", "json", "csv"}
+var matrixFormats = []string{"table", "json", "yaml", "csv"}
 
 // A matrixEntry is one entry of a sensitivity matrix, as it is shown.
 type matrixEntry struct {
@@ -142,7 +142,8 @@ type matrixRecord struct {
 	Worst       float64     `json:"worst_relative_error"`
 }
 
-func writeMatrixJSON(w io.Writer, all []experiments.Matrix) error {
+// writeMatrix writes an object for each matrix, as json or yaml.
+func writeMatrix(w io.Writer, format string, all []experiments.Matrix) error {
 	records := []matrixRecord{}
 	for i := range all {
 		m := &all[i]
@@ -154,9 +155,7 @@ func writeMatrixJSON(w io.Writer, all []experiments.Matrix) error {
 		}
 		records = append(records, r)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(records)
+	return cli.Write(w, format, records)
 }
 
 // writeMatrixCSV writes a row for each entry.

@@ -30,6 +30,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/watched"
@@ -168,9 +169,9 @@ func (l *leader) awaits(kind string) {
 	l.waits = kind
 }
 
-// setWorld sets the world of a queue that is served; nil: it has none now.
-func (l *leader) setWorld(r *running, w *kube.World) {
+// setWorld sets the world of a queue that is served, and its driver; nil: it has none now.
+func (l *leader) setWorld(r *running, w *kube.World, d *driver.Driver) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r.world = w
+	r.world, r.driver = w, d
 }

@@ -68,8 +68,8 @@ func (c *queueController) run(ctx context.Context) error {
 	}
 	d.Monitor().Leading(true)
 	defer d.Monitor().Leading(false)
-	c.l.setWorld(c.r, w)
-	defer c.l.setWorld(c.r, nil)
+	c.l.setWorld(c.r, w, d)
+	defer c.l.setWorld(c.r, nil, nil)
 	err = d.Run(ctx)
 	if errors.Is(err, kube.ErrFenced) {
 		d.Monitor().Fenced()

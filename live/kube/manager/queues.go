@@ -12,16 +12,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 )
 
 // A running queue is one that is being served.
 type running struct {
-	of    string // the versions of the Queue and the ClusterPolicy that it is served by
-	stop  context.CancelFunc
-	done  chan struct{}
-	world *kube.World // nil: it has none yet
-	ended error       // why this process cannot serve it any more; read it once done is closed
+	of     string // the versions of the Queue and the ClusterPolicy that it is served by
+	stop   context.CancelFunc
+	done   chan struct{}
+	world  *kube.World    // nil: it has none yet
+	driver *driver.Driver // of world
+	ended  error          // why this process cannot serve it any more; read it once done is closed
 }
 
 // resync is the time between reconciliations of the queues while nothing changes.
@@ -36,6 +38,7 @@ func (l *leader) Start(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return l.serveAgents(ctx) })
 	g.Go(func() error { return l.serveQueues(ctx) })
+	g.Go(func() error { return l.serveQuestions(ctx) })
 	return g.Wait()
 }
 

@@ -20,6 +20,8 @@ type Cluster struct {
 	title string
 	look  func(context.Context) (*view.Look, error)
 	drop  func(context.Context, *view.Seen) error
+	log   func(context.Context, *view.Seen) ([]byte, error)
+	ask   asking // nil: the scheduler is not asked
 
 	mu     sync.Mutex
 	last   *view.Look
@@ -30,11 +32,12 @@ type Cluster struct {
 var (
 	_ page.Source = (*Cluster)(nil)
 	_ page.Actor  = (*Cluster)(nil)
+	_ page.Asker  = (*Cluster)(nil)
 )
 
 // New returns the Source of the cluster that a Looker looks at.
 func New(l *view.Looker, title string) *Cluster {
-	return &Cluster{title: title, look: l.Look, drop: l.Delete, past: newPast()}
+	return &Cluster{title: title, look: l.Look, drop: l.Delete, log: l.Log, past: newPast()}
 }
 
 const (
@@ -132,15 +135,9 @@ func find(at *view.Look, id job.ID) *view.Seen {
 
 // Cancel implements page.Actor: it deletes the object that was seen, if the user may.
 func (c *Cluster) Cancel(ctx context.Context, id job.ID) error {
-	c.mu.Lock()
-	at, _, err := c.seen()
-	c.mu.Unlock()
+	s, err := c.shown(id)
 	if err != nil {
 		return err
-	}
-	s := find(at, id)
-	if s == nil {
-		return fmt.Errorf("%s: %w", id, page.ErrUnknown)
 	}
 	if err := c.drop(ctx, s); err != nil {
 		return &page.RefusedError{Text: err.Error()}
@@ -148,8 +145,36 @@ func (c *Cluster) Cancel(ctx context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements page.Source, "kubectl logs" has it.
-func (*Cluster) Log(context.Context, job.ID, io.Writer) error { return page.ErrUnknown }
+// Log implements page.Source. It writes the last lines of a pod of the job, with the user's right to read them, or why they are not there.
+func (c *Cluster) Log(ctx context.Context, id job.ID, w io.Writer) error {
+	s, err := c.shown(id)
+	if err != nil {
+		return err
+	}
+	text, err := c.log(ctx, s)
+	switch {
+	case errors.Is(err, view.ErrNotFound):
+		return page.ErrUnknown
+	case err != nil:
+		text = []byte("not shown: " + err.Error())
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// shown returns a job of the last look.
+func (c *Cluster) shown(id job.ID) (*view.Seen, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, _, err := c.seen()
+	if err != nil {
+		return nil, err
+	}
+	if s := find(at, id); s != nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%s: %w", id, page.ErrUnknown)
+}
 
 // Series implements page.Source, since the program began to look.
 func (c *Cluster) Series(context.Context) (*page.Series, error) {

@@ -32,6 +32,15 @@ if [ "$1" = delete ]; then
 	echo 'Error from server (Forbidden): jobs.batch "later" is forbidden: User "amy" cannot delete resource "jobs"' >&2
 	exit 1
 fi
+[ "$1" = logs ] && { [ -f no-logs ] && { echo 'Error from server (Forbidden): pods "r-0" is forbidden: User "amy" cannot get resource "pods/log"' >&2; exit 1; }; cat logs; exit; }
+[ "$1" = auth ] && { [ -f "may-$3" ] && echo yes && exit 0; echo no; exit 1; }
+if [ "$1" = patch ]; then
+	[ -f no-patch ] && { echo 'Error from server (Forbidden): configmaps "oxgang-question" is forbidden' >&2; exit 1; }
+	echo "$*" > asked
+	id=$(sed 's/.*\\"id\\":\\"\([^\\]*\).*/\1/' asked)
+	sed "s/ASKED/$id/" reply > configmap
+	exit 0
+fi
 [ -f down ] && { echo 'The connection to the server was refused' >&2; exit 1; }
 f=$2
 case " $* " in *" -A "*) [ -f "$f.all" ] || [ -f "no-$f.all" ] && f=$f.all;; esac

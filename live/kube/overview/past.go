@@ -17,7 +17,8 @@ import (
 // A past is what was seen of a cluster since the program began to look: the API keeps no history.
 type past struct {
 	series page.Series
-	lives  map[string]*life // by uid, of the jobs of the last look
+	lives  map[string]*life          // by uid, of the jobs of the last look
+	held   map[string]map[string]int // GPUs by node and holder, at the last look that showed all
 }
 
 // A life is what was seen of a job.
@@ -25,6 +26,9 @@ type life struct {
 	held    *explain.Holding
 	on      []view.Share
 	changes []explain.Change
+	begun   time.Time     // from when on what it held is known
+	gpuTime time.Duration // GPUs times time, from then until last
+	last    time.Time     // of the look that counted
 }
 
 func newPast() past {
@@ -57,7 +61,7 @@ func (p *past) add(at *view.Look) {
 			gpus, held = gpus+t.GPUs, held+t.GPUs-t.Free
 		}
 	}
-	p.lives = lives
+	p.lives, p.held = lives, holders(at)
 	if p.series.Begun.IsZero() {
 		p.series.Begun = at.At
 	}
@@ -80,13 +84,15 @@ func (p *past) point(at journal.Seconds, gpus, held, waiting, running int) {
 // life returns what was seen of a job, with what is another now.
 func (p *past) life(at *view.Look, s *view.Seen) *life {
 	holds, l := holding(at, s), p.lives[s.UID]
-	switch {
-	case l == nil:
-		return &life{held: holds, on: s.Held, changes: []explain.Change{first(at, s)}}
-	case slices.Equal(l.on, s.Held):
+	if l == nil {
+		begun := since(at, s)
+		l = &life{held: holds, on: s.Held, changes: []explain.Change{first(at, s)}, begun: begun, last: begun}
+	}
+	l.count(at.At)
+	if slices.Equal(l.on, s.Held) {
 		return l
 	}
-	l.changes = append(l.changes, explain.Change{At: since1970(at.At), What: what(l.held, holds), From: l.held, To: holds, Text: text(holds) + " in place of " + text(l.held)})
+	l.changes = append(l.changes, explain.Change{At: since1970(at.At), What: what(l.held, holds), From: l.held, To: holds, Text: text(holds) + " in place of " + text(l.held) + p.takers(at, l.on, s)})
 	l.changes = l.changes[max(0, len(l.changes)-mostChanges):]
 	l.held, l.on = holds, s.Held
 	return l
@@ -151,7 +157,7 @@ func (p *past) job(at *view.Look, s *view.Seen) (*page.Job, error) {
 	moment, err := json.Marshal(&story)
 	out := &page.Job{Begun: time.Unix(0, 0).UTC(), Moment: moment}
 	if l := p.lives[s.UID]; l != nil && len(l.changes) > 0 {
-		out.Life = &explain.Story{Job: j.ID, Asked: j.Asked, Changes: slices.Clone(l.changes), Note: "Of its life, what was seen since this page was opened."}
+		out.Life = &explain.Story{Job: j.ID, Asked: j.Asked, Changes: slices.Clone(l.changes), Note: l.note()}
 	}
 	return out, err
 }

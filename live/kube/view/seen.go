@@ -16,6 +16,7 @@ type Seen struct {
 	Asked   string    // what was submitted, in words
 	Created time.Time // zero: not known
 	Held    []Share   // of nodes that its pods are on, those that do not run yet among them
+	Pods    []string  // that have GPUs on nodes, by name
 	Why     Reason    // the dominant reason; the zero Reason: none is known
 	object  *object   // nil: it is not seen
 }
@@ -113,11 +114,15 @@ func (at *Look) share(c *cluster) {
 		for _, uid := range c.owners(p) {
 			if s := jobs[uid]; s != nil {
 				holder, s.Held = s.ID, added(s.Held, p.Spec.NodeName, gpus)
+				s.Pods = append(s.Pods, p.Meta.Name)
 			}
 		}
 		if n := nodes[p.Spec.NodeName]; n != nil {
 			n.Held = added(n.Held, holder, gpus)
 		}
+	}
+	for i := range at.Jobs {
+		slices.Sort(at.Jobs[i].Pods)
 	}
 }
 

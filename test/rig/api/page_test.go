@@ -27,13 +27,16 @@ import (
 )
 
 // TestPage: "kubectl oxgang ui" of an administrator shows the jobs of two tenants, in a browser if there is one; that of a tenant shows his own and
-// nothing of the other, and deletes what he may delete, if he said so, and no more. It costs 2.4 s of a core beside the API server.
+// nothing of the other, and deletes what he may delete, if he said so, and no more. Ten questions are answered within two clicks, and the
+// scheduler is asked what would be.
 func TestPage(t *testing.T) {
 	s := theServer(t)
 	t.Setenv("PATH", s.Bin+":"+os.Getenv("PATH"))
 	s.forPage(t)
 	t.Run("administrator", func(t *testing.T) { s.administratorSees(t) })
+	t.Run("what would be", func(t *testing.T) { s.saysWhatWouldBe(t) })
 	t.Run("tenant", func(t *testing.T) { s.tenantSees(t) })
+	t.Run("ten questions", func(t *testing.T) { s.answersTenQuestions(t) })
 }
 
 // forPage makes two tenants, a job of each that has GPUs, one of each that waits, and the plan of their queue.
@@ -59,6 +62,9 @@ func (s *server) forPage(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := map[string]any{"uid": string(j.GetUID()), "kind": "Job", "namespace": tenant, "name": name, "generation": int64(1), "gpus": int64(0), "reason": "waiting: price too high", "message": "others gain more", "unblock": "it would get GPUs if it asked for 2"}
+			if name == "waits" {
+				a["eta"] = map[string]any{"start": map[string]any{"earliest": "2100-01-01T00:00:00Z", "likely": "2100-01-01T01:00:00Z", "latest": "2100-01-01T02:00:00Z"}}
+			}
 			if name == "runs" {
 				a["gpus"], a["gpuType"], a["reason"], a["message"] = int64(1), "a100", "started", "there is room for it"
 				p := podOf(j)
@@ -163,7 +169,7 @@ func (s *server) administratorSees(t *testing.T) {
 		chromedp.Click(`#waiting a[href="#job=page-otto%2Fwaits"]`, chromedp.ByQuery), chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &job)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"others gain more", "page-n1 · a100 · 5 free", "bounded, a100: 3 of 8 held; 5 free", "queue page, mode Resize, round 1"} {
+	for _, want := range []string{"others gain more", "page-n1 · a100 · 5 free", ", a100: 3 of 8 held; 5 free", "queue page, mode Resize, round 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page shows %q, want %q in it", text, want)
 		}

@@ -36,10 +36,11 @@ func TestInstalled(t *testing.T) {
 	long.Spec.Suspend = nil
 	b.awaitRules(long)
 	b.runs("long", 2)
-	short := Job("short", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"})
+	short := Job("short", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "100"}) // within what is simulated ahead in rounds of a second
 	short.Spec.Suspend = nil
 	b.create(short)
 	b.runs("short", 2)
+	b.saysWhatWouldBe()
 	finish(t, c, b.k, "short")
 	b.runs("long", 2)
 	Until(ctx, t, within, "its condition and an event say that it is scheduled", func() error {

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/policy/builtin"
+)
+
+// meant returns a hint at what was meant, if the error is that a name is not known; empty: nothing known is near.
+func meant(err error) string {
+	name, known := choices(err.Error())
+	if unknown, ok := errors.AsType[*builtin.UnknownError](err); ok {
+		name, known = unknown.Name, unknown.Known
+	}
+	if like := near.Meant(name, known); len(like) > 0 {
+		return "did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return ""
+}
+
+// wants matches what was written and what could have been: in the last pair of quotes before "want", and after it.
+var wants = regexp.MustCompile(`"([^"\s]+)"(?: is not known)?, want (?:one of |a preset \()?([^()]+)`)
+
+// between separates the names that could have been written.
+var between = regexp.MustCompile(`,? or |, `)
+
+// choices returns what an error says was written, and the single words that it says it wants; empty: it is no such error.
+func choices(message string) (name string, known []string) {
+	all := wants.FindAllStringSubmatch(message, -1)
+	if len(all) == 0 {
+		return "", nil
+	}
+	last := all[len(all)-1]
+	return last[1], slices.DeleteFunc(between.Split(strings.TrimSpace(last[2]), -1), func(word string) bool { return word == "" || strings.Contains(word, " ") })
+}
+
+// FlagError returns an error about flags with a hint at the flag that was meant, or else where to read about them.
+func FlagError(c *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var all []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f.Name) })
+		if like := near.Meant(unknown.GetSpecifiedName(), all); len(like) > 0 {
+			return UsageError{Hinted(err, "did you mean --%s?", strings.Join(like, " or --"))}
+		}
+	}
+	return UsageError{Hinted(err, "run %q for usage", c.CommandPath()+" --help")}
+}
+
+// UnknownCommand returns the error that cmd has no subcommand args[0], with a hint at those that were meant.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
+	if like := likely(cmd, args[0]); len(like) > 0 {
+		return UsageError{Hinted(err, "did you mean %s?", strings.Join(like, " or "))}
+	}
+	return UsageError{Hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
+}
+
+// likely returns the commands that somebody may have meant: those that are near, that begin so, or that are known by that word, and those
+// below another command that have this name.
+func likely(cmd *cobra.Command, word string) []string {
+	var all, names []string
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		names = append(names, sub.Name())
+		if strings.HasPrefix(sub.Name(), word) || slices.Contains(sub.SuggestFor, word) {
+			all = append(all, sub.Name())
+		}
+		for _, below := range sub.Commands() {
+			if below.Name() == word && below.IsAvailableCommand() {
+				all = append(all, sub.Name()+" "+word)
+			}
+		}
+	}
+	all = append(all, near.Meant(word, names)...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

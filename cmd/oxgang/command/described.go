@@ -1,0 +1,92 @@
+package command
+
+import "github.com/oxgang/oxgang/trace"
+
+// A description is what trace describe writes for programs. Times are in seconds.
+type description struct {
+	Format     string      `json:"format"`
+	Rows       int         `json:"rows"`
+	BadRows    int         `json:"bad_rows"`
+	Notes      []noted     `json:"notes"`
+	Jobs       int         `json:"jobs"`
+	First      float64     `json:"first_s"`
+	Last       float64     `json:"last_s"`
+	Users      int         `json:"users"`
+	Queues     int         `json:"queues"`
+	Cancelled  int         `json:"cancelled"`
+	Known      int         `json:"jobs_of_known_time"`
+	GPUHours   float64     `json:"gpu_hours"`
+	Times      durations   `json:"running_time_s"`
+	Adaptivity []named     `json:"adaptivity"`
+	GPUTypes   []named     `json:"gpu_types"`
+	Classes    []named     `json:"applications"`
+	Sizes      []ofSize    `json:"sizes"`
+	Hours      []submitted `json:"hours"`
+}
+
+// A noted is a remark, and of how many rows.
+type noted struct {
+	Text string `json:"text"`
+	Rows int    `json:"rows"`
+}
+
+// A named is how many jobs have a name in common.
+type named struct {
+	Name string `json:"name"`
+	Jobs int    `json:"jobs"`
+}
+
+// An ofSize is how many jobs ask for a number of GPUs.
+type ofSize struct {
+	GPUs     int     `json:"gpus"`
+	Jobs     int     `json:"jobs"`
+	GPUHours float64 `json:"gpu_hours"`
+}
+
+// A submitted is what comes in an hour.
+type submitted struct {
+	Hour     int     `json:"hour"`
+	Jobs     int     `json:"jobs"`
+	GPUHours float64 `json:"gpu_hours"`
+}
+
+// durations are quantiles.
+type durations struct {
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
+	P10  float64 `json:"p10"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+// described returns a description for programs. Lists are never null.
+func described(d *trace.Description) *description {
+	q := &d.Durations
+	all := &description{
+		Format: d.Summary.Format, Rows: d.Summary.Rows, BadRows: d.Summary.Bad, Notes: []noted{},
+		Jobs: d.Jobs, First: d.First.Seconds(), Last: d.Last.Seconds(), Users: d.Users, Queues: d.Queues, Cancelled: d.Cancelled, Known: d.Known, GPUHours: d.GPUHours,
+		Times:      durations{Mean: q.Mean.Seconds(), Min: q.Min.Seconds(), P10: q.P10.Seconds(), P50: q.P50.Seconds(), P90: q.P90.Seconds(), P99: q.P99.Seconds(), Max: q.Max.Seconds()},
+		Adaptivity: names(d.Adaptivity), GPUTypes: names(d.GPUTypes), Classes: names(d.Applications), Sizes: []ofSize{}, Hours: []submitted{},
+	}
+	for _, n := range d.Summary.Notes {
+		all.Notes = append(all.Notes, noted{n.Text, n.Count})
+	}
+	for _, s := range d.Sizes {
+		all.Sizes = append(all.Sizes, ofSize{s.GPUs, s.Jobs, s.GPUHours})
+	}
+	for _, h := range d.Hours {
+		all.Hours = append(all.Hours, submitted{h.Hour, h.Jobs, h.GPUHours})
+	}
+	return all
+}
+
+// names returns counts for programs.
+func names(counts []trace.NameCount) []named {
+	all := []named{}
+	for _, c := range counts {
+		all = append(all, named{c.Name, c.Jobs})
+	}
+	return all
+}

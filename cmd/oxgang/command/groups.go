@@ -1,0 +1,34 @@
+package command
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// groups are the commands by what they are for.
+var groups = []struct {
+	title string
+	names []string
+}{
+	{"Simulate, and look at what was recorded:", []string{"simulate", "whatif", "explain", "report", "ledger", "plan", "sweep", "replay", "reproduce", "gym"}},
+	{"Train on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
+	{"Work with a cluster:", []string{"kubectl", "slurm"}},
+	{"Traces, policies and solvers:", []string{"trace", "policies", "profile", "lp", "casestudy"}},
+	{"Settings and help:", []string{"config", "version", "help", "completion", "manual"}},
+}
+
+// group sorts the commands into groups.
+func group(cmd *cobra.Command) {
+	for i := range groups {
+		g := &groups[i]
+		cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range cmd.Commands() {
+			if slices.Contains(g.names, c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
+	cmd.SetHelpCommandGroupID(groups[len(groups)-1].title)
+	cmd.SetCompletionCommandGroupID(groups[len(groups)-1].title)
+}

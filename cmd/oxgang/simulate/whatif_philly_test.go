@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/testdata"
+)
+
+// What is public of Philly's weeks beside its log says when jobs came and how long they ran, not when they started: each week is
+// refused in one line, which says so, and where the log is.
+func TestWhatIf_philly_without_starts(t *testing.T) {
+	weeks, err := filepath.Glob(testdata.Path(t, "traces/philly") + "/*.csv.gz")
+	if err != nil || len(weeks) != 9 {
+		t.Fatalf("%d weeks, %v", len(weeks), err)
+	}
+	for _, week := range weeks {
+		cmd := WhatIfCommand()
+		cmd.SetArgs([]string{week, "--report="})
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(io.Discard)
+		err := cmd.ExecuteContext(t.Context())
+		if err == nil {
+			t.Fatalf("%s is a history", week)
+		}
+		var told bytes.Buffer
+		cli.PrintError(&told, err)
+		for _, want := range []string{"does not say when its jobs started", "submissions, running times, GPUs and virtual clusters alone", "cluster_job_log", "msr-fiddle/philly-traces"} {
+			if !strings.Contains(told.String(), want) {
+				t.Errorf("%s: %s, want %q in it", week, told.String(), want)
+			}
+		}
+	}
+}
+
+// TestWhatIf_philly_log: every fourth job of a public week, run on 12 nodes by a policy, and written as Philly writes its log. Where that
+// policy is the one that stands for Philly's own, the replay is near enough, from the log alone; where jobs were served in another order it is
+// stamped, and says what of Philly is not replayed. The real log could not be had: how near Philly itself is replayed is not known.
+func TestWhatIf_philly_log(t *testing.T) {
+	asked := func(t *testing.T, setting, policy string) *answer {
+		q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 1}
+		if err := q.config.Set("policy", "fifo", "test"); err != nil {
+			t.Fatal(err)
+		}
+		a := answered(t, q, phillyLogOf(t, policy, setting))
+		if a.Own != "fifo that lets pass who fits" || a.Cluster != "gpu:12x8" {
+			t.Errorf("replayed as %s on %s", a.Own, a.Cluster)
+		}
+		t.Logf("%s: %s", policy, a.Trust.Errors())
+		return a
+	}
+	t.Run("as it is replayed", func(t *testing.T) {
+		a := asked(t, "fifo.backfill=true", "fifo")
+		if !a.Trust.Trusted || a.Rows[0].MeanWait < 600 {
+			t.Errorf("trusted %t, mean wait %v s: %s", a.Trust.Trusted, a.Rows[0].MeanWait, a.Trust.Errors())
+		}
+		if strict := a.Rows[2]; strict.MeanWait < 2*a.Rows[0].MeanWait {
+			t.Errorf("strict fifo: mean wait %v s, want far more than %v s where who fits passes", strict.MeanWait, a.Rows[0].MeanWait)
+		}
+	})
+	t.Run("in another order", func(t *testing.T) {
+		a := asked(t, "", "srtf")
+		stampedEverywhere(t, a)
+		for _, want := range []string{"quotas of virtual clusters are not in the log", "fair shares, preemption, and waiting for GPUs near one another"} {
+			if !strings.Contains(strings.Join(a.Trust.Causes, "\n"), want) {
+				t.Errorf("causes %q, want %q among them", a.Trust.Causes, want)
+			}
+		}
+	})
+}
+
+// phillyLogOf runs a quarter of a week, and returns a file with the log of it.
+func phillyLogOf(t *testing.T, policy, setting string) string {
+	t.Helper()
+	c := config.Default()
+	for key, value := range map[string]string{"trace": testdata.Path(t, "traces/philly/week09.csv.gz"), "cluster": "gpu:12x8", "policy": policy, "jobs.free-start": "true", "jobs.restart": "0s", "on-bad-row": "skip"} {
+		if err := c.Set(key, value, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if setting != "" {
+		c.Settings = []string{setting}
+	}
+	pace(c, false, &ownSettings{})
+	in, err := experiments.Load(c, cli.FilesUntil(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Arrivals = limited(append(halfOf(in.Arrivals, 0, 0), halfOf(in.Arrivals, 0, 1)...))
+	run, err := experiments.SimulateVariant(t.Context(), c, in, policy, in.Cluster, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log []any
+	clock := func(s float64) string {
+		return time.Unix(1506236400, 0).UTC().Add(seconds(s).Round(time.Second)).Format(time.DateTime)
+	}
+	for i := range run.Result.Jobs {
+		r := &run.Result.Jobs[i]
+		log = append(log, map[string]any{
+			"status": "Pass", "vc": "v", "jobid": r.ID, "user": "u", "submitted_time": clock(r.Submitted),
+			"attempts": []any{map[string]any{"start_time": clock(r.FirstStarted), "end_time": clock(r.Finished), "detail": machinesOf(i, in.Arrivals[i].Spec.GPUs)}},
+		})
+		if in.Arrivals[i].Spec.ID != r.ID {
+			t.Fatalf("job %d is %s, want %s", i, r.ID, in.Arrivals[i].Spec.ID)
+		}
+	}
+	text, err := json.Marshal(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "cluster_job_log")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// machinesOf returns some machines of eight GPUs that a job may have been on.
+func machinesOf(i, gpus int) (all []any) {
+	for n := 0; n < gpus; n += 8 {
+		var names []string
+		for k := range min(8, gpus-n) {
+			names = append(names, fmt.Sprintf("gpu%d", (i+k)%8))
+		}
+		all = append(all, map[string]any{"ip": fmt.Sprintf("m%d", (i+n/8)%12), "gpus": names})
+	}
+	return all
+}

@@ -1,0 +1,114 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clientcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/kube/question"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// An Answerer answers a question about the jobs of a queue, whose IDs are their uids.
+type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
+
+// questionsAgain is how long after a watch of the questions was refused it is tried again.
+const questionsAgain = 10 * time.Minute
+
+// serveQuestions answers what is asked in the ConfigMap question.Map, until ctx is done. Without the right to watch it nothing is answered.
+func (l *leader) serveQuestions(ctx context.Context) error {
+	maps := l.clients.CoreV1().ConfigMaps(l.o.Config.LeaderElection.Namespace)
+	for ctx.Err() == nil {
+		wait := time.Second
+		if err := Answer(ctx, maps, l.ask); err != nil && ctx.Err() == nil {
+			l.log.Info("nobody is answered what would be", "configmap", question.Map, "err", err, "again_in", questionsAgain)
+			wait = questionsAgain
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	return nil
+}
+
+// ask answers a question by the driver of a queue.
+func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
+	l.mu.Lock()
+	var d *driver.Driver
+	if r := l.running[queue]; r != nil && r.world != nil {
+		d = r.driver
+	}
+	l.mu.Unlock()
+	if d == nil {
+		return nil, fmt.Errorf("queue %s is not served", queue)
+	}
+	return d.Ask(ctx, q)
+}
+
+// Answer answers the questions of a ConfigMap one after another, until its watch ends. It returns an error if it cannot be watched.
+func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
+	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + question.Map})
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, open := <-w.ResultChan():
+			if !open {
+				return nil
+			}
+			m, ok := e.Object.(*corev1.ConfigMap)
+			if !ok {
+				continue
+			}
+			asked, said := question.Read(m.Data)
+			if asked.ID == "" || asked.ID == said.ID {
+				continue
+			}
+			if err := reply(ctx, maps, &asked, answer); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// reply writes the answer to a question, or why there is none.
+func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *question.Request, answer Answerer) error {
+	said := question.Reply{ID: asked.ID}
+	text, err := answerTo(ctx, asked, answer)
+	if said.Answer = text; err != nil {
+		said.Answer, said.Refused = nil, err.Error()
+	}
+	patch, err := question.Patch(question.ReplyKey, said)
+	if err != nil {
+		return err
+	}
+	_, err = maps.Patch(ctx, question.Map, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "oxgang"})
+	return err
+}
+
+// answerTo returns the answer to a question, with the jobs for which most changes.
+func answerTo(ctx context.Context, asked *question.Request, answer Answerer) ([]byte, error) {
+	var q whatif.Question
+	if json.Unmarshal(asked.Question, &q) != nil {
+		return nil, errors.New("that is no question")
+	}
+	a, err := answer(ctx, asked.Queue, q)
+	if err != nil {
+		return nil, err
+	}
+	a.Keep(question.MostJobs)
+	return json.Marshal(a)
+}

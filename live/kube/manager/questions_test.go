@@ -1,0 +1,75 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/question"
+	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/whatif/calibration"
+)
+
+// A question is answered once, by the queue that it names, with the jobs for which most changes; what is no question, or has no answer, is
+// refused in words.
+func TestAnswer(t *testing.T) {
+	maps := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "oxgang-system", Name: question.Map}}).CoreV1().ConfigMaps("oxgang-system")
+	asked := make(map[string]int)
+	answer := func(_ context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
+		asked[queue+" "+string(q.Cancel)]++
+		if queue != "q" {
+			return nil, errors.New("queue is not served")
+		}
+		a := &whatif.Answer{Sooner: 30}
+		for range 30 {
+			a.Jobs = append(a.Jobs, whatif.Shift{Job: job.ID("j"), Before: whatif.Guess{Guess: calibration.Guess{Early: time.Hour, Late: time.Hour}}})
+		}
+		return a, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Answer(ctx, maps, answer) }()
+	ask := func(id, queue, q string) question.Reply {
+		t.Helper()
+		patch, err := question.Patch(question.RequestKey, question.Request{ID: id, Queue: queue, Question: json.RawMessage(q)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			m, err := maps.Patch(ctx, question.Map, types.MergePatchType, patch, metav1.PatchOptions{}) // again: its watch may not be up yet
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, said := question.Read(m.Data); said.ID == id {
+				return said
+			}
+		}
+		t.Fatalf("%s is not answered", id)
+		return question.Reply{}
+	}
+	var a whatif.Answer
+	if said := ask("1", "q", `{"Cancel": "u"}`); said.Refused != "" || json.Unmarshal(said.Answer, &a) != nil || a.Sooner != 30 || len(a.Jobs) != question.MostJobs {
+		t.Errorf("answered %+v", said)
+	}
+	if said := ask("2", "other", `{"Cancel": "u"}`); said.Refused != "queue is not served" || said.Answer != nil {
+		t.Errorf("answered %+v", said)
+	}
+	if said := ask("3", "q", `"what?"`); said.Refused != "that is no question" {
+		t.Errorf("answered %+v", said)
+	}
+	if asked["q u"] != 1 || asked["other u"] != 1 {
+		t.Errorf("asked %v, want each once", asked)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,102 @@
+package overview
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/view"
+	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// asking asks the scheduler a question about the jobs of a queue.
+type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
+
+// Ask makes the page ask the scheduler, whose namespace is given, what would be. Call it before the page is served, if the user may ask.
+func Ask(c *Cluster, k *view.Kubectl, namespace string) {
+	c.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
+		return k.Ask(ctx, namespace, queue, q)
+	}
+}
+
+// Asks implements page.Asker.
+func (c *Cluster) Asks() bool { return c.ask != nil }
+
+// Ask implements page.Asker. The scheduler answers from the state that its last round left. Jobs that the user does not see are not in
+// the answer, but counted.
+func (c *Cluster) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
+	c.mu.Lock()
+	at, _, err := c.seen()
+	c.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	queue, err := toScheduler(at, &q)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	text, err = c.ask(ctx, queue, text)
+	if err != nil {
+		return nil, &page.RefusedError{Text: err.Error()}
+	}
+	a := new(whatif.Answer)
+	if err := json.Unmarshal(text, a); err != nil {
+		return nil, err
+	}
+	toPage(at, a)
+	return a, nil
+}
+
+// toScheduler names the job of a question as the scheduler does, and returns the queue that it is about.
+func toScheduler(at *view.Look, q *whatif.Question) (queue string, err error) {
+	for _, id := range []*job.ID{&q.Cancel, &q.Resize} {
+		if *id == "" {
+			continue
+		}
+		s := find(at, *id)
+		if s == nil {
+			return "", fmt.Errorf("%s: %w", *id, page.ErrUnknown)
+		}
+		*id, queue = job.ID(s.UID), s.Queue
+	}
+	if q.Type == "" {
+		return queue, nil
+	}
+	for _, t := range types(at) {
+		switch {
+		case t.Type != q.Type:
+		case queue != "":
+			return "", &page.RefusedError{Text: fmt.Sprintf("queues %s and %s both have nodes of type %s: that is asked of one queue", queue, t.Queue, t.Type)}
+		default:
+			queue = t.Queue
+		}
+	}
+	if queue == "" {
+		return "", errors.New("no queue has nodes of that type")
+	}
+	return queue, nil
+}
+
+// toPage names the jobs of an answer as the page does, and leaves out those that the user does not see.
+func toPage(at *view.Look, a *whatif.Answer) {
+	names := make(map[job.ID]job.ID, len(at.Jobs))
+	for i := range at.Jobs {
+		names[job.ID(at.Jobs[i].UID)] = job.ID(at.Jobs[i].ID)
+	}
+	var seen []whatif.Shift
+	for _, h := range a.Jobs {
+		if name, ok := names[h.Job]; ok {
+			h.Job = name
+			seen = append(seen, h)
+		}
+	}
+	a.Jobs = seen
+}

@@ -1,0 +1,133 @@
+package overview
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/view"
+	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// replies sets what the scheduler of a fake says; ASKED stands for the ID of the request.
+func (f *fake) replies(data string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, "reply"), []byte(data), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// What would be is asked of the scheduler of the job's queue, by uid, and its answer has the names that the page has; a job that the user
+// does not see is not named.
+func TestCluster_ask(t *testing.T) {
+	f := newFake(t)
+	c, o := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	if c.Asks() || o.Asks {
+		t.Error("it is asked without having been told to")
+	}
+	Ask(c, new(view.Kubectl), "oxgang-system")
+	f.replies(`{"data": {"reply": "{\"id\": \"ASKED\", \"answer\": {\"Sooner\": 2, \"Jobs\": [{\"Job\": \"2\"}, {\"Job\": \"99\"}]}}"}}`)
+	for _, q := range []struct {
+		question whatif.Question
+		want     string
+	}{
+		{whatif.Question{Cancel: "research/runs"}, `\"Cancel\":\"1\"`},
+		{whatif.Question{Resize: "research/later", GPUs: 4}, `\"Resize\":\"2\",\"GPUs\":4`},
+		{whatif.Question{Nodes: 1, Type: "h200"}, `\"Nodes\":1,\"Type\":\"h200\"`},
+	} {
+		a, err := c.Ask(t.Context(), q.question, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Sooner != 2 || len(a.Jobs) != 1 || a.Jobs[0].Job != "research/later" {
+			t.Errorf("%+v: %+v", q.question, a)
+		}
+		if asked := f.read("asked"); !strings.Contains(asked, q.want) || !strings.Contains(asked, `\"queue\":\"training\"`) || !strings.Contains(asked, "patch configmap oxgang-question -n oxgang-system") {
+			t.Errorf("asked %s, want %s of queue training", asked, q.want)
+		}
+	}
+	for _, id := range []job.ID{"research/gone", "secret/nb"} {
+		if _, err := c.Ask(t.Context(), whatif.Question{Cancel: id}, 0); !errors.Is(err, page.ErrUnknown) {
+			t.Errorf("%s: %v, want that it is not known", id, err)
+		}
+	}
+}
+
+// What the scheduler does not answer, or the API server does not allow, is said.
+func TestCluster_ask_refused(t *testing.T) {
+	f := newFake(t)
+	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	Ask(c, new(view.Kubectl), "oxgang-system")
+	refused := func(want string) {
+		t.Helper()
+		var r *page.RefusedError
+		if _, err := c.Ask(t.Context(), whatif.Question{Cancel: "research/runs"}, 0); !errors.As(err, &r) || !strings.Contains(r.Text, want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	f.replies(`{"data": {"reply": "{\"id\": \"ASKED\", \"refused\": \"no round yet\"}"}}`)
+	refused("no round yet")
+	f.replies(`{"data": {"request": "{\"id\": \"another\"}"}}`)
+	refused("somebody else asked")
+	f.has("no-patch", "")
+	refused("not permitted")
+	k := new(view.Kubectl)
+	if f.has("may-get", ""); k.MayAsk(t.Context(), "oxgang-system") {
+		t.Error("who may not patch may ask")
+	}
+	if f.has("may-patch", ""); !k.MayAsk(t.Context(), "oxgang-system") {
+		t.Error("who may get and patch may not ask")
+	}
+}
+
+// The log of a job is that of its first pod, by the user's right, and bounded; why it is not there is said.
+func TestCluster_log(t *testing.T) {
+	f := newFake(t)
+	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	log := func(id job.ID) (string, error) {
+		var b bytes.Buffer
+		err := c.Log(t.Context(), id, &b)
+		return b.String(), err
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "logs"), []byte(strings.Repeat("x", 100_000)+"loss 0.25\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := log("research/runs"); err != nil || len(text) != 64<<10 || !strings.HasSuffix(text, "loss 0.25\n") {
+		t.Errorf("%d bytes, %v, want the last 64 KiB", len(text), err)
+	}
+	if calls := f.read("calls"); !strings.Contains(calls, "logs r-0 -n research --all-containers --tail=50 --limit-bytes=65536") {
+		t.Errorf("calls %s", calls)
+	}
+	f.has("no-logs", "")
+	if text, err := log("research/runs"); err != nil || !strings.HasPrefix(text, "not shown: ") || !strings.Contains(text, "pods/log") {
+		t.Errorf("%q, %v, want why it is not shown", text, err)
+	}
+	for _, id := range []job.ID{"research/later", "secret/nb"} {
+		if _, err := log(id); !errors.Is(err, page.ErrUnknown) {
+			t.Errorf("%s: %v, want that it has no log here", id, err)
+		}
+	}
+}
+
+// Who took a job's GPUs is said, and what it has held since it was first seen with them.
+func TestCluster_taken(t *testing.T) {
+	f := newFake(t)
+	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	taken := strings.ReplaceAll(strings.Split(ofResearch, ",\n\t{")[1], `"kind": "Job", "name": "runs", "uid": "1"`, `"kind": "Job", "name": "later", "uid": "2"`)
+	f.has("pods.all", strings.TrimSuffix(strings.Join(strings.Split(ofResearch, "\n")[:2], ""), ",")+", {"+taken)
+	if err := c.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	j, err := c.Job(t.Context(), "research/runs", 0)
+	if err != nil || len(j.Life.Changes) != 2 || !strings.HasSuffix(j.Life.Changes[1].Text, "; of the nodes that it had, GPUs went to research/later (2)") {
+		t.Errorf("%+v, %v", j.Life, err)
+	}
+	if !strings.Contains(j.Life.Note, "Since 2026-11-22 05:20:00 UTC it has held ") || strings.Contains(j.Life.Note, "held 0 GPU") {
+		t.Errorf("note %q", j.Life.Note)
+	}
+}

@@ -1,0 +1,81 @@
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/live/kube/question"
+)
+
+// ErrUnanswered says that the scheduler did not answer a question.
+var ErrUnanswered = errors.New("the scheduler did not answer")
+
+const (
+	questionWait = 30 * time.Second       // for an answer: the scheduler simulates for 10 s at most, after another question
+	questionPoll = 500 * time.Millisecond // between two looks for it
+)
+
+// MayAsk reports whether the user may ask the scheduler, whose namespace is given, what would be.
+func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
+	for _, verb := range []string{"get", "patch"} {
+		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+question.Map, "-n", namespace)
+		if err != nil || strings.TrimSpace(string(said)) != "yes" {
+			return false
+		}
+	}
+	return true
+}
+
+// Ask asks the scheduler, whose namespace is given, what would be of the jobs of a queue, with the user's own rights, and returns its
+// answer, in which jobs are uids. It is ErrForbidden if the user may not, ErrNotFound if the scheduler cannot be asked, and ErrUnanswered
+// if it did not answer, or says why.
+func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
+	of := question.Request{ID: rand.Text(), Queue: queue, Question: q}
+	patch, err := question.Patch(question.RequestKey, of)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := k.call(ctx, "patch", "configmap", question.Map, "-n", namespace, "--type", "merge", "-p", string(patch)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, questionWait, fmt.Errorf("%w within %v", ErrUnanswered, questionWait))
+	defer cancel()
+	for {
+		text, err := k.replyTo(ctx, namespace, of.ID)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil || text != nil:
+			return text, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(questionPoll):
+		}
+	}
+}
+
+// replyTo returns the answer to a question; nil: there is none yet.
+func (k *Kubectl) replyTo(ctx context.Context, namespace, id string) (json.RawMessage, error) {
+	m, err := get[struct {
+		Data map[string]string `json:"data"`
+	}](ctx, k, "configmap", question.Map, "-n", namespace)
+	if err != nil {
+		return nil, err
+	}
+	asked, said := question.Read(m.Data)
+	switch {
+	case said.ID == id && said.Refused != "":
+		return nil, fmt.Errorf("%w: %s", ErrUnanswered, said.Refused)
+	case said.ID == id:
+		return said.Answer, nil
+	case asked.ID != id:
+		return nil, fmt.Errorf("%w: somebody else asked something meanwhile; ask again", ErrUnanswered)
+	}
+	return nil, nil
+}
