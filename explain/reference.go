@@ -107,7 +107,7 @@ var references = map[policy.Kind]Reference{
 		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},
 	policy.WaitServed: {
-		Means:   "not enough GPUs are free, and jobs that have some are before it in the order of its policy, which would preempt those behind it",
+		Means:   "jobs that have GPUs are before it in the order of its policy, and what they leave is not enough, or not for it",
 		Numbers: "as of no capacity",
 		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},

@@ -49,7 +49,7 @@ const (
 	Refused               // the plan broke a rule and was refused; the last good plan stays
 	KeptNoPlace           // keeps what it has; Config: what it was granted, for which there was no placement on unbroken nodes (fragmentation)
 	WaitQuota             // its queue has too little quota left; Config: what it asks for; Value: GPUs that the queue may use more, Limit: GPUs it needs
-	WaitServed            // not enough GPUs are free, and jobs that have some are before it in the order of a policy that preempts; numbers as of WaitNoCapacity
+	WaitServed            // jobs that have GPUs are before it in the order of its policy, and what they leave is not enough, or not for it; numbers as of WaitNoCapacity
 	kinds
 )
 

@@ -123,8 +123,8 @@ var facts = []fact{
 		return number(m[2]) == free
 	}},
 	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it`), func(x *round, _ job.ID, m []string) bool {
-		hold, wait := x.count()
-		return number(m[1]) >= 1 && number(m[1]) < hold+wait
+		_, wait := x.count()
+		return number(m[1]) >= 1 && number(m[1]) < wait
 	}},
 	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it in the queue \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[2])
