@@ -196,7 +196,7 @@ var facts = []fact{
 		return max(1, number(m[1])) == max(1, x.s.Job(id).GPUs)
 	}},
 	{regexp.MustCompile(`it had (\S+) of service in the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
-		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Seconds()))
+		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Round(time.Second).Seconds()))
 	}},
 	{regexp.MustCompile(`with that (\S+) would be paid per hour, and no more than (\S+) may be`), func(_ *round, _ job.ID, m []string) bool {
 		paid, err := strconv.ParseFloat(m[1], 64)
