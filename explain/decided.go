@@ -56,7 +56,7 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	sc := t.contextOf(r)
 	s.takers = t.takers(t.id)
 	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason()+t.went(t.id))
-	s.phase, s.since, s.before = job.Waiting, t.now, held
+	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""
 	clear(s.told)
 	s.told[r.why.Kind] = true
 }
@@ -83,7 +83,7 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	t.state.takers = t.takers(t.id)
 	t.add(what, held, now, text+": "+sc.reason()+t.went(t.id))
 	if !held.IsZero() {
-		s.before = held
+		s.before, s.lost = held, ""
 	}
 	s.since = t.now
 	clear(s.told)

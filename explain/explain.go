@@ -132,7 +132,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 		return m
 	}
 	since := journal.Seconds(then.state.since)
-	m.Since, m.Before, m.Takers = &since, holding(then.state.before), then.state.takers
+	m.Since, m.Before, m.Takers, m.Lost = &since, holding(then.state.before), then.state.takers, then.state.lost
 	phase := then.state.phase
 	if phase.Terminal() {
 		m.Phase, m.Ended = phase.String(), true

@@ -40,15 +40,16 @@ var sentences = map[policy.Kind]string{
 	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
 	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs and 3 are free",
+	policy.WaitServed:       "it needs at least 8 a100 GPUs and 3 are free; jobs that have GPUs are before it in its policy's order",
 	policy.WaitPrice:        "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more",
 	policy.WaitHost:         "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
-	policy.WaitBackfill:     "8 GPUs are free for it, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free",
+	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free",
 	policy.WaitNodes:        "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; the first round after its nodes are up decides anew",
-	policy.WaitBudget:       "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room",
+	policy.WaitBudget:       "it is to have 4 t4 GPUs, but with that 43.50 would be paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room",
 	policy.Reclaimed:        "the nodes that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on",
 	policy.WaitProfile:      "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile",
-	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s",
+	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the 20m00s since it was submitted; its turn comes again when others have had theirs",
 	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off",
 	policy.Unpredicted:      "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes",
 	policy.Evicted:          "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again",
@@ -295,6 +296,22 @@ func render(t testing.TB, s *Story, err error) string {
 	return b.String()
 }
 
+// What a job had and lost with a node is said to be lost, until a round takes other GPUs from it.
+func TestAt_says_what_was_lost(t *testing.T) {
+	text := story(t)
+	for at, want := range map[time.Duration]string{
+		30*time.Minute + 30*time.Second: "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
+		35 * time.Minute:                "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
+		42 * time.Minute:                "\n  before   4 t4 GPUs\n",
+		time.Hour:                       "\n  before   2 a100 GPUs\n",
+	} {
+		s, err := At(reader(t, text), "cifar10-17", at)
+		if got := render(t, s, err); !strings.Contains(got, want) {
+			t.Errorf("at %v: %s\nwant %q", at, got, want)
+		}
+	}
+}
+
 func TestLife(t *testing.T) {
 	s, err := Life(reader(t, story(t)), "cifar10-17")
 	got := render(t, s, err)
@@ -309,7 +326,7 @@ func TestLife(t *testing.T) {
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
      0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times as fast as on the least it runs on)
-     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the last 5m00s; no other job got GPUs that it had
+     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted; no other job got GPUs that it had
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
      0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did; no other job got GPUs that it had
      1h00m00s  completed, 50m00s after submission

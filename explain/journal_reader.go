@@ -34,6 +34,7 @@ type state struct {
 	since  time.Duration // when it began to wait, or to hold its present GPUs
 	before cluster.Allocation
 	takers []Taker // of what it had before
+	lost   string  // when and how it lost what it had before; empty: a round took that, or nothing did
 	starts int
 	told   map[policy.Kind]bool // reasons of the present wait that changes already tell
 	train  time.Duration        // since when it holds GPUs without training, while restoring
@@ -226,11 +227,12 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 		}
 		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then)
 		s.phase, s.since, s.before, s.takers = job.Waiting, t.now, held, nil
+		s.lost = "lost at " + clock(t.now) + detail
 		clear(s.told)
 		return
 	}
 	s.phase = lastPhase[ev.Outcome]
-	s.since, s.before, s.detail = t.now, held, detail
+	s.since, s.before, s.lost, s.detail = t.now, held, "", detail
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
 	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission")

@@ -77,10 +77,15 @@ func was(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
+// priced is by how much of itself a price may be above what the job that sets it offers: solvers move what jobs offer by up to half as much,
+// so that no two are equal.
+const priced = 2e-6
+
 // dear compares what a job would gain per GPU with what others do. If both are equal, other jobs won
 // the tie.
 func dear(s *explainContext) string {
 	_, _, same := apart(s.why.Value, s.why.Limit)
+	same = same || s.why.Limit-s.why.Value <= priced*s.why.Limit
 	choice := fmt.Sprintf("per %s GPU%s", s.why.Config.GPUType, included(s))
 	switch {
 	case s.why.Value <= 0:

@@ -41,3 +41,17 @@ func TestNow(t *testing.T) {
 		}
 	}
 }
+
+// Nothing helps a job that is profiled, or that has GPUs.
+func TestUnblockable(t *testing.T) {
+	for want, m := range map[bool][]*explain.Moment{
+		true:  {{Phase: job.Waiting.String()}},
+		false: {{Phase: job.Profiling.String()}, {Phase: job.Running.String(), Holds: &explain.Holding{GPUs: 1}}},
+	} {
+		for _, m := range m {
+			if got := m.Unblockable(); got != want {
+				t.Errorf("%+v: %v, want %v", m, got, want)
+			}
+		}
+	}
+}

@@ -106,6 +106,11 @@ var references = map[policy.Kind]Reference{
 		Numbers: "the smallest configuration that would do; GPUs free of its type, and needed",
 		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},
+	policy.WaitServed: {
+		Means:   "jobs that have GPUs are before it in the order of its policy, and what they leave is not enough, or not for it",
+		Numbers: "as of no capacity",
+		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
+	},
 	policy.WaitPrice: {
 		Means:   "others pay more for the GPUs",
 		Numbers: "its best offer: the configuration, and what it offers per GPU, never less than 0; today's price per GPU with the CPUs and memory that come with it",
@@ -135,9 +140,9 @@ var references = map[policy.Kind]Reference{
 	},
 	policy.WaitBudget: {
 		Means:   "more nodes would cost more than may be spent",
-		Numbers: "what it is to have; what is paid per hour, and what may be",
+		Numbers: "what it is to have; what would be paid per hour with that, and what may be",
 		Ahead:   "ends of others, time, or a larger budget",
-		Why:     policy.Reason{Config: configured(1, 4, "t4"), Value: 37.5, Limit: 40},
+		Why:     policy.Reason{Config: configured(1, 4, "t4"), Value: 43.5, Limit: 40},
 	},
 	policy.Reclaimed: {
 		Means:   "the owner took nodes back that were on loan, or rented",
@@ -152,9 +157,9 @@ var references = map[policy.Kind]Reference{
 	},
 	policy.WaitTurn: {
 		Means:   "it had its share of the time",
-		Numbers: "seconds of service, and of how many",
+		Numbers: "seconds of service, and since it was submitted",
 		Ahead:   "others have had theirs",
-		Why:     policy.Reason{Value: 300, Limit: 300},
+		Why:     policy.Reason{Value: 300, Limit: 1200},
 	},
 	policy.WaitPlanned: {
 		Means:   "its turn is planned",

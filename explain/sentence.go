@@ -79,14 +79,21 @@ var templates = map[policy.Kind]template{
 		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
 	}},
 	policy.WaitNoCapacity: {why: short},
-	policy.WaitPrice:      {why: dear},
+	policy.WaitServed: {why: func(s *explainContext) string {
+		return short(s) + "; jobs that have GPUs are before it in its policy's order"
+	}},
+	policy.WaitPrice: {why: dear},
 	policy.WaitHost: {why: func(s *explainContext) string {
 		return fmt.Sprintf("no node has %s free with the %s and %s of memory that it wants",
 			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), gibibytes(s.why.Limit))
 	}},
 	policy.WaitOrder: {why: line},
 	policy.WaitBackfill: {why: func(s *explainContext) string {
-		return fmt.Sprintf("%s free for it, but the first in the queue, which is believed to start in %s, would start later if it took them", are(int(s.why.Limit), "GPU"), span(time.Duration(s.why.Value)*time.Second))
+		needs, them := fmt.Sprintf("the %d GPUs that it needs are free", int(s.why.Limit)), "them"
+		if s.why.Limit == 1 {
+			needs, them = "the GPU that it needs is free", "it"
+		}
+		return fmt.Sprintf("%s, but the first in the queue, which is believed to start in %s, would start later if it took %s", needs, secs(s.why.Value), them)
 	}, unblock: func(*explainContext) string {
 		return "it may start once that one has, or sooner if more GPUs come free"
 	}},
@@ -96,7 +103,7 @@ var templates = map[policy.Kind]template{
 		return "the first round after its nodes are up decides anew"
 	}},
 	policy.WaitBudget: {why: func(s *explainContext) string {
-		return fmt.Sprintf("it is to have %s, but %s is paid per hour, and no more than %s may be now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
+		return fmt.Sprintf("it is to have %s, but with that %s would be paid per hour, and no more than %s may be now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
 	}, unblock: func(*explainContext) string {
 		return "ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room"
 	}},
@@ -118,9 +125,15 @@ var templates = map[policy.Kind]template{
 		return "it is planned for in the first round after its last profile"
 	}},
 	policy.WaitTurn: {why: func(s *explainContext) string {
-		return fmt.Sprintf("jobs take turns, and it had %s of service in the last %s", secs(s.why.Value), secs(s.why.Limit))
+		if s.why.Value <= 0 {
+			return "jobs take turns, and it has had none yet"
+		}
+		return fmt.Sprintf("jobs take turns, and it had %s of service in the %s since it was submitted", secs(s.why.Value), secs(s.why.Limit))
 	}, unblock: func(s *explainContext) string {
-		return "its turn comes again when others have had theirs, as its service leaves the window of " + secs(s.why.Limit)
+		if s.why.Value <= 0 {
+			return "its turn comes when others have had theirs"
+		}
+		return "its turn comes again when others have had theirs"
 	}},
 	policy.WaitPlanned: {why: func(s *explainContext) string {
 		return fmt.Sprintf("jobs take turns, and its turn is planned: %s in %s, for %s of the rounds ahead", amount(s.why.Config), secs(s.why.Value), secs(s.why.Limit))

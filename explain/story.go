@@ -104,6 +104,7 @@ type Moment struct {
 	Holds    *Holding         `json:"holds,omitempty"`
 	Before   *Holding         `json:"before,omitempty"` // what it held before Holds
 	Takers   []Taker          `json:"takers,omitempty"` // who got of the GPUs of Before that it has no more
+	Lost     string           `json:"lost,omitempty"`   // when and how it lost Before, as with a node: "lost at 1h02m03s: node failed"; empty: it did not
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Ended    bool             `json:"ended,omitempty"` // before: nothing is to come
@@ -131,6 +132,10 @@ type Moment struct {
 	Start  *Expected              `json:"start,omitempty"`
 	End    *Expected              `json:"end,omitempty"`
 }
+
+// Unblockable reports whether a change may give the job GPUs: it has none, and is not being profiled. Until its profiles are complete
+// nothing does.
+func (m *Moment) Unblockable() bool { return m.Holds == nil && m.Phase != job.Profiling.String() }
 
 // An Expected says in how long after a Moment something is expected. Its zero value, but for
 // Unknown, says that it is expected now.

@@ -47,9 +47,12 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	m.prediction(row)
 }
 
-// went names those who got GPUs of Before, if any did.
+// went names those who got GPUs of Before, if any did, or says how they were lost.
 func (m *Moment) went() string {
-	if len(m.Takers) == 0 {
+	switch {
+	case m.Lost != "":
+		return ", " + m.Lost
+	case len(m.Takers) == 0:
 		return ""
 	}
 	return toWhom(m.Takers)

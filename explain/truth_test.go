@@ -21,6 +21,9 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		text  string
 	}{
 		"a price by a hair":        {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 0.99996, Limit: 1}, none, "others gain 1.00004 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice"},
+		"a price of its own":       {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1.000001}, none, "others gain as much per a100 GPU as it would with 2 a100 GPUs, its best choice, and got them"},
+		"no turn yet":              {policy.Reason{Kind: policy.WaitTurn, Limit: 77}, none, "jobs take turns, and it has had none yet; its turn comes when others have had theirs"},
+		"the GPU that it needs":    {policy.Reason{Kind: policy.WaitBackfill, Value: 60, Limit: 1}, none, "the GPU that it needs is free, but the first in the queue, which is believed to start in 1m00s, would start later if it took it"},
 		"a tie":                    {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1 + 1e-15}, none, "others gain as much per a100 GPU as it would with 2 a100 GPUs, its best choice, and got them"},
 		"a tie with GPUs free":     {policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 1}, none, "as they cost today, so a plan may leave it out"},
 		"a move that costs less":   {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "a100"), Value: 8.87, Limit: 13.3}, four, "it leaves GPUs that are worth more to others: by today's prices 4 times as much as what it gets, and it is 0.667 times as fast as before"},

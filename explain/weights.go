@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/oxgang/oxgang/policy"
 )
@@ -74,6 +73,8 @@ func has(n int) string {
 
 // moves says what a move would cost.
 func moves(t policy.Terms) string {
-	cost := time.Duration(t.Restart * float64(time.Second))
-	return fmt.Sprintf("a move costs it %s, and leaves %.0f %% of its speed over the next 15 minutes", span(cost), 100*t.Move)
+	if t.Redone > 0 {
+		return fmt.Sprintf("a move would have it do %s of work again, counts as a loss of %s, and leaves %.0f %% of its speed over the next 15 minutes", secs(t.Redone), secs(t.Restart), 100*t.Move)
+	}
+	return fmt.Sprintf("a move costs it %s, and leaves %.0f %% of its speed over the next 15 minutes", secs(t.Restart), 100*t.Move)
 }

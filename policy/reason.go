@@ -38,10 +38,10 @@ const (
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
 	WaitBackfill          // it would fit, but the first in the queue would start later; Value: seconds until that one is believed to start, Limit: GPUs it needs
 	WaitNodes             // rented nodes for it are on their way; Config: what it is to have, Value: how many of its nodes are not there yet
-	WaitBudget            // more nodes would cost more than may be spent; Config: what it is to have, Value: what is paid per hour, Limit: what may be
+	WaitBudget            // more nodes would cost more than may be spent; Config: what it is to have, Value: what would be paid per hour with it, Limit: what may be, less
 	Reclaimed             // nodes on loan, or rented, that it was on went back to their owner; Config: what it had
 	WaitProfile           // its one-GPU profiles are not complete
-	WaitTurn              // time sharing: it has had its share of the window; Value: seconds of service, Limit: window in seconds
+	WaitTurn              // time sharing: it has had its share; Value: seconds of service, Limit: seconds since it was submitted
 	WaitPlanned           // time sharing: its rounds come later; Config: what it is to get, Value: seconds until then, Limit: seconds that it is to have it in the window planned
 	Unpredicted           // keeps what it has; its batch sizes do not follow its schedule, or that says too little: planned as if the one it has stayed; Value: samples of it
 	Evicted               // allocated, but no placement on unbroken nodes (fragmentation); Config: what it would have had
@@ -49,6 +49,7 @@ const (
 	Refused               // the plan broke a rule and was refused; the last good plan stays
 	KeptNoPlace           // keeps what it has; Config: what it was granted, for which there was no placement on unbroken nodes (fragmentation)
 	WaitQuota             // its queue has too little quota left; Config: what it asks for; Value: GPUs that the queue may use more, Limit: GPUs it needs
+	WaitServed            // jobs that have GPUs are before it in the order of its policy, and what they leave is not enough, or not for it; numbers as of WaitNoCapacity
 	kinds
 )
 
@@ -57,7 +58,7 @@ var kindNames = [kinds]string{
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
 	"waiting: queue order", "waiting: would delay the first in the queue", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
-	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota",
+	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first",
 }
 
 // String returns the kind in a few words.

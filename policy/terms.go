@@ -62,10 +62,10 @@ type Terms struct {
 	Rho    float64 // the finish-time fairness it is heading for
 	Share  float64 // what its user or queue counts
 	Last   float64 // how many times more it counts that it runs, however fast, because the end of all waits for it; 0: it does not
-	// Restart is the seconds that a move costs it, or a preemption: the restart, and the
-	// work that it would do twice. Move is the part of its goodput that is left by it over the
-	// time in which it has to pay; both are 0 if it holds nothing.
-	Restart, Move float64
+	// Restart is the seconds that a move counts, or a preemption: the restart, and the
+	// work that it would do twice, of which a second may count more than one. Move is the part of its goodput that is left by it over the
+	// time in which it has to pay. Redone is the seconds of work that it would do twice. All are 0 if it holds nothing.
+	Restart, Move, Redone float64
 	// Assumed says in words what was taken for granted, where nothing is known of the job, or what is said
 	// of it cannot be; nil: nothing was.
 	Assumed []string `json:",omitempty"`

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ type Predictor struct {
 	record *calibration.Record // nil: no round yet
 	last   *policy.Snapshot    // nil: no round yet
 	plan   *policy.Plan        // for last
+	ended  []job.ID            // since last
 }
 
 // NewPredictor returns a Predictor for a run on a cluster with these GPU types.
@@ -70,6 +72,7 @@ func (l *Predictor) Event(now time.Time, ev scheduler.Event) {
 	l.learn.Event(now, ev)
 	if e, ok := ev.(scheduler.Exited); ok && l.record != nil && e.Outcome != scheduler.Lost {
 		l.record.Ended(now, e.Job, e.Outcome == scheduler.Done)
+		l.ended = append(l.ended, e.Job)
 	}
 }
 
@@ -78,7 +81,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Round(s, p, acts)
-	l.last, l.plan = s, p
+	l.last, l.plan, l.ended = s, p, nil
 	if l.record == nil {
 		l.record = calibration.New(s.Length)
 	}
@@ -107,6 +110,13 @@ func (l *Predictor) Last() (*policy.Snapshot, *policy.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last, l.plan
+}
+
+// Ended returns the jobs that have ended since the last round.
+func (l *Predictor) Ended() []job.ID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.ended)
 }
 
 // Look returns when the jobs of the last round start and end, and the time of that round. It

@@ -27,6 +27,8 @@ type Round struct {
 	plan     *policy.Plan
 	decider  counterfactual.Decider
 	ahead    *Predictor
+	ended    []job.ID // since the round, up to the moment
+	passed   time.Duration
 }
 
 // RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
@@ -54,10 +56,14 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 }
 
 // Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs, where it is known in how long
-// some jobs end; see counterfactual.Find.
+// some jobs end; see counterfactual.Find. Jobs that have ended since the round, up to the moment, are not there any more.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
-	return counterfactual.Find(ctx, r.snapshot, r.plan, r.job, r.decider, ends)
+	s, p := counterfactual.Left(r.snapshot, r.plan, r.ended)
+	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
+
+// Passed returns the time from the round to the moment. What Expect returns is as of the round.
+func (r *Round) Passed() time.Duration { return r.passed }
 
 // Weighed returns what the job counted in the round; false if its policy does not weigh jobs.
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
@@ -110,7 +116,9 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so
 		own := *s
 		own.Round, s = t.snapshot.Round, &own
 	}
-	return &Round{t.of.Job, s, t.plan, d, t.ahead}, nil
+	h := r.Header()
+	passed := max(0, h.Start.Add(t.of.At).Sub(t.snapshot.Now))
+	return &Round{t.of.Job, s, t.plan, d, t.ahead, t.ahead.Ended(), passed}, nil
 }
 
 // replay replays a journal up to the moment, and returns who decided the last round.

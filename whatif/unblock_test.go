@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/whatif"
 )
@@ -186,3 +187,56 @@ func TestWeighed(t *testing.T) {
 }
 
 func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
+
+// TestUnblock_between_rounds: of a moment between two rounds, what has ended since the first of them need not end any more, and times
+// count from the moment.
+func TestUnblock_between_rounds(t *testing.T) {
+	r := mixed(t, 24)
+	for i := range r.arrivals { // they wait for one another
+		r.arrivals[i].At /= 8
+	}
+	text := r.record(t, "fifo")
+	unblocked := func(of whatif.Moment) (*counterfactual.Change, time.Duration) {
+		round, err := whatif.RoundOf(t.Context(), reader(t, text), of, options("fifo"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := round.Unblock(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, round.Passed()
+	}
+	head, last, found := job.ID(""), time.Duration(0), 0
+	for rec, err := range reader(t, text).Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Round != nil {
+			last = rec.At
+			for _, d := range rec.Round.Changed {
+				switch {
+				case d.Why.Kind == policy.WaitNoCapacity && d.Allocation.IsZero():
+					head = d.Job
+				case d.Job == head:
+					head = ""
+				}
+			}
+		}
+		gone, ok := rec.Event.(scheduler.Exited)
+		if !ok || head == "" || rec.At == last {
+			continue
+		}
+		was, _ := unblocked(whatif.Moment{Job: head, At: last})
+		if was.Kind != counterfactual.JobsEnd || len(was.Jobs) != 1 || was.Jobs[0] != gone.Job {
+			continue
+		}
+		found++
+		if is, passed := unblocked(whatif.Moment{Job: head, At: rec.At}); is.Kind != counterfactual.NoChange || passed != rec.At-last {
+			t.Errorf("job %s waits for the end of %s, which came at %v: %q, %v after the round; want no change, %v", head, gone.Job, rec.At, is, passed, rec.At-last)
+		}
+	}
+	if found == 0 {
+		t.Error("no end gave a job GPUs")
+	}
+}

@@ -2,6 +2,7 @@ package counterfactual
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,6 +147,9 @@ func (c *Change) named(name func(job.ID) string) string {
 func (c *Change) tried() string {
 	var text strings.Builder
 	for i, k := range c.Tried {
+		if slices.Contains(c.Tried[:i], k) { // jobs that hold GPUs, and then all
+			continue
+		}
 		if i > 0 {
 			text.WriteString(", ")
 		}

@@ -40,6 +40,21 @@ func Without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
 	return &then
 }
 
+// Left returns what is left of a snapshot and of the plan for it, once some jobs have ended.
+func Left(s *policy.Snapshot, p *policy.Plan, gone []job.ID) (*policy.Snapshot, *policy.Plan) {
+	if len(gone) == 0 {
+		return s, p
+	}
+	then := *p
+	then.Jobs = nil
+	for i, j := range s.Jobs {
+		if !slices.Contains(gone, j.ID) {
+			then.Jobs = append(then.Jobs, p.Jobs[i])
+		}
+	}
+	return Without(s, gone), &then
+}
+
 // Grown returns a copy of the snapshot with a number of additional GPUs of a type. They are on
 // owned nodes no larger than the present ones, and each has the GPU-proportional share of CPUs and
 // memory. There must be a node of the type. It returns nil if there is no such cluster.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -138,6 +139,10 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"h100": 1}
 	if got, want := find(t, s, "a").String(), "none of the changes that were decided again gives it more now: no change, rounds pass"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	twice := Change{Kind: NothingHelps, Tried: []Kind{JobsEnd, MoreGPUs, JobsEnd}}
+	if got := twice.String(); !strings.HasSuffix(got, ": jobs end, more GPUs") {
+		t.Errorf("got %q, want each kind once", got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,8 +123,8 @@ var facts = []fact{
 		return number(m[2]) == free
 	}},
 	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it`), func(x *round, _ job.ID, m []string) bool {
-		hold, wait := x.count()
-		return number(m[1]) >= 1 && number(m[1]) < hold+wait
+		_, wait := x.count()
+		return number(m[1]) >= 1 && number(m[1]) < wait
 	}},
 	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it in the queue \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[2])
@@ -186,6 +187,21 @@ var facts = []fact{
 	}},
 	{regexp.MustCompile(`asked [^\n]* of type ([^,\n]*)(?s:.*)it would get \d+ (\S+) GPUs?([^\n]*)`), func(_ *round, _ job.ID, m []string) bool {
 		return strings.Contains(m[3], "if it allowed GPUs of type") || strings.Contains(" or "+m[1]+" or ", " or "+m[2]+" or ")
+	}},
+	{regexp.MustCompile(`jobs that have (GPUs) are before it`), func(x *round, _ job.ID, _ []string) bool {
+		hold, _ := x.count()
+		return hold > 0
+	}},
+	{regexp.MustCompile(`the (?:(\d+) GPUs|GPU) that it needs (?:is|are) free`), func(x *round, id job.ID, m []string) bool {
+		return max(1, number(m[1])) == max(1, x.s.Job(id).GPUs)
+	}},
+	{regexp.MustCompile(`it had (\S+) of service in the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
+		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Round(time.Second).Seconds()))
+	}},
+	{regexp.MustCompile(`with that (\S+) would be paid per hour, and no more than (\S+) may be`), func(_ *round, _ job.ID, m []string) bool {
+		paid, err := strconv.ParseFloat(m[1], 64)
+		most, also := strconv.ParseFloat(m[2], 64)
+		return err == nil && also == nil && paid >= most
 	}},
 	{regexp.MustCompile(`\n  phase +(\S+)\n`), func(_ *round, _ job.ID, m []string) bool { return m[1] == "waiting" }},
 	{regexp.MustCompile(`\n  holds +([^\n]*)\n`), func(_ *round, _ job.ID, m []string) bool { return m[1] == "no GPUs" }},

@@ -41,6 +41,7 @@ type decided struct {
 	then    *policy.Snapshot
 	plan    *policy.Plan
 	decider counterfactual.Decider
+	ended   []job.ID // since
 }
 
 // last returns the last round. It returns an error if that cannot be decided again: it was long
@@ -55,7 +56,7 @@ func (r *redecider) last(ctx context.Context) (*decided, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decided{then, p, d}, nil
+	return &decided{then, p, d, r.ahead.Ended()}, nil
 }
 
 // weighed returns what a job counted in the last round; false if that is not known.
@@ -67,7 +68,9 @@ func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool)
 	return counterfactual.Weigh(ctx, d.then, id, d.decider)
 }
 
-// find returns the cheapest change that would give a job more GPUs than the round did; ends says in how long others end.
+// find returns the cheapest change that would give a job more GPUs than the round did, without the jobs that have ended since; ends says
+// in how long others end.
 func (d *decided) find(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
-	return counterfactual.Find(ctx, d.then, d.plan, id, d.decider, ends)
+	s, p := counterfactual.Left(d.then, d.plan, d.ended)
+	return counterfactual.Find(ctx, s, p, id, d.decider, ends)
 }

@@ -163,11 +163,11 @@ func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[jo
 	}
 }
 
-// firstWaiting returns the first mostWaiting jobs of a snapshot that hold no GPUs.
+// firstWaiting returns the first mostWaiting jobs of a snapshot that hold no GPUs and are not being profiled.
 func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	var all []*policy.Job
 	for _, j := range s.Jobs {
-		if !j.Holding() && len(all) < mostWaiting {
+		if !j.Holding() && j.Phase != job.Profiling && len(all) < mostWaiting {
 			all = append(all, j)
 		}
 	}

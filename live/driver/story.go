@@ -83,7 +83,7 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	}
 	etas, from := d.ahead.Look(ctx)
 	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
-	if m.Holds == nil {
+	if m.Unblockable() {
 		m.Change, m.Unblock = d.unblock(ctx, s.Job, whatif.Ends(etas, passed))
 	}
 	if m.Change != nil {

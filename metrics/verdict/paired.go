@@ -84,5 +84,8 @@ func (v *Verdict) blocks(policy, other string) Difference {
 		}
 	}
 	c := resample.Between(pairs, 1)
-	return Difference{c.Ratio - 1, c.Low - 1, c.High - 1, !math.IsInf(c.High, 1)}
+	if math.IsInf(c.High, 1) { // which JSON cannot say
+		return Difference{Part: c.Ratio - 1}
+	}
+	return Difference{c.Ratio - 1, c.Low - 1, c.High - 1, true}
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -154,6 +155,9 @@ func TestNew_of_one_history(t *testing.T) {
 	few := New([]Trial{trial("a", 1, 1), trial("b", 1, 2)}, less, "")
 	if few.Best[JCT] != "" || !strings.Contains(few.Text(), "no range: ") {
 		t.Errorf("no jobs: best %v, %q", few.Best, few.Text())
+	}
+	if text, err := json.Marshal(few); err != nil {
+		t.Errorf("no range: %s, %v", text, err)
 	}
 }
 

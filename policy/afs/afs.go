@@ -104,25 +104,17 @@ func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 			r.Give(i, has.t, has.gpus)
 		}
 	}
-	served := 0
-	for i := range s.Jobs {
-		if r.Decided(i) && r.Plan().Jobs[i].Allocation.GPUs > 0 {
-			served++
-		}
-	}
 	for i := range s.Jobs {
 		if !r.Decided(i) {
-			wait(r, i, served)
+			wait(r, i)
 		}
 	}
 }
 
-// wait says why job i waits, while the given number of jobs is served: others won the
-// comparisons, or too few GPUs are free.
-func wait(r *grant.Round, i, served int) {
+// wait says why job i waits: others, which have GPUs, won the comparisons, or too few GPUs are free.
+func wait(r *grant.Round, i int) {
 	r.Refuse(i)
-	why := &r.Plan().Jobs[i].Why
-	if why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
-		*why = policy.Reason{Kind: policy.WaitOrder, Value: float64(served), Limit: why.Limit}
+	if why := &r.Plan().Jobs[i].Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
+		why.Kind = policy.WaitServed
 	}
 }

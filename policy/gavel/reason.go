@@ -8,15 +8,9 @@ import (
 
 // explain says why the others wait, and how good the fractions are.
 func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
-	ahead := 0
-	for _, a := range p.active {
-		if a.last >= 0 {
-			ahead++
-		}
-	}
 	for _, a := range p.active {
 		if !r.Decided(a.index) {
-			plan.Jobs[a.index].Why = p.wait(s, r, a, ahead)
+			plan.Jobs[a.index].Why = p.wait(s, r, a)
 		}
 	}
 	p.stats(plan)
@@ -34,8 +28,8 @@ func (p *Policy) stats(plan *policy.Plan) {
 	}
 }
 
-// wait says why a job gets nothing in this round; ahead is how many do.
-func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, ahead int) policy.Reason {
+// wait says why a job gets nothing in this round.
+func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Reason {
 	at, gang := p.where(a, r)
 	switch {
 	case at < 0:
@@ -43,7 +37,7 @@ func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, ahead int)
 	case a.size[at] == 0:
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
 	case p.o.Objective == AlloX && a.x[at] == 0:
-		return policy.Reason{Kind: policy.WaitOrder, Value: float64(ahead), Limit: float64(gang.GPUs)}
+		return policy.Reason{Kind: policy.WaitServed, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
 	case p.o.Objective == Sum && a.x[at] < little && len(p.outcome.prices) > at:
 		if worth, price := a.pace[at]/a.size[at], p.outcome.prices[at]; worth < price {
 			return policy.Reason{Kind: policy.WaitPrice, Config: gang, Value: worth, Limit: price}

@@ -55,7 +55,7 @@ func TestReasons(t *testing.T) {
 				endless(w.submit("b", 1, 1))
 				endless(w.submit("c", 1, 1))
 			},
-			policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 1},
+			policy.Reason{Kind: policy.WaitServed, Config: one, Value: 0, Limit: 1},
 		},
 		{
 			"it is being profiled", gavel.Sum,

@@ -42,6 +42,7 @@ type round struct {
 	nodes  []node
 	closed []bool // types of which nothing can be started, because the placer has to find nodes first
 	line   []int  // jobs without a decision: by priority, then as submitted
+	before []int  // of a job that was admitted and has no nodes: those that were admitted before it and have none
 }
 
 // Plan implements policy.Policy. Its time is linear in jobs times nodes, and square in queues. The only error is that of ctx.
@@ -116,8 +117,13 @@ func (p *Policy) place(r *round) {
 	slices.SortFunc(line, func(a, b int) int {
 		return cmp.Compare(p.admitted[r.Snapshot.Jobs[a].ID].number, p.admitted[r.Snapshot.Jobs[b].ID].number)
 	})
+	r.before = make([]int, len(r.Snapshot.Jobs))
+	n := 0
 	for _, i := range line {
 		r.bind(i, p.admitted[r.Snapshot.Jobs[i].ID].flavor)
+		if r.before[i] = n; !r.Decided(i) {
+			n++
+		}
 	}
 }
 
@@ -138,7 +144,7 @@ func (p *Policy) explain(r *round) {
 		n := ahead[j.Queue]
 		ahead[j.Queue]++
 		if _, ok := p.admitted[j.ID]; ok || r.queue(j) < 0 {
-			r.unplaced(i)
+			p.unplaced(r, i)
 			continue
 		}
 		k, widest := r.widest(i)
@@ -153,13 +159,33 @@ func (p *Policy) explain(r *round) {
 	}
 }
 
-// unplaced says that a job has quota, and its pods do not all fit on nodes.
-func (r *round) unplaced(i int) {
+// unplaced says of a job that was admitted why it has no nodes: those that were admitted before it wait for nodes, too, and their pods have those that
+// are free; or too few GPUs are free; or these lie scattered.
+func (p *Policy) unplaced(r *round, i int) {
 	d := &r.Plan().Jobs[i]
-	r.Refuse(i)
-	if why := d.Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
-		d.Why = policy.Reason{Kind: policy.Evicted, Config: why.Config}
+	t, size := r.roomiest(i, p.admitted[r.Snapshot.Jobs[i].ID].flavor)
+	r.Lacks(i, t, size)
+	if d.Why.Kind != policy.WaitNoCapacity {
+		return
 	}
+	switch {
+	case r.before[i] > 0:
+		d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(r.before[i]), Limit: float64(grant.Requested(r.Snapshot.Jobs[i]))}
+	case d.Why.Value >= d.Why.Limit:
+		d.Why = policy.Reason{Kind: policy.Evicted, Config: d.Why.Config}
+	}
+}
+
+// roomiest returns the GPU type with most free GPUs of those that a job which was admitted may use, and how many it asks for there; -1: there is none.
+func (r *round) roomiest(i, flavor int) (t, size int) {
+	j := r.Snapshot.Jobs[i]
+	t = -1
+	for k := range r.Types {
+		if info := &r.Types[k]; grant.Usable(j, info) && r.flavored(j, flavor, info.Type) && (t < 0 || r.Free(k) > r.Free(t)) {
+			t, size = k, grant.Size(j, info.Type)
+		}
+	}
+	return t, size
 }
 
 // widest returns the flavor of its queue with most GPUs left among those that could ever be enough for a job on nodes that it may use;

@@ -205,8 +205,13 @@ func TestPlan_nodes(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := decided(t, policyOf(t, ""), c, runs("r", "x", 8, "a0"), waits("j", "x", 16, 8), waits("k", "x", 1, 1)),
-		"r a=8; j (waiting: no capacity 8/16); k (evicted: fragmentation 0/0)"; got != want {
+		"r a=8; j (waiting: no capacity 8/16); k (waiting: queue order 1/1)"; got != want {
 		t.Errorf("%s, want %s: a pod of j has the node that is idle", got, want)
+	}
+	elastic := waits("j", "x", 8, 8)
+	elastic.Adaptivity, elastic.MinGPUs, elastic.NonPreemptive = job.GPUCount, 1, false
+	if got, want := decided(t, policyOf(t, ""), c, runs("r", "x", 6, "a0", "a1"), elastic), "r a=12; j (waiting: no capacity 4/8)"; got != want {
+		t.Errorf("%s, want %s: it is started with what it requests, not with the least that it runs on", got, want)
 	}
 	small = runs("k", "x", 4, "a0", "a1")
 	if got, want := decided(t, p, c, first, second, wide, small, waits("l", "x", 1, 1)),

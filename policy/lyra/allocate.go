@@ -53,18 +53,18 @@ func (r *round) shareOut(ctx context.Context, k int) error {
 		}
 	}
 	for i, g := range plan.Grants {
-		r.granted(who[i], k, g)
+		r.granted(who[i], k, g, plan.Ahead[i], plan.Left[allocate.Training].Free)
 	}
 	return nil
 }
 
-// granted notes what a job is granted.
-func (r *round) granted(t *tenant, k int, g allocate.Grant) {
+// granted notes what a job is granted, or why it waits behind so many others, with so many GPUs left.
+func (r *round) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
 	switch {
 	case g.Why == allocate.Runs:
 		t.pair, t.want = k, g.Has
 	case t.refused.Kind == policy.Unexplained:
-		t.refused = r.refusal(t, r.pairs[k], g)
+		t.refused = r.refusal(t, r.pairs[k], ahead, left)
 	}
 }
 
@@ -130,14 +130,14 @@ func (r *round) fungible(t *tenant, lent int) bool {
 	return t.Eligible(of) && t.KeepsType(of) && t.same(of) == r.perGPU(lent)
 }
 
-// refusal says why a job has nothing of a pair.
-func (r *round) refusal(t *tenant, at pair, g allocate.Grant) policy.Reason {
+// refusal says why a job has nothing of a pair: so many others are before it, or nobody.
+func (r *round) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
 	own := at[allocate.Training]
 	need := r.gpus(t, own, t.least)
-	if g.Why != allocate.NoRoom {
-		return policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: float64(need)}
+	if ahead > 0 {
+		return policy.Reason{Kind: policy.WaitOrder, Value: float64(ahead), Limit: float64(need)}
 	}
-	return policy.Reason{Kind: policy.WaitNoCapacity, Config: r.types[own].Fewest(need), Value: float64(r.free[own]), Limit: float64(need)}
+	return policy.Reason{Kind: policy.WaitNoCapacity, Config: r.types[own].Fewest(need), Value: float64(left), Limit: float64(need)}
 }
 
 // A watch holds how long servers on loan are expected to stay, and how long they are needed.

@@ -114,6 +114,25 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// A job that waits says how many are before it: GPUs alone would not help it.
+func TestWaits_say_who_is_before(t *testing.T) {
+	wants := []policy.Reason{{Kind: policy.WaitNoCapacity, Limit: 8}, {Kind: policy.WaitOrder, Value: 1, Limit: 8}, {Kind: policy.WaitOrder, Value: 2, Limit: 8}}
+	for _, order := range []allocate.Order{allocate.SJF, allocate.FIFO} {
+		w := newToy(t, fresh(t, func(o *lyra.Options) { o.Allocate.Order = order }), 2, 3)
+		w.submit("a", 16, hour)
+		for i, id := range []job.ID{"b", "c", "d"} {
+			w.submit(id, 8, time.Duration(i+2)*hour)
+		}
+		w.play()
+		for i, want := range wants {
+			got := w.plan.Jobs[i+1].Why
+			if got.Config = (cluster.Configuration{}); got != want {
+				t.Errorf("%s, job %s: %+v, want %+v", order, w.s.Jobs[i+1].ID, got, want)
+			}
+		}
+	}
+}
+
 // Lyra §4, §5.3: the servers of flexible workers go back first, and nobody is preempted.
 func TestReclaim_flexible_workers_first(t *testing.T) {
 	w := newToy(t, fresh(t, nil), 1, 3)

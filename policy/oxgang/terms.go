@@ -30,9 +30,13 @@ func (p *Policy) Weighed(id job.ID) (policy.Terms, bool) {
 	if st == nil || st.seen != p.round {
 		return policy.Terms{}, false
 	}
+	redone := 0.0
+	if st.cost > 0 {
+		redone = st.unsaved
+	}
 	return policy.Terms{
 		Weight: st.weight, Mean: p.weights / float64(max(1, len(p.active))), Jobs: len(p.lengths),
-		Rank: st.rank, Slack: st.slack, Rho: st.rho, Share: st.share, Last: st.last, Restart: st.cost, Move: st.move,
+		Rank: st.rank, Slack: st.slack, Rho: st.rho, Share: st.share, Last: st.last, Restart: st.cost, Move: st.move, Redone: redone,
 		Assumed: p.assumed(st),
 	}, true
 }

@@ -31,6 +31,14 @@ func TestWeighed(t *testing.T) {
 	if x, _ := w.p.Weighed("long"); x.Share != 2 || math.Abs(x.Mean-sum/3) > 1e-9 {
 		t.Errorf("%+v: want a share of 2 and a mean of %g", x, sum/3)
 	}
+	own := newSmall(t, DefaultOptions(), 1, 1)
+	own.submit("unsaved", 1, 10*time.Hour, func(s *job.Spec) { s.NoCheckpoint = true })
+	for range 9 {
+		own.round()
+	}
+	if x, _ := own.p.Weighed("unsaved"); x.Redone <= 0 || math.Abs(x.Restart-30-redone*x.Redone) > 1e-9 {
+		t.Errorf("%+v: want a restart, and the work that is done twice", x)
+	}
 	if _, ok := w.p.Weighed("nobody"); ok {
 		t.Error("a job that is not there was weighed")
 	}

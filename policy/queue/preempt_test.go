@@ -73,7 +73,36 @@ func TestSRTF_counts_restarts(t *testing.T) {
 			if preempts := plan.Jobs[0].Allocation.IsZero(); preempts != test.preempts {
 				t.Errorf("an hour is left, %v wait: preempted %v, want %v", test.waits, preempts, test.preempts)
 			}
+			if why := plan.Jobs[1].Why.Kind; !test.preempts && why != policy.WaitServed {
+				t.Errorf("%v wait, and who runs is first: %v, want %v", test.waits, why, policy.WaitServed)
+			}
 		})
+	}
+}
+
+// TestSRTF_says_who_is_first: a job waits for lack of GPUs where those that have them could not be preempted, or have GPUs that are of no use to it; else
+// because they are before it.
+func TestSRTF_says_who_is_first(t *testing.T) {
+	for name, test := range map[string]struct {
+		runs *policy.Job
+		want policy.Kind
+	}{
+		"not preemptive": {func() *policy.Job {
+			j := running(timed("a", 8, time.Minute, "a100"), 1, "a100")
+			j.NonPreemptive = true
+			return j
+		}(), policy.WaitNoCapacity},
+		"before it":                  {running(timed("a", 8, time.Minute, "a100"), 1, "a100"), policy.WaitServed},
+		"of unknown length, and new": {running(gang("a", 8, "a100"), 1, "a100"), policy.WaitServed},
+	} {
+		s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: small(t), Jobs: []*policy.Job{test.runs, timed("b", 8, time.Hour, "a100")}}
+		plan, err := queue.New(queue.SRTF()).Plan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Jobs[1].Why.Kind; got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
 	}
 }
 
@@ -127,7 +156,7 @@ func TestSRTF_does_not_mix_units(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []policy.Kind{policy.Started, policy.WaitNoCapacity, policy.WaitOrder} {
+	for i, want := range []policy.Kind{policy.Started, policy.WaitServed, policy.WaitOrder} {
 		if got := plan.Jobs[i].Why.Kind; got != want {
 			t.Errorf("job %s: %v, want %v", s.Jobs[i].ID, got, want)
 		}

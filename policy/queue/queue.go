@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -133,7 +134,7 @@ func (q *Policy) lineUp(r *line) {
 // serve grants what there is along the line.
 func (q *Policy) serve(r *line) {
 	waiting, blocked := 0, false
-	for _, at := range q.line {
+	for k, at := range q.line {
 		j, d := r.Snapshot.Jobs[at.index], &r.Plan().Jobs[at.index]
 		switch {
 		case blocked && grant.Requested(j) <= r.largest:
@@ -149,6 +150,18 @@ func (q *Policy) serve(r *line) {
 		if waiting > 0 && d.Why.Kind == policy.WaitNoCapacity { // GPUs alone would not help it
 			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: d.Why.Limit}
 		}
+		if d.Why.Kind == policy.WaitNoCapacity && q.served(r, k) {
+			d.Why.Kind = policy.WaitServed
+		}
 		waiting++
 	}
+}
+
+// served reports whether jobs that could be preempted, and are before the k-th of the line, have GPUs that it could use.
+func (q *Policy) served(r *line, k int) bool {
+	j := r.Snapshot.Jobs[q.line[k].index]
+	return q.o.Preempt && slices.ContainsFunc(q.line[:k], func(p place) bool {
+		a := &r.Plan().Jobs[p.index].Allocation
+		return !a.IsZero() && slices.ContainsFunc(r.Types, func(t cluster.TypeInfo) bool { return a.Has(t.Type) && grant.Usable(j, &t) })
+	})
 }

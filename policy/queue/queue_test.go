@@ -123,7 +123,7 @@ func TestPlan(t *testing.T) {
 		{
 			"SRTF preempts the longer job", queue.SRTF(),
 			[]*policy.Job{length(running(gang("a", 8, "t4"), 2, "t4"), 100), length(gang("b", 4, "t4"), 10)},
-			[]string{"(none) waiting: no capacity 4/8", "(1, 4, t4) started 0/0"},
+			[]string{"(none) waiting: others are first 4/8", "(1, 4, t4) started 0/0"},
 		},
 		{
 			"SRTF measures time, not samples", queue.SRTF(),
@@ -131,12 +131,12 @@ func TestPlan(t *testing.T) {
 				with(length(gang("a", 8, "t4"), 100), func(j *policy.Job) { j.Perf = speeds{"t4": 1} }),
 				with(length(gang("b", 8, "t4"), 1000), func(j *policy.Job) { j.Perf = speeds{"t4": 20} }),
 			},
-			[]string{"(none) waiting: no capacity 0/8", "(2, 8, t4) started 0/0"},
+			[]string{"(none) waiting: others are first 0/8", "(2, 8, t4) started 0/0"},
 		},
 		{
 			"LAS preempts the job with more GPU service", queue.LAS(),
 			[]*policy.Job{served(running(gang("a", 8, "a100"), 1, "a100"), time.Hour), served(gang("b", 1, "a100"), time.Minute)},
-			[]string{"(none) waiting: no capacity 7/8", "(1, 1, a100) started 0/0"},
+			[]string{"(none) waiting: others are first 7/8", "(1, 1, a100) started 0/0"},
 		},
 		{
 			"a preemptive order keeps the type a job holds", queue.LAS(),

@@ -198,7 +198,7 @@ func TestReasons(t *testing.T) {
 	want := []policy.Reason{
 		{Kind: policy.Started, Config: gpus(4), Value: 1},
 		{Kind: policy.WaitNoCapacity, Config: gpus(2), Limit: 2},
-		{Kind: policy.WaitOrder, Value: 2, Limit: 3},
+		{Kind: policy.WaitOrder, Value: 1, Limit: 3},
 		{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 5}},
 	}
 	for i := range want {

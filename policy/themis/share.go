@@ -73,17 +73,31 @@ func (r *round) give(through int) {
 			r.plan.Give(b.index, b.offers[b.won].t, b.offers[b.won].gpus)
 		}
 	}
+	waiting := 0
 	for i := range r.jobs {
-		switch b := &r.jobs[i]; {
-		case r.plan.Decided(b.index):
-		case i < through:
-			r.plan.Refuse(b.index)
-		default:
-			least := b.offers[0].gpus
-			for _, o := range b.offers {
-				least = min(least, o.gpus)
-			}
-			r.plan.Plan().Jobs[b.index].Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(i), Limit: float64(least)}
+		b := &r.jobs[i]
+		if r.plan.Decided(b.index) {
+			continue
 		}
+		r.refuse(b, i < through, waiting)
+		waiting++
+	}
+}
+
+// refuse says why a job waits: it was let through by the filter and too few GPUs were left, or others that wait are before it, or only such as have
+// GPUs.
+func (r *round) refuse(b *bidder, through bool, waiting int) {
+	why := &r.plan.Plan().Jobs[b.index].Why
+	r.plan.Refuse(b.index)
+	switch {
+	case through || why.Kind != policy.WaitNoCapacity:
+	case waiting > 0:
+		least := b.offers[0].gpus
+		for _, o := range b.offers {
+			least = min(least, o.gpus)
+		}
+		*why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: float64(least)}
+	default:
+		why.Kind = policy.WaitServed
 	}
 }

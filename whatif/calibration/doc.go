@@ -47,6 +47,6 @@
 //     that is more: errors that are so far apart in time are nearly independent.
 //
 // At the start of a run nothing is known of its errors. So a table of errors of other runs
-// (prior.csv) counts like five jobs. They were generated, 13 under each of ten policies: errors of one run are
+// (prior.csv) counts like five jobs. They were generated, 13 under each of eight policies: errors of one run are
 // alike, so that many runs tell more than many predictions. The run's own errors soon outweigh them.
 package calibration

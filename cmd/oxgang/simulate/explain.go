@@ -135,7 +135,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 // expect adds when the job was to start and to end, by what was known then, and, if it waits, which change would have helped.
 func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) error {
 	all := round.Expect(ctx, id)
-	if m.Holds == nil {
+	if m.Unblockable() {
 		if err := unblock(ctx, round, id, m, all); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 		if r.Why != whatif.Known {
 			return &explain.Expected{Unknown: r.Why.String()}
 		}
-		return explain.ExpectedIn(&r.Range, r.Open, 0)
+		return explain.ExpectedIn(&r.Range, r.Open, round.Passed())
 	}
 	if m.Holds == nil {
 		m.Start = in(&eta.Start)
@@ -160,7 +160,7 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 // unblock adds which change would have helped, where it is known when some jobs were to end. If the change names others, it is found
 // out when they were.
 func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
-	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, 0)); err != nil {
+	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
 		return err
 	}
 	of := m.Change.Jobs
@@ -172,7 +172,7 @@ func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mom
 			}
 		}
 	}
-	whatif.Until(m.Change, id, all, 0)
+	whatif.Until(m.Change, id, all, round.Passed())
 	return nil
 }
 

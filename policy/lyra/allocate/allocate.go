@@ -28,6 +28,7 @@ type Grant struct {
 // A Plan is what every job gets.
 type Plan struct {
 	Grants []Grant  // in the order of the jobs
+	Ahead  []int    // of each job that waited: those that are before it in phase one and wait yet
 	Left   Capacity // GPUs free after both phases
 	// Saved is the running time that flexible workers save by the knapsack, less pauses, in
 	// seconds; no plan of phase two saves more than Bound, that of heterogeneous jobs after
@@ -56,7 +57,7 @@ func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Opti
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)
 	}
-	r := &round{Allocator: a, jobs: jobs, free: c, o: o, plan: &Plan{Grants: make([]Grant, len(jobs))}}
+	r := &round{Allocator: a, jobs: jobs, free: c, o: o, plan: &Plan{Grants: make([]Grant, len(jobs)), Ahead: make([]int, len(jobs))}}
 	r.keep()
 	for _, last := range []bool{false, true} {
 		r.base(last)
@@ -77,6 +78,8 @@ type round struct {
 	free Capacity // what is left
 	o    Options
 	plan *Plan
+
+	waiting int // jobs that got nothing in phase one so far
 }
 
 // keep gives running jobs their base demand, and adds the GPUs of their flexible workers to

@@ -12,13 +12,16 @@ import (
 func (r *round) base(last bool) {
 	stopped := false
 	for _, t := range r.line(last) {
+		r.plan.Ahead[t.job] = r.waiting
 		switch w, fits := r.split(t.job, r.free.idle()); {
 		case stopped:
 			r.plan.Grants[t.job].Why = Behind
+			r.waiting++
 		case fits:
 			r.start(t.job, w)
 		default:
 			r.plan.Grants[t.job].Why = NoRoom
+			r.waiting++
 			stopped = r.o.Order == FIFO && r.everFits(t.job)
 		}
 	}
