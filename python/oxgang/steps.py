@@ -89,7 +89,8 @@ class Steps:
 
     def finish(self, micro: Micro, rows: list[Row]) -> None:
         """The optimiser's step, after the last pass; moves the position."""
-        self._noise.observe(together(rows))
+        if any(r.parts for r in rows):
+            self._noise.observe(together(rows))
         self._meter.finish(micro)
         plan, p = self._loader.plan, self._loader.position
         batch = plan.total(p.epoch)
@@ -97,7 +98,7 @@ class Steps:
         self._optimizer.zero_grad(set_to_none=True)
         p.progress += micro.batch * efficiency(plan, self._noise, batch)
         p.step, p.sample = p.step + 1, micro.batch_stop
-        self._timer.end(stepped=True)
+        self._timer.end(stepped=True, following=bool(rows[0].timed))
 
     def _apply(self, rate: float) -> None:
         """Steps at rate times the learning rates, and leaves these as they were."""

@@ -10,7 +10,7 @@ from conftest import Fake, run, values
 from torch.utils.data import TensorDataset
 
 import oxgang
-from oxgang import reporting
+from oxgang import reporting, timing
 from oxgang._checkpoint.error import CheckpointError, Fenced
 from oxgang.batching import Plan
 from oxgang.loader import Position
@@ -221,6 +221,23 @@ def test_reports(scheduler, tmp_path):
     assert reports[-1]["grad_var"] > 0
     last = s.of("/v1/checkpoint")[-1]
     assert (last["step"], last["progress"], last["epoch"]) == (120, 1500, 30)
+
+
+@pytest.mark.parametrize("world", [1, 2])
+def test_steps_that_are_not_timed_count(scheduler, tmp_path, monkeypatch, world):
+    """After the first, hardly a step is timed: reports and checkpoints have all that were made, with
+    the time of those that were."""
+    monkeypatch.setattr(timing, "GAP", 0.1)
+    s = scheduler()
+    values(run(world, _scheduled, str(tmp_path), 80, {}, env=env(s)))
+    reports = s.of("/v1/report")
+    assert len(reports) >= 2
+    last = s.of("/v1/checkpoint")[-1]
+    assert (last["step"], last["progress"]) == (320, 4000)
+    assert 320 - 60 <= reports[-1]["step"] <= 320
+    for r in reports:  # of an epoch's four batches of 13 samples the last has 11
+        assert r["progress"] == 50 * (r["step"] // 4) + 13 * (r["step"] % 4)
+        assert 0 < r["step_time"] < 1 and r["grad_sqr"] >= 0
 
 
 def test_profile_ladder(plain, scheduler):
