@@ -60,7 +60,7 @@ class Steps:
             self._meter.start(self._loader.position.step % self.every == 0, micro)
         self._timer.begin(self._loader.wait)
         self._in_pass, self._backwards = True, 0
-        quiet = isinstance(self.model, DDP) and not micro.last
+        quiet = not micro.last and isinstance(self.model, DDP)
         try:
             with self.model.no_sync() if quiet else nullcontext():  # type: ignore[operator]
                 yield micro
@@ -94,7 +94,8 @@ class Steps:
         self._meter.finish(micro)
         plan, p = self._loader.plan, self._loader.position
         batch = plan.total(p.epoch)
-        self._apply(factor(self._rule, batch / plan.limits.init, self._noise.gain(batch)))
+        scale = batch / plan.limits.init
+        self._apply(factor(self._rule, scale, self._noise.gain(batch)) if scale != 1 else 1.0)
         self._optimizer.zero_grad(set_to_none=True)
         p.progress += micro.batch * efficiency(plan, self._noise, batch)
         p.step, p.sample = p.step + 1, micro.batch_stop

@@ -104,8 +104,8 @@ class StepTimer:
             self._ready = self._marks.mark()
 
     def reduced(self) -> None:
-        """Backward is over."""
-        if self.timing:
+        """Backward is over; of no interest where nothing was exchanged."""
+        if self._ready is not None:
             self._reduced = self._marks.mark()
 
     def end(self, stepped: bool, following: bool = True) -> None:
@@ -116,7 +116,7 @@ class StepTimer:
         if stepped:
             times = (self._begin, self._ready, self._reduced, self._end, self._host_wait, self._gaps)
             self._done.append(times if self.timing else None)
-            self._host_wait, self._gaps, self.timing = 0.0, [], following
+            self._host_wait, self._gaps, self._ready, self.timing = 0.0, [], None, following
 
     def last(self) -> Times:
         """The times of the step before the last; NOT_TIMED if there is none that was timed."""

@@ -70,15 +70,16 @@ def test_a_step_between_those_that_are_not_timed(monkeypatch: pytest.MonkeyPatch
     begun = clock.now
     for following in (False, True, False, False):
         timer.begin(wait=20.0 if timer.timing else 100.0)
+        timer.ready()
         timer.reduced()
         timer.end(stepped=True, following=following)
         clock.now += 10 if timer.timing else 0  # from the step before
-    # the end of the one before, ten seconds, then begin, reduced and end of the timed one
-    assert clock.now - begun == 1 + 10 + 3
-    assert timer.last() == Times(step=2.0, sync=0.0, wait=11.0) and timer.recent == 2.0
+    # the end of the one before, ten seconds, then begin, ready, reduced and end of the timed one
+    assert clock.now - begun == 1 + 10 + 4
+    assert timer.last() == Times(step=3.0, sync=1.0, wait=11.0) and timer.recent == 3.0
     timer.begin(0.0)
     timer.end(stepped=True, following=False)
-    assert timer.last() is NOT_TIMED and timer.recent == 2.0
+    assert timer.last() is NOT_TIMED and timer.recent == 3.0
 
 
 @pytest.mark.parametrize("length", [0.0005, 0.002, 0.013, 0.039, 0.041, 0.5])
