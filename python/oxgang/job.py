@@ -289,7 +289,7 @@ class Job:
         self._closed = True
         if self._agent is not None:
             if self._reporter is not None:
-                self._reporter.report()
+                self._reporter.close()
             left = notice.deadline - time.time() - 1 if notice else FLUSH
             self._agent.close(min(max(left, 0.5), FLUSH))
         self._watch.restore()

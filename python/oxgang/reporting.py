@@ -33,6 +33,7 @@ class Reporter:
         self._batch: Batch | None = None  # of the steps since
         self._seen, self._times = 0, [0.0, 0.0, 0.0]
         self._count = 0
+        self._told = position.step  # of which a report has said
         self.want = Batch()
         self.notice: Notice | None = None  # from an answer
 
@@ -72,14 +73,23 @@ class Reporter:
 
     def report(self, profile: bool = False) -> None:
         """Reports the steps since the last report, if any were measured."""
-        if self._count == 0 or self._batch is None:
-            return
-        step, sync, wait = (t / self._count for t in self._times)
+        if self._count > 0 and self._batch is not None:
+            self._say(self._batch, [t / self._count for t in self._times], profile)
+
+    def close(self) -> None:
+        """Reports what is left, the progress of steps of which none was measured too."""
+        self.report()
+        if self._batch is not None and self._position.step > self._told:
+            self._say(self._batch, [0.0, 0.0, 0.0], profile=False)
+
+    def _say(self, batch: Batch, means: list[float], profile: bool) -> None:
+        step, sync, wait = means
         sqr, var = self._noise.statistics()
         p = self._position
         self._agent.report(Report(
-            0, 0, p.step, float(p.progress), p.epoch, time.monotonic() - self._since, self._batch,
+            0, 0, p.step, float(p.progress), p.epoch, time.monotonic() - self._since, batch,
             step, min(sync, step), wait, sqr, var, profile))
+        self._told = p.step
         self._start()
 
     def _start(self) -> None:

@@ -225,8 +225,8 @@ def test_reports(scheduler, tmp_path):
 
 @pytest.mark.parametrize("world", [1, 2])
 def test_steps_that_are_not_timed_count(scheduler, tmp_path, monkeypatch, world):
-    """After the first, hardly a step is timed: reports and checkpoints have all that were made, with
-    the time of those that were."""
+    """After the first, hardly a step is timed: reports and the last checkpoint have all that were
+    made, with the time of those that were timed."""
     monkeypatch.setattr(timing, "GAP", 0.1)
     s = scheduler()
     values(run(world, _scheduled, str(tmp_path), 80, {}, env=env(s)))
@@ -234,10 +234,10 @@ def test_steps_that_are_not_timed_count(scheduler, tmp_path, monkeypatch, world)
     assert len(reports) >= 2
     last = s.of("/v1/checkpoint")[-1]
     assert (last["step"], last["progress"]) == (320, 4000)
-    assert 320 - 60 <= reports[-1]["step"] <= 320
+    assert reports[-1]["step"] == 320
     for r in reports:  # of an epoch's four batches of 13 samples the last has 11
         assert r["progress"] == 50 * (r["step"] // 4) + 13 * (r["step"] % 4)
-        assert 0 < r["step_time"] < 1 and r["grad_sqr"] >= 0
+    assert all(0 < r["step_time"] < 1 for r in reports[:-1]) and 0 <= reports[-1]["step_time"] < 1
 
 
 def test_profile_ladder(plain, scheduler):
