@@ -223,6 +223,16 @@ def test_reports(scheduler, tmp_path):
     assert (last["step"], last["progress"], last["epoch"]) == (120, 1500, 30)
 
 
+def test_a_step_that_is_not_timed_has_no_marks(plain, monkeypatch):
+    """Without a scheduler the first two steps are timed, and others when GAP has passed."""
+    marks = []
+    monkeypatch.setattr(timing, "GAP", 1e9)
+    monkeypatch.setattr(timing.Marks, "mark", lambda self: marks.append(time.perf_counter()) or marks[-1])
+    losses, _, _ = train(oxgang.init())
+    assert [losses[i] for i in range(8)] == pytest.approx(plain, rel=1e-5)
+    assert len(marks) == 4
+
+
 @pytest.mark.parametrize("world", [1, 2])
 def test_steps_that_are_not_timed_count(scheduler, tmp_path, monkeypatch, world):
     """After the first, hardly a step is timed: reports and the last checkpoint have all that were

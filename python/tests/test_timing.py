@@ -84,7 +84,7 @@ def test_a_step_between_those_that_are_not_timed(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("length", [0.0005, 0.002, 0.013, 0.039, 0.041, 0.5])
 def test_pace(monkeypatch: pytest.MonkeyPatch, length: float) -> None:
-    """Steps are timed every GAP or less often in the mean, all of them where they are longer, and the
+    """Steps are timed every GAP or less often in the mean, all of them where they are half as long again, and the
     mean of what is timed is that of all steps, though each tenth takes four times as long."""
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
