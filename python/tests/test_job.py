@@ -282,6 +282,39 @@ def test_profile_ladder_of_slow_steps(monkeypatch):
     assert [m.batch.local for m in said if m.profile] == [8, 32, 128]
 
 
+def quiet():
+    """A reporter of a job of 128 samples a step, its position, and what it says."""
+    said, position = [], Position()
+    agent = types.SimpleNamespace(report=said.append, welcome=lambda _: None, take_answer=lambda: None)
+    return reporting.Reporter(agent, Plan(Limits(128, 128, 1, 128, adaptive=False)), position, Noise(128)), position, said
+
+
+def test_every_step_is_wanted_on_the_ladder_and_after_a_change():
+    r, _, _ = quiet()
+    for batch in (Batch(128, 0), Batch(64, 1)):
+        wanted = []
+        for _ in range(7):
+            wanted.append(r.hurried)
+            r.observe(Times(step=0.1), batch)
+        assert wanted[1:] == [True] * 4 + [False] * 2
+    assert not r.hurried
+    r.greet(Welcome(Batch(), 1.0, (32,)))
+    assert r.hurried
+
+
+def test_the_last_report_has_steps_that_were_not_timed():
+    r, position, said = quiet()
+    r.close()
+    for position.step in range(1, 6):
+        r.observe(Times(step=0.1), Batch(128, 0))
+    r.report()
+    r.close()
+    position.step, position.progress = 9, 9 * 128.0
+    r.close()
+    assert [(m.step, m.step_time) for m in said] == [(5, pytest.approx(0.1)), (9, 0)]
+    assert said[-1].progress == 1152 and said[-1].batch == Batch(128, 0)
+
+
 def test_adaptive_batches_follow_the_scheduler_between_limits(scheduler):
     s = scheduler(answer={"batch": {"local": 500, "accumulation": 0}, "notice": None})
     options = dict(batch=5, loader={"adaptive": True, "max_batch_size": 20}, local=8, rule="adascale")
