@@ -115,7 +115,8 @@ class Agent:
     def welcome(self, timeout: float) -> Welcome | None:
         """Waits for the answer to hello, at most timeout seconds."""
         with self._changed:
-            self._changed.wait_for(lambda: self._welcome is not None or self.fenced, timeout)
+            if timeout > 0:
+                self._changed.wait_for(lambda: self._welcome is not None or self.fenced, timeout)
             return self._welcome
 
     def take_answer(self) -> Answer | None:

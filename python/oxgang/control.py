@@ -15,8 +15,8 @@ STEP, CHECK = 1.0, 2.0  # kinds of boundary
 
 
 class Row(NamedTuple):
-    """What one rank says. Only rank 0's word counts on fenced, due, local, accumulation
-    and every."""
+    """What one rank says. Only rank 0's word counts on fenced, due, local, accumulation,
+    every and timed."""
 
     kind: float
     notice: float
@@ -25,12 +25,13 @@ class Row(NamedTuple):
     local: float  # batch wanted
     accumulation: float
     every: float  # steps from one measurement of gradients to the next
+    timed: float = 0.0  # the next step is to be timed
     sqr_sum: float = 0.0  # noise.Parts of the last measured step
     inverse_sum: float = 0.0
     parts: float = 0.0
     big_sqr: float = 0.0
     samples: float = 0.0
-    step_time: float = 0.0  # seconds, of timing.LATE steps before: the pass with exchange
+    step_time: float = 0.0  # seconds, of timing.LATE steps before: the pass with exchange; 0: not timed
     sync_time: float = 0.0
     wait_time: float = 0.0
 

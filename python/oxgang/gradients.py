@@ -20,6 +20,7 @@ from .noise import Parts
 SHARE = 0.0025  # of the time of steps, that measuring may take on the host
 MOST_APART = 64  # steps
 FIRST_APART = 8  # steps, at most, until the noise scale is known
+NOTHING = Parts()
 
 
 class Meter:
@@ -118,7 +119,7 @@ class Meter:
     def take(self) -> Parts:
         """Returns the norms of the last measured step, once; waits for the device."""
         if self._pending is None:
-            return Parts()
+            return NOTHING
         (norms, rest), self._pending = self._pending, None
         if not norms:
             return Parts(samples=rest[-1])

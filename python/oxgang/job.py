@@ -18,7 +18,7 @@ from .agent import Agent, poster
 from .batching import Micro, Plan
 from .control import CHECK, STEP, Control, Row
 from .environment import Environment
-from .gradients import Meter
+from .gradients import NOTHING, Meter
 from .loader import Loader, Position
 from .noise import RULES, Noise
 from .notice import EXIT, Watch
@@ -27,7 +27,7 @@ from .reporting import Reporter, cover
 from .rng import RandomState, mix, seed_all
 from .saving import Saver, Store, place
 from .steps import Steps, slowest, wrap
-from .timing import LATE, StepTimer, Times
+from .timing import LATE, NOT_TIMED, Pace, StepTimer
 from .version import CLIENT
 
 log = logging.getLogger("oxgang")
@@ -54,7 +54,7 @@ class Job:
         self._watch.install()
         self._saver = Saver(store, seconds, steps) if store is not None else None
         self._agent = Agent(trainer.poster(env) if env.trainer else poster(env), env.generation) if env.scheduled and env.rank == 0 else None
-        self._timer = StepTimer(self.device)
+        self._timer, self._pace = StepTimer(self.device), Pace()
         self._loader: Loader | None = None
         self._steps: Steps | None = None
         self._meter: Meter | None = None
@@ -62,7 +62,7 @@ class Job:
         self._reporter: Reporter | None = None
         self._scheduler: tuple[Any, str] = (None, "")
         self._restored: tuple[Restored, float] | None = None
-        self._batches: deque[Batch | None] = deque(maxlen=LATE + 1)  # how those of the last steps were cut
+        self._batches: deque[Batch | None] = deque(maxlen=LATE + 1)  # how those of the last steps were cut; None: not as others, or not timed
         self._closed = False
 
     def loader(self, dataset: Any, batch_size: int, *, max_batch_size: int | None = None, local_max: int | None = None,
@@ -192,11 +192,14 @@ class Job:
         due = self._saver is not None and kind == STEP and self._saver.due(self.position.step + 1)
         fenced = self._agent is not None and self._agent.fenced
         times = self._timer.last()
-        measure = self._meter.every(times.step, self._noise.known)
-        row = Row(kind, self._watch.seen(), fenced, due, want.local, want.accumulation, measure)
+        measure = self._meter.every(self._timer.recent, self._noise.known)
+        timed = kind == STEP and self._pace.due(self._reporter is not None and self._reporter.hurried)
+        row = Row(kind, self._watch.seen(), fenced, due, want.local, want.accumulation, measure, timed)
         if kind == CHECK:
             return row
         parts = self._meter.take()
+        if parts is NOTHING and times is NOT_TIMED:
+            return row
         return row._replace(sqr_sum=parts.sqr_sum, inverse_sum=parts.inverse_sum, parts=parts.count,
                             big_sqr=parts.big_sqr, samples=parts.samples,
                             step_time=times.step, sync_time=times.sync, wait_time=times.wait)
@@ -213,24 +216,26 @@ class Job:
         assert self._steps is not None and self._loader is not None
         if rows[0].fenced:
             self._leave_fenced()
+        timed = self._timer.timing
         self._steps.finish(micro, rows)
         self._steps.every = int(rows[0].every)
         scheduler, every = self._scheduler
         if scheduler is not None and every == "step":
             scheduler.step()
-        self._tell(micro, slowest(rows))
+        if self._reporter is not None:
+            self._tell(self._reporter, micro, rows, timed)
         if rows[0].due and not any(r.notice for r in rows):
             self._try_checkpoint()
         self._obey(rows)
 
-    def _tell(self, micro: Micro, before: Times) -> None:
+    def _tell(self, reporter: Reporter, micro: Micro, rows: list[Row], timed: bool) -> None:
         """Reports; times are those of the step LATE steps before, and so is the batch."""
         assert self._loader is not None
         plan, epoch = self._loader.plan, self.position.epoch
-        full = micro.batch == plan.total(epoch)
+        full = timed and micro.batch == plan.total(epoch)
         self._batches.append(plan.used(epoch) if full else None)
-        if self._reporter is not None and before.step > 0:
-            self._reporter.observe(before, self._batches[0])
+        if rows[0].step_time > 0:
+            reporter.observe(slowest(rows), self._batches[0])
 
     def _obey(self, rows: list[Row]) -> None:
         """What all ranks do on what they have agreed on: stop, or follow rank 0's plan."""
@@ -242,6 +247,8 @@ class Job:
             log.warning("oxgang: stopped on notice at step %d", self.position.step)
             self._leave(EXIT)
         plan, epoch = self._loader.plan, self.position.epoch
+        if rows[0].local == plan.wanted.local and rows[0].accumulation == plan.wanted.accumulation:
+            return
         before = (plan.total(epoch), plan.local(epoch))
         plan.wanted = Batch(int(rows[0].local), int(rows[0].accumulation))
         self._loader.replan |= before != (plan.total(epoch), plan.local(epoch))
@@ -282,7 +289,7 @@ class Job:
         self._closed = True
         if self._agent is not None:
             if self._reporter is not None:
-                self._reporter.report()
+                self._reporter.close()
             left = notice.deadline - time.time() - 1 if notice else FLUSH
             self._agent.close(min(max(left, 0.5), FLUSH))
         self._watch.restore()

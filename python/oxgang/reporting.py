@@ -31,8 +31,9 @@ class Reporter:
         self._greeted = False
         self._since = time.monotonic()
         self._batch: Batch | None = None  # of the steps since
-        self._skipped, self._times = 0, [0.0, 0.0, 0.0]
+        self._seen, self._times = 0, [0.0, 0.0, 0.0]
         self._count = 0
+        self._told = position.step  # of which a report has said
         self.want = Batch()
         self.notice: Notice | None = None  # from an answer
 
@@ -46,6 +47,11 @@ class Reporter:
         self._ladder = sorted(welcome.profile)
         self._next()
 
+    @property
+    def hurried(self) -> bool:
+        """Whether every step is to be timed: on the ladder, and after a change."""
+        return bool(self._ladder) or self._seen < WARM_UP + RUNG
+
     def observe(self, times: Times, batch: Batch | None) -> None:
         """Takes the times of one step in, and how its batch was cut; None: not as others,
         the smaller last one of an epoch. Reports if it is time to."""
@@ -53,9 +59,9 @@ class Reporter:
             return
         if batch != self._batch:
             self.report()
-            self._batch, self._skipped = batch, 0
-        if self._skipped < WARM_UP:
-            self._skipped += 1
+            self._batch, self._seen = batch, 0
+        self._seen += 1
+        if self._seen <= WARM_UP:
             self._start()
             return
         self._times = [a + b for a, b in zip(self._times, (times.step, times.sync, times.wait), strict=True)]
@@ -67,14 +73,23 @@ class Reporter:
 
     def report(self, profile: bool = False) -> None:
         """Reports the steps since the last report, if any were measured."""
-        if self._count == 0 or self._batch is None:
-            return
-        step, sync, wait = (t / self._count for t in self._times)
+        if self._count > 0 and self._batch is not None:
+            self._say(self._batch, [t / self._count for t in self._times], profile)
+
+    def close(self) -> None:
+        """Reports what is left, the progress of steps of which none was measured too."""
+        self.report()
+        if self._batch is not None and self._position.step > self._told:
+            self._say(self._batch, [0.0, 0.0, 0.0], profile=False)
+
+    def _say(self, batch: Batch, means: list[float], profile: bool) -> None:
+        step, sync, wait = means
         sqr, var = self._noise.statistics()
         p = self._position
         self._agent.report(Report(
-            0, 0, p.step, float(p.progress), p.epoch, time.monotonic() - self._since, self._batch,
+            0, 0, p.step, float(p.progress), p.epoch, time.monotonic() - self._since, batch,
             step, min(sync, step), wait, sqr, var, profile))
+        self._told = p.step
         self._start()
 
     def _start(self) -> None:

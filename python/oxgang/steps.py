@@ -60,7 +60,7 @@ class Steps:
             self._meter.start(self._loader.position.step % self.every == 0, micro)
         self._timer.begin(self._loader.wait)
         self._in_pass, self._backwards = True, 0
-        quiet = isinstance(self.model, DDP) and not micro.last
+        quiet = not micro.last and isinstance(self.model, DDP)
         try:
             with self.model.no_sync() if quiet else nullcontext():  # type: ignore[operator]
                 yield micro
@@ -89,15 +89,17 @@ class Steps:
 
     def finish(self, micro: Micro, rows: list[Row]) -> None:
         """The optimiser's step, after the last pass; moves the position."""
-        self._noise.observe(together(rows))
+        if any(r.parts for r in rows):
+            self._noise.observe(together(rows))
         self._meter.finish(micro)
         plan, p = self._loader.plan, self._loader.position
         batch = plan.total(p.epoch)
-        self._apply(factor(self._rule, batch / plan.limits.init, self._noise.gain(batch)))
+        scale = batch / plan.limits.init
+        self._apply(factor(self._rule, scale, self._noise.gain(batch)) if scale != 1 else 1.0)
         self._optimizer.zero_grad(set_to_none=True)
         p.progress += micro.batch * efficiency(plan, self._noise, batch)
         p.step, p.sample = p.step + 1, micro.batch_stop
-        self._timer.end(stepped=True)
+        self._timer.end(stepped=True, following=bool(rows[0].timed))
 
     def _apply(self, rate: float) -> None:
         """Steps at rate times the learning rates, and leaves these as they were."""

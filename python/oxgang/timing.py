@@ -1,5 +1,8 @@
 """How long passes take, the gradient exchange in them, and the wait for data.
 
+Timing a step takes the host a fixed time, on a GPU about 0.2 ms. So steps of less than GAP
+are not all timed, but some of them, on all ranks the same: `Pace` says which.
+
 On a GPU the host runs ahead, so marks are CUDA events, read when another step has been
 queued behind them: read earlier, they would hold the host back until the GPU has nothing to
 do. On a CPU they are readings of the clock. The exchange is measured by what of it is not hidden: from the
@@ -9,6 +12,7 @@ others there, so of all ranks the one with the shortest exchange is believed.
 
 from __future__ import annotations
 
+import random
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -17,6 +21,7 @@ from typing import Any
 import torch
 
 LATE = 2  # steps, from the end of a step to the reading of its times
+GAP = 0.04  # seconds, in the mean, from one timed step to the next, if steps are shorter
 
 
 class Marks:
@@ -49,6 +54,26 @@ class Times:
     wait: float = 0.0
 
 
+NOT_TIMED = Times()
+
+
+class Pace:
+    """Says which steps to time. The gap varies by chance, so that steps which are slow at
+    regular intervals are timed as often as they occur."""
+
+    def __init__(self) -> None:
+        self._chance = random.Random(0)
+        self._due = 0.0
+
+    def due(self, hurried: bool) -> bool:
+        """Whether to time the next step: GAP has passed, or every step is wanted."""
+        now = time.monotonic()
+        if now < self._due and not hurried:
+            return False
+        self._due = now + GAP * self._chance.uniform(0.5, 1.5)
+        return True
+
+
 class StepTimer:
     """Times the passes of a step; `last` gives the times of the one LATE steps before."""
 
@@ -60,10 +85,14 @@ class StepTimer:
         self._end: Any = None
         self._gaps: list[tuple[Any, Any]] = []  # ends and beginnings of passes
         self._host_wait = 0.0
-        self._done: deque[tuple[Any, ...]] = deque(maxlen=LATE)
+        self._done: deque[tuple[Any, ...] | None] = deque(maxlen=LATE)  # None: not timed
+        self.timing = True  # the step under way, or that is to begin
+        self.recent = 0.0  # seconds of the step that was read last
 
     def begin(self, wait: float) -> None:
         """A pass begins, after wait seconds for its data."""
+        if not self.timing:
+            return
         self._begin, self._ready, self._reduced = self._marks.mark(), None, None
         self._host_wait += wait
         if self._end is not None:
@@ -71,25 +100,31 @@ class StepTimer:
 
     def ready(self) -> None:
         """The last gradient of this rank is there; the rest is exchange."""
-        self._ready = self._marks.mark()
+        if self.timing:
+            self._ready = self._marks.mark()
 
     def reduced(self) -> None:
-        """Backward is over."""
-        self._reduced = self._marks.mark()
+        """Backward is over; of no interest where nothing was exchanged."""
+        if self._ready is not None:
+            self._reduced = self._marks.mark()
 
-    def end(self, stepped: bool) -> None:
-        """A pass, with the optimiser's part if it stepped, is over."""
-        self._end = self._marks.mark()
+    def end(self, stepped: bool, following: bool = True) -> None:
+        """A pass, with the optimiser's part if it stepped, is over. following: the next step
+        is to be timed, for which the end of this one is needed too."""
+        if self.timing or (stepped and following):
+            self._end = self._marks.mark()
         if stepped:
-            self._done.append((self._begin, self._ready, self._reduced, self._end, self._host_wait, self._gaps))
-            self._host_wait, self._gaps = 0.0, []
+            times = (self._begin, self._ready, self._reduced, self._end, self._host_wait, self._gaps)
+            self._done.append(times if self.timing else None)
+            self._host_wait, self._gaps, self._ready, self.timing = 0.0, [], None, following
 
     def last(self) -> Times:
-        """The times of the step before the last; zeros while there is none."""
-        if len(self._done) < LATE:
-            return Times()
-        begin, ready, reduced, end, host_wait, gaps = self._done[0]
+        """The times of the step before the last; NOT_TIMED if there is none that was timed."""
+        if len(self._done) < LATE or (done := self._done[0]) is None:
+            return NOT_TIMED
+        begin, ready, reduced, end, host_wait, gaps = done
         seconds = self._marks.seconds
         sync = seconds(ready, reduced) if ready is not None and reduced is not None else 0.0
         idle = sum(seconds(a, b) for a, b in gaps) if gaps else host_wait
-        return Times(seconds(begin, end), max(sync, 0.0), min(host_wait, max(idle, 0.0)))
+        self.recent = seconds(begin, end)
+        return Times(self.recent, max(sync, 0.0), min(host_wait, max(idle, 0.0)))

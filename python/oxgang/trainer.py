@@ -44,9 +44,10 @@ def poster(env: Environment) -> agent.Post:
 
 def status(report: dict[str, Any], samples: float) -> dict[str, Any]:
     """Returns the status that a report comes to, of a job of so many samples."""
+    names = ["step", "epoch", "progress"] + ["step_time"] * (report["step_time"] > 0)  # 0: not measured
     s: dict[str, Any] = {
         "lastUpdatedTime": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "metrics": [{"name": n, "value": repr(report[n])} for n in ("step", "epoch", "progress", "step_time")],
+        "metrics": [{"name": n, "value": repr(report[n])} for n in names],
     }
     if samples > 0:
         s["progressPercentage"] = min(100, math.floor(100 * report["progress"] / samples))

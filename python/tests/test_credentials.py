@@ -121,8 +121,9 @@ def test_trainer_gets_a_status(monkeypatch):
     path, body = sent[1]
     assert path == "/ns/job/status" and body["trainerStatus"]["progressPercentage"] == 25
     assert {"name": "step", "value": "5"} in body["trainerStatus"]["metrics"]
-    post("/v1/report", report.replace(b"250.0", b"5000.0"))
+    post("/v1/report", report.replace(b"250.0", b"5000.0").replace(b"0.1", b"0.0"))
     assert sent[2][1]["trainerStatus"]["progressPercentage"] == 100
+    assert [{m["name"] for m in sent[i][1]["trainerStatus"]["metrics"]} for i in (1, 2)] == [{"step", "epoch", "progress", "step_time"}, {"step", "epoch", "progress"}]
     assert post("/v1/checkpoint", b"{}") == (200, 0.0, b"{}") and len(sent) == 3
     code = 409  # a conflict there is no other generation
     assert post("/v1/report", report)[0] == 503

@@ -10,7 +10,7 @@ from conftest import Fake, run, values
 from torch.utils.data import TensorDataset
 
 import oxgang
-from oxgang import reporting
+from oxgang import reporting, timing
 from oxgang._checkpoint.error import CheckpointError, Fenced
 from oxgang.batching import Plan
 from oxgang.loader import Position
@@ -223,6 +223,33 @@ def test_reports(scheduler, tmp_path):
     assert (last["step"], last["progress"], last["epoch"]) == (120, 1500, 30)
 
 
+def test_a_step_that_is_not_timed_has_no_marks(plain, monkeypatch):
+    """Without a scheduler the first two steps are timed, and others when GAP has passed."""
+    marks = []
+    monkeypatch.setattr(timing, "GAP", 1e9)
+    monkeypatch.setattr(timing.Marks, "mark", lambda self: marks.append(time.perf_counter()) or marks[-1])
+    losses, _, _ = train(oxgang.init())
+    assert [losses[i] for i in range(8)] == pytest.approx(plain, rel=1e-5)
+    assert len(marks) == 4
+
+
+@pytest.mark.parametrize("world", [1, 2])
+def test_steps_that_are_not_timed_count(scheduler, tmp_path, monkeypatch, world):
+    """After the first, hardly a step is timed: reports and the last checkpoint have all that were
+    made, with the time of those that were timed."""
+    monkeypatch.setattr(timing, "GAP", 0.1)
+    s = scheduler()
+    values(run(world, _scheduled, str(tmp_path), 80, {}, env=env(s)))
+    reports = s.of("/v1/report")
+    assert len(reports) >= 2
+    last = s.of("/v1/checkpoint")[-1]
+    assert (last["step"], last["progress"]) == (320, 4000)
+    assert reports[-1]["step"] == 320
+    for r in reports:  # of an epoch's four batches of 13 samples the last has 11
+        assert r["progress"] == 50 * (r["step"] // 4) + 13 * (r["step"] % 4)
+    assert all(0 < r["step_time"] < 1 for r in reports[:-1]) and 0 <= reports[-1]["step_time"] < 1
+
+
 def test_profile_ladder(plain, scheduler):
     """Each local size that cuts the fixed batch in another way is measured, and then the
     scheduler's choice obeyed, without a change of losses."""
@@ -253,6 +280,39 @@ def test_profile_ladder_of_slow_steps(monkeypatch):
         clock[0] += 2.0
         r.observe(Times(step=0.1), r.want)
     assert [m.batch.local for m in said if m.profile] == [8, 32, 128]
+
+
+def quiet():
+    """A reporter of a job of 128 samples a step, its position, and what it says."""
+    said, position = [], Position()
+    agent = types.SimpleNamespace(report=said.append, welcome=lambda _: None, take_answer=lambda: None)
+    return reporting.Reporter(agent, Plan(Limits(128, 128, 1, 128, adaptive=False)), position, Noise(128)), position, said
+
+
+def test_every_step_is_wanted_on_the_ladder_and_after_a_change():
+    r, _, _ = quiet()
+    for batch in (Batch(128, 0), Batch(64, 1)):
+        wanted = []
+        for _ in range(7):
+            wanted.append(r.hurried)
+            r.observe(Times(step=0.1), batch)
+        assert wanted[1:] == [True] * 4 + [False] * 2
+    assert not r.hurried
+    r.greet(Welcome(Batch(), 1.0, (32,)))
+    assert r.hurried
+
+
+def test_the_last_report_has_steps_that_were_not_timed():
+    r, position, said = quiet()
+    r.close()
+    for position.step in range(1, 6):
+        r.observe(Times(step=0.1), Batch(128, 0))
+    r.report()
+    r.close()
+    position.step, position.progress = 9, 9 * 128.0
+    r.close()
+    assert [(m.step, m.step_time) for m in said] == [(5, pytest.approx(0.1)), (9, 0)]
+    assert said[-1].progress == 1152 and said[-1].batch == Batch(128, 0)
 
 
 def test_adaptive_batches_follow_the_scheduler_between_limits(scheduler):

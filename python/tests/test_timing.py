@@ -1,12 +1,14 @@
-"""Times of steps are read late enough that a GPU has something to do meanwhile."""
+"""Times of steps are read late enough that a GPU has something to do meanwhile, and not of all short ones."""
 
 from __future__ import annotations
 
+import statistics
+import time
 from typing import Any
 
 import pytest
 import torch
-from oxgang.timing import StepTimer, Times
+from oxgang.timing import GAP, NOT_TIMED, Pace, StepTimer, Times
 
 
 class Queue:
@@ -41,3 +43,61 @@ def test_reads_no_step_behind_which_nothing_is_queued(monkeypatch: pytest.Monkey
         queue.begun = begun + 1  # of the next step nothing is queued yet when its row is sent
     assert [t.step for t in seen] == [0, 0, 1, 1]
     assert seen[0] == Times()
+
+
+class Clock:
+    """A clock that each reading moves on by a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def mark(self) -> float:
+        """Return the time, which passes."""
+        self.now += 1.0
+        return self.now
+
+    def seconds(self, start: float, end: float) -> float:
+        """Return the time between marks."""
+        return end - start
+
+
+def test_a_step_between_those_that_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs the only marks, and its times are its own: neither the wait nor the gap of those before it counts."""
+    timer = StepTimer(torch.device("cpu"))
+    clock: Any = Clock()
+    monkeypatch.setattr(timer, "_marks", clock)
+    timer.end(stepped=True, following=False)
+    begun = clock.now
+    for following in (False, True, False, False):
+        timer.begin(wait=20.0 if timer.timing else 100.0)
+        timer.ready()
+        timer.reduced()
+        timer.end(stepped=True, following=following)
+        clock.now += 10 if timer.timing else 0  # from the step before
+    # the end of the one before, ten seconds, then begin, ready, reduced and end of the timed one
+    assert clock.now - begun == 1 + 10 + 4
+    assert timer.last() == Times(step=3.0, sync=1.0, wait=11.0) and timer.recent == 3.0
+    timer.begin(0.0)
+    timer.end(stepped=True, following=False)
+    assert timer.last() is NOT_TIMED and timer.recent == 3.0
+
+
+@pytest.mark.parametrize("length", [0.0005, 0.002, 0.013, 0.039, 0.041, 0.5])
+def test_pace(monkeypatch: pytest.MonkeyPatch, length: float) -> None:
+    """Steps are timed every GAP or less often in the mean, all of them where they are half as long again, and the
+    mean of what is timed is that of all steps, though each tenth takes four times as long."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    pace, timed, timing, count = Pace(), [], True, 40000
+    for i in range(count):
+        took = length * (4 if i % 10 == 0 else 1)
+        timing, before = pace.due(hurried=False), timing  # it is said during a step of the next one
+        timed += [took] if before else []
+        now[0] += took
+    total = now[0] - 1000.0
+    if length > 1.5 * GAP:
+        assert len(timed) == count
+    assert len(timed) <= total / GAP + 1 or length > 0.5 * GAP
+    assert len(timed) >= 0.4 * min(count, total / GAP)
+    assert statistics.mean(timed) == pytest.approx(total / count, rel=0.1)
+    assert pace.due(hurried=True) and pace.due(hurried=True)
