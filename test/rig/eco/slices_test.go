@@ -57,7 +57,10 @@ func (s *served) charges(queue, used, borrowed string) {
 			return err
 		}
 		b, err := get(s.Context(), s.Cluster, "clusterqueue/"+queue, path+".borrowed")
-		if err == nil && (u != used || b != borrowed && !(borrowed == "" && b == "0")) {
+		if b == "0" {
+			b = ""
+		}
+		if err == nil && (u != used || b != borrowed) {
 			err = fmt.Errorf("%s, borrowed %q", u, b)
 		}
 		return err
