@@ -108,7 +108,7 @@ var rooms = []room{
 	{"live/kube/pods", 6},
 	{"live/slurm/token", 6},
 	{"live/kube/question", 6}, // words that the scheduler and who asks it share
-	{"policy/synergy", 6}, // these two stand on the queue
+	{"policy/synergy", 6},     // these two stand on the queue
 	{"policy/fallback", 6},
 	{"policy/oxgang", 6}, // stands on boa
 	{"budget", 6},
