@@ -54,7 +54,8 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 	return d.Ask(ctx, q)
 }
 
-// Answer answers the questions of a ConfigMap one after another, until its watch ends. It returns an error if it cannot be watched.
+// Answer answers the questions of a ConfigMap one after another, until its watch ends or an answer could not be written. It returns an
+// error if the ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + question.Map})
 	if err != nil {
@@ -78,7 +79,7 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 				continue
 			}
 			if err := reply(ctx, maps, &asked, answer); err != nil {
-				return err
+				return nil // the next watch shows the question again
 			}
 		}
 	}

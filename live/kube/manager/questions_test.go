@@ -9,8 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/question"
@@ -70,6 +73,30 @@ func TestAnswer(t *testing.T) {
 	}
 	cancel()
 	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// An answer that cannot be written once is no reason to answer nobody for ten minutes.
+func TestAnswer_that_cannot_be_written(t *testing.T) {
+	all := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "oxgang-system", Name: question.Map}})
+	maps := all.CoreV1().ConfigMaps("oxgang-system")
+	patch, err := question.Patch(question.RequestKey, question.Request{ID: "1", Queue: "q", Question: json.RawMessage(`{"Cancel": "u"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := watch.NewFake()
+	all.PrependWatchReactor("configmaps", clienttesting.DefaultWatchReactor(shown, nil))
+	all.PrependReactor("patch", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the API server is away")
+	})
+	var m struct{ Data map[string]string }
+	if err := json.Unmarshal(patch, &m); err != nil {
+		t.Fatal(err)
+	}
+	go shown.Modify(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: question.Map}, Data: m.Data})
+	answer := func(context.Context, string, whatif.Question) (*whatif.Answer, error) { return &whatif.Answer{}, nil }
+	if err := Answer(t.Context(), maps, answer); err != nil {
 		t.Error(err)
 	}
 }
