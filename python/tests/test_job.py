@@ -224,9 +224,10 @@ def test_reports(scheduler, tmp_path):
 
 
 def test_a_step_that_is_not_timed_has_no_marks(plain, monkeypatch):
-    """Without a scheduler the first two steps are timed, and others when GAP has passed."""
+    """The first two steps are timed here, and others when a GAP of many has passed."""
     marks = []
     monkeypatch.setattr(timing, "GAP", 1e9)
+    monkeypatch.setattr(timing, "ENOUGH", 1)
     monkeypatch.setattr(timing.Marks, "mark", lambda self: marks.append(time.perf_counter()) or marks[-1])
     losses, _, _ = train(oxgang.init())
     assert [losses[i] for i in range(8)] == pytest.approx(plain, rel=1e-5)
@@ -235,9 +236,10 @@ def test_a_step_that_is_not_timed_has_no_marks(plain, monkeypatch):
 
 @pytest.mark.parametrize("world", [1, 2])
 def test_steps_that_are_not_timed_count(scheduler, tmp_path, monkeypatch, world):
-    """After the first, hardly a step is timed: reports and the last checkpoint have all that were
+    """After the first two, hardly a step is timed: reports and the last checkpoint have all that were
     made, with the time of those that were timed."""
     monkeypatch.setattr(timing, "GAP", 0.1)
+    monkeypatch.setattr(timing, "ENOUGH", 2)
     s = scheduler()
     values(run(world, _scheduled, str(tmp_path), 80, {}, env=env(s)))
     reports = s.of("/v1/report")
@@ -287,19 +289,6 @@ def quiet():
     said, position = [], Position()
     agent = types.SimpleNamespace(report=said.append, welcome=lambda _: None, take_answer=lambda: None)
     return reporting.Reporter(agent, Plan(Limits(128, 128, 1, 128, adaptive=False)), position, Noise(128)), position, said
-
-
-def test_every_step_is_wanted_on_the_ladder_and_after_a_change():
-    r, _, _ = quiet()
-    for batch in (Batch(128, 0), Batch(64, 1)):
-        wanted = []
-        for _ in range(7):
-            wanted.append(r.hurried)
-            r.observe(Times(step=0.1), batch)
-        assert wanted[1:] == [True] * 4 + [False] * 2
-    assert not r.hurried
-    r.greet(Welcome(Batch(), 1.0, (32,)))
-    assert r.hurried
 
 
 def test_the_last_report_has_steps_that_were_not_timed():
