@@ -13,6 +13,7 @@ import oxgang
 from oxgang import reporting, timing
 from oxgang._checkpoint.error import CheckpointError, Fenced
 from oxgang.batching import Plan
+from oxgang.control import STEP, Row
 from oxgang.loader import Position
 from oxgang.noise import Noise
 from oxgang.protocol import Batch, Limits, Welcome
@@ -223,16 +224,23 @@ def test_reports(scheduler, tmp_path):
     assert (last["step"], last["progress"], last["epoch"]) == (120, 1500, 30)
 
 
-def test_a_step_that_is_not_timed_has_no_marks(plain, monkeypatch):
-    """The first three steps are timed here, and others when a GAP of many has passed."""
+@pytest.mark.parametrize("change, want", [(False, 6), (True, 6 + 1 + 2 * 6)])
+def test_a_step_that_is_not_timed_has_no_marks(plain, monkeypatch, change, want):
+    """The first three steps are timed here, two after another cut of the batch, into three passes, and
+    others when a GAP of many has passed."""
+
+    def each(job):
+        if change and job.position.step == 3 and job._loader.plan.wanted == Batch():
+            job._obey([Row(STEP, 0, 0, 0, 5, 2, 0)])
+
     marks = []
     monkeypatch.setattr(timing, "GAP", 1e9)
     monkeypatch.setattr(timing, "ENOUGH", 1)
     monkeypatch.setattr(timing, "LONGEST", 1e9)
     monkeypatch.setattr(timing.Marks, "mark", lambda self: marks.append(time.perf_counter()) or marks[-1])
-    losses, _, _ = train(oxgang.init())
+    losses, _, _ = train(oxgang.init(), each=each)
     assert [losses[i] for i in range(8)] == pytest.approx(plain, rel=1e-5)
-    assert len(marks) == 6
+    assert len(marks) == want
 
 
 @pytest.mark.parametrize("world", [1, 2])

@@ -113,7 +113,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize("kind", ["regular", "bursts"])
-@pytest.mark.parametrize("length", [0.0005, 0.002, 0.013])
+@pytest.mark.parametrize("length", [0.0005, GAP / 26, 0.002, 0.013])  # GAP / 26: each tenth, and about each twentieth timed
 def test_pace_of_short_steps(clock: list[float], kind: str, length: float) -> None:
     """About one in GAP seconds is timed, and the mean of those is that of all steps."""
     of = lengths(kind, length, 200000)
