@@ -167,7 +167,7 @@ class Repeated(torch.utils.data.Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
 def steps(of: Subject, size: int, count: int) -> Iterator[tuple[float, float]]:
     """Train with the client, and yield of each step the time that it says, and that of a clock."""
-    timing.GAP = 0.0  # every step is timed
+    timing.GAP = 0.0  # so every step is timed
     job = oxgang.init()
     loader = job.loader(Repeated(of, size * count), size, shuffle=False, num_workers=0)
     model, _ = job.train(of.model, torch.optim.AdamW(of.model.parameters(), lr=1e-5))

@@ -7,8 +7,8 @@ are several ranks; the client reports to nobody, through a socket that refuses.
 Where there is a GPU both are on it, and are waited for at the end of each block.
 Prints medians over pairs of neighbouring blocks, of the clock and of the CPU time of
 rank 0 (all its threads), which other work on the machine disturbs less.
-The client times steps by the clock, which goes on in the blocks without it: in blocks of 5 short
-steps twice as many of its steps are timed as in training; in blocks of 50 hardly more.
+How many steps the client times goes by the clock, which goes on in the blocks without it: of short
+steps it times twice as many as in training. Its first steps, which it times all, do not count.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import torch.multiprocessing as mp  # noqa: E402
 from torch.nn.functional import mse_loss  # noqa: E402
 
 import oxgang  # noqa: E402
+from oxgang import timing  # noqa: E402
 
 BATCH = 128
 CUDA = torch.cuda.is_available()
@@ -62,7 +63,8 @@ def worker(rank: int, args: argparse.Namespace) -> None:
     without = plain(args, rank)
     wall: list[tuple[float, float]] = []
     cpu: list[tuple[float, float]] = []
-    for block in range(args.blocks + 2):
+    first = 2 + 2 * timing.ENOUGH // args.steps
+    for block in range(args.blocks + first):
         times, busy = [0.0, 0.0], [0.0, 0.0]
         for which in ((0, 1) if block % 2 else (1, 0)):
             began, cpu_began = time.perf_counter(), time.process_time()
@@ -74,7 +76,7 @@ def worker(rank: int, args: argparse.Namespace) -> None:
                 dist.barrier()
             times[which] = (time.perf_counter() - began) / args.steps
             busy[which] = (time.process_time() - cpu_began) / args.steps
-        if block >= 2:
+        if block >= first:
             wall.append((times[0], times[1]))
             cpu.append((busy[0], busy[1]))
     if rank == 0:

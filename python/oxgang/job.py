@@ -193,7 +193,7 @@ class Job:
         fenced = self._agent is not None and self._agent.fenced
         times = self._timer.last()
         measure = self._meter.every(self._timer.recent, self._noise.known)
-        timed = kind == STEP and self._pace.due(self._reporter is not None and self._reporter.hurried)
+        timed = kind == STEP and self._pace.due()
         row = Row(kind, self._watch.seen(), fenced, due, want.local, want.accumulation, measure, timed)
         if kind == CHECK:
             return row
@@ -251,7 +251,9 @@ class Job:
             return
         before = (plan.total(epoch), plan.local(epoch))
         plan.wanted = Batch(int(rows[0].local), int(rows[0].accumulation))
-        self._loader.replan |= before != (plan.total(epoch), plan.local(epoch))
+        if before != (plan.total(epoch), plan.local(epoch)):
+            self._loader.replan = True
+            self._pace.restart()
 
     def _try_checkpoint(self) -> None:
         """Saves; collective. If that fails, training goes on, and it is tried again later."""

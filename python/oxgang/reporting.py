@@ -31,7 +31,7 @@ class Reporter:
         self._greeted = False
         self._since = time.monotonic()
         self._batch: Batch | None = None  # of the steps since
-        self._seen, self._times = 0, [0.0, 0.0, 0.0]
+        self._skipped, self._times = 0, [0.0, 0.0, 0.0]
         self._count = 0
         self._told = position.step  # of which a report has said
         self.want = Batch()
@@ -47,11 +47,6 @@ class Reporter:
         self._ladder = sorted(welcome.profile)
         self._next()
 
-    @property
-    def hurried(self) -> bool:
-        """Whether every step is to be timed: on the ladder, and after a change."""
-        return bool(self._ladder) or self._seen < WARM_UP + RUNG
-
     def observe(self, times: Times, batch: Batch | None) -> None:
         """Takes the times of one step in, and how its batch was cut; None: not as others,
         the smaller last one of an epoch. Reports if it is time to."""
@@ -59,9 +54,9 @@ class Reporter:
             return
         if batch != self._batch:
             self.report()
-            self._batch, self._seen = batch, 0
-        self._seen += 1
-        if self._seen <= WARM_UP:
+            self._batch, self._skipped = batch, 0
+        if self._skipped < WARM_UP:
+            self._skipped += 1
             self._start()
             return
         self._times = [a + b for a, b in zip(self._times, (times.step, times.sync, times.wait), strict=True)]

@@ -22,6 +22,8 @@ import torch
 
 LATE = 2  # steps, from the end of a step to the reading of its times
 GAP = 0.04  # seconds, in the mean, from one timed step to the next, if steps are shorter
+LONGEST = 1.0  # seconds, at most, if steps get longer
+ENOUGH = 32  # timed steps, after which it is said anew how many steps are a GAP
 
 
 class Marks:
@@ -58,19 +60,33 @@ NOT_TIMED = Times()
 
 
 class Pace:
-    """Says which steps to time. The gap varies by chance, so that steps which are slow at
-    regular intervals are timed as often as they occur."""
+    """Says which steps to time: the first, and then one in so many that they are GAP apart in
+    the mean. It goes by steps, not by the clock, which would choose more of the slow ones, and
+    by chance, so that steps which are slow at regular intervals are timed as often as they occur."""
 
     def __init__(self) -> None:
         self._chance = random.Random(0)
-        self._due = 0.0
+        self.restart()
 
-    def due(self, hurried: bool) -> bool:
-        """Whether to time the next step: GAP has passed, or every step is wanted."""
+    def restart(self) -> None:
+        """Every step is to be timed for a while: they may take another time than before."""
+        self._apart, self._left, self._latest = 1.0, 0, 0.0  # steps, steps, seconds
+        self._since, self._steps, self._timed = time.monotonic(), -1, 0  # the first call begins a step, and ends none
+
+    def due(self) -> bool:
+        """Whether to time the next step. To be called once in each."""
         now = time.monotonic()
-        if now < self._due and not hurried:
+        self._steps += 1
+        self._left -= 1
+        if self._left > 0 and now < self._latest:
             return False
-        self._due = now + GAP * self._chance.uniform(0.5, 1.5)
+        self._timed += 1
+        if self._timed == ENOUGH:
+            self._apart = max(1.0, GAP * self._steps / max(now - self._since, 1e-9))
+            self._since, self._steps, self._timed = now, 0, 0
+        left = 1 + (self._apart - 1) * self._chance.uniform(0.5, 1.5)
+        self._left = int(left + self._chance.random())
+        self._latest = now + LONGEST
         return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from typing import Any
@@ -82,22 +83,53 @@ def test_a_step_between_those_that_are_not_timed(monkeypatch: pytest.MonkeyPatch
     assert timer.last() is NOT_TIMED and timer.recent == 3.0
 
 
-@pytest.mark.parametrize("length", [0.0005, 0.002, 0.013, 0.039, 0.041, 0.5])
-def test_pace(monkeypatch: pytest.MonkeyPatch, length: float) -> None:
-    """Steps are timed every GAP or less often in the mean, all of them where they are half as long again, and the
-    mean of what is timed is that of all steps, though each tenth takes four times as long."""
+def timed_steps(pace: Pace, clock: list[float], lengths: list[float]) -> list[float]:
+    """Return the times of those of some steps that are timed; it is said in the one before."""
+    timed, timing = [], False
+    for length in lengths:
+        timing, was = pace.due(), timing
+        timed += [length] if was else []
+        clock[0] += length
+    return timed
+
+
+def lengths(kind: str, length: float, count: int) -> list[float]:
+    """Return times of steps: each tenth four times as long, or bursts of slow ones by chance."""
+    if kind == "regular":
+        return [length * (4 if i % 10 == 0 else 1) for i in range(count)]
+    chance, slow, all_ = random.Random(1), False, []
+    for _ in range(count):
+        slow = chance.random() < (0.95 if slow else 0.005)
+        all_.append(length * (10 if slow else 1))
+    return all_
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that stands still."""
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    pace, timed, timing, count = Pace(), [], True, 40000
-    for i in range(count):
-        took = length * (4 if i % 10 == 0 else 1)
-        timing, before = pace.due(hurried=False), timing  # it is said during a step of the next one
-        timed += [took] if before else []
-        now[0] += took
-    total = now[0] - 1000.0
-    if length > 1.5 * GAP:
-        assert len(timed) == count
-    assert len(timed) <= total / GAP + 1 or length > 0.5 * GAP
-    assert len(timed) >= 0.4 * min(count, total / GAP)
-    assert statistics.mean(timed) == pytest.approx(total / count, rel=0.1)
-    assert pace.due(hurried=True) and pace.due(hurried=True)
+    return now
+
+
+@pytest.mark.parametrize("kind", ["regular", "bursts"])
+@pytest.mark.parametrize("length", [0.0005, GAP / 26, 0.002, 0.013])  # GAP / 26: each tenth, and about each twentieth timed
+def test_pace_of_short_steps(clock: list[float], kind: str, length: float) -> None:
+    """About one in GAP seconds is timed, and the mean of those is that of all steps."""
+    of = lengths(kind, length, 200000)
+    timed = timed_steps(Pace(), clock, of)
+    assert 0.5 < len(timed) / (sum(of) / GAP) < 1.1
+    assert statistics.mean(timed) == pytest.approx(statistics.mean(of), rel=0.1)
+
+
+def test_pace_of_long_steps_and_changes(clock: list[float]) -> None:
+    """Steps of GAP and more are all timed; where steps get longer, the next after LONGEST is; and after
+    a restart all are."""
+    assert len(timed_steps(Pace(), clock, [GAP] * 500)) == 499
+    pace = Pace()
+    timed_steps(pace, clock, [0.0001] * 20000)
+    assert len(timed_steps(pace, clock, [0.0001] * 4000)) < 30
+    assert len(timed_steps(pace, clock, [0.6] * 21)) >= 9
+    timed_steps(pace, clock, [0.0001] * 200000)
+    pace.restart()
+    assert len(timed_steps(pace, clock, [0.0001] * 21)) == 20
