@@ -24,12 +24,14 @@ import (
 // keeper is the Deployment of config/samples/queue-autoscaled.yaml, whose pods keep a node each.
 var keeper = client.ObjectKey{Namespace: "oxgang-system", Name: "a100-spot"}
 
-// TestKarpenter: Karpenter brings nodes for what is planned, from none on, and takes away those that nothing is planned on. No job
-// that runs is stopped for a node that is on its way, or for one that goes. The chart, and the objects of the sample, are as they come.
+// TestKarpenter: Karpenter brings nodes for what is planned, from none on, and takes away those that nothing is planned on. A job gives
+// way when its node is drained, and runs on the next. None that runs is stopped for a node that is on its way, or for another that goes.
+// The chart, and the objects of the sample, are as they come.
 func TestKarpenter(t *testing.T) {
 	s := grown(t, "WhenEmptyOrUnderutilized")
 	s.create(e2e.Job("one", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	t.Logf("from none: one runs %v after it came, %v after its node was ready", s.runs("one", 1, 8), s.afterReady("one"))
+	t.Logf("it runs on another node %v after its own was deleted", s.drained("one"))
 	s.create(e2e.Job("two", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	t.Logf("two runs on two nodes after %v, %v after the last was ready", s.runs("two", 2, 8), s.afterReady("two"))
 	s.has(3)
@@ -41,6 +43,7 @@ func TestKarpenter(t *testing.T) {
 	if after := s.ids("two"); after != before {
 		t.Errorf("pods of two are %s, want those that ran before: %s", after, before)
 	}
+	apply(t, s.Cluster, "nodepool.yaml", "", "POLICY", "WhenEmpty")
 	s.finish("two")
 	s.finish("three")
 	t.Logf("no node is left %v after the last job", s.has(0))
@@ -110,6 +113,23 @@ func (s *served) finish(job string) {
 	if err != nil {
 		s.Fatal(err)
 	}
+}
+
+// drained deletes the node of a job of one worker, which Karpenter keeps until the job has gone, and waits until that runs on another.
+func (s *served) drained(job string) time.Duration {
+	s.Helper()
+	all, err := s.workers(job)
+	if err != nil || len(all) != 1 {
+		s.Fatalf("%d workers, error %v, want one", len(all), err)
+	}
+	s.remove("node/" + all[0].Spec.NodeName)
+	return e2e.Until(s.Context(), s, patience, job+" runs on another node", func() error {
+		now, err := s.workers(job)
+		if err == nil && (len(now) != 1 || now[0].Spec.NodeName == all[0].Spec.NodeName || now[0].Status.Phase != corev1.PodRunning) {
+			err = errors.New(s.ids(job))
+		}
+		return err
+	})
 }
 
 // has waits until there are so many nodes of Karpenter, of which each has a pod that keeps it, and as many are asked for.
