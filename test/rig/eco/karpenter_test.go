@@ -3,6 +3,7 @@ package eco
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -25,33 +26,40 @@ import (
 var keeper = client.ObjectKey{Namespace: "oxgang-system", Name: "a100-spot"}
 
 // TestKarpenter: Karpenter brings nodes for what is planned, from none on, and takes away those that nothing is planned on. A job gives
-// way when its node is drained, and runs on the next. None that runs is stopped for a node that is on its way, or for another that goes.
-// The chart, and the objects of the sample, are as they come.
+// way when its node is drained, and runs on the next. None is stopped for another node that goes, nor, where it says that it is not to
+// be preempted, for a job whose node is on its way: else the policy may. The chart, and the objects of the sample, are as they come.
 func TestKarpenter(t *testing.T) {
-	s := grown(t, "WhenEmptyOrUnderutilized")
+	s := grown(t)
 	s.create(e2e.Job("one", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	t.Logf("from none: one runs %v after it came, %v after its node was ready", s.runs("one", 1, 8), s.afterReady("one"))
 	t.Logf("it runs on another node %v after its own was deleted", s.drained("one"))
-	s.create(e2e.Job("two", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
+	s.create(e2e.Job("two", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000", v1alpha1.NonPreemptible: "true"}))
 	t.Logf("two runs on two nodes after %v, %v after the last was ready", s.runs("two", 2, 8), s.afterReady("two"))
-	s.has(3)
-	before := s.ids("two")
-	s.finish("one")
-	t.Logf("a node that nothing is on is gone after %v", s.has(2))
+	before := s.ids("one") + s.ids("two")
 	s.create(e2e.Job("three", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "5000"}))
 	t.Logf("three runs after %v, %v after its node was ready", s.runs("three", 1, 8), s.afterReady("three"))
-	if after := s.ids("two"); after != before {
-		t.Errorf("pods of two are %s, want those that ran before: %s", after, before)
+	s.has(4)
+	if after := s.ids("one") + s.ids("two"); after != before {
+		t.Errorf("pods of one and two are %s, want those that ran before: %s", after, before)
+	}
+	before = s.ids("two") + s.ids("three")
+	s.finish("one")
+	t.Logf("a node that nothing is on is gone after %v", s.has(3))
+	if after := s.ids("two") + s.ids("three"); after != before {
+		t.Errorf("pods of two and three are %s, want those that ran before: %s", after, before)
 	}
 	apply(t, s.Cluster, "nodepool.yaml", "", "POLICY", "WhenEmpty")
 	s.finish("two")
 	s.finish("three")
 	t.Logf("no node is left %v after the last job", s.has(0))
+	if n := s.launched(); n != 5 {
+		t.Errorf("%d nodes were launched, want 5: one each for one, before and after its node was deleted, and three, and two for two", n)
+	}
 	s.sound()
 }
 
-// grown starts a cluster whose queue has nodes only if Karpenter makes some. policy says which of them it takes away.
-func grown(t *testing.T, policy string) *served {
+// grown starts a cluster whose queue has nodes only if Karpenter makes some.
+func grown(t *testing.T) *served {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the managers take long to start")
@@ -60,7 +68,7 @@ func grown(t *testing.T, policy string) *served {
 	Start(t, c, Karpenter)
 	s := &served{t, c, e2e.Client(t, c.Config), audit.Follow(c.Etcd(t), audit.New(audit.All(patience, time.Minute)...))}
 	s.chart("--set", "rbac.mode=Resize", "--set-json", `rbac.nodeGroups=[{"apiGroup": "apps", "resource": "deployments", "names": ["a100-spot"]}]`)
-	apply(t, c, "nodepool.yaml", "", "POLICY", policy)
+	apply(t, c, "nodepool.yaml", "", "POLICY", "WhenEmptyOrUnderutilized")
 	objects, err := rig.ReadObjects(e2e.Root + "/config/samples/queue-autoscaled.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +152,16 @@ func (s *served) has(want int) time.Duration {
 		}
 		return nil
 	})
+}
+
+// launched returns how many nodes Karpenter says that it has launched.
+func (s *served) launched() int {
+	s.Helper()
+	log, err := os.ReadFile(s.Process(origin[Karpenter].program).Log)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return strings.Count(string(log), `"launched nodeclaim"`)
 }
 
 // afterReady returns the time from when the last node of a job was ready until its last pod ran, in whole seconds: a minute at most.
