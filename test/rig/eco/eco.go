@@ -84,10 +84,10 @@ func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 
 // set returns the set of programs that a manager is one of.
 func (m Manager) set() rig.Set {
-	switch m {
-	case KubeRay:
+	if m == KubeRay {
 		return rig.Ray
-	case Karpenter:
+	}
+	if m == Karpenter {
 		return rig.Karpenter
 	}
 	return rig.Everything
