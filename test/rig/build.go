@@ -29,6 +29,7 @@ const (
 	Oldest     Set = "oldest"     // Planes, with the servers of the oldest version of Kubernetes that the chart takes
 	Baseline   Set = "baseline"   // of Kueue's own performance test, which package load runs
 	Ray        Set = "ray"        // the operator of KubeRay, which package eco runs
+	Karpenter  Set = "karpenter"  // Karpenter with its provider of kwok's nodes, which package eco runs
 )
 
 // releases are the versions of Kubernetes, as its programs call themselves, and the modules that they are built from.
@@ -38,6 +39,7 @@ var releases = map[Set]struct{ version, minor, module string }{
 	Oldest:     {"v1.32.13", "32", "oldest"},
 	Baseline:   {"v1.36.3", "36", "binaries"},
 	Ray:        {"v1.35.0", "35", "ray"},
+	Karpenter:  {"v1.35.1", "35", "karpenter"},
 }
 
 // programs are the packages of Planes, with the names that the rig uses, and the names that go
@@ -70,10 +72,11 @@ var programs = map[Set]map[string]string{
 		"sigs.k8s.io/kueue/test/performance/scheduler/minimalkueue": "minimalkueue",
 		"sigs.k8s.io/kueue/test/performance/scheduler/runner":       "kueue-runner",
 	},
-	Ray: {"github.com/ray-project/kuberay/ray-operator": "ray-operator"},
+	Ray:       {"github.com/ray-project/kuberay/ray-operator": "ray-operator"},
+	Karpenter: {"sigs.k8s.io/karpenter/kwok": "karpenter"},
 }
 
-// Build builds a set of the programs of module test/rig/binaries, test/rig/oldest or test/rig/ray, unless that was done before,
+// Build builds a set of the programs of module test/rig/binaries, oldest, ray or karpenter of test/rig, unless that was done before,
 // and returns the directory that holds them: one below the user's cache directory, named by a
 // hash of what they are built from. Everything takes about 6 minutes on two idle cores the
 // first time, and less than a minute if the go command has its build cache. Two that build at

@@ -9,11 +9,16 @@ import (
 	"os/exec"
 )
 
-// ModuleDir returns the directory of a module that module test/rig/binaries requires, of the
+// ModuleDir returns the directory of a module that module test/rig/binaries requires: that of Everything.
+func ModuleDir(ctx context.Context, module string) (string, error) {
+	return ModuleDirOf(ctx, Everything, module)
+}
+
+// ModuleDirOf returns the directory of a module that the module of a set requires, of the
 // version that it pins. The go command downloads it if it is not there: to build a set takes
 // the packages of that set, not the manifests of all.
-func ModuleDir(ctx context.Context, module string) (string, error) {
-	source, err := sources(releases[Everything].module)
+func ModuleDirOf(ctx context.Context, set Set, module string) (string, error) {
+	source, err := sources(releases[set].module)
 	if err != nil {
 		return "", err
 	}

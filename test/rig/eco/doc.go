@@ -1,6 +1,6 @@
 // Package eco starts the controllers that training jobs come from beside a cluster of package
 // rig: JobSet v0.12.0, Kubeflow Trainer v2.3.0, Kueue v0.19.2 and KubeRay v1.6.2, their kinds and webhooks from
-// the modules that they are built from. Its tests record what of a job another controller may
+// the modules that they are built from; and Karpenter v1.13.0, whose nodes kwok plays. Its tests record what of a job another controller may
 // change, and when; live/kube/jobadapter depends on it.
 //
 // # What may be changed

@@ -25,7 +25,7 @@ import (
 //go:embed config
 var config embed.FS
 
-// A Manager is a program whose controllers and webhooks make pods of training jobs.
+// A Manager is a program whose controllers and webhooks make pods of training jobs, or nodes for them.
 type Manager string
 
 // The managers. Trainer needs JobSet.
@@ -38,6 +38,9 @@ const (
 	// KubeRay is its operator, v1.6.2, which has no webhooks here. It is built apart from the others, with the libraries
 	// that its authors chose.
 	KubeRay Manager = "kuberay"
+	// Karpenter is its core with its provider of kwok's nodes, v1.13.0: it makes no pods, but nodes for those that find no room.
+	// It is built apart, too.
+	Karpenter Manager = "karpenter"
 )
 
 // from says where in a manager's module its definitions are, and what its program is called.
@@ -49,6 +52,7 @@ var origin = map[Manager]from{
 	Trainer:       {"github.com/kubeflow/trainer/v2", "manifests/base/crds", "manifests/base/webhook/manifests.yaml", "kubeflow-system", "trainer-manager"},
 	Kueue:         {"sigs.k8s.io/kueue", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "kueue-system", "kueue-manager"},
 	KubeRay:       {"github.com/ray-project/kuberay/ray-operator", "config/crd/bases", "", "ray-system", "ray-operator"},
+	Karpenter:     {"sigs.k8s.io/karpenter", "*/apis/crds", "", "karpenter", "karpenter"},
 }
 
 var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "jobset-system", "jobset-manager"}
@@ -78,16 +82,31 @@ func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	}
 }
 
+// set returns the set of programs that a manager is one of.
+func (m Manager) set() rig.Set {
+	if m == KubeRay {
+		return rig.Ray
+	}
+	if m == Karpenter {
+		return rig.Karpenter
+	}
+	return rig.Everything
+}
+
+// source returns the directory of a manager's module. KubeRay is one that module test/rig/binaries requires, too.
+func (m Manager) source(ctx context.Context) (string, error) {
+	if m == Karpenter {
+		return rig.ModuleDirOf(ctx, rig.Karpenter, origin[m].module)
+	}
+	return rig.ModuleDir(ctx, origin[m].module)
+}
+
 // build returns the directory of each manager's program.
 func build(ctx context.Context, managers []Manager) (map[Manager]string, error) {
 	bin := map[Manager]string{}
 	for _, m := range managers {
-		set := rig.Everything
-		if m == KubeRay {
-			set = rig.Ray
-		}
 		var err error
-		if bin[m], err = rig.Build(ctx, set); err != nil {
+		if bin[m], err = rig.Build(ctx, m.set()); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +121,7 @@ func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers
 		if _, ok := origin[m]; !ok {
 			return fmt.Errorf("manager %q, want one of %v", m, slices.Sorted(maps.Keys(origin)))
 		}
-		dir, err := rig.ModuleDir(ctx, origin[m].module)
+		dir, err := m.source(ctx)
 		if err != nil {
 			return err
 		}
@@ -156,7 +175,7 @@ func Apply(ctx context.Context, c *rig.Cluster, yaml string) error {
 // Define makes the kinds of a manager known to a cluster, without the manager.
 func Define(t testing.TB, c *rig.Cluster, m Manager) {
 	t.Helper()
-	dir, err := rig.ModuleDir(t.Context(), origin[m].module)
+	dir, err := m.source(t.Context())
 	if err == nil {
 		err = define(t.Context(), c, m, dir)
 	}

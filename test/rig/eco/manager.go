@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/oxgang/oxgang/test/rig"
 )
@@ -39,12 +40,18 @@ func run(c *rig.Cluster, m Manager, dir, bin string) (*manager, error) {
 	}
 	health := fmt.Sprintf("127.0.0.1:%d", ports[1])
 	command := []string{filepath.Join(bin, origin[m].program), "--kubeconfig", c.Kubeconfig}
-	if m == KubeRay {
+	switch m {
+	case KubeRay:
 		command = append(command, "--metrics-addr", "0", "--enable-leader-election=false", "--health-probe-bind-address", health)
-	} else if command, err = configured(command, m, home, certs, ports); err != nil {
+	case Karpenter:
+		command, err = provided(command[:1], home, ports)
+	default:
+		command, err = configured(command, m, home, certs, ports)
+	}
+	if err != nil {
 		return nil, err
 	}
-	p, err := c.Run(origin[m].program, command[0], []string{"TMPDIR=" + home}, command[1:]...)
+	p, err := c.Run(origin[m].program, command[0], []string{"TMPDIR=" + home, "KUBECONFIG=" + c.Kubeconfig}, command[1:]...)
 	return &manager{name: m, dir: dir, webhook: fmt.Sprintf("https://127.0.0.1:%d", ports[0]), health: health, process: p}, err
 }
 
@@ -71,4 +78,15 @@ func configured(command []string, m Manager, home, certs string, ports [2]int) (
 		"/usr/bin/unshare", "--mount", "--propagation", "private",
 		"/bin/sh", script, certs, filepath.Join(home, "etc"),
 	}, command...), nil
+}
+
+// provided returns the command of Karpenter, whose provider has the machines of config/machines.json. ports are those of its metrics
+// and of its health.
+func provided(command []string, home string, ports [2]int) ([]string, error) {
+	file := filepath.Join(home, "machines.json")
+	if err := rig.WriteConfig(config, "machines.json", file, nil); err != nil {
+		return nil, err
+	}
+	return append(command, "--disable-leader-election=true", "--instance-types-file-path", file,
+		"--metrics-port", strconv.Itoa(ports[0]), "--health-probe-port", strconv.Itoa(ports[1])), nil
 }

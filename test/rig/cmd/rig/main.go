@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/test/rig"
 )
 
-const usage = "usage: rig build [planes|everything|oldest|baseline|ray], or rig up [-nodes N]"
+const usage = "usage: rig build [planes|everything|oldest|baseline|ray|karpenter], or rig up [-nodes N]"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 		if len(args) > 1 {
 			set = rig.Set(args[1])
 		}
-		if !slices.Contains([]rig.Set{rig.Planes, rig.Everything, rig.Oldest, rig.Baseline, rig.Ray}, set) {
+		if !slices.Contains([]rig.Set{rig.Planes, rig.Everything, rig.Oldest, rig.Baseline, rig.Ray, rig.Karpenter}, set) {
 			return errors.New(usage)
 		}
 		dir, err := rig.Build(ctx, set)
