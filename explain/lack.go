@@ -77,8 +77,8 @@ func was(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// priced is by how much of itself a price may be above what the job that sets it offers: solvers move what jobs offer by up to half as much,
-// so that no two are equal.
+// priced is the share of a price by which the offer of the job that sets it may be below it. The solver (opt/mmkp) raises each offer by up to
+// half that share, so that no two are equal.
 const priced = 2e-6
 
 // dear compares what a job would gain per GPU with what others do. If both are equal, other jobs won

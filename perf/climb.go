@@ -126,7 +126,7 @@ func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer,
 			next, most, least = len(left), o.progress, time
 		}
 		left = left[:len(left)+1]
-		if len(left) <= k { // else it is there
+		if len(left) <= k { // else the offer is in its place
 			left[len(left)-1] = *o
 		}
 	}

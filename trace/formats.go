@@ -35,8 +35,8 @@ type Format struct {
 var formats = []Format{
 	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
-	{phillyFormat, "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, phillyHistory},
-	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
+	{PhillyFormat, "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, phillyHistory},
+	{HeliosFormat, "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
 	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil, nil},
 	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil, nil},
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil, nil},

@@ -15,7 +15,7 @@ import (
 // heliosTable reads cluster_log.csv of the Helios traces. Times are the log's
 // local ones; see Options.Start for time zero.
 var heliosTable = parse.Table{
-	Format:   "helios",
+	Format:   HeliosFormat,
 	Comma:    ',',
 	Required: []string{"job_id", "gpu_num", "submit_time", "duration"},
 	ID:       "job_id",
@@ -34,7 +34,7 @@ func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	if err != nil || !columns.Has("start_time") {
 		return nil, err
 	}
-	h, last := &History{Format: heliosTable.Format}, parse.Observed{}
+	h, last := &History{Format: HeliosFormat}, parse.Observed{}
 	t := heliosTable
 	t.Arrival = func(r *parse.Row) (a workload.Arrival, drop string) {
 		a, drop = heliosArrival(r)

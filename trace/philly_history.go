@@ -19,7 +19,7 @@ func phillyHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 		return nil, nil
 	}
 	l := &phillyLog{o: o.Filled(), machines: make(map[string]int)}
-	h := &History{Format: phillyFormat}
+	h := &History{Format: PhillyFormat}
 	all, err := parse.Collect(parse.SinceFirst(func(yield func(workload.Arrival, error) bool) {
 		for a, err := range l.arrivals(b) {
 			if err == nil {

@@ -36,8 +36,11 @@ type phillyAttempt struct {
 	} `json:"detail"`
 }
 
-// phillyFormat is the name of the format.
-const phillyFormat = "philly"
+// Names of formats of which some inputs say when jobs started, and others do not.
+const (
+	PhillyFormat = "philly"
+	HeliosFormat = "helios"
+)
 
 // A phillyLog is one reading of cluster_job_log.
 type phillyLog struct {
@@ -61,7 +64,7 @@ func readPhilly(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 func (l *phillyLog) arrivals(r *bufio.Reader) iter.Seq2[workload.Arrival, error] {
 	o := l.o
 	return func(yield func(workload.Arrival, error) bool) {
-		f := parse.NewFeed(o, phillyFormat, true, yield)
+		f := parse.NewFeed(o, PhillyFormat, true, yield)
 		in := &elements{r: r, o: o, line: 1}
 		for {
 			text, line, err := in.next()

@@ -6,12 +6,13 @@ import (
 	"runtime/metrics"
 )
 
-// room is how much the heap may grow between two collections, in bytes, where that is at least collectMore and at most
-// collectLess per cent of what is live, or little. What is live is what is known of jobs and pods, a few kB of each; Go's 100 would take twice
-// that of a queue of thousands. Without little a fifth of the processor time of the first 20 seconds was collections.
+// How much the heap may grow between two collections: by room, in bytes, but by no less than collectMore per cent of what is live. It may
+// not grow by more than collectLess per cent of that, unless that is below smallRoom, in bytes. What is live is what is known of jobs and
+// pods, a few kB of each; Go's 100 per cent would take twice that of a queue of thousands. Without smallRoom a fifth of the processor time of
+// the first 20 seconds was collections.
 const (
 	room        = 64 << 20
-	little      = 32 << 20
+	smallRoom   = 32 << 20
 	collectLess = 50
 	collectMore = 25
 )
@@ -37,6 +38,6 @@ func afterCollection(m *mark) {
 
 // growth returns how much the heap may grow beyond so many live bytes, in per cent of them.
 func growth(live int64) int {
-	live = max(little/4, live)
-	return int(max(collectMore, min(room*100/live, max(collectLess, little*100/live))))
+	live = max(smallRoom/4, live)
+	return int(max(collectMore, min(room*100/live, max(collectLess, smallRoom*100/live))))
 }

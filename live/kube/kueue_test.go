@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -102,17 +101,7 @@ func TestQuota_without_Kueue(t *testing.T) {
 func TestQuota_of_a_slice(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
-		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{
-			v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4", v1alpha1.ResizeBy: "InPlace",
-		}}).UID)
-		w := open(t, twin, options(v1alpha1.Resize))
-		do(t, w, runOn(id, on("n0", 2)))
-		pass(t, w, twin)
-		time.Sleep(time.Hour)
-		looks(t, w, 1)
-		do(t, w, runOn(id, on("n0", 4)))
-		looks(t, w, 2)
-		twin.Control()
+		w, id := onFour(t, twin, true)
 		for _, p := range twin.PodsOf("a")[2:] {
 			p.Spec.SchedulingGates = append(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: "kueue.x-k8s.io/elastic-job"})
 			twin.Update(p)

@@ -171,25 +171,32 @@ func TestLacks_seldom(t *testing.T) {
 	}
 }
 
+// onFour submits job "a", which is elastic, and plans it on 4 GPUs of n0, for which pods are made; if it grows it has trained on 2 of them.
+func onFour(t *testing.T, twin *kubetest.Cluster, grows bool) (*World, job.ID) {
+	t.Helper()
+	id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{
+		v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4", v1alpha1.ResizeBy: "InPlace",
+	}}).UID)
+	w := open(t, twin, options(v1alpha1.Resize))
+	if grows {
+		do(t, w, runOn(id, on("n0", 2)))
+		pass(t, w, twin)
+		time.Sleep(time.Hour)
+		looks(t, w, 1)
+	}
+	do(t, w, runOn(id, on("n0", 4)))
+	looks(t, w, 2)
+	twin.Control()
+	return w, id
+}
+
 // An elastic job some of whose pods are refused, as it starts or as it grows, is planned with no
 // more than there are, for a time; if it trains it goes on.
 func TestLimit(t *testing.T) {
 	for _, grows := range []bool{false, true} {
 		bubble(t, map[bool]string{false: "starts", true: "grows"}[grows], func(t *testing.T) {
 			twin := newTwin()
-			id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{
-				v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4", v1alpha1.ResizeBy: "InPlace",
-			}}).UID)
-			w := open(t, twin, options(v1alpha1.Resize))
-			if grows {
-				do(t, w, runOn(id, on("n0", 2)))
-				pass(t, w, twin)
-				time.Sleep(time.Hour)
-				looks(t, w, 1)
-			}
-			do(t, w, runOn(id, on("n0", 4)))
-			looks(t, w, 2)
-			twin.Control()
+			w, id := onFour(t, twin, grows)
 			for _, p := range twin.PodsOf("a")[2:] {
 				twin.Remove(p)
 			}

@@ -53,11 +53,11 @@ const ownPolicy = "easy"
 // quotas; for Philly one that lets pass who fits; or ownPolicy.
 func own(h *trace.History) string {
 	switch {
-	case h.Format == slurm.Format || h.Format == "helios":
+	case h.Format == slurm.Format || h.Format == trace.HeliosFormat:
 		return "multifactor"
 	case len(h.Quotas) > 0:
 		return "kueue"
-	case h.Format == phillyLog:
+	case h.Format == trace.PhillyFormat:
 		return "fifo"
 	}
 	return ownPolicy
@@ -113,9 +113,6 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	}
 	return h.write(since, startCost(c), told)
 }
-
-// phillyLog is the format of Philly's log.
-const phillyLog = "philly"
 
 // startCost returns what a simulation adds to the running time at every start.
 func startCost(c *config.Config) time.Duration {

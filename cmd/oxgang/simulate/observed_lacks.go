@@ -4,16 +4,17 @@ import (
 	"fmt"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/trace/slurm"
 )
 
 // lackings say what an input of a format has no start times for, where another input of it has them, and where that is.
 var lackings = map[string][2]string{
-	phillyLog: {
+	trace.PhillyFormat: {
 		"a table derived from Philly's log, with submissions, running times, GPUs and virtual clusters alone",
 		"the log itself, cluster_job_log, has start and end of each attempt: it is in trace-data.tar.gz of github.com/msr-fiddle/philly-traces",
 	},
-	"helios": {"a table of Helios without start_time", "cluster_log.csv of github.com/S-Lab-System-Group/HeliosData has that column"},
+	trace.HeliosFormat: {"a table of Helios without start_time", "cluster_log.csv of github.com/S-Lab-System-Group/HeliosData has that column"},
 }
 
 // unobserved returns the error for an input that is no history.

@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/trace/parse"
 )
 
@@ -130,11 +131,11 @@ func (h *history) unsaid() []string {
 
 // never is what a history of a format does not say, so that it is not replayed.
 var never = map[string][]string{
-	"helios": {
+	trace.HeliosFormat: {
 		"time limits, priorities, nodes that were down, and which nodes belong to which virtual cluster are not in the log: all GPUs are open to all jobs, and backfill knows how long jobs really took",
 	},
 	"kubernetes": {"jobs that were deleted and nodes that are gone are not in a dump"},
-	phillyLog: {
+	trace.PhillyFormat: {
 		"quotas of virtual clusters are not in the log: all GPUs are open to all jobs",
 		"what Philly's scheduler did beyond letting pass who fits is not replayed: fair shares, preemption, and waiting for GPUs near one another",
 		"the nodes are the machines that jobs of the log ran on; when they were down is not in it",

@@ -68,7 +68,7 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 // asPhilly sets what stands for Philly's scheduler: jobs in the order of their submission, where one that does not fit lets others pass,
 // each on as many machines as it had. How long jobs will run is not used: the log does not say that anybody knew it.
 func (o *ownSettings) asPhilly(h *history) {
-	if h.recorded.Format == phillyLog && h.baseline == "fifo" {
+	if h.recorded.Format == trace.PhillyFormat && h.baseline == "fifo" {
 		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo that lets pass who fits"
 	}
 }

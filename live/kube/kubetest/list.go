@@ -22,7 +22,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/watched"
 )
 
-// A lookup finds objects of a type by keys, as the watches' does.
+// A lookup finds the objects of a type that have a key. The watches have an index by the same keys.
 type lookup struct {
 	of    client.Object
 	field string

@@ -38,7 +38,8 @@ func holders(at *view.Look) map[string]map[string]int {
 	return all
 }
 
-// takers says who has more GPUs than before of the nodes on which a job has fewer; empty: nobody, or not all pods are seen.
+// takers says who has more GPUs than before on the nodes on which a job has fewer, and how many more; empty: nobody, or not all pods are
+// seen. Some of these may have been idle before, so it does not say that they were the job's.
 func (p *past) takers(at *view.Look, was []view.Share, s *view.Seen) string {
 	now, more := holders(at), make(map[string]int)
 	if p.held == nil || now == nil {
@@ -57,11 +58,11 @@ func (p *past) takers(at *view.Look, was []view.Share, s *view.Seen) string {
 	}
 	var all []string
 	for name, n := range more {
-		all = append(all, fmt.Sprintf("%s (%d)", name, n))
+		all = append(all, fmt.Sprintf("%s %d", name, n))
 	}
 	if len(all) == 0 {
 		return ""
 	}
 	slices.Sort(all)
-	return "; of the nodes that it had, GPUs went to " + strings.Join(all, ", ")
+	return "; more GPUs of its nodes than before: " + strings.Join(all, ", ")
 }
