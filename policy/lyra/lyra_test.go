@@ -133,6 +133,19 @@ func TestWaits_say_who_is_before(t *testing.T) {
 	}
 }
 
+// A price of phase two says nothing of what a GPU is worth to jobs that wait: none is published of a type that one waits for.
+func TestPlan_has_no_price_of_what_jobs_wait_for(t *testing.T) {
+	for jobs, want := range map[int]int{2: 2, 3: 1} { // two types: the third job waits for the one that is not on loan
+		w := newToy(t, fresh(t, nil), 2, 3)
+		for i := range jobs {
+			w.submit(job.ID(rune('a'+i)), 8, hour)
+		}
+		if w.play(); len(w.plan.Prices) != want {
+			t.Errorf("%d jobs on 16 GPUs: prices %v, want %d", jobs, w.plan.Prices, want)
+		}
+	}
+}
+
 // Lyra §4, §5.3: the servers of flexible workers go back first, and nobody is preempted.
 func TestReclaim_flexible_workers_first(t *testing.T) {
 	w := newToy(t, fresh(t, nil), 1, 3)

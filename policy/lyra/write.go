@@ -1,6 +1,8 @@
 package lyra
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
@@ -20,9 +22,18 @@ func (r *round) write() {
 			r.Refuse(i)
 		}
 	}
-	for t, price := range r.prices {
-		r.Plan().Prices = append(r.Plan().Prices, policy.TypePrice{Type: r.types[t].Type, Price: price})
+	for k, price := range r.prices {
+		if !r.awaited(k) {
+			r.Plan().Prices = append(r.Plan().Prices, policy.TypePrice{Type: r.types[k].Type, Price: price})
+		}
 	}
+}
+
+// awaited reports whether a job that gets nothing may run on a type. The price of the type is not known then: phase two
+// weighs only more workers of jobs that run, and often comes to 0 while the queue is long.
+func (r *round) awaited(k int) bool {
+	of := r.types[k].Type
+	return slices.ContainsFunc(r.tenants, func(t *tenant) bool { return t.pair == none && !t.pinned && t.Eligible(of) })
 }
 
 // grant gives a job its workers.

@@ -25,7 +25,8 @@ type pair struct {
 	held      []held // by run
 }
 
-// held is the GPU time of a job, in GPU-seconds, and when it was submitted and ended, in seconds.
+// held is the GPU time of a job until it ended, in GPU-seconds, and when it was submitted and ended, in seconds. What a
+// simulation holds for it from its end to that of the round is not counted, because no cluster does.
 type held struct{ gpus, came, ended float64 }
 
 // A comparison compares observed times with those of simulations.
@@ -71,7 +72,7 @@ func pairOf(o *parse.Observed, id job.ID, results []map[job.ID]*metrics.JobResul
 		}
 		p.waits = append(p.waits, seconds(r.FirstStarted-r.Submitted))
 		p.jcts = append(p.jcts, seconds(r.JCT))
-		p.held = append(p.held, held{r.Allocated - r.Profiling, r.Submitted, r.Finished})
+		p.held = append(p.held, held{r.Allocated - r.Profiling - r.Idle, r.Submitted, r.Finished})
 	}
 	return p, true
 }

@@ -26,7 +26,7 @@ func watched(wait, run float64) (map[job.ID]*parse.Observed, *metrics.Result) {
 	r := &metrics.Result{Jobs: []metrics.JobResult{simulated("a", wait, run), simulated("b", wait+20, run), simulated("runs", 0, 5)}}
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		j.Allocated, j.Profiling = 4*60*run+7, 7
+		j.Allocated, j.Profiling, j.Idle = 4*60*run+7+5, 7, 5 // profiled before, idle from its end to that of its round
 		j.Submitted = float64(i%2) * 3600
 		j.FirstStarted, j.Finished = j.FirstStarted+j.Submitted, j.Finished+j.Submitted
 	}
@@ -43,7 +43,7 @@ func eight(t *testing.T) *cluster.Cluster {
 }
 
 // TestJudge: times are means over jobs that ended in both; utilisation is over the time from the first
-// submission to the last end; jobs that did not end in the simulation are an error.
+// submission to the last end, without what is held for profiling and until rounds end; jobs that did not end in the simulation are an error.
 func TestJudge(t *testing.T) {
 	jobs, run := watched(10, 100)
 	if got := judge(jobs, run, eight(t), 60, nil); !got.Trusted || got.JCT != 0 || got.Wait != 0 || math.Abs(got.Utilisation) > 1e-9 {
