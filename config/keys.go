@@ -91,6 +91,7 @@ var keys = []Key{
 	natural("seed", "seed of everything random", func(c *Config) *uint64 { return &c.Sim.Seed }),
 	span("horizon", "the run ends here; 0: when all jobs have ended", func(c *Config) *time.Duration { return &c.Horizon }),
 	span("sim.report-interval", "time between reports of a job's agent", func(c *Config) *time.Duration { return &c.Sim.ReportInterval }),
+	decimal("sim.cross-rack", "how many times as long gradients are exchanged between racks as within one; 0 or 1: no longer", func(c *Config) *float64 { return &c.Sim.CrossRack }),
 	span("sim.checkpoint", "time between checkpoints; 0: every epoch", func(c *Config) *time.Duration { return &c.Sim.Checkpoint }),
 	flag("sim.round-epochs", "the rest of an epoch takes a whole number of seconds (public rule)", func(c *Config) *bool { return &c.Sim.Public.RoundEpochs }),
 	flag("sim.retune-on-epoch", "batch sizes are chosen anew at the end of every epoch (public rule)", func(c *Config) *bool { return &c.Sim.Public.RetuneOnEpoch }),

@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/perf/locality"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -127,6 +128,10 @@ type Moment struct {
 	// Empty and nil: its policy does not weigh jobs, or they were not asked for.
 	Weight string        `json:"weight,omitempty"`
 	Terms  *policy.Terms `json:"terms,omitempty"`
+	// Racks says in words what Locality is: how much longer steps of its class take in several racks. Empty and nil: it was not
+	// measured, or not asked for.
+	Racks    string         `json:"racks,omitempty"`
+	Locality *locality.Cost `json:"locality,omitempty"`
 	// Change is what Unblock says, for programs; nil: not known.
 	Change *counterfactual.Change `json:"change,omitempty"`
 	Start  *Expected              `json:"start,omitempty"`

@@ -70,6 +70,9 @@ func (m *Moment) prediction(row func(key, value string)) {
 	if m.Weight != "" {
 		row("weight", m.Weight)
 	}
+	if m.Racks != "" {
+		row("racks", m.Racks)
+	}
 	if m.Unblock != "" {
 		row("unblock", m.Unblock)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/locality"
 )
 
 // A Snapshot is everything a policy may look at in one round. It is immutable,
@@ -36,6 +37,9 @@ type Snapshot struct {
 	// Classes is what is believed of the classes of jobs that were seen, or are known
 	// beforehand, by class; nil where nothing learns it.
 	Classes []*perf.ClassStats
+	// Locality is how much longer steps of some classes of jobs take in several racks than in one; nil: of none is
+	// it known.
+	Locality locality.Costs
 	// Continuing is what jobs hold that are not among Jobs; nil: all active ones are. Only policies with
 	// Traits.Keeps are shown such a snapshot.
 	Continuing *Continuing
@@ -56,6 +60,16 @@ func (s *Snapshot) Job(id job.ID) *Job {
 		return s.Jobs[i]
 	}
 	return nil
+}
+
+// SeveralRacks returns what several racks cost the class of a job; false: it is not known, or there is no such job.
+func (s *Snapshot) SeveralRacks(id job.ID) (locality.Cost, bool) {
+	j := s.Job(id)
+	if j == nil {
+		return locality.Cost{}, false
+	}
+	c, known := s.Locality[j.Class]
+	return c, known
 }
 
 // A Job is one row of a snapshot: what was submitted, what happened since, and

@@ -6,23 +6,25 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/perf/locality"
 )
 
 // A Memory is all that changes in a Scheduler, without its policy and placer. It shares no memory
 // with a Scheduler of the same options but those and estimate.Cache.
 type Memory struct {
-	beliefs *estimate.Pool
-	classes *estimate.Classes // nil: not learned
-	cluster *cluster.Cluster
-	rentals []cluster.Rental
-	loans   []cluster.Loan
-	round   int
-	records map[job.ID]*record
-	active  []*record // by submission time, then ID
-	gone    bool      // active has records in a terminal phase
-	planned time.Time // of the last round that had something to plan
-	extra   time.Time // when a submission round is due; zero: none is
-	between bool      // the present round is a submission round
+	beliefs  *estimate.Pool
+	classes  *estimate.Classes // nil: not learned
+	locality locality.Learner
+	cluster  *cluster.Cluster
+	rentals  []cluster.Rental
+	loans    []cluster.Loan
+	round    int
+	records  map[job.ID]*record
+	active   []*record // by submission time, then ID
+	gone     bool      // active has records in a terminal phase
+	planned  time.Time // of the last round that had something to plan
+	extra    time.Time // when a submission round is due; zero: none is
+	between  bool      // the present round is a submission round
 	// The policy's background work: whether some is under way, and the result of the
 	// last, until a snapshot has shown it.
 	computing bool

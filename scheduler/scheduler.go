@@ -234,6 +234,7 @@ func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 	if rep.Configuration != st.Allocation.Configuration {
 		return
 	}
+	s.locality.Learn(r.spec.Class, rep, s.cluster.Racks(st.Placement))
 	if st.Phase == job.Restoring {
 		st.Phase = job.Running
 	}
@@ -316,7 +317,7 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 
 // snapshot is Snapshot with memory for the rows of the active jobs.
 func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot {
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans, Locality: s.locality.Costs()}
 	for i, r := range s.active {
 		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
 			r.row, r.version = r.show(), r.belief.Version()

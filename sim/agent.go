@@ -38,6 +38,7 @@ type agent struct {
 	shape     []int
 	replicas  int
 	slow      float64 // straggler factor, at least 1
+	apart     float64 // times that its exchange of gradients takes between its racks, at least 1
 	limits    job.BatchLimits
 	fixed     job.BatchSize // that the plan set; zero: the agent chooses
 	batch     job.BatchSize
@@ -65,7 +66,7 @@ type agent struct {
 
 func newAgent(w *World, a *workload.Arrival) *agent {
 	spec := &a.Spec
-	g := &agent{spec: spec, app: w.application(a), slow: 1, limits: spec.Batch}
+	g := &agent{spec: spec, app: w.application(a), slow: 1, apart: 1, limits: spec.Batch}
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}
@@ -140,6 +141,7 @@ func (g *agent) count(w *World, a *workload.Arrival) {
 // run starts the agent on what an action grants.
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked, g.repeats = a.Batch, nil, false
+	g.apart = w.apart(a.Placement)
 	switch {
 	case a.InPlace(g.alloc, g.placement) || a.Free && a.Allocation.Configuration == g.alloc.Configuration:
 		if !g.restoring && g.steps == nil {
@@ -181,6 +183,14 @@ func (g *agent) run(w *World, a scheduler.Run) {
 func (g *agent) hold(a scheduler.Run) {
 	g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 	g.replicas = max(1, a.Allocation.AllGPUs()/g.spec.ReplicaGPUs(a.Allocation.GPUType))
+}
+
+// apart returns how many times as long gradients are exchanged between the nodes of a placement as in one rack.
+func (w *World) apart(p cluster.Placement) float64 {
+	if w.o.CrossRack > 1 && w.full.Racks(p) > 1 {
+		return w.o.CrossRack
+	}
+	return 1
 }
 
 // drawSlow draws whether a start lands on slow GPUs, and returns how many times as long steps

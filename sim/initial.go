@@ -48,7 +48,7 @@ func (w *World) goOn(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
 	g.hold(scheduler.Run{Allocation: s.Status.Allocation, Placement: s.Status.Placement})
-	g.slow = g.drawSlow(w)
+	g.slow, g.apart = g.drawSlow(w), w.apart(s.Status.Placement)
 	g.at = w.now.Add(s.Restore)
 	g.savedAt = g.at
 	g.fit()

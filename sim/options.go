@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -48,6 +49,9 @@ type Costs struct {
 	Restart *time.Duration
 	// FreeStart makes the first start of a job cost nothing. Default false.
 	FreeStart bool
+	// CrossRack is how many times as long the exchange of gradients takes where a job's nodes are in several racks;
+	// 0 or 1: no longer. Default 0.
+	CrossRack float64
 }
 
 // Noise is how reports, and speeds, differ from the profiles.
@@ -143,6 +147,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Restart != nil && *o.Restart < 0 {
 		bad("restart time %v, want at least 0", *o.Restart)
+	}
+	if !(o.CrossRack >= 0) || math.IsInf(o.CrossRack, 1) || o.CrossRack > 0 && o.CrossRack < 1 {
+		bad("exchange across racks takes %v times as long, want 0 (no longer) or at least 1", o.CrossRack)
 	}
 	n := o.Noise
 	for i, v := range []float64{n.Report, n.Bias} {

@@ -22,6 +22,7 @@ func (g *agent) tune() {
 		g.rate = 0
 		return
 	}
+	step, sync = step+(g.apart-1)*sync, g.apart*sync
 	g.step, g.sync = step*g.slow, sync*g.slow
 	if fed := g.fed(g.alloc, g.batch.Local*g.replicas); fed > g.step-g.sync { // slower than a pass without exchange
 		g.step, g.sync = max(g.step, fed), max(0, g.step-fed)

@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/perf/locality"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -69,6 +70,9 @@ func (r *Round) Passed() time.Duration { return r.passed }
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
+
+// SeveralRacks returns what was known in the round of what several racks cost the class of the job; false: nothing.
+func (r *Round) SeveralRacks() (locality.Cost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
 // A Moment is a job at a time since the start of a recording.
 type Moment struct {

@@ -140,6 +140,7 @@ var rooms = []room{
 
 	{"perf", 2}, // how fast
 	{"perf/remaining", 2},
+	{"perf/locality", 2},
 	{"forecast", 2}, // how busy others will be
 	{"job", 1},      // what
 	{"cluster", 0},  // on what

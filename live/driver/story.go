@@ -81,6 +81,10 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	if terms, ok := d.again.weighed(ctx, s.Job); ok {
 		m.Weigh(terms)
 	}
+	last, _ := d.ahead.Last()
+	if cost, ok := last.SeveralRacks(s.Job); ok {
+		m.Cross(cost)
+	}
 	etas, from := d.ahead.Look(ctx)
 	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
 	if m.Unblockable() {

@@ -122,6 +122,9 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 		if terms, ok := round.Weighed(ctx); ok {
 			m.Weigh(terms)
 		}
+		if cost, ok := round.SeveralRacks(); ok {
+			m.Cross(cost)
+		}
 		err = expect(ctx, round, job.ID(e.job), m)
 	}
 	switch {

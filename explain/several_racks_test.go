@@ -1,0 +1,33 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/perf/locality"
+)
+
+// What several racks cost a class is said in words with how many measurements say so, and as nothing where it is less than a percent.
+func TestMoment_Cross(t *testing.T) {
+	for want, c := range map[string]locality.Cost{
+		"steps of its class take 1.3 times as long in several racks as in one, by 2 kinds of steps that were measured in both":   {Times: 1.3, Pairs: 2},
+		"steps of its class take 1.01 times as long in several racks as in one, by 1 kind of steps that were measured in both":   {Times: 1.01, Pairs: 1},
+		"steps of its class take as long in several racks as in one, within 1 %, by 3 kinds of steps that were measured in both": {Times: 1.009, Pairs: 3},
+		"steps of its class take 20 % less in several racks than in one, by 1 kind of steps that were measured in both":          {Times: 0.8, Pairs: 1},
+	} {
+		var m Moment
+		if m.Cross(c); m.Racks != want || *m.Locality != c {
+			t.Errorf("%+v: %q, want %q", c, m.Racks, want)
+		}
+		rows := make(map[string]string)
+		if m.prediction(func(key, value string) { rows[key] = value }); rows["racks"] != want {
+			t.Errorf("rows %v, want racks", rows)
+		}
+	}
+	var m Moment
+	m.prediction(func(key, value string) {
+		if strings.Contains(value, "rack") {
+			t.Errorf("%s: %s, want no word of racks: nothing is known", key, value)
+		}
+	})
+}
