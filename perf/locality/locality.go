@@ -40,15 +40,15 @@ type Learner struct {
 	stale bool // costs are of before the last report
 }
 
-// A pair is steps of one kind, in one rack and in several.
+// A pair is steps under the same conditions, in one rack and in several.
 type pair struct {
-	kind kind
-	one  mean
-	more mean
+	under conditions
+	one   mean
+	more  mean
 }
 
-// A kind is all that two steps must have in common to be compared.
-type kind struct {
+// Conditions are all that two steps must have in common to be compared.
+type conditions struct {
 	on    cluster.Configuration
 	batch job.BatchSize
 }
@@ -70,7 +70,7 @@ func (l *Learner) Learn(of job.Class, r *job.Report, racks int) {
 	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return
 	}
-	p := l.pair(of, kind{r.Configuration, r.Batch})
+	p := l.pair(of, conditions{r.Configuration, r.Batch})
 	switch {
 	case p == nil:
 		return
@@ -82,19 +82,19 @@ func (l *Learner) Learn(of job.Class, r *job.Report, racks int) {
 	l.stale = l.stale || min(p.one.n, p.more.n) >= least
 }
 
-// pair returns that of a class and kind; nil: the class has too many.
-func (l *Learner) pair(of job.Class, k kind) *pair {
+// pair returns that of a class and conditions; nil: the class has too many.
+func (l *Learner) pair(of job.Class, k conditions) *pair {
 	if l.pairs == nil {
 		l.pairs = make(map[job.Class][]pair)
 	}
 	all := l.pairs[of]
-	if i := slices.IndexFunc(all, func(p pair) bool { return p.kind == k }); i >= 0 {
+	if i := slices.IndexFunc(all, func(p pair) bool { return p.under == k }); i >= 0 {
 		return &all[i]
 	}
 	if len(all) == most {
 		return nil
 	}
-	l.pairs[of] = append(all, pair{kind: k})
+	l.pairs[of] = append(all, pair{under: k})
 	return &l.pairs[of][len(all)]
 }
 
