@@ -1,0 +1,267 @@
+package goodput
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// Levels. Where rows have levels (Row.Level), those of a level choose among what rows of the levels before it leave, as if there were
+// no others. A job that adapts its GPU count claims no more in its level than it asks for, unless it keeps what it holds. What
+// is left after the last level goes to jobs that grow, of all levels together, on the GPU type that they chose. A job that holds
+// more than it asks for claims what it asks for as if it held it: whether it then keeps the rest is decided with what is left.
+//
+// Each level is a program of its own, from nothing: rows of one level only are solved as ever.
+
+// levelled are the rows of a round by level, and what became of each level.
+type levelled struct {
+	p      *Program
+	ctx    context.Context
+	rows   []*Row
+	of     []int       // by row: its level among all, from 0
+	left   [][]float64 // by level: what the levels before it left
+	alone  [][]float64 // by level: what they would leave if they had nothing
+	prices [][]float64 // by level
+	now    []float64   // what is left
+	sol    *mmkp.Solution
+}
+
+// levels returns the levels of rows, ascending; none if all have the same.
+func levels(rows []*Row) (all []int) {
+	if len(rows) == 0 || !slices.ContainsFunc(rows, func(r *Row) bool { return r.Level != rows[0].Level }) {
+		return nil
+	}
+	for _, r := range rows {
+		all = append(all, r.Level)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// byLevels chooses for rows of several levels. Prices of the solution are the highest that a level had. Its value and bound are sums
+// over levels and growth: no choice is better that does as well by all levels before each.
+func (p *Program) byLevels(ctx context.Context, rows []*Row, all []int) (*levelled, error) {
+	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
+	l := &levelled{p: p, ctx: ctx, rows: rows, now: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
+	for i := range l.sol.Pick {
+		l.sol.Pick[i] = -1
+	}
+	for _, r := range rows {
+		at, _ := slices.BinarySearch(all, r.Level)
+		l.of = append(l.of, at)
+		if r.Pinned() {
+			l.take(r, 0)
+		}
+	}
+	for level := range all {
+		l.left, l.alone = append(l.left, slices.Clone(l.now)), append(l.alone, l.without(capacity, level))
+		prices, err := l.stage(func(i int) []option { return claims(rows[i], l.of[i] == level, p) })
+		if err != nil {
+			return nil, err
+		}
+		l.prices = append(l.prices, prices)
+	}
+	grown, err := l.stage(func(i int) []option { return l.growth(rows[i]) })
+	if err != nil {
+		return nil, err
+	}
+	l.settle(grown)
+	return l, nil
+}
+
+// settle makes prices of what levels and growth had: a row's are the higher of its level's and of those of growth.
+func (l *levelled) settle(grown []float64) {
+	for _, prices := range l.prices {
+		for k := range prices {
+			prices[k] = max(prices[k], grown[k])
+			l.sol.Prices[k] = max(l.sol.Prices[k], prices[k])
+		}
+	}
+	l.sol.Gap = (l.sol.Bound - l.sol.Value) / max(1e-9, l.sol.Bound)
+}
+
+// An option is a choice of a row, what it is worth, and what it uses beyond what the row has.
+type option struct {
+	choice int
+	mmkp.Choice
+}
+
+// stage solves a program of the options of all rows on what is left, and takes what is picked. A row without an option has no
+// part in it. It returns the prices.
+func (l *levelled) stage(options func(i int) []option) ([]float64, error) {
+	var owners []int
+	var all [][]option
+	for i := range l.rows {
+		if own := l.fitting(options(i)); len(own) > 0 {
+			owners, all = append(owners, i), append(all, own)
+		}
+	}
+	if len(all) == 0 {
+		return make([]float64, len(l.now)), nil
+	}
+	sol, err := l.solve(all)
+	if err != nil {
+		return nil, err
+	}
+	for n, pick := range sol.Pick {
+		if pick >= 0 {
+			l.take(l.rows[owners[n]], all[n][pick].choice)
+		}
+	}
+	l.sol.Value, l.sol.Bound, l.sol.Iterations = l.sol.Value+sol.Value, l.sol.Bound+sol.Bound, l.sol.Iterations+sol.Iterations
+	l.sol.Status = max(l.sol.Status, sol.Status)
+	return slices.Clone(sol.Prices), nil
+}
+
+// solve solves a program of items with the given options.
+func (l *levelled) solve(all [][]option) (*mmkp.Solution, error) {
+	e, err := engine.New(l.p.o.Solver, l.now, engine.Options{Ties: l.p.o.Ties})
+	if err != nil {
+		return nil, err
+	}
+	for n, own := range all {
+		choices := make([]mmkp.Choice, len(own))
+		for c := range own {
+			choices[c] = own[c].Choice
+		}
+		if err := e.Set(n, mmkp.Item{Choices: choices}); err != nil {
+			return nil, err
+		}
+	}
+	return e.Solve(l.ctx)
+}
+
+// fitting returns the options that fit on what is left.
+func (l *levelled) fitting(all []option) []option {
+	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, l.now) })
+}
+
+// fits reports whether a choice uses no more than there is.
+func fits(c *mmkp.Choice, there []float64) bool {
+	for k := range there {
+		if c.Uses(k) > there[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// take gives row r its choice c, in place of what it has been given.
+func (l *levelled) take(r *Row, c int) {
+	at := &l.sol.Pick[r.item.number]
+	for k := range l.now {
+		if *at >= 0 {
+			l.now[k] += r.item.choices[*at].Uses(k)
+		}
+		l.now[k] = max(0, l.now[k]-r.item.choices[c].Uses(k))
+	}
+	*at = c
+}
+
+// claims returns the options of a row of the level that is planned: what it asks for, or less.
+func claims(r *Row, planned bool, p *Program) (all []option) {
+	if !planned || r.Pinned() {
+		return nil
+	}
+	it := &r.item
+	for c := range it.choices {
+		k := int(it.origin[c].column)
+		if r.claimed(k) {
+			all = append(all, option{c, mmkp.Choice{Value: p.claim(r, c, k), Use: it.choices[c].Use, More: it.choices[c].More}})
+		}
+	}
+	return all
+}
+
+// claimed reports whether a job claims as much as column k in its level.
+func (r *Row) claimed(k int) bool {
+	c := &r.columns[k]
+	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
+}
+
+// claim returns what choice c, of column k, is worth as a claim: where the job holds more of the type than it claims, the most of it
+// that it claims is no move.
+func (p *Program) claim(r *Row, c, k int) float64 {
+	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claims(k+1) {
+		return r.item.value(c)
+	}
+	own := r.cells[k][r.item.origin[c].cell]
+	if v, ok := p.worth(own.goodput/r.unit, 1); ok {
+		return r.Worth.Weight * (r.Worth.Base + v)
+	}
+	return r.item.value(c)
+}
+
+// claims reports whether a job may have a column of the same GPU type as the one before it, from the k-th on, and claims it.
+func (r *Row) claims(k int) bool {
+	for first := k - 1; k < len(r.columns) && r.columns[k].resource == r.columns[first].resource; k++ {
+		if r.allowed[k] && r.claimed(k) && len(r.cells[k]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// growth returns the options of a row that has a claim: more GPUs of the same type, by what they are worth and use more.
+func (l *levelled) growth(r *Row) (all []option) {
+	it := &r.item
+	has := l.sol.Pick[it.number]
+	if has < 0 || r.Pinned() {
+		return nil
+	}
+	for c := range it.choices {
+		more := it.choices[c].Amount - it.choices[has].Amount
+		gain := it.value(c) - it.value(has)
+		if more > 0 && gain > 0 && it.choices[c].Resource == it.choices[has].Resource {
+			all = append(all, option{c, mmkp.Choice{Value: gain, Use: mmkp.Use{Resource: it.choices[c].Resource, Amount: more}, More: beyond(&it.choices[c], &it.choices[has])}})
+		}
+	}
+	return all
+}
+
+// beyond returns what a choice uses more of CPUs and memory than another.
+func beyond(c, other *mmkp.Choice) (more []mmkp.Use) {
+	for _, u := range c.More {
+		if n := u.Amount - other.Uses(u.Resource); n > 0 {
+			more = append(more, mmkp.Use{Resource: u.Resource, Amount: n})
+		}
+	}
+	return more
+}
+
+// without returns what would be left for a level if those before it had nothing: all but what jobs of it and of later ones are pinned to.
+func (l *levelled) without(capacity []float64, level int) []float64 {
+	left := slices.Clone(capacity)
+	for i, r := range l.rows {
+		if l.of[i] < level || !r.Pinned() {
+			continue
+		}
+		for k := range left {
+			left[k] = max(0, left[k]-r.item.choices[0].Uses(k))
+		}
+	}
+	return left
+}
+
+// before reports whether row i has nothing because of the levels before its own: a choice would fit without them, and none fits on what they leave.
+func (l *levelled) before(i int) bool {
+	fitsOn := func(there []float64) bool {
+		return slices.ContainsFunc(l.rows[i].item.choices, func(c mmkp.Choice) bool { return fits(&c, there) })
+	}
+	return fitsOn(l.alone[l.of[i]]) && !fitsOn(l.left[l.of[i]])
+}
+
+// smallest returns the choice of a row with the fewest GPUs, of a type of which most are free among equals.
+func (l *levelled) smallest(r *Row) int {
+	all := make([]int, len(r.item.choices))
+	for c := range all {
+		all[c] = c
+	}
+	return slices.MinFunc(all, func(a, b int) int {
+		x, y := &r.item.choices[a], &r.item.choices[b]
+		return cmp.Or(cmp.Compare(x.Amount, y.Amount), cmp.Compare(l.now[y.Resource], l.now[x.Resource]))
+	})
+}
