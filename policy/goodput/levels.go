@@ -45,7 +45,7 @@ func levels(rows []*Row) (all []int) {
 // over levels and growth: no choice is better that does as well by all levels before each.
 func (p *Program) byLevels(ctx context.Context, rows []*Row, all []int) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
-	l := &levelled{p: p, ctx: ctx, rows: rows, now: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
+	l := &levelled{p: p, ctx: ctx, rows: rows, now: slices.Clone(capacity), sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
 	for i := range l.sol.Pick {
 		l.sol.Pick[i] = -1
 	}
