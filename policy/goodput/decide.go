@@ -2,6 +2,7 @@ package goodput
 
 import (
 	"context"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/opt/mmkp"
@@ -14,8 +15,8 @@ func (p *Program) decide(rows []*Row, sol *mmkp.Solution) *policy.Plan {
 }
 
 // planLevels chooses for rows of several levels, and makes the plan.
-func (p *Program) planLevels(ctx context.Context, rows []*Row, all []int) (*policy.Plan, error) {
-	l, err := p.byLevels(ctx, rows, all)
+func (p *Program) planLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*policy.Plan, error) {
+	l, err := p.byLevels(ctx, now, rows, all)
 	if err != nil {
 		return nil, err
 	}

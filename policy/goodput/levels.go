@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/mmkp"
@@ -43,7 +44,7 @@ func levels(rows []*Row) (all []int) {
 
 // byLevels chooses for rows of several levels. Prices of the solution are the highest that a level had. Its value and bound are sums
 // over levels and growth: no choice is better that does as well by all levels before each.
-func (p *Program) byLevels(ctx context.Context, rows []*Row, all []int) (*levelled, error) {
+func (p *Program) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
 	l := &levelled{p: p, ctx: ctx, rows: rows, now: slices.Clone(capacity), sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
 	for i := range l.sol.Pick {
@@ -51,7 +52,7 @@ func (p *Program) byLevels(ctx context.Context, rows []*Row, all []int) (*levell
 	}
 	for _, r := range rows {
 		at, _ := slices.BinarySearch(all, r.Level)
-		l.of = append(l.of, at)
+		l.of, r.evicted = append(l.of, at), false
 		if r.Pinned() {
 			l.take(r, 0)
 		}
@@ -63,6 +64,7 @@ func (p *Program) byLevels(ctx context.Context, rows []*Row, all []int) (*levell
 			return nil, err
 		}
 		l.prices = append(l.prices, prices)
+		l.makeRoom(level, now)
 	}
 	grown, err := l.stage(func(i int) []option { return l.growth(rows[i]) })
 	if err != nil {
@@ -163,7 +165,7 @@ func (l *levelled) take(r *Row, c int) {
 
 // claims returns the options of a row of the level that is planned: what it asks for, or less.
 func claims(r *Row, planned bool, p *Program) (all []option) {
-	if !planned || r.Pinned() {
+	if !planned || r.Pinned() || r.evicted {
 		return nil
 	}
 	it := &r.item

@@ -50,7 +50,7 @@ func (l *levelled) reason(i, column int) policy.Reason {
 	p, r := l.p, l.rows[i]
 	p.prices = append(p.prices[:0], l.prices[l.of[i]]...)
 	why := p.reason(r, column)
-	if waits := column < 0 && r.pin.IsZero() && r.job.Reservation.IsZero() && r.job.Phase != job.Profiling; !waits || !l.before(i) {
+	if waits := column < 0 && r.pin.IsZero() && r.job.Reservation.IsZero() && r.job.Phase != job.Profiling; !waits || !r.evicted && !l.before(i) {
 		return why
 	}
 	c := r.columns[r.item.origin[l.smallest(r)].column]

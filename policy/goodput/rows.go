@@ -23,6 +23,8 @@ type Row struct {
 	Level int
 	Keeps bool
 
+	evicted bool // it claims nothing in this round, because it is in the way of a job of an earlier level
+
 	job     *policy.Job
 	columns []configuration
 	start   []int             // by resource: fewest GPUs of a column

@@ -306,3 +306,41 @@ func TestPlan_waits_for_nodes_on_their_way(t *testing.T) {
 		}
 	}
 }
+
+// crowded returns two nodes of eight GPUs on which jobs of two GPUs without checkpoints run, of the given priorities, the first
+// four on the first; and a job of one node has come, of priority 5.
+func crowded(t *testing.T, priorities ...float64) *small {
+	t.Helper()
+	w := newSmall(t, DefaultOptions(), 2, 8)
+	for n, of := range priorities {
+		w.submit(job.ID(fmt.Sprint("low-", n)), 2, 5*time.Hour, unsaved, prior(of))
+		j := w.s.Jobs[n]
+		j.Phase, j.Since = job.Running, w.s.Now.Add(-time.Duration(n)*time.Minute)
+		j.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}
+		j.Placement = cluster.Placement{{Node: cluster.NodeID(fmt.Sprint("a100-", n/4)), Resources: cluster.Resources{GPUs: 2}}}
+	}
+	w.submit("high", 8, time.Hour, prior(5))
+	return w
+}
+
+// A job of a higher priority that needs a whole node has one, of jobs that no placer moves, not GPUs of two: those of the lowest priority
+// stop, then those that lose least.
+func TestPlan_priority_makes_room_on_one_node(t *testing.T) {
+	for name, test := range map[string]struct {
+		w    *small
+		stop []int
+	}{
+		"who lose least":       {crowded(t, 1, 1, 1, 1, 1, 1, 1, 1), []int{0, 1, 2, 3}},
+		"of a lower priority":  {crowded(t, 2, 1, 1, 1, 1, 1, 1, 1), []int{4, 5, 6, 7}},
+		"not of the same":      {crowded(t, 5, 1, 1, 1, 2, 2, 2, 2), []int{4, 5, 6, 7}},
+		"not of a whole other": {crowded(t, 1, 1, 1, 1), nil},
+	} {
+		plan := test.w.plan()
+		for i := range plan.Jobs {
+			if d, stops := &plan.Jobs[i], slices.Contains(test.stop, i); d.Allocation.IsZero() != stops || stops && d.Why.Kind != policy.WaitPriority {
+				t.Errorf("%s: job %d:\n%s", name, i, test.w.list(plan))
+				break
+			}
+		}
+	}
+}
