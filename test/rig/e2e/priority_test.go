@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/test/rig"
 )
 
@@ -89,7 +90,7 @@ func TestPriority_stops(t *testing.T) {
 	t.Logf("alone: low runs after %v", b.runs("low", 1))
 	b.create(urgent("first"))
 	t.Logf("first runs after %v, in the place of low", b.runs("first", 1))
-	Until(t.Context(), t, within, "low waits for a higher priority", func() error { return waitsFor(t, b.k, "low", "HigherPriority") })
+	Until(t.Context(), t, within, "low waits for a higher priority", func() error { return waitsFor(t, b.k, "low", policy.WaitPriority.String()) })
 	b.deleted("first")
 	t.Logf("low runs again %v after first has gone", b.runs("low", 1))
 	b.patch(`{"spec":{"limits":{"maxPriority":0}}}`)
