@@ -1,7 +1,6 @@
 package goodput
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -27,6 +26,7 @@ type levelled struct {
 	alone  [][]float64 // by level: what they would leave if they had nothing
 	prices [][]float64 // by level
 	now    []float64   // what is left
+	whole  []float64   // what there is
 	sol    *mmkp.Solution
 }
 
@@ -46,7 +46,7 @@ func levels(rows []*Row) (all []int) {
 // over levels and growth: no choice is better that does as well by all levels before each.
 func (p *Program) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
-	l := &levelled{p: p, ctx: ctx, rows: rows, now: slices.Clone(capacity), sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
+	l := &levelled{p: p, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
 	for i := range l.sol.Pick {
 		l.sol.Pick[i] = -1
 	}
@@ -58,7 +58,7 @@ func (p *Program) byLevels(ctx context.Context, now time.Time, rows []*Row, all 
 		}
 	}
 	for level := range all {
-		l.left, l.alone = append(l.left, slices.Clone(l.now)), append(l.alone, l.without(capacity, level))
+		l.left, l.alone = append(l.left, l.there()), append(l.alone, l.without(capacity, level))
 		prices, err := l.stage(func(i int) []option { return claims(rows[i], l.of[i] == level, p) })
 		if err != nil {
 			return nil, err
@@ -96,15 +96,16 @@ type option struct {
 func (l *levelled) stage(options func(i int) []option) ([]float64, error) {
 	var owners []int
 	var all [][]option
+	there := l.there()
 	for i := range l.rows {
-		if own := l.fitting(options(i)); len(own) > 0 {
+		if own := fitting(options(i), there); len(own) > 0 {
 			owners, all = append(owners, i), append(all, own)
 		}
 	}
 	if len(all) == 0 {
 		return make([]float64, len(l.now)), nil
 	}
-	sol, err := l.solve(all)
+	sol, err := l.solve(all, there)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +119,9 @@ func (l *levelled) stage(options func(i int) []option) ([]float64, error) {
 	return slices.Clone(sol.Prices), nil
 }
 
-// solve solves a program of items with the given options.
-func (l *levelled) solve(all [][]option) (*mmkp.Solution, error) {
-	e, err := engine.New(l.p.o.Solver, l.now, engine.Options{Ties: l.p.o.Ties})
+// solve solves a program of items with the given options on what is there.
+func (l *levelled) solve(all [][]option, there []float64) (*mmkp.Solution, error) {
+	e, err := engine.New(l.p.o.Solver, there, engine.Options{Ties: l.p.o.Ties})
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +137,21 @@ func (l *levelled) solve(all [][]option) (*mmkp.Solution, error) {
 	return e.Solve(l.ctx)
 }
 
-// fitting returns the options that fit on what is left.
-func (l *levelled) fitting(all []option) []option {
-	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, l.now) })
+// fitting returns the options that fit on what is there.
+func fitting(all []option, there []float64) []option {
+	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, there) })
+}
+
+// rounded is the part of a capacity by which sums of what jobs use may be wrong.
+const rounded = 1e-12
+
+// there returns what is left, and as much more as sums may be wrong by: parts of CPUs add up to all of them.
+func (l *levelled) there() []float64 {
+	there := slices.Clone(l.now)
+	for k := range there {
+		there[k] += rounded * l.whole[k]
+	}
+	return there
 }
 
 // fits reports whether a choice uses no more than there is.
@@ -232,38 +245,4 @@ func beyond(c, other *mmkp.Choice) (more []mmkp.Use) {
 		}
 	}
 	return more
-}
-
-// without returns what would be left for a level if those before it had nothing: all but what jobs of it and of later ones are pinned to.
-func (l *levelled) without(capacity []float64, level int) []float64 {
-	left := slices.Clone(capacity)
-	for i, r := range l.rows {
-		if l.of[i] < level || !r.Pinned() {
-			continue
-		}
-		for k := range left {
-			left[k] = max(0, left[k]-r.item.choices[0].Uses(k))
-		}
-	}
-	return left
-}
-
-// before reports whether row i has nothing because of the levels before its own: a choice would fit without them, and none fits on what they leave.
-func (l *levelled) before(i int) bool {
-	fitsOn := func(there []float64) bool {
-		return slices.ContainsFunc(l.rows[i].item.choices, func(c mmkp.Choice) bool { return fits(&c, there) })
-	}
-	return fitsOn(l.alone[l.of[i]]) && !fitsOn(l.left[l.of[i]])
-}
-
-// smallest returns the choice of a row with the fewest GPUs, of a type of which most are free among equals.
-func (l *levelled) smallest(r *Row) int {
-	all := make([]int, len(r.item.choices))
-	for c := range all {
-		all[c] = c
-	}
-	return slices.MinFunc(all, func(a, b int) int {
-		x, y := &r.item.choices[a], &r.item.choices[b]
-		return cmp.Or(cmp.Compare(x.Amount, y.Amount), cmp.Compare(l.now[y.Resource], l.now[x.Resource]))
-	})
 }

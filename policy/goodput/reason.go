@@ -44,19 +44,6 @@ func (p *Program) reason(r *Row, column int) policy.Reason {
 	return p.whySize(r, column)
 }
 
-// reason says why row i got the configuration of column (or nothing, -1), by the prices of its level. That jobs of levels before its own
-// leave nothing that would do comes before all that prices say.
-func (l *levelled) reason(i, column int) policy.Reason {
-	p, r := l.p, l.rows[i]
-	p.prices = append(p.prices[:0], l.prices[l.of[i]]...)
-	why := p.reason(r, column)
-	if waits := column < 0 && r.pin.IsZero() && r.job.Reservation.IsZero() && r.job.Phase != job.Profiling; !waits || !r.evicted && !l.before(i) {
-		return why
-	}
-	c := r.columns[r.item.origin[l.smallest(r)].column]
-	return policy.Reason{Kind: policy.WaitPriority, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
-}
-
 // whyNotReserved explains why there was no room for a reservation.
 func (p *Program) whyNotReserved(c cluster.Configuration) policy.Reason {
 	k := p.resource(c.GPUType)
