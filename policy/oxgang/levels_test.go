@@ -308,18 +308,18 @@ func TestPlan_waits_for_nodes_on_their_way(t *testing.T) {
 }
 
 // crowded returns two nodes of eight GPUs on which jobs of two GPUs without checkpoints run, of the given priorities, the first
-// four on the first; and a job of one node has come, of priority 5.
-func crowded(t *testing.T, priorities ...float64) *small {
+// four on the first, the last for the shortest time; and a job of so many GPUs has come, of priority 5.
+func crowded(t *testing.T, gpus int, priorities ...float64) *small {
 	t.Helper()
 	w := newSmall(t, DefaultOptions(), 2, 8)
 	for n, of := range priorities {
 		w.submit(job.ID(fmt.Sprint("low-", n)), 2, 5*time.Hour, unsaved, prior(of))
 		j := w.s.Jobs[n]
-		j.Phase, j.Since = job.Running, w.s.Now.Add(-time.Duration(n)*time.Minute)
+		j.Phase, j.Since = job.Running, w.s.Now.Add(-time.Duration(20-n)*time.Minute)
 		j.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}
 		j.Placement = cluster.Placement{{Node: cluster.NodeID(fmt.Sprint("a100-", n/4)), Resources: cluster.Resources{GPUs: 2}}}
 	}
-	w.submit("high", 8, time.Hour, prior(5))
+	w.submit("high", gpus, time.Hour, prior(5))
 	return w
 }
 
@@ -330,16 +330,39 @@ func TestPlan_priority_makes_room_on_one_node(t *testing.T) {
 		w    *small
 		stop []int
 	}{
-		"who lose least":       {crowded(t, 1, 1, 1, 1, 1, 1, 1, 1), []int{0, 1, 2, 3}},
-		"of a lower priority":  {crowded(t, 2, 1, 1, 1, 1, 1, 1, 1), []int{4, 5, 6, 7}},
-		"not of the same":      {crowded(t, 5, 1, 1, 1, 2, 2, 2, 2), []int{4, 5, 6, 7}},
-		"not of a whole other": {crowded(t, 1, 1, 1, 1), nil},
+		"who lose least":       {crowded(t, 8, 1, 1, 1, 1, 1, 1, 1, 1), []int{4, 5, 6, 7}},
+		"of a lower priority":  {crowded(t, 8, 1, 1, 1, 1, 2, 1, 1, 1), []int{0, 1, 2, 3}},
+		"not of the same":      {crowded(t, 8, 2, 2, 2, 2, 5, 1, 1, 1), []int{0, 1, 2, 3}},
+		"not of a whole other": {crowded(t, 8, 1, 1, 1, 1), nil},
+		"of a part of a node":  {crowded(t, 4, 2, 1, 1, 2, 2, 2, 2, 2), []int{1, 2}},
 	} {
 		plan := test.w.plan()
 		for i := range plan.Jobs {
 			if d, stops := &plan.Jobs[i], slices.Contains(test.stop, i); d.Allocation.IsZero() != stops || stops && d.Why.Kind != policy.WaitPriority {
 				t.Errorf("%s: job %d:\n%s", name, i, test.w.list(plan))
 				break
+			}
+		}
+	}
+}
+
+// Parts of CPUs and memory add up to all of them: the last job of a node fits, whatever the rounding.
+func TestPlan_levels_fill_a_node(t *testing.T) {
+	for n := range 200 {
+		w := newSmall(t, DefaultOptions(), 1, 7)
+		node := w.s.Cluster.Nodes()[0]
+		node.Capacity.CPUs, node.Capacity.Memory = 10+0.37*float64(n), 1<<36
+		c, err := cluster.New([]cluster.Node{node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.s.Cluster = c
+		for k := range 7 {
+			w.submit(job.ID(fmt.Sprint("j", k)), 1, time.Hour, prior(float64(k)))
+		}
+		for i, d := range w.plan().Jobs {
+			if d.Allocation.IsZero() {
+				t.Fatalf("%g CPUs: job %d waits: %v", node.Capacity.CPUs, i, d.Why)
 			}
 		}
 	}
