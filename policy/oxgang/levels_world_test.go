@@ -2,6 +2,7 @@ package oxgang
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
 	"testing"
 
@@ -43,6 +44,19 @@ func TestConformance_priorities(t *testing.T) {
 				}
 				return &ranked{p, map[*policy.Job]*policy.Job{}}
 			})
+		})
+	}
+}
+
+// BenchmarkPlanLevels plans the rounds of BenchmarkPlan with jobs of three priorities.
+func BenchmarkPlanLevels(b *testing.B) {
+	for _, gpus := range []int{64, 2048, 10000} {
+		b.Run(fmt.Sprintf("policy=oxgang/gpus=%d", gpus), func(b *testing.B) {
+			p, err := New(DefaultOptions())
+			if err != nil {
+				b.Fatal(err)
+			}
+			policytest.NewCrowd(b, gpus).Bench(b, &ranked{p, map[*policy.Job]*policy.Job{}})
 		})
 	}
 }
