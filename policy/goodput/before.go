@@ -22,20 +22,6 @@ func (l *levelled) reason(i, column int) policy.Reason {
 	return policy.Reason{Kind: policy.WaitPriority, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
 }
 
-// without returns what would be left for a level if those before it had nothing: all but what jobs of it and of later ones are pinned to.
-func (l *levelled) without(capacity []float64, level int) []float64 {
-	left := slices.Clone(capacity)
-	for i, r := range l.rows {
-		if l.of[i] < level || !r.Pinned() {
-			continue
-		}
-		for k := range left {
-			left[k] = max(0, left[k]-r.item.choices[0].Uses(k))
-		}
-	}
-	return left
-}
-
 // before reports whether row i has nothing because of the levels before its own: a choice would fit without them, and none fits on what they leave.
 func (l *levelled) before(i int) bool {
 	fitsOn := func(there []float64) bool {

@@ -22,6 +22,7 @@ type levelled struct {
 	ctx    context.Context
 	rows   []*Row
 	of     []int       // by row: its level among all, from 0
+	at     [][]int     // by level: its rows
 	left   [][]float64 // by level: what the levels before it left
 	alone  [][]float64 // by level: what they would leave if they had nothing
 	prices [][]float64 // by level
@@ -50,28 +51,50 @@ func (p *Program) byLevels(ctx context.Context, now time.Time, rows []*Row, all 
 	for i := range l.sol.Pick {
 		l.sol.Pick[i] = -1
 	}
-	for _, r := range rows {
-		at, _ := slices.BinarySearch(all, r.Level)
-		l.of, r.evicted = append(l.of, at), false
-		if r.Pinned() {
-			l.take(r, 0)
-		}
-	}
-	for level := range all {
-		l.left, l.alone = append(l.left, l.there()), append(l.alone, l.without(capacity, level))
-		prices, err := l.stage(func(i int) []option { return claims(rows[i], l.of[i] == level, p) })
+	l.enter(all)
+	for level, own := range l.at {
+		l.left = append(l.left, l.there())
+		prices, err := l.stage(own, p.claims)
 		if err != nil {
 			return nil, err
 		}
 		l.prices = append(l.prices, prices)
 		l.makeRoom(level, now)
 	}
-	grown, err := l.stage(func(i int) []option { return l.growth(rows[i]) })
+	grown, err := l.stage(slices.Concat(l.at...), l.growth)
 	if err != nil {
 		return nil, err
 	}
 	l.settle(grown)
 	return l, nil
+}
+
+// enter notes the level of each row, and gives those that are pinned what they are pinned to.
+func (l *levelled) enter(all []int) {
+	l.at, l.alone = make([][]int, len(all)), make([][]float64, len(all))
+	for i, r := range l.rows {
+		level, _ := slices.BinarySearch(all, r.Level)
+		l.of, l.at[level], r.evicted = append(l.of, level), append(l.at[level], i), false
+		if r.Pinned() {
+			l.take(r, 0)
+		}
+	}
+	alone := slices.Clone(l.whole)
+	for level, own := range slices.Backward(l.at) {
+		for _, i := range own {
+			if r := l.rows[i]; r.Pinned() {
+				deduct(alone, &r.item.choices[0])
+			}
+		}
+		l.alone[level] = slices.Clone(alone)
+	}
+}
+
+// deduct takes what a choice uses off what there is.
+func deduct(there []float64, c *mmkp.Choice) {
+	for k := range there {
+		there[k] = max(0, there[k]-c.Uses(k))
+	}
 }
 
 // settle makes prices of what levels and growth had: a row's are the higher of its level's and of those of growth.
@@ -91,14 +114,14 @@ type option struct {
 	mmkp.Choice
 }
 
-// stage solves a program of the options of all rows on what is left, and takes what is picked. A row without an option has no
+// stage solves a program of the options of some rows on what is left, and takes what is picked. A row without an option has no
 // part in it. It returns the prices.
-func (l *levelled) stage(options func(i int) []option) ([]float64, error) {
+func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, error) {
 	var owners []int
 	var all [][]option
 	there := l.there()
-	for i := range l.rows {
-		if own := fitting(options(i), there); len(own) > 0 {
+	for _, i := range rows {
+		if own := fitting(options(l.rows[i]), there); len(own) > 0 {
 			owners, all = append(owners, i), append(all, own)
 		}
 	}
@@ -171,14 +194,14 @@ func (l *levelled) take(r *Row, c int) {
 		if *at >= 0 {
 			l.now[k] += r.item.choices[*at].Uses(k)
 		}
-		l.now[k] = max(0, l.now[k]-r.item.choices[c].Uses(k))
 	}
+	deduct(l.now, &r.item.choices[c])
 	*at = c
 }
 
-// claims returns the options of a row of the level that is planned: what it asks for, or less.
-func claims(r *Row, planned bool, p *Program) (all []option) {
-	if !planned || r.Pinned() || r.evicted {
+// claims returns the options of a row in its level: what its job asks for, or less.
+func (p *Program) claims(r *Row) (all []option) {
+	if r.Pinned() || r.evicted {
 		return nil
 	}
 	it := &r.item
@@ -218,31 +241,4 @@ func (r *Row) claims(k int) bool {
 		}
 	}
 	return false
-}
-
-// growth returns the options of a row that has a claim: more GPUs of the same type, by what they are worth and use more.
-func (l *levelled) growth(r *Row) (all []option) {
-	it := &r.item
-	has := l.sol.Pick[it.number]
-	if has < 0 || r.Pinned() {
-		return nil
-	}
-	for c := range it.choices {
-		more := it.choices[c].Amount - it.choices[has].Amount
-		gain := it.value(c) - it.value(has)
-		if more > 0 && gain > 0 && it.choices[c].Resource == it.choices[has].Resource {
-			all = append(all, option{c, mmkp.Choice{Value: gain, Use: mmkp.Use{Resource: it.choices[c].Resource, Amount: more}, More: beyond(&it.choices[c], &it.choices[has])}})
-		}
-	}
-	return all
-}
-
-// beyond returns what a choice uses more of CPUs and memory than another.
-func beyond(c, other *mmkp.Choice) (more []mmkp.Use) {
-	for _, u := range c.More {
-		if n := u.Amount - other.Uses(u.Resource); n > 0 {
-			more = append(more, mmkp.Use{Resource: u.Resource, Amount: n})
-		}
-	}
-	return more
 }
