@@ -41,6 +41,7 @@ var sentences = map[policy.Kind]string{
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
 	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs and 3 are free",
 	policy.WaitServed:       "it needs at least 8 a100 GPUs and 3 are free; jobs that have GPUs are before it in its policy's order",
+	policy.WaitPriority:     "it needs at least 8 a100 GPUs and 3 are free; jobs of a higher priority go before it",
 	policy.WaitPrice:        "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more",
 	policy.WaitHost:         "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",

@@ -98,7 +98,7 @@ func (k *ranking) single() (n int) {
 // place returns how many jobs are ahead of one in the queue: nobody, if only GPUs are lacking.
 func place(why policy.Reason) (ahead float64, queued bool) {
 	switch why.Kind {
-	case policy.WaitNoCapacity, policy.WaitServed:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
 		return 0, true
 	case policy.WaitOrder:
 		return why.Value, true
@@ -109,7 +109,7 @@ func place(why policy.Reason) (ahead float64, queued bool) {
 
 // needsOrder reports whether a reason speaks of other jobs that wait.
 func needsOrder(why policy.Reason) bool {
-	return why.Kind == policy.WaitPrice || why.Kind == policy.WaitOrder || why.Kind == policy.WaitNoCapacity || why.Kind == policy.WaitServed
+	return why.Kind == policy.WaitPrice || why.Kind == policy.WaitOrder || why.Kind == policy.WaitNoCapacity || why.Kind == policy.WaitServed || why.Kind == policy.WaitPriority
 }
 
 // others adds to a context the other jobs that its reason speaks of.
@@ -119,7 +119,7 @@ func (o *waitingOrder) others(s *explainContext) {
 		s.rivals = o.rivals(s.why)
 	case policy.WaitOrder:
 		s.ahead, s.displaced = o.ahead(s.why), o.displaced
-	case policy.WaitNoCapacity, policy.WaitServed:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
 		s.displaced = o.displaced
 	default:
 	}

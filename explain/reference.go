@@ -111,6 +111,11 @@ var references = map[policy.Kind]Reference{
 		Numbers: "as of no capacity",
 		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},
+	policy.WaitPriority: {
+		Means:   "jobs of a higher priority are before it, and what they leave is not enough, or not for it",
+		Numbers: "as of no capacity",
+		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
+	},
 	policy.WaitPrice: {
 		Means:   "others pay more for the GPUs",
 		Numbers: "its best offer: the configuration, and what it offers per GPU, never less than 0; today's price per GPU with the CPUs and memory that come with it",

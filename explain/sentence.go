@@ -82,6 +82,9 @@ var templates = map[policy.Kind]template{
 	policy.WaitServed: {why: func(s *explainContext) string {
 		return short(s) + "; jobs that have GPUs are before it in its policy's order"
 	}},
+	policy.WaitPriority: {why: func(s *explainContext) string {
+		return short(s) + "; jobs of a higher priority go before it"
+	}},
 	policy.WaitPrice: {why: dear},
 	policy.WaitHost: {why: func(s *explainContext) string {
 		return fmt.Sprintf("no node has %s free with the %s and %s of memory that it wants",

@@ -42,6 +42,7 @@ var deciding = map[policy.Term]string{
 	policy.TermWork: "the work that each has left", policy.TermEnd: "the end of all jobs, which depends on some", policy.TermFair: "how unfairly each is treated",
 	policy.TermShare: "the shares", policy.TermRestart: "what a move costs it", policy.TermMargin: "that what is better must be better by a tenth",
 	policy.TermOthers: "what a preemption would cost others", policy.TermLoan: "that nodes on loan may go back",
+	policy.TermPriority: "the priorities",
 }
 
 // swayed says which terms decided: without any one of them the job would have been granted other GPUs, or none.

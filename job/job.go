@@ -83,7 +83,7 @@ type Spec struct {
 	User, Queue string
 	Class       Class   // empty: a class of its own
 	Weight      float64 // share; 1 if unset. Read by policy/oxgang, gavel, shockwave and synergy only
-	Priority    float64 // among jobs that wait, larger first; 0 if unset. Read by policy/queue with backfill by EASY, kueue and multifactor only
+	Priority    float64 // among jobs that wait, larger first; 0 if unset. Read by policy/queue with backfill by EASY, kueue, multifactor and oxgang only
 	GPUs        int     // requested; rigid jobs get exactly this
 	BatchSize   int     // requested total batch size; fixed unless BatchSizes may be adapted
 	MinGPUs     int     // 0 means 1

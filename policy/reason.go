@@ -50,6 +50,7 @@ const (
 	KeptNoPlace           // keeps what it has; Config: what it was granted, for which there was no placement on unbroken nodes (fragmentation)
 	WaitQuota             // its queue has too little quota left; Config: what it asks for; Value: GPUs that the queue may use more, Limit: GPUs it needs
 	WaitServed            // jobs that have GPUs are before it in the order of its policy, and what they leave is not enough, or not for it; numbers as of WaitNoCapacity
+	WaitPriority          // jobs of a higher priority are before it, and what they leave is not enough, or not for it; numbers as of WaitNoCapacity
 	kinds
 )
 
@@ -58,7 +59,7 @@ var kindNames = [kinds]string{
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
 	"waiting: queue order", "waiting: would delay the first in the queue", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
-	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first",
+	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first", "waiting: higher priority",
 }
 
 // String returns the kind in a few words.

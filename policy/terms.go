@@ -18,18 +18,19 @@ type Term uint8
 
 // The terms.
 const (
-	TermWork    Term = iota // the work that it and others have left
-	TermEnd                 // the end of all jobs, which depends on some
-	TermFair                // the finish-time fairness that each is heading for
-	TermShare               // what users give each
-	TermRestart             // what a move or a preemption costs the job
-	TermMargin              // what a better choice for it must be better by
-	TermOthers              // what a preemption would cost others
-	TermLoan                // that nodes on loan may go back before it ends
+	TermWork     Term = iota // the work that it and others have left
+	TermEnd                  // the end of all jobs, which depends on some
+	TermFair                 // the finish-time fairness that each is heading for
+	TermShare                // what users give each
+	TermRestart              // what a move or a preemption costs the job
+	TermMargin               // what a better choice for it must be better by
+	TermOthers               // what a preemption would cost others
+	TermLoan                 // that nodes on loan may go back before it ends
+	TermPriority             // that jobs of a higher priority go before others; left out for all
 	terms
 )
 
-var termNames = [terms]string{"work", "end", "fairness", "share", "restart", "margin", "others", "loan"}
+var termNames = [terms]string{"work", "end", "fairness", "share", "restart", "margin", "others", "loan", "priority"}
 
 // String returns the term in a word.
 func (t Term) String() string {

@@ -3,6 +3,7 @@ package counterfactual
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,20 +14,21 @@ import (
 
 // A Change is what to change, and what the job would then get.
 type Change struct {
-	Kind   Kind               `json:"kind"`
-	GPUs   int                `json:"gpus,omitzero"`   // to ask for, of FewerGPUs; that are added, of MoreGPUs and NodesCome
-	Type   cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
-	Group  cluster.Group      `json:"group,omitzero"`  // of NodesCome
-	Jobs   []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
-	Rough  bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
-	Rounds int                `json:"rounds,omitzero"` // of RoundsPass
-	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
-	Start  time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
-	Gets   cluster.Allocation `json:"-"`
-	Each   int                `json:"-"`               // GPUs of the type of Gets that do the work of one that the job counts; 0: one
-	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs; negative: fewer
-	Asked  int                `json:"-"`               // how often the round was decided
-	Tried  []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
+	Kind     Kind               `json:"kind"`
+	GPUs     int                `json:"gpus,omitzero"`   // to ask for, of FewerGPUs; that are added, of MoreGPUs and NodesCome
+	Type     cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
+	Group    cluster.Group      `json:"group,omitzero"`  // of NodesCome
+	Jobs     []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
+	Rough    bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
+	Rounds   int                `json:"rounds,omitzero"` // of RoundsPass
+	In       time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
+	Start    time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
+	Gets     cluster.Allocation `json:"-"`
+	Each     int                `json:"-"`                 // GPUs of the type of Gets that do the work of one that the job counts; 0: one
+	Priority float64            `json:"priority,omitzero"` // that it has, of MorePriority
+	Others   int                `json:"others,omitzero"`   // GPUs that other jobs get more, of MoreGPUs; negative: fewer
+	Asked    int                `json:"-"`                 // how often the round was decided
+	Tried    []Kind             `json:"tried,omitempty"`   // without success, of NothingHelps
 }
 
 // A Kind is one entry of the closed list of changes.
@@ -37,6 +39,7 @@ const (
 	NoChange     Kind = iota // a later round gives it GPUs as things stand
 	NodesCome                // rented nodes that are ordered are there
 	JobsEnd                  // jobs end, each of which is needed
+	MorePriority             // the job has a higher priority
 	FewerGPUs                // the job asks for fewer GPUs, the most that help
 	AnotherType              // it allows another GPU type
 	Checkpoints              // it has checkpoints
@@ -48,7 +51,7 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"no change", "rented nodes come", "jobs end", "fewer GPUs", "another GPU type",
+	"no change", "rented nodes come", "jobs end", "a higher priority", "fewer GPUs", "another GPU type",
 	"checkpoints", "preemptible", "more GPUs", "rounds pass", "nothing helps",
 }
 
@@ -80,6 +83,8 @@ func (c *Change) Text(name func(job.ID) string) string {
 		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
 	case JobsEnd:
 		return fmt.Sprintf("it would get %s if %s ended%s%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In), meanwhile(c.Start))
+	case MorePriority:
+		return fmt.Sprintf("it would get %s if its priority were %s", amount(c.Gets), strconv.FormatFloat(c.Priority, 'f', -1, 64))
 	case FewerGPUs:
 		return fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), gpus(c.GPUs, ""), c.each())
 	case AnotherType:

@@ -36,14 +36,16 @@ func (r paced) slowest() float64 {
 
 // A random is a random world in which jobs run as they are planned.
 type random struct {
-	all []*policy.Snapshot
-	s   policy.Snapshot
+	all    []*policy.Snapshot
+	s      policy.Snapshot
+	priors []float64 // of which jobs have one
 }
 
 // newRandom draws a world of an owned a100 node and one of t4, which is owned or lent.
 func newRandom(t *rapid.T) *random {
 	nodes := []cluster.Node{{ID: "a100-0", GPUType: "a100", Capacity: cluster.Resources{GPUs: 4}}, {ID: "t4-0", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}}
 	w := &random{s: policy.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Length: time.Minute}}
+	w.priors = rapid.SampledFrom([][]float64{{0}, {0}, {0, 0, 1}}).Draw(t, "priorities")
 	if rapid.Bool().Draw(t, "lent") {
 		nodes[1].Tenure, nodes[1].Group = cluster.Loaned, "search"
 		w.s.Loans = []cluster.Loan{{Group: "search", Node: nodes[1], Nodes: 1, Lent: 1, Every: time.Hour, Expected: rapid.SampledFrom([][]int{{0}, {1, 0}, {1}}).Draw(t, "expected")}}
@@ -66,6 +68,7 @@ func (w *random) submit(t *rapid.T, n int) {
 		Adaptivity:      rapid.SampledFrom([]job.Adaptivity{0, job.AnyGPUType, job.GPUCount | job.AnyGPUType}).Draw(t, "adaptivity"),
 		RestartOverhead: rapid.SampledFrom([]time.Duration{0, time.Minute, 10 * time.Minute}).Draw(t, "restart"), NoCheckpoint: rapid.IntRange(0, 4).Draw(t, "unsaved") == 0,
 	}
+	spec.Priority = rapid.SampledFrom(w.priors).Draw(t, "priority")
 	row := &policy.Job{Spec: spec, Limits: &spec.Batch, Perf: m, Status: job.Status{Phase: job.Waiting, Submitted: w.s.Now}}
 	w.s.Jobs = append(slices.Clip(w.s.Jobs), row)
 }
@@ -107,6 +110,8 @@ func edited(s *policy.Snapshot, id job.ID, term policy.Term) *policy.Snapshot {
 		switch own := j.ID == id; {
 		case term == policy.TermShare:
 			spec.Weight = 1
+		case term == policy.TermPriority:
+			spec.Priority = 0
 		case term == policy.TermRestart && own, term == policy.TermOthers && !own:
 			spec.RestartOverhead, spec.NoCheckpoint = 0, false
 		case term == policy.TermFair:
@@ -166,7 +171,7 @@ type verdict struct{ named, confirmed, refuted, missed int }
 
 // A tally counts decisions.
 type tally struct {
-	terms                      [8]verdict
+	terms                      [9]verdict
 	all, none, kept, keptTruly int
 }
 
@@ -249,7 +254,7 @@ func TestWeigh_terms_decided(t *testing.T) {
 		}
 	})
 	t.Logf("%d decisions, %d of them by no term alone; %d kept to avoid a restart, %d of them truly", c.all, c.none, c.kept, c.keptTruly)
-	least := map[policy.Term]float64{policy.TermShare: 0.95, policy.TermRestart: 0.95, policy.TermEnd: 0.85, policy.TermOthers: 0.5, policy.TermWork: 0.4}
+	least := map[policy.Term]float64{policy.TermShare: 0.95, policy.TermPriority: 0.95, policy.TermRestart: 0.95, policy.TermEnd: 0.85, policy.TermOthers: 0.5, policy.TermWork: 0.4}
 	for _, term := range policy.AllTerms() {
 		v := c.terms[term]
 		t.Logf("%-8v named %3d times: %3d confirmed, %d refuted, %d missed", term, v.named, v.confirmed, v.refuted, v.missed)

@@ -22,11 +22,12 @@ import (
 //  3. jobs have ended of which it is known when they will, those that end soonest first, jobs that wait yet among them; or, if
 //     that is known of none or does not help, one of the jobs that the plan gives GPUs has ended, or several of these; of several
 //     each is needed, unless jobs are so many that it would take long to find out;
-//  4. the job asks for one GPU less, two less, and so on;
-//  5. it may use one more GPU type, has checkpoints, or may be preempted;
-//  6. the cluster has 1, 2, 3 and so on more GPUs of a type;
-//  7. jobs that wait have ended too;
-//  8. one round more has passed, two more, and so on up to 32, and nothing else has changed.
+//  4. the job has as high a priority as one of a higher has, or the next above that; the lowest that helps. Where that is said to be why it waits, this comes before the ends of others;
+//  5. it asks for one GPU less, two less, and so on;
+//  6. it may use one more GPU type, has checkpoints, or may be preempted;
+//  7. the cluster has 1, 2, 3 and so on more GPUs of a type;
+//  8. jobs that wait have ended too;
+//  9. one round more has passed, two more, and so on up to 32, and nothing else has changed.
 //
 // If none helps, it returns a change of kind NothingHelps, which says what was tried. It returns an
 // error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
@@ -64,7 +65,11 @@ type finder struct {
 
 // first returns the first change that helps.
 func (f *finder) first() *Change {
-	for _, try := range []func() *Change{f.waiting, f.nodes, f.ends, f.request, f.larger, f.emptied, f.later} {
+	first, then := f.ends, f.higher
+	if f.plan.Jobs[f.at].Why.Kind == policy.WaitPriority {
+		first, then = then, first
+	}
+	for _, try := range []func() *Change{f.waiting, f.nodes, first, then, f.request, f.larger, f.emptied, f.later} {
 		if c := try(); c != nil {
 			return c
 		}
@@ -309,6 +314,29 @@ func (f *finder) request() *Change {
 		}
 	}
 	return f.gentler(j)
+}
+
+// mostPriorities is how many higher priorities are tried.
+const mostPriorities = 16
+
+// higher tries priorities of other jobs above the job's own, and the next whole numbers above those; where all are equal, none.
+func (f *finder) higher() *Change {
+	own := f.s.Jobs[f.at].Priority
+	var all []float64
+	for _, j := range f.s.Jobs {
+		if p := j.Priority; p > own && !math.IsInf(p, 1) {
+			all = append(all, p, math.Floor(p)+1)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, p := range all[:min(len(all), mostPriorities)] {
+		raise := func(spec *job.Spec) { spec.Priority = p }
+		if c := (&Change{Kind: MorePriority, Priority: p}); f.helps(c, f.with(raise)) {
+			return c
+		}
+	}
+	return nil
 }
 
 // gentler tries checkpoints and preemption.

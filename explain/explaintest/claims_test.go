@@ -46,7 +46,8 @@ func (c *tally) fault(count *int, format string, of ...any) {
 // A pair is a policy on a trace.
 type pair struct{ policy, trace string }
 
-// pairs returns every policy, or those that OXGANG_POLICIES names with commas between them, on every trace, of nodes for rent those that rent.
+// pairs returns every policy, or those that OXGANG_POLICIES names with commas between them, on every trace, of nodes for rent those that rent, of several priorities the one that serves
+// by these and shares GPUs out.
 func pairs() []pair {
 	var all []pair
 	some := os.Getenv("OXGANG_POLICIES")
@@ -54,8 +55,8 @@ func pairs() []pair {
 		if some != "" && !slices.Contains(strings.Split(some, ","), name) {
 			continue
 		}
-		for _, trace := range []string{"overload", "rigid", "elastic", "cpus", "rent", "loans"} {
-			if trace != "rent" || name == "boa" {
+		for _, trace := range []string{"overload", "rigid", "elastic", "cpus", "rent", "loans", "prior"} {
+			if (trace != "rent" || name == "boa") && (trace != "prior" || name == "oxgang") {
 				all = append(all, pair{name, trace})
 			}
 		}

@@ -11,13 +11,14 @@ import (
 
 // A stated change is one as explanations write it, in JSON.
 type stated struct {
-	Kind   string   `json:"kind"`
-	GPUs   int      `json:"gpus"`
-	Type   string   `json:"type"`
-	Group  string   `json:"group"`
-	Jobs   []job.ID `json:"jobs"`
-	Rounds int      `json:"rounds"`
-	text   string   // the clause with it
+	Kind     string   `json:"kind"`
+	GPUs     int      `json:"gpus"`
+	Type     string   `json:"type"`
+	Group    string   `json:"group"`
+	Jobs     []job.ID `json:"jobs"`
+	Rounds   int      `json:"rounds"`
+	Priority float64  `json:"priority"`
+	text     string   // the clause with it
 }
 
 // apply returns a copy of a snapshot with a change for one job made in it; nil if it states none.
@@ -63,6 +64,8 @@ func (c *stated) submit(s *policy.Snapshot, id job.ID) *policy.Snapshot {
 			if spec.Adaptivity&job.GPUCount == 0 {
 				spec.GPUs = c.GPUs
 			}
+		case "a higher priority":
+			spec.Priority = c.Priority
 		case "another GPU type":
 			spec.GPUTypes = append(slices.Clone(spec.GPUTypes), cluster.GPUType(c.Type))
 		case "checkpoints":

@@ -188,6 +188,12 @@ var facts = []fact{
 	{regexp.MustCompile(`asked [^\n]* of type ([^,\n]*)(?s:.*)it would get \d+ (\S+) GPUs?([^\n]*)`), func(_ *round, _ job.ID, m []string) bool {
 		return strings.Contains(m[3], "if it allowed GPUs of type") || strings.Contains(" or "+m[1]+" or ", " or "+m[2]+" or ")
 	}},
+	{regexp.MustCompile(`jobs of a higher (priority) go before it`), func(x *round, id job.ID, _ []string) bool {
+		own := x.s.Job(id)
+		return slices.ContainsFunc(x.s.Jobs, func(j *policy.Job) bool {
+			return j.Priority > own.Priority && x.p.Jobs[x.s.Index(j.ID)].Allocation.GPUs > 0
+		})
+	}},
 	{regexp.MustCompile(`jobs that have (GPUs) are before it`), func(x *round, _ job.ID, _ []string) bool {
 		hold, _ := x.count()
 		return hold > 0

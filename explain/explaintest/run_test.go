@@ -23,6 +23,7 @@ import (
 var traces = map[string]map[string]string{
 	"overload": {"cluster": "t4:4x4,rtx:2x8", "generate.jobs": "40", "generate.span": "40m", "horizon": "75m"},
 	"rigid":    {"cluster": "t4:4x4,rtx:1x8", "generate.jobs": "30", "generate.span": "40m", "horizon": "75m", "jobs.rigid": "1"},
+	"prior":    {"cluster": "t4:4x4,rtx:1x8", "generate.jobs": "30", "generate.span": "40m", "horizon": "75m"}, // of three priorities
 	"elastic":  {"cluster": "t4:4x4,a100:1x8", "generate.kind": "spike", "generate.jobs": "30", "generate.span": "30m", "horizon": "75m"},
 	"cpus":     {"cluster": "v100:2x8/24c/500g", "generate.kind": "synergy-static", "generate.jobs": "40", "generate.multi-gpu": "true", "horizon": "75m"},
 	"rent":     {"cluster": "t4:4x4/rent,rtx:1x8/rent", "generate.jobs": "40", "generate.span": "40m", "horizon": "75m", "sim.start": "5m"},
@@ -72,6 +73,11 @@ func simulate(t testing.TB, name, trace, seed string) *run {
 	in, err := experiments.Load(c, experiments.Files{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range in.Arrivals {
+		if trace == "prior" {
+			in.Arrivals[i].Spec.Priority = float64(i % 3)
+		}
 	}
 	r := &run{}
 	var out bytes.Buffer

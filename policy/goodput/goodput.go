@@ -89,6 +89,9 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 	if err != nil {
 		return nil, err
 	}
+	if all := levels(rows); len(all) > 1 {
+		return p.planLevels(ctx, s.Now, rows, all)
+	}
 	sol, err := p.engine.Solve(ctx) // 4. who gets what, at which prices
 	if err != nil {
 		return nil, err

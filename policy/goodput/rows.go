@@ -18,6 +18,12 @@ type Row struct {
 	// Worth says what the job's choices are worth in this round. Whoever makes
 	// the plan sets it.
 	Worth Worth
+	// Level, of the rows of a round: those of a smaller one choose before it. Whoever makes the plan sets it, and
+	// whether the job claims all that it holds in its level (Keeps), and not only what it asks for.
+	Level int
+	Keeps bool
+
+	evicted bool // it claims nothing in this round, because it is in the way of a job of an earlier level
 
 	job     *policy.Job
 	columns []configuration

@@ -74,6 +74,10 @@
 // What it assumes. Where a job says nothing, or what cannot be, the plan is made all the same, and Weighed
 // says what was taken for granted (assumed.go). Jobs on nodes that are not there are decided about as if they waited.
 //
+// Priority. Jobs of a higher priority choose first, and each level among what those above it leave; to grow beyond what a job asks
+// for is no part of that (levels.go; docs/adr/0056-levels-of-priority.md). Jobs whose rented nodes are on their way go after the others of their
+// priority: nobody of these is stopped for them.
+//
 // What it does not do: it has no window of rounds planned ahead, and does not foresee that a job will change its
 // batch size.
 package oxgang

@@ -39,6 +39,9 @@ type state struct {
 	refusals int                   // in turn
 	until    int                   // round; before it the refused one is not granted again
 
+	ordered time.Time // since when nodes for it were on their way, while it held nothing; zero: never
+	expects bool      // they are, and it can wait for them
+
 	seen int // round
 }
 

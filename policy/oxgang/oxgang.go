@@ -86,6 +86,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.measure(rest, rows)    // 2. what each job has left
 		p.weigh(rest, rows)      // 3. what it counts beside others
 		p.charge(s, there, rows) // 4. what a move would cost it
+		p.order(s, sized, rows)  // 5. who goes before whom
 	})
 	if err != nil {
 		return nil, err
@@ -94,7 +95,8 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	displaced(there, rest, plan)
 	plan.Return, plan.Capacity, plan.Background = back, sized.Capacity, sized.Background
 	plan.Stats.Failed = sized.Stats.Failed
-	borrow(s, plan) // 5. what comes on loan
+	p.expecting(sized, plan)
+	borrow(s, plan) // 6. what comes on loan
 	return plan, nil
 }
 

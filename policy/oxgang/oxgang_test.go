@@ -26,6 +26,9 @@ type small struct {
 	t *testing.T
 	p *Policy
 	s *policy.Snapshot
+
+	last   *policy.Plan // of the last round
+	before *policy.Snapshot
 }
 
 func newSmall(t *testing.T, o Options, nodes, gpus int) *small {
@@ -35,7 +38,7 @@ func newSmall(t *testing.T, o Options, nodes, gpus int) *small {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	return &small{t, p, &policy.Snapshot{Now: now, Length: time.Minute, Cluster: clusterOf(t, "a100", nodes, gpus)}}
+	return &small{t: t, p: p, s: &policy.Snapshot{Now: now, Length: time.Minute, Cluster: clusterOf(t, "a100", nodes, gpus)}}
 }
 
 func clusterOf(t testing.TB, gpu cluster.GPUType, nodes, gpus int) *cluster.Cluster {
@@ -73,6 +76,7 @@ func (w *small) round() map[job.ID]int {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.last, w.before = plan, w.s
 	has, rest := make(map[job.ID]int), []*policy.Job{}
 	for i, j := range w.s.Jobs {
 		row, a := *j, plan.Jobs[i].Allocation

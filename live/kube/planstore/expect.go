@@ -1,6 +1,7 @@
 package planstore
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,7 @@ const (
 )
 
 // FillExpected fills in what is expected of the jobs of a plan. As long as nothing is known, what
-// the last plan said holds.
+// the last plan said holds. Of a job that the plan stops, what would help was found out before it, if at all: nothing is said.
 func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
@@ -33,7 +34,15 @@ func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan,
 		if all[i].GPUs > 0 {
 			all[i].Unblock, all[i].ETA = "", afterStart(x.ETA)
 		}
+		if all[i].Unblock != "" && ran(last, all[i].UID) {
+			all[i].Unblock = ""
+		}
 	}
+}
+
+// ran reports whether a job had GPUs by a plan.
+func ran(p *v1alpha1.Plan, uid string) bool {
+	return p != nil && slices.ContainsFunc(p.Spec.Allocations, func(a v1alpha1.JobAllocation) bool { return a.UID == uid && a.GPUs > 0 })
 }
 
 // Said returns what a plan says is expected.

@@ -154,7 +154,7 @@ func TestOutdated(t *testing.T) {
 }
 
 // As long as nothing is known, what the last plan said holds; of a job that has GPUs only the end
-// is still to be expected.
+// is still to be expected, and of one that is stopped nothing is said of what would help.
 func TestFillExpected(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	last := expecting(at, at.Add(time.Hour))
@@ -169,5 +169,10 @@ func TestFillExpected(t *testing.T) {
 	planstore.FillExpected(func() map[job.ID]config.Expected { return nil }, last, all)
 	if all[0].Unblock != "" || all[0].ETA == nil || all[0].ETA.Start != nil || all[0].ETA.End == nil {
 		t.Errorf("%+v, want the end alone of a job that has GPUs", all[0])
+	}
+	last.Spec.Allocations[0].GPUs, all[0].GPUs = 2, 0
+	planstore.FillExpected(func() map[job.ID]config.Expected { return nil }, last, all)
+	if all[0].Unblock != "" {
+		t.Errorf("%+v, want nothing that was found out before it was stopped", all[0])
 	}
 }

@@ -169,7 +169,7 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 // by how much more it would have to offer for GPUs.
 func after(why policy.Reason) float64 {
 	switch why.Kind {
-	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitBackfill:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitBackfill:
 		return 0
 	case policy.WaitOrder:
 		return why.Value

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/test/rig"
 )
 
@@ -68,4 +69,56 @@ func (b *bench) deleted(job string) {
 	if err := b.k.Delete(b.Context(), j, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// TestPriority_stops: under the default policy a job of a higher class stops a preemptible one of a lower, which is told why and
+// runs again once the other has gone; where the queue bounds priorities, it stops nothing. The scheduler has the rights of the chart, and no more.
+func TestPriority_stops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 1}}})
+	if err := c.Install(t.Context(), Root+"/dist/install.yaml", Root+"/dist/rights/resize.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
+	b.create(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000})
+	Serve(t, c, Setup{Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system"})
+	b.create(Queue("train", v1alpha1.Resize, "oxgang"))
+	low := Job("low", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"})
+	b.awaitRules(low)
+	t.Logf("alone: low runs after %v", b.runs("low", 1))
+	b.create(urgent("first"))
+	t.Logf("first runs after %v, in the place of low", b.runs("first", 1))
+	Until(t.Context(), t, within, "low waits for a higher priority", func() error { return waitsFor(t, b.k, "low", policy.WaitPriority.String()) })
+	b.deleted("first")
+	t.Logf("low runs again %v after first has gone", b.runs("low", 1))
+	b.patch(`{"spec":{"limits":{"maxPriority":0}}}`)
+	b.create(urgent("second"))
+	Until(t.Context(), t, within, "the plan knows second", func() error { return planned(t, b.k, "second") })
+	time.Sleep(5 * time.Second) // five rounds
+	if low, second := podsOf(t, b.k, "low", corev1.PodRunning), podsOf(t, b.k, "second", corev1.PodRunning); low != 1 || second != 0 {
+		t.Errorf("of a queue without priorities: %d pods of low run, and %d of second, want 1 and 0", low, second)
+	}
+}
+
+// urgent returns a job of one node of the class urgent.
+func urgent(name string) *batchv1.Job {
+	j := Job(name, "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"})
+	j.Spec.Template.Spec.PriorityClassName = "urgent"
+	return j
+}
+
+// waitsFor reports whether the plan gives a job no GPUs, and why.
+func waitsFor(t *testing.T, k client.Client, name, reason string) error {
+	var p v1alpha1.Plan
+	if err := k.Get(t.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
+		return err
+	}
+	for i := range p.Spec.Allocations {
+		if a := &p.Spec.Allocations[i]; a.Name == name && a.GPUs == 0 && a.Reason == reason {
+			return nil
+		}
+	}
+	return errNot("%+v", p.Spec.Allocations)
 }

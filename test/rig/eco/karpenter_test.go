@@ -26,14 +26,14 @@ import (
 var keeper = client.ObjectKey{Namespace: "oxgang-system", Name: "a100-spot"}
 
 // TestKarpenter: Karpenter brings nodes for what is planned, from none on, and takes away those that nothing is planned on. A job gives
-// way when its node is drained, and runs on the next. None is stopped for another node that goes, nor, where it says that it is not to
-// be preempted, for a job whose node is on its way: else the policy may. The chart, and the objects of the sample, are as they come.
+// way when its node is drained, and runs on the next. None is stopped for another node that goes, nor for a job whose node is on its
+// way. The chart, and the objects of the sample, are as they come.
 func TestKarpenter(t *testing.T) {
 	s := grown(t)
 	s.create(e2e.Job("one", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	t.Logf("from none: one runs %v after it came, %v after its node was ready", s.runs("one", 1, 8), s.afterReady("one"))
 	t.Logf("it runs on another node %v after its own was deleted", s.drained("one"))
-	s.create(e2e.Job("two", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000", v1alpha1.NonPreemptible: "true"}))
+	s.create(e2e.Job("two", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	t.Logf("two runs on two nodes after %v, %v after the last was ready", s.runs("two", 2, 8), s.afterReady("two"))
 	before := s.ids("one") + s.ids("two")
 	s.create(e2e.Job("three", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "5000"}))

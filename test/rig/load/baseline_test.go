@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -38,7 +40,8 @@ func TestBaseline_of_Kueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("kueue,workloads", func(t *testing.T) { all.runner(t) })
-	t.Run("oxgang", func(t *testing.T) { all.ours(t) })
+	t.Run("oxgang", func(t *testing.T) { all.ours(t, true) })
+	t.Run("oxgang,equal", func(t *testing.T) { all.ours(t, false) })
 	t.Run("kueue,jobs", func(t *testing.T) { all.theirs(t) })
 }
 
@@ -96,9 +99,11 @@ func (all *baseline) runner(t *testing.T) {
 	b.costs(used, all.workloads(), kueue)
 }
 
-// ours runs the jobs through oxgang-scheduler: a queue for each cohort, for the namespaces of its ClusterQueues.
-func (all *baseline) ours(t *testing.T) {
+// ours runs the jobs through oxgang-scheduler: a queue for each cohort, for the namespaces of its ClusterQueues. The pods of a job name a
+// PriorityClass of its class, of Kueue's value; or all priorities are equal.
+func (all *baseline) ours(t *testing.T, prior bool) {
 	b := all.begin(t)
+	all.classes(b, prior)
 	b.serve()
 	shares := map[string][]v1alpha1.NamespaceShare{}
 	all.each(func(cohort, queue string) {
@@ -113,9 +118,22 @@ func (all *baseline) ours(t *testing.T) {
 	p := b.pulse()
 	b.plays(all, b.oxgang, func(cohort, _ string, _ *class) map[string]string {
 		return map[string]string{v1alpha1.QueueLabel: cohort}
-	})
+	}, func(j *batchv1.Job) { j.Spec.Template.Spec.PriorityClassName = j.Labels[classLabel] })
 	p.stop()
 	t.Logf("%.0f rounds of %d queues, %.3f s in the mean; seconds of all rounds, by stage: %s", p.rounds, len(shares), p.seconds/p.rounds, b.stages())
+}
+
+// classes makes a PriorityClass for each class; all of one value, or each of its own.
+func (all *baseline) classes(b *bench, prior bool) {
+	for _, s := range all.Cohorts[0].QueuesSets[0].WorkloadsSets {
+		for _, c := range s.Workloads {
+			p := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.ClassName}}
+			if prior {
+				p.Value = int32(c.Priority)
+			}
+			b.ok(b.k.Create(b.Context(), p))
+		}
+	}
 }
 
 // theirs runs the jobs through Kueue as it is installed.
@@ -132,12 +150,16 @@ func (all *baseline) theirs(t *testing.T) {
 }
 
 // plays generates the jobs, with the labels that say who starts them, and waits until all are complete.
-func (b *bench) plays(all *baseline, scheduler *rig.Process, labels func(cohort, queue string, c *class) map[string]string) {
+func (b *bench) plays(all *baseline, scheduler *rig.Process, labels func(cohort, queue string, c *class) map[string]string, set ...func(*batchv1.Job)) {
 	b.Helper()
 	s := b.see()
 	before := b.spent()
 	b.ok(all.generate(b.Context(), func(ctx context.Context, cohort, queue, name string, c *class) error {
-		return b.k.Create(ctx, c.job(queue, name, labels(cohort, queue, c)))
+		j := c.job(queue, name, labels(cohort, queue, c))
+		for _, f := range set {
+			f(j)
+		}
+		return b.k.Create(ctx, j)
 	}))
 	e2e.Until(b.Context(), b, b.patience, "the end of all jobs", func() error { return s.done(all.workloads()) })
 	used := b.spent().since(before)

@@ -1,0 +1,43 @@
+package goodput
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/mmkp"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// reason says why row i got the configuration of column (or nothing, -1), by the prices of its level. That jobs of levels before its own
+// leave nothing that would do comes before all that prices say.
+func (l *levelled) reason(i, column int) policy.Reason {
+	p, r := l.p, l.rows[i]
+	p.prices = append(p.prices[:0], l.prices[l.of[i]]...)
+	why := p.reason(r, column)
+	if waits := column < 0 && r.pin.IsZero() && r.job.Reservation.IsZero() && r.job.Phase != job.Profiling; !waits || !r.evicted && !l.before(i) {
+		return why
+	}
+	c := r.columns[r.item.origin[l.smallest(r)].column]
+	return policy.Reason{Kind: policy.WaitPriority, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
+}
+
+// before reports whether row i has nothing because of the levels before its own: a choice would fit without them, and none fits on what they leave.
+func (l *levelled) before(i int) bool {
+	fitsOn := func(there []float64) bool {
+		return slices.ContainsFunc(l.rows[i].item.choices, func(c mmkp.Choice) bool { return fits(&c, there) })
+	}
+	return fitsOn(l.alone[l.of[i]]) && !fitsOn(l.left[l.of[i]])
+}
+
+// smallest returns the choice of a row with the fewest GPUs, of a type of which most are free among equals.
+func (l *levelled) smallest(r *Row) int {
+	all := make([]int, len(r.item.choices))
+	for c := range all {
+		all[c] = c
+	}
+	return slices.MinFunc(all, func(a, b int) int {
+		x, y := &r.item.choices[a], &r.item.choices[b]
+		return cmp.Or(cmp.Compare(x.Amount, y.Amount), cmp.Compare(l.now[y.Resource], l.now[x.Resource]))
+	})
+}

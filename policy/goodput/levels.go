@@ -1,0 +1,244 @@
+package goodput
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// Levels. Where rows have levels (Row.Level), those of a level choose among what rows of the levels before it leave, as if there were
+// no others. A job that adapts its GPU count claims no more in its level than it asks for, unless it keeps what it holds. What
+// is left after the last level goes to jobs that grow, of all levels together, on the GPU type that they chose. A job that holds
+// more than it asks for claims what it asks for as if it held it: whether it then keeps the rest is decided with what is left.
+//
+// Each level is a program of its own, from nothing: rows of one level only are solved as ever.
+
+// levelled are the rows of a round by level, and what became of each level.
+type levelled struct {
+	p      *Program
+	ctx    context.Context
+	rows   []*Row
+	of     []int       // by row: its level among all, from 0
+	at     [][]int     // by level: its rows
+	left   [][]float64 // by level: what the levels before it left
+	alone  [][]float64 // by level: what they would leave if they had nothing
+	prices [][]float64 // by level
+	now    []float64   // what is left
+	whole  []float64   // what there is
+	sol    *mmkp.Solution
+}
+
+// levels returns the levels of rows, ascending; none if all have the same.
+func levels(rows []*Row) (all []int) {
+	if len(rows) == 0 || !slices.ContainsFunc(rows, func(r *Row) bool { return r.Level != rows[0].Level }) {
+		return nil
+	}
+	for _, r := range rows {
+		all = append(all, r.Level)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// byLevels chooses for rows of several levels. Prices of the solution are the highest that a level had. Its value and bound are sums
+// over levels and growth: no choice is better that does as well by all levels before each.
+func (p *Program) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
+	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
+	l := &levelled{p: p, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
+	for i := range l.sol.Pick {
+		l.sol.Pick[i] = -1
+	}
+	l.enter(all)
+	for level, own := range l.at {
+		l.left = append(l.left, l.there())
+		prices, err := l.stage(own, p.claims)
+		if err != nil {
+			return nil, err
+		}
+		l.prices = append(l.prices, prices)
+		l.makeRoom(level, now)
+	}
+	grown, err := l.stage(slices.Concat(l.at...), l.growth)
+	if err != nil {
+		return nil, err
+	}
+	l.settle(grown)
+	return l, nil
+}
+
+// enter notes the level of each row, and gives those that are pinned what they are pinned to.
+func (l *levelled) enter(all []int) {
+	l.at, l.alone = make([][]int, len(all)), make([][]float64, len(all))
+	for i, r := range l.rows {
+		level, _ := slices.BinarySearch(all, r.Level)
+		l.of, l.at[level], r.evicted = append(l.of, level), append(l.at[level], i), false
+		if r.Pinned() {
+			l.take(r, 0)
+		}
+	}
+	alone := slices.Clone(l.whole)
+	for level, own := range slices.Backward(l.at) {
+		for _, i := range own {
+			if r := l.rows[i]; r.Pinned() {
+				deduct(alone, &r.item.choices[0])
+			}
+		}
+		l.alone[level] = slices.Clone(alone)
+	}
+}
+
+// deduct takes what a choice uses off what there is.
+func deduct(there []float64, c *mmkp.Choice) {
+	for k := range there {
+		there[k] = max(0, there[k]-c.Uses(k))
+	}
+}
+
+// settle makes prices of what levels and growth had: a row's are the higher of its level's and of those of growth.
+func (l *levelled) settle(grown []float64) {
+	for _, prices := range l.prices {
+		for k := range prices {
+			prices[k] = max(prices[k], grown[k])
+			l.sol.Prices[k] = max(l.sol.Prices[k], prices[k])
+		}
+	}
+	l.sol.Gap = (l.sol.Bound - l.sol.Value) / max(1e-9, l.sol.Bound)
+}
+
+// An option is a choice of a row, what it is worth, and what it uses beyond what the row has.
+type option struct {
+	choice int
+	mmkp.Choice
+}
+
+// stage solves a program of the options of some rows on what is left, and takes what is picked. A row without an option has no
+// part in it. It returns the prices.
+func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, error) {
+	var owners []int
+	var all [][]option
+	there := l.there()
+	for _, i := range rows {
+		if own := fitting(options(l.rows[i]), there); len(own) > 0 {
+			owners, all = append(owners, i), append(all, own)
+		}
+	}
+	if len(all) == 0 {
+		return make([]float64, len(l.now)), nil
+	}
+	sol, err := l.solve(all, there)
+	if err != nil {
+		return nil, err
+	}
+	for n, pick := range sol.Pick {
+		if pick >= 0 {
+			l.take(l.rows[owners[n]], all[n][pick].choice)
+		}
+	}
+	l.sol.Value, l.sol.Bound, l.sol.Iterations = l.sol.Value+sol.Value, l.sol.Bound+sol.Bound, l.sol.Iterations+sol.Iterations
+	l.sol.Status = max(l.sol.Status, sol.Status)
+	return slices.Clone(sol.Prices), nil
+}
+
+// solve solves a program of items with the given options on what is there.
+func (l *levelled) solve(all [][]option, there []float64) (*mmkp.Solution, error) {
+	e, err := engine.New(l.p.o.Solver, there, engine.Options{Ties: l.p.o.Ties})
+	if err != nil {
+		return nil, err
+	}
+	for n, own := range all {
+		choices := make([]mmkp.Choice, len(own))
+		for c := range own {
+			choices[c] = own[c].Choice
+		}
+		if err := e.Set(n, mmkp.Item{Choices: choices}); err != nil {
+			return nil, err
+		}
+	}
+	return e.Solve(l.ctx)
+}
+
+// fitting returns the options that fit on what is there.
+func fitting(all []option, there []float64) []option {
+	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, there) })
+}
+
+// rounded is the part of a capacity by which sums of what jobs use may be wrong.
+const rounded = 1e-12
+
+// there returns what is left, and as much more as sums may be wrong by: parts of CPUs add up to all of them.
+func (l *levelled) there() []float64 {
+	there := slices.Clone(l.now)
+	for k := range there {
+		there[k] += rounded * l.whole[k]
+	}
+	return there
+}
+
+// fits reports whether a choice uses no more than there is.
+func fits(c *mmkp.Choice, there []float64) bool {
+	for k := range there {
+		if c.Uses(k) > there[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// take gives row r its choice c, in place of what it has been given.
+func (l *levelled) take(r *Row, c int) {
+	at := &l.sol.Pick[r.item.number]
+	for k := range l.now {
+		if *at >= 0 {
+			l.now[k] += r.item.choices[*at].Uses(k)
+		}
+	}
+	deduct(l.now, &r.item.choices[c])
+	*at = c
+}
+
+// claims returns the options of a row in its level: what its job asks for, or less.
+func (p *Program) claims(r *Row) (all []option) {
+	if r.Pinned() || r.evicted {
+		return nil
+	}
+	it := &r.item
+	for c := range it.choices {
+		k := int(it.origin[c].column)
+		if r.claimed(k) {
+			all = append(all, option{c, mmkp.Choice{Value: p.claim(r, c, k), Use: it.choices[c].Use, More: it.choices[c].More}})
+		}
+	}
+	return all
+}
+
+// claimed reports whether a job claims as much as column k in its level.
+func (r *Row) claimed(k int) bool {
+	c := &r.columns[k]
+	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
+}
+
+// claim returns what choice c, of column k, is worth as a claim: where the job holds more of the type than it claims, the most of it
+// that it claims is no move.
+func (p *Program) claim(r *Row, c, k int) float64 {
+	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claims(k+1) {
+		return r.item.value(c)
+	}
+	own := r.cells[k][r.item.origin[c].cell]
+	if v, ok := p.worth(own.goodput/r.unit, 1); ok {
+		return r.Worth.Weight * (r.Worth.Base + v)
+	}
+	return r.item.value(c)
+}
+
+// claims reports whether a job may have a column of the same GPU type as the one before it, from the k-th on, and claims it.
+func (r *Row) claims(k int) bool {
+	for first := k - 1; k < len(r.columns) && r.columns[k].resource == r.columns[first].resource; k++ {
+		if r.allowed[k] && r.claimed(k) && len(r.cells[k]) > 0 {
+			return true
+		}
+	}
+	return false
+}

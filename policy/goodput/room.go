@@ -1,0 +1,153 @@
+package goodput
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// Room. GPUs may be enough in number and yet on nodes that jobs without checkpoints of later levels do not leave: a placer moves the
+// others. So for each job of a level that starts or moves, nodes are looked for that have room, or would have if fewest such jobs stopped; these
+// claim nothing in this round. Of two nodes that one is emptied whose jobs are of the later level, then that where the least GPU time is lost.
+
+// A room is what each node has for the jobs of a level.
+type room struct {
+	l     *levelled
+	level int
+	free  []int          // by node: GPUs
+	later map[int][]*Row // by node: jobs of later levels that are on it and stay there unless they stop
+}
+
+// makeRoom stops jobs of later levels without checkpoints that are in the way of those that have just claimed GPUs.
+func (l *levelled) makeRoom(level int, now time.Time) {
+	var starts []*Row
+	for i, r := range l.rows {
+		if c := l.picked(r); l.of[i] == level && !r.Pinned() && c != nil && c.Configuration != r.job.Allocation.Configuration {
+			starts = append(starts, r)
+		}
+	}
+	if len(starts) == 0 || !l.obstructed(level) {
+		return
+	}
+	m := l.newRoom(level)
+	slices.SortStableFunc(starts, func(a, b *Row) int { return cmp.Compare(l.picked(b).GPUs, l.picked(a).GPUs) })
+	for _, r := range starts {
+		m.place(&l.picked(r).Configuration, now)
+	}
+}
+
+// picked returns the column that a row was given; nil: none.
+func (l *levelled) picked(r *Row) *configuration {
+	c := l.sol.Pick[r.item.number]
+	if c < 0 || r.Pinned() {
+		return nil
+	}
+	return &r.columns[r.item.origin[c].column]
+}
+
+// obstructed reports whether a job of a later level is in no placer's power to move.
+func (l *levelled) obstructed(level int) bool {
+	for i, r := range l.rows {
+		if l.of[i] > level && r.stays() {
+			return true
+		}
+	}
+	return false
+}
+
+// stays reports whether a job stays where it is, or stops.
+func (r *Row) stays() bool { return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted }
+
+func (l *levelled) newRoom(level int) *room {
+	nodes := l.p.cluster.Nodes()
+	m := &room{l: l, level: level, free: make([]int, len(nodes)), later: make(map[int][]*Row)}
+	for n := range nodes {
+		m.free[n] = nodes[n].Capacity.GPUs
+	}
+	for i, r := range l.rows {
+		c := l.picked(r)
+		keeps := r.Pinned() || c != nil && c.Configuration == r.job.Allocation.Configuration
+		switch {
+		case l.of[i] <= level && keeps, l.of[i] > level && r.Pinned():
+			m.occupy(r, 1)
+		case l.of[i] > level && r.stays():
+			m.occupy(r, 1)
+			m.each(r, func(n, _ int) { m.later[n] = append(m.later[n], r) })
+		}
+	}
+	return m
+}
+
+// each calls a function with the nodes that a job is on, and its GPUs there.
+func (m *room) each(r *Row, do func(n, gpus int)) {
+	for _, share := range r.job.Placement {
+		if n, there := m.l.p.cluster.Index(share.Node); there {
+			do(n, share.GPUs)
+		}
+	}
+}
+
+// occupy takes, or for a sign of -1 gives back, the GPUs of a job.
+func (m *room) occupy(r *Row, sign int) { m.each(r, func(n, gpus int) { m.free[n] -= sign * gpus }) }
+
+// A site is a node for a part of a job, with the jobs that would stop for it.
+type site struct {
+	node   int
+	stop   []*Row
+	level  int     // the least of them: the earliest
+	wasted float64 // their GPU time
+}
+
+// place finds nodes for a configuration that is as much on each, and stops jobs that are in its way; none where that would not do.
+func (m *room) place(c *cluster.Configuration, now time.Time) {
+	each := (c.GPUs + c.Nodes - 1) / max(1, c.Nodes)
+	var sites []site
+	for n := range m.free {
+		if m.l.p.cluster.Nodes()[n].GPUType != c.GPUType {
+			continue
+		}
+		if s, ok := m.site(n, each, now); ok {
+			sites = append(sites, s)
+		}
+	}
+	if len(sites) < c.Nodes {
+		return
+	}
+	slices.SortStableFunc(sites, func(a, b site) int { return cmp.Or(cmp.Compare(b.level, a.level), cmp.Compare(a.wasted, b.wasted)) })
+	for _, s := range sites[:c.Nodes] {
+		for _, r := range s.stop {
+			m.stop(r)
+		}
+		m.free[s.node] -= each
+	}
+}
+
+// site returns which jobs would stop so that a node has so many GPUs; false if it would not have them even so.
+func (m *room) site(n, gpus int, now time.Time) (site, bool) {
+	s, free := site{node: n, level: math.MaxInt}, m.free[n]
+	all := slices.DeleteFunc(slices.Clone(m.later[n]), func(r *Row) bool { return r.evicted })
+	slices.SortStableFunc(all, func(a, b *Row) int {
+		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(a.job.AttainedGPUService(now), b.job.AttainedGPUService(now)))
+	})
+	for k := 0; free < gpus && k < len(all); k++ {
+		r := all[k]
+		m.each(r, func(at, has int) {
+			if at == n {
+				free += has
+			}
+		})
+		s.stop, s.level, s.wasted = append(s.stop, r), min(s.level, r.Level), s.wasted+r.job.AttainedGPUService(now).Seconds()
+	}
+	return s, free >= gpus
+}
+
+// stop lets a job claim nothing.
+func (m *room) stop(r *Row) {
+	if !r.evicted {
+		r.evicted = true
+		m.occupy(r, -1)
+	}
+}
