@@ -4,11 +4,13 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // The quotas of a history become settings of policy kueue, which stands for the cluster's own.
@@ -43,5 +45,28 @@ func TestWhatIf_kueue(t *testing.T) {
 		}
 		t.Logf("%s: %s; mean wait %+.1f %% off on average", name, a.Trust.Errors(), 100*a.average)
 		stampedEverywhere(t, a)
+	}
+}
+
+// Alternatives are asked with the priorities that users gave Kueue's Workloads, and not with those that Slurm computed.
+func TestWhatIf_priorities(t *testing.T) {
+	for _, test := range []struct {
+		of, file string
+		want     bool
+	}{{"Kueue", filepath.Join("testdata", "kueue", "k2.json.gz"), true}, {"Slurm", filepath.Join("testdata", "slurm", "b1.txt.gz"), false}} {
+		q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 1}
+		if test.of == "Slurm" {
+			q.nodes, q.slurm = filepath.Join("testdata", "slurm", "nodes.txt"), filepath.Join("testdata", "slurm", "config-b.txt")
+		}
+		a := answered(t, q, test.file)
+		_, in, err := q.simulate(t.Context(), variant{policy: "easy", seed: 1, scenario: &q.scenarios[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool { return a.Spec.Priority > 0 })
+		said := slices.Contains(a.Must, "oxgang, easy and multifactor serve by the priorities of Workloads; others know none")
+		if some != test.want || said != test.want {
+			t.Errorf("%s: easy knows priorities: %v, and it is said: %v, want both %v", test.of, some, said, test.want)
+		}
 	}
 }

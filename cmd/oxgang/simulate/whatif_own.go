@@ -102,12 +102,12 @@ func limit(n *int) int {
 	return *n
 }
 
-// prioritise gives arrivals the priorities by which the cluster's own policy serves them, or others: none. Slurm's accounting
-// has a job's priority as it was when submitted: age is not in it.
-func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, own bool) {
+// prioritise gives arrivals the priorities that the history says, or none. Those of Slurm are for its own policy only: the accounting
+// has what multifactor made of users, partitions and sizes, as it was when a job was submitted. Those of Kueue are users' own.
+func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, known bool) {
 	for i := range arrivals {
 		s := &arrivals[i].Spec
-		if s.Priority = 0; own && jobs[s.ID] != nil {
+		if s.Priority = 0; known && jobs[s.ID] != nil {
 			s.Priority = jobs[s.ID].Arrival.Spec.Priority
 		}
 	}

@@ -89,7 +89,7 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	if err != nil {
 		return nil, nil, err
 	}
-	prioritise(in.Arrivals, q.past.jobs(), v.own)
+	prioritise(in.Arrivals, q.past.jobs(), v.own || q.own.kueue)
 	for i := range in.Arrivals {
 		in.Arrivals[i].Spec.NonPreemptive = !v.scenario.Preempt
 	}
@@ -219,8 +219,10 @@ func (q *question) conditions(a *answer) {
 		a.Must = append(a.Must, "scenario "+q.scenarios[i].says())
 	}
 	if q.own.kueue {
-		a.Must = append(a.Must, "alternatives know no quotas of queues: all GPUs are open to all jobs")
+		a.Must = append(a.Must, "alternatives know no quotas of queues: all GPUs are open to all jobs", "oxgang, easy and multifactor serve by the priorities of Workloads; others know none")
+	} else {
+		a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike")
 	}
-	a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike",
+	a.Must = append(a.Must,
 		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 31 that were tried on halves of histories 24 did (docs/experiments/whatif.md)", 100*resample.Share))
 }
