@@ -63,6 +63,9 @@ type Nodes struct {
 	Labels map[string]string // more labels
 }
 
+// HasGangs reports whether the gates of Options.Gangs are on in the cluster.
+func (c *Cluster) HasGangs() bool { return c.options.Gangs }
+
 // everywhere turns Gangs on if the environment says so.
 func (o *Options) everywhere() { o.Gangs = o.Gangs || os.Getenv("OXGANG_GANGS") != "" && !o.Oldest }
 

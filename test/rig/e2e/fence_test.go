@@ -12,7 +12,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,20 +62,8 @@ func (b *bench) us() *rest.Config { return b.AsServiceAccount("oxgang-system", "
 
 // installFence installs the epoch policy of the chart, as it comes.
 func (b *bench) installFence() {
-	all, err := rig.ReadObjects(Root + "/dist/install.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	var policy []*unstructured.Unstructured
-	for _, o := range all {
-		if o.GetName() == "oxgang-epoch" {
-			policy = append(policy, o)
-		}
-	}
-	if len(policy) != 2 {
-		b.Fatalf("%d objects named oxgang-epoch in the chart, want a policy and its binding", len(policy))
-	}
-	Until(b.Context(), b, patience, "the policy is taken", func() error { return b.Apply(b.Context(), policy...) })
+	b.Helper()
+	installRules(b.Context(), b, b.Cluster, "oxgang-epoch")
 }
 
 // A sleeper is a leader that is halted at a write, and one that leads after it.

@@ -26,26 +26,18 @@ func TestRestored(t *testing.T) {
 		t.Skip("starts a control plane")
 	}
 	r := newRestored(t)
-	r.create(Queue("train", v1alpha1.Resize, "fifo"))
-	for _, name := range []string{"stays", "ends", "other"} {
-		j := Job(name, "train", 1, 8, nil)
-		j.Spec.Suspend = nil
-		r.awaitRules(j)
-		r.runs(name, 1)
-	}
-	r.create(Job("waits", "train", 1, 8, nil))
 	backup, err := r.Backup(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := r.running()
-	t.Logf("backed up: epoch %d, %v run", r.plan().Spec.Epoch, before)
+	t.Logf("backed up: epoch %d, %v run", r.epoch("train"), before)
 	last := r.later()
 	began := time.Now()
 	if err := r.Restore(t.Context(), backup); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("restored after %v: epoch %d, and %d was the last", time.Since(began).Round(100*time.Millisecond), r.plan().Spec.Epoch, last)
+	t.Logf("restored after %v: epoch %d, and %d was the last", time.Since(began).Round(100*time.Millisecond), r.epoch("train"), last)
 	w := audit.Follow(r.Etcd(t), audit.New(audit.All(time.Minute, time.Minute)...))
 	r.goesOn(before, last)
 	found, err := w.Stop(t.Context())
@@ -54,7 +46,7 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// A restored is a cluster with two schedulers, of which one leads.
+// A restored is a cluster with two schedulers, of which one leads: three jobs run, and one waits.
 type restored struct {
 	*bench
 	schedulers []*rig.Process
@@ -70,6 +62,14 @@ func newRestored(t *testing.T) *restored {
 		s := Setup{Name: fmt.Sprintf("scheduler-%d", i), Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system", Lease: "3s 2s 500ms"}
 		r.schedulers = append(r.schedulers, Serve(t, c, s))
 	}
+	r.create(Queue("train", v1alpha1.Resize, "fifo"))
+	for _, name := range []string{"stays", "ends", "other"} {
+		j := Job(name, "train", 1, 8, nil)
+		j.Spec.Suspend = nil
+		r.awaitRules(j)
+		r.runs(name, 1)
+	}
+	r.create(Job("waits", "train", 1, 8, nil))
 	return r
 }
 
@@ -94,16 +94,6 @@ func (r *restored) until(what string, so func() error) {
 		r.revive()
 		return so()
 	})
-}
-
-// plan returns the plan as the API server has it.
-func (r *restored) plan() *v1alpha1.Plan {
-	r.Helper()
-	var p v1alpha1.Plan
-	if err := r.k.Get(r.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
-		r.Fatal(err)
-	}
-	return &p
 }
 
 // running returns the pods that run, of the jobs of the backup.
@@ -140,20 +130,20 @@ func (r *restored) later() int64 {
 	r.runs("waits", 1)
 	r.create(Job("later", "train", 1, 8, nil))
 	for range 3 {
-		epoch := r.plan().Spec.Epoch
+		epoch := r.epoch("train")
 		for _, p := range r.schedulers {
 			if err := p.Kill(); err != nil {
 				r.Fatal(err)
 			}
 		}
 		r.until("another leads", func() error {
-			if p := r.plan(); p.Spec.Epoch == epoch {
+			if r.epoch("train") == epoch {
 				return errNot("epoch %d", epoch)
 			}
 			return nil
 		})
 	}
-	return r.plan().Spec.Epoch
+	return r.epoch("train")
 }
 
 // goesOn: what ran at the backup runs on, the plan has it, its epoch is above the last, and a job that waits runs when
@@ -161,7 +151,10 @@ func (r *restored) later() int64 {
 func (r *restored) goesOn(before []string, last int64) {
 	r.Helper()
 	r.until("a plan with what runs, and an epoch above the last", func() error {
-		p := r.plan()
+		var p v1alpha1.Plan
+		if err := r.k.Get(r.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
+			return err
+		}
 		var run []string
 		for _, a := range p.Spec.Allocations {
 			if a.GPUs > 0 {
@@ -174,12 +167,7 @@ func (r *restored) goesOn(before []string, last int64) {
 		}
 		return nil
 	})
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		r.revive()
-		if after := r.running(); !slices.Equal(after, before) {
-			r.Fatalf("pods %v, want those that ran: %v; %s", after, before, r.state())
-		}
-	}
+	r.stay(before)
 	if err := r.k.Delete(r.Context(), &batchv1.Job{ObjectMeta: Job("ends", "train", 1, 8, nil).ObjectMeta}, client.PropagationPolicy("Background")); err != nil {
 		r.Fatal(err)
 	}
@@ -189,4 +177,15 @@ func (r *restored) goesOn(before []string, last int64) {
 		}
 		return nil
 	})
+}
+
+// stay fails the test if any of the pods that ran does not run in the next ten seconds.
+func (r *restored) stay(before []string) {
+	r.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		r.revive()
+		if after := r.running(); !slices.Equal(after, before) {
+			r.Fatalf("pods %v, want those that ran: %v", after, before)
+		}
+	}
 }
