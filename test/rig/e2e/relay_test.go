@@ -125,7 +125,7 @@ func takesOver(r *relay) {
 // longer than its lease, leaves no plan of an earlier term: who goes on finds that it leads no
 // more, whatever it had in mind, and ends.
 func TestRelay_there_and_back(t *testing.T) {
-	long(t, "nothing yet, it was not run to its end")
+	long(t, "each of three terms ended with the next: no plan and no write of an earlier one, and no finding")
 	b := newBench(t, rig.Nodes{Type: "a100", Count: 4})
 	b.installFence()
 	r := b.relay(t, "")

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -168,9 +167,9 @@ func (r *restored) goesOn(before []string, last int64) {
 		return nil
 	})
 	r.stay(before)
-	if err := r.k.Delete(r.Context(), &batchv1.Job{ObjectMeta: Job("ends", "train", 1, 8, nil).ObjectMeta}, client.PropagationPolicy("Background")); err != nil {
-		r.Fatal(err)
-	}
+	r.until("a job can be deleted, because the API server has found the kinds of the chart's rules", func() error {
+		return r.k.Delete(r.Context(), Job("ends", "train", 1, 8, nil), client.PropagationPolicy("Background"))
+	})
 	r.until("the job that waits runs", func() error {
 		if r.pods("waits") == "" {
 			return errNot("%s", r.state())
