@@ -10,7 +10,8 @@ import (
 
 // FillProportional gives the GPU-proportional share of CPUs and memory to every allocation that
 // says nothing of them on a GPU type whose nodes count them. So a policy that does not consider
-// CPUs grants what today's schedulers grant. Allocations of two GPU types are left alone.
+// CPUs grants what today's schedulers grant. Allocations of two GPU types are left alone, and those that a job keeps as it
+// has them: it may run without a share, taken over from a leader whose plan is lost, and its placement has none either.
 // Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
 	counts := func(t cluster.TypeInfo) bool { return t.Counts() }
@@ -19,7 +20,7 @@ func FillProportional(s *Snapshot, p *Plan) {
 	}
 	for i := range p.Jobs {
 		a := &p.Jobs[i].Allocation
-		if a.GPUs == 0 || a.CPUs > 0 || a.Memory > 0 || a.Mixed() {
+		if a.GPUs == 0 || a.CPUs > 0 || a.Memory > 0 || a.Mixed() || i < len(s.Jobs) && *a == s.Jobs[i].Allocation {
 			continue
 		}
 		if t, ok := s.Cluster.Type(a.GPUType); ok && t.Counts() {

@@ -21,7 +21,7 @@ func TestAdopted_runs_on(t *testing.T) {
 			defer s.end()
 			s.live(2 * time.Minute)
 			before := uids(twin, "long")
-			if before == "" {
+			if before == "[]" {
 				t.Fatal("it does not run")
 			}
 			s.end()
@@ -31,6 +31,37 @@ func TestAdopted_runs_on(t *testing.T) {
 			s.live(5 * time.Minute)
 			if after := uids(twin, "long"); after != before {
 				t.Errorf("pods %s, want those that ran before: %s; %+v", after, before, twin.Plan(queue).Spec.Allocations)
+			}
+		})
+	}
+}
+
+// Beside a job that was taken over without a Plan another one starts: whatever the policy, its plans are not refused for the
+// CPUs and the memory that nobody knows of the one that runs.
+func TestAdopted_lets_others_start(t *testing.T) {
+	for _, policy := range []string{"fifo", "easy", "srtf", "las", "afs", "pop", "oxgang"} {
+		bubble(t, policy, func(t *testing.T) {
+			twin := newTwin()
+			o := options(v1alpha1.Resize)
+			o.Queue.Spec.Policy.Name = policy
+			run := map[string]string{v1alpha1.RunSeconds: "1000000"}
+			twin.Submit(queue, &kubetest.Ask{Name: "keeps", Workers: 1, GPUs: 4, Annotations: run})
+			s := newStage(t, twin, o, policy)
+			defer s.end()
+			s.live(2 * time.Minute)
+			before := uids(twin, "keeps")
+			s.end()
+			twin.Submit(queue, &kubetest.Ask{Name: "comes", Workers: 1, GPUs: 4, Annotations: run})
+			twin.Remove(twin.Plan(queue))
+			s.lead()
+			s.live(5 * time.Minute)
+			if after := uids(twin, "keeps"); before == "[]" || after != before {
+				t.Errorf("pods %q, want those that ran before: %q", after, before)
+			}
+			for _, a := range twin.Plan(queue).Spec.Allocations {
+				if a.GPUs != 4 {
+					t.Errorf("%s has %d GPUs, want 4", a.Name, a.GPUs)
+				}
 			}
 		})
 	}

@@ -220,6 +220,13 @@ func TestPlace(t *testing.T) {
 			{nodes: 2, gpus: 12, want: "a4 b8"},
 			{nodes: 1, gpus: 4, want: "c4"},
 		}},
+		{name: "nodes in use before those that an autoscaler may take", nodes: []int{4, 4, 4, 4}, rows: []row{
+			{held: "b2", nodes: 1, gpus: 2, want: "b2"},
+			{held: "d1", nodes: 1, gpus: 1, want: "d1"},
+			{nodes: 1, gpus: 2, want: "b2"},
+			{nodes: 1, gpus: 1, want: "d1"},
+			{nodes: 1, gpus: 1, want: "d1"},
+		}},
 		{name: "a small node before an idle large one", nodes: []int{8, 4}, rows: []row{
 			{nodes: 1, gpus: 2, want: "b2"},
 		}},

@@ -65,6 +65,7 @@ func Start(t testing.TB, o Options) *Cluster {
 // New starts a cluster. It must be closed; if it is not, because this process was killed,
 // its programs die all the same, and the next New removes its directory.
 func New(ctx context.Context, o Options) (*Cluster, error) {
+	o.everywhere()
 	if err := o.validate(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package rig
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -37,7 +38,8 @@ type Options struct {
 	// was before cannot be audited.
 	History bool
 	// Gangs: the alpha gates of workload-aware scheduling are on: the Job controller makes Workloads and
-	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together.
+	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together. The environment
+	// variable OXGANG_GANGS turns them on for all clusters but those of Oldest.
 	Gangs bool
 	// Oldest: API server, controllers and kube-scheduler are of the oldest version that the chart takes.
 	Oldest bool
@@ -60,6 +62,12 @@ type Nodes struct {
 	Memory resource.Quantity // bytes of each; 0: 1 Ti
 	Labels map[string]string // more labels
 }
+
+// HasGangs reports whether the gates of Options.Gangs are on in the cluster.
+func (c *Cluster) HasGangs() bool { return c.options.Gangs }
+
+// everywhere turns Gangs on if the environment says so.
+func (o *Options) everywhere() { o.Gangs = o.Gangs || os.Getenv("OXGANG_GANGS") != "" && !o.Oldest }
 
 // maxNodes is how many nodes may serve their health in full: 100 renew ten leases a second.
 const maxNodes = 200

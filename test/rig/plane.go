@@ -60,7 +60,7 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	c.EtcdEndpoint = fmt.Sprintf("http://127.0.0.1:%d", client)
 	self := fmt.Sprintf("http://127.0.0.1:%d", peer)
 	p, err := c.run(Etcd,
-		"--name", "rig", "--data-dir", filepath.Join(c.Dir, "etcd"),
+		"--name", "rig", "--data-dir", c.data(),
 		"--listen-client-urls", c.EtcdEndpoint, "--advertise-client-urls", c.EtcdEndpoint,
 		"--listen-peer-urls", self, "--initial-advertise-peer-urls", self, "--initial-cluster", "rig="+self,
 		"--unsafe-no-fsync", "--quota-backend-bytes", "4294967296")

@@ -39,6 +39,9 @@ type Options struct {
 	// Priority, if not nil, returns the value of a PriorityClass, of the cluster's default one if the name is empty,
 	// and whether there is one of that name.
 	Priority func(class string) (value int32, known bool)
+	// Now, if not nil, is the time of day, which epochs are at least: so they grow also where everything that knew of the last
+	// ones is gone, as after a restored backup of etcd.
+	Now func() time.Time
 	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
 	Inputs func() string
 }

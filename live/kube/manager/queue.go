@@ -105,7 +105,7 @@ func (c *queueController) driverOptions() driver.Options {
 // a round old.
 func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
 	o := kube.DefaultOptions()
-	o.Queue, o.Kinds, o.Identity, o.Log = c.q, c.kinds(), c.l.o.Identity, c.l.log
+	o.Queue, o.Kinds, o.Identity, o.Log, o.Now = c.q, c.kinds(), c.l.o.Identity, c.l.log, time.Now
 	o.Nodes = inventory.Options{GPUResource: c.common.Spec.GPUResource, TypeLabels: c.common.Spec.GPUTypeLabels, Selector: c.q.Spec.NodeSelector, Names: names(c.common), Queue: c.q.Name, Groups: c.q.Spec.NodeGroups, Tolerations: kube.Tolerations(c.q)}
 	if c.q.Spec.Loans != nil {
 		o.Nodes.Lender = c.q.Spec.Loans.NodeSelector

@@ -79,17 +79,23 @@ func (l *leader) reconcile(ctx context.Context) error {
 	}
 	wanted := make(map[string]string)
 	var served []*v1alpha1.Queue
+	var stopped []func() // tell why queues are not served
 	for i := range queues.Items {
 		q := &queues.Items[i]
 		reason, message := l.active(ctx, q, common, served)
-		l.condition(ctx, q, reason, message)
 		l.logRefused(q.Name, reason, message)
-		if reason == Serving {
-			served = append(served, q)
-			wanted[q.Name] = fmt.Sprintf("%s %d %d", q.UID, q.Generation, common.Generation)
+		if reason != Serving {
+			stopped = append(stopped, func() { l.condition(ctx, q, reason, message) })
+			continue
 		}
+		l.condition(ctx, q, reason, message)
+		served = append(served, q)
+		wanted[q.Name] = fmt.Sprintf("%s %d %d", q.UID, q.Generation, common.Generation)
 	}
 	l.stopBut(wanted)
+	for _, tell := range stopped { // who reads that a queue is paused may rely on it that nothing more is written
+		tell()
+	}
 	l.publish(ctx, served)
 	for _, q := range served {
 		if err := l.start(ctx, q, common, wanted[q.Name]); err != nil {

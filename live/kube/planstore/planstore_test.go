@@ -176,3 +176,31 @@ func TestFillExpected(t *testing.T) {
 		t.Errorf("%+v, want nothing that was found out before it was stopped", all[0])
 	}
 }
+
+// A backup of etcd that is restored knows nothing of the last epochs: the clock does.
+func TestTakeOver_is_above_epochs_that_nobody_knows(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	lead := func(twin *kubetest.Cluster, at *time.Time) int64 {
+		o := config.DefaultOptions()
+		o.Queue, o.Identity = &v1alpha1.Queue{}, "a leader"
+		o.Queue.Name, o.Queue.Spec.Mode = "train", v1alpha1.Resize
+		if at != nil {
+			o.Now = func() time.Time { return *at }
+		}
+		return takeOver(t, planstore.NewStore(&o, twin.Client(), twin.Direct())).Spec.Epoch
+	}
+	before := kubetest.New()
+	first := lead(before, &now)
+	second := lead(before, &now)
+	now = now.Add(time.Minute)
+	if restored := lead(kubetest.New(), &now); first != 1_700_000_000 || second != first+1 || restored <= second {
+		t.Errorf("epochs %d, %d, and %d of a cluster that knows of neither, want each above the one before, and the first that of the clock", first, second, restored)
+	}
+	now = now.Add(-time.Hour)
+	if late := lead(before, &now); late != second+1 {
+		t.Errorf("by a clock that is late: epoch %d, want %d", late, second+1)
+	}
+	if old := lead(before, nil); old != second+2 {
+		t.Errorf("without a clock: epoch %d, want %d", old, second+2)
+	}
+}

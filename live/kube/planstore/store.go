@@ -115,7 +115,7 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Spec.Epoch = max(p.Spec.Epoch, seen) + 1
+		p.Spec.Epoch = max(max(p.Spec.Epoch, seen)+1, s.clock())
 		p.Spec.Leader = s.options.Identity
 		err = s.take(ctx, p, missing)
 		if err == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // The epoch of a queue never falls, even if its Plan is deleted: a former leader could write again. Its
-// witnesses are the status of the Queue, where each new epoch is noted, and the jobs, which carry the
-// epoch of the last write to them.
+// witnesses are the status of the Queue, where each new epoch is noted, the jobs, which carry the
+// epoch of the last write to them, and the clock, as a backup of etcd that is restored sets all others back.
 
 // mostEpoch is the highest epoch that is believed of a job: leaders do not reach it, and it leaves room to
 // grow.
@@ -37,6 +37,14 @@ func (s *Store) witnessed(ctx context.Context) (int64, error) {
 		}
 	}
 	return epoch, nil
+}
+
+// clock returns the witness that no backup sets back: the seconds since 1970, by the clock of this machine; 0: it is not asked.
+func (s *Store) clock() int64 {
+	if s.options.Now == nil {
+		return 0
+	}
+	return min(s.options.Now().Unix(), mostEpoch)
 }
 
 // testify notes a new epoch in the status of the Queue, before anything is written by it.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -11,7 +12,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,20 +62,8 @@ func (b *bench) us() *rest.Config { return b.AsServiceAccount("oxgang-system", "
 
 // installFence installs the epoch policy of the chart, as it comes.
 func (b *bench) installFence() {
-	all, err := rig.ReadObjects(Root + "/dist/install.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	var policy []*unstructured.Unstructured
-	for _, o := range all {
-		if o.GetName() == "oxgang-epoch" {
-			policy = append(policy, o)
-		}
-	}
-	if len(policy) != 2 {
-		b.Fatalf("%d objects named oxgang-epoch in the chart, want a policy and its binding", len(policy))
-	}
-	Until(b.Context(), b, patience, "the policy is taken", func() error { return b.Apply(b.Context(), policy...) })
+	b.Helper()
+	installRules(b.Context(), b, b.Cluster, "oxgang-epoch")
 }
 
 // A sleeper is a leader that is halted at a write, and one that leads after it.
@@ -106,12 +94,13 @@ func (s *sleeper) run(want []int) {
 	s.create(Queue(s.queue, v1alpha1.Resize, "fifo"))
 	s.create(Job(s.queue+"-a", s.queue, 1, 8, map[string]string{v1alpha1.ResizeBy: gated}))
 	s.wait("the leader writes", s.held.caught)
+	was := s.epoch(s.queue)
 	if err := old.Stop(); err != nil {
 		s.Fatal(err)
 	}
 	setup.Name, setup.Config = s.queue+"-second", second.Config()
 	next := Serve(s, s.Cluster, setup)
-	s.fenced(want)
+	s.fenced(was, want)
 	s.held.release()
 	first.Idle()
 	if code := s.held.code(first); !slices.Contains(want, code) {
@@ -143,28 +132,37 @@ func (s *sleeper) judge(want []int) {
 
 // fenced waits until the next leader has its epoch, and if admission is to refuse older ones,
 // until it does.
-func (s *sleeper) fenced(want []int) {
+func (s *sleeper) fenced(was int64, want []int) {
 	Until(s.Context(), s, patience, "the next leader has its epoch", func() error {
-		var p v1alpha1.Plan
-		if err := s.k.Get(s.Context(), client.ObjectKey{Name: s.queue}, &p); err != nil || p.Spec.Epoch < 2 {
-			return errNot("epoch %d, %v", p.Spec.Epoch, err)
+		if epoch := s.epoch(s.queue); epoch <= was {
+			return errNot("epoch %d after %d", epoch, was)
 		}
 		return nil
 	})
 	if want[0] == http.StatusForbidden {
-		s.refuses(s.queue + "-a")
+		s.refuses(s.queue+"-a", was)
 	}
 }
 
-// refuses waits until admission refuses to have a job written by the first epoch.
-func (b *bench) refuses(job string) {
+// epoch returns that of the plan of a queue.
+func (b *bench) epoch(queue string) int64 {
 	b.Helper()
-	as, probe := Client(b, b.us()), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+v1alpha1.Epoch+`":"1"}}}`))
+	var p v1alpha1.Plan
+	if err := b.k.Get(b.Context(), client.ObjectKey{Name: queue}, &p); err != nil {
+		b.Fatal(err)
+	}
+	return p.Spec.Epoch
+}
+
+// refuses waits until admission refuses to have a job written by an epoch that is over.
+func (b *bench) refuses(job string, epoch int64) {
+	b.Helper()
+	as, probe := Client(b, b.us()), client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.Epoch, epoch))
 	Until(b.Context(), b, patience, "admission knows of the next epoch", func() error {
 		j := &batchv1.Job{}
 		j.Namespace, j.Name = "default", job
 		if err := as.Patch(b.Context(), j, probe, client.DryRunAll); !apierrors.IsForbidden(err) {
-			return errNot("a write of epoch 1 is answered with %v", err)
+			return errNot("a write of epoch %d is answered with %v", epoch, err)
 		}
 		return nil
 	})

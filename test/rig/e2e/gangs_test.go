@@ -50,13 +50,16 @@ func elasticGangs(t *testing.T) {
 	b.runs("elastic", 2)
 }
 
-// groups fails the test unless there are so many PodGroups: else the gates are not on.
+// groups waits until there are so many PodGroups, when those of jobs before are gone; there are none if the gates are not on.
 func (b *bench) groups(want int) {
 	b.Helper()
-	var all schedulingv1alpha2.PodGroupList
-	if err := b.k.List(b.Context(), &all, client.InNamespace("default")); err != nil || len(all.Items) != want {
-		b.Fatalf("%d PodGroups, %v, want %d", len(all.Items), err, want)
-	}
+	Until(b.Context(), b, within, "there are as many PodGroups as jobs", func() error {
+		var all schedulingv1alpha2.PodGroupList
+		if err := b.k.List(b.Context(), &all, client.InNamespace("default")); err != nil || len(all.Items) != want {
+			return errNot("%d PodGroups, %v, want %d", len(all.Items), err, want)
+		}
+		return nil
+	})
 }
 
 // bound fails the test unless so many pods of a job are bound as pods of one PodGroup, of which kube-scheduler says that it is

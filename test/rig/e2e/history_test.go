@@ -32,9 +32,6 @@ func (b *bench) follow(t *testing.T, queue string, checks ...audit.Check) *histo
 	return h
 }
 
-// patience bounds waits for leases that run out, on a machine that has much to do.
-const patience = 2 * time.Minute
-
 // until waits for something that the auditor sees.
 func (h *history) until(what string, so func(a *audit.Auditor) bool) {
 	h.Helper()

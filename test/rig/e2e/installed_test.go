@@ -67,23 +67,25 @@ func TestInstalled(t *testing.T) {
 }
 
 // awaitRules creates a job as soon as the API server keeps the rules of the chart, which takes half a minute: then
-// the job is suspended from its creation.
+// it is suspended from its creation. Until then there are others like it, each of another name: the Job controller may make no
+// pods for a job whose predecessor of that name was deleted while its pods were made.
 func (b *bench) awaitRules(job *batchv1.Job) {
 	b.Helper()
 	Until(b.Context(), b, 2*within, "the rules are kept, and a job is suspended from its creation", func() error {
-		j := job.DeepCopy()
-		if err := b.k.Create(b.Context(), j); err != nil {
+		like := job.DeepCopy()
+		like.Name, like.GenerateName = "", job.Name+"-unruled-"
+		if err := b.k.Create(b.Context(), like); err != nil {
 			return err
 		}
-		if j.Spec.Suspend == nil || !*j.Spec.Suspend { // the API server has not heard of the queue yet
-			if err := b.k.Delete(b.Context(), j, client.PropagationPolicy("Background")); err != nil {
-				return err
-			}
+		if err := b.k.Delete(b.Context(), like, client.PropagationPolicy("Background")); err != nil {
+			return err
+		}
+		if like.Spec.Suspend == nil || !*like.Spec.Suspend { // the API server has not heard of the queue yet
 			return errNot("it is not suspended")
 		}
-		j.DeepCopyInto(job)
 		return nil
 	})
+	b.create(job)
 }
 
 // A Plan is not deleted by accident. If it is, what runs goes on, the epoch grows, and a pod of another namespace

@@ -19,6 +19,9 @@ import (
 // within bounds every wait: the machine may be busy.
 const within = 60 * time.Second
 
+// patience bounds waits for leases that run out, on a machine that has much to do.
+const patience = 2 * time.Minute
+
 // Queue returns a queue for namespace default whose rounds take a second.
 func Queue(name string, mode v1alpha1.Mode, policy string) *v1alpha1.Queue {
 	return &v1alpha1.Queue{

@@ -10,10 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -152,10 +154,28 @@ func Client(t testing.TB, c *rest.Config) client.Client {
 	return k
 }
 
-// Prepare installs what the scheduler needs in a cluster.
+// Prepare installs what the scheduler needs in a cluster: our kinds and, where the Job controller makes gangs, the policy of
+// the chart without which no job can have another number of workers than it asks for.
 func Prepare(ctx context.Context, t testing.TB, c *rig.Cluster) {
 	t.Helper()
 	if err := c.Install(ctx, Root+"/charts/oxgang/crds"); err != nil {
 		t.Fatal(err)
 	}
+	if c.HasGangs() {
+		installRules(ctx, t, c, "oxgang-gangs")
+	}
+}
+
+// installRules installs an admission policy of the chart with its binding, as they come.
+func installRules(ctx context.Context, t testing.TB, c *rig.Cluster, name string) {
+	t.Helper()
+	all, err := rig.ReadObjects(Root + "/dist/install.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return o.GetName() != name })
+	if len(rules) != 2 {
+		t.Fatalf("%d objects named %s in the chart, want a policy and its binding", len(rules), name)
+	}
+	Until(ctx, t, patience, "the policy is taken", func() error { return c.Apply(ctx, rules...) })
 }
