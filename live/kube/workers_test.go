@@ -122,3 +122,34 @@ func TestTakeIn_other_workers_than_planned(t *testing.T) {
 		}
 	})
 }
+
+// A job that grew in place as its training ended is complete with the workers that have ended: those that joined too late have nobody to
+// train with. It is left alone for a minute, in which they may end by themselves.
+func TestGrown_as_it_ended(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		elastic := map[string]string{v1alpha1.ResizeBy: "InPlace", v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4"}
+		a := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 1, Annotations: elastic}).UID)
+		w := open(t, twin, options(v1alpha1.Resize))
+		do(t, w, runOn(a, on("n0", 2)))
+		pass(t, w, twin)
+		do(t, w, runOn(a, on("n0", 4)))
+		pass(t, w, twin)
+		if n := len(twin.PodsOf("a")); n != 4 {
+			t.Fatalf("%d pods, want it grown to 4", n)
+		}
+		for _, p := range twin.PodsOf("a")[:2] {
+			p.Status.Phase = corev1.PodSucceeded
+			twin.Update(p)
+		}
+		pass(t, w, twin)
+		if j := twin.Job("a"); *j.Spec.Completions != 4 {
+			t.Errorf("%d completions at once, want it left alone for a minute", *j.Spec.Completions)
+		}
+		time.Sleep(jobstate.ToEnd)
+		pass(t, w, twin)
+		if j := twin.Job("a"); *j.Spec.Completions != 2 || *j.Spec.Parallelism != 2 {
+			t.Errorf("%d completions, %d workers after a minute, want 2: it is complete", *j.Spec.Completions, *j.Spec.Parallelism)
+		}
+	})
+}

@@ -91,6 +91,8 @@ func (w *Planner) step(e *jobstate.Job, r room, now time.Time) *Step {
 			return nil
 		}
 		return w.starting(e)
+	case e.Running() && e.Outlived(now) > 0 && e.Parsed.Workers > e.Outlived(now):
+		return w.closing(e, e.Outlived(now))
 	case e.Lacks(now):
 		return w.asking(e)
 	case e.Parsed.Kueue && e.Parsed.Suspended && e.Readmitted != e.Held.Generation:
@@ -188,6 +190,13 @@ func (w *Planner) fencing(e *jobstate.Job) *Step {
 func (w *Planner) resizing(e *jobstate.Job) *Step {
 	g := w.ToGrant(e)
 	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
+}
+
+// closing makes a job one of the workers that have succeeded: it is complete then, and those that joined too late go.
+func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
+	g := w.ToGrant(e)
+	g.Workers = workers
+	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
 // ToStart is ToGrant for a job that starts. Of an elastic job whose first workers have ended by

@@ -147,6 +147,16 @@ func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
+// Outlived returns how many workers of a job, the first ones, have succeeded, if the others joined as its training ended and have
+// nobody to train with: workers join and leave it while it trains, the first has ended for longer than it takes a job to end, and
+// its program has said nothing since. 0: it is not so.
+func (e *Job) Outlived(now time.Time) int {
+	if e.Parsed.Resizing != v1alpha1.InPlace || e.Ending.IsZero() || e.EndsSoon(now) || e.Agent.Heard.After(e.Ending) {
+		return 0
+	}
+	return e.Finished()
+}
+
 // Live returns the pods that are not terminal.
 func (e *Job) Live() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(e.Pods), Terminal)
