@@ -54,6 +54,22 @@ func once(ctx context.Context, direct client.Reader, kind schema.GroupVersionKin
 	}
 }
 
+// Events calls do for all events, page by page. If the API server forgets in the middle which version it is listing, it is an error.
+func Events(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
+	for next := ""; ; {
+		var list corev1.EventList
+		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			do(&list.Items[i])
+		}
+		if next = list.Continue; next == "" {
+			return nil
+		}
+	}
+}
+
 // Pods returns pods as they are at one time, whole, and the version of the cluster at that time. Each page is made slim
 // before the next is asked for.
 func Pods(ctx context.Context, direct client.Reader, slim func(*corev1.Pod), of ...client.ListOption) ([]*corev1.Pod, uint64, error) {
