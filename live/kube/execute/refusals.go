@@ -17,11 +17,11 @@ import (
 // nine times as long as that took. The zero value is empty.
 type refusals struct {
 	mu sync.Mutex
-	of map[string]*reading
+	of map[string]*snapshot
 }
 
-// A reading is what was read of one namespace.
-type reading struct {
+// A snapshot is what was read of one namespace.
+type snapshot struct {
 	turn chan struct{} // has an item while somebody reads, which takes long
 	at   time.Time     // when it began; zero: nothing was read
 	took time.Duration
@@ -29,15 +29,15 @@ type reading struct {
 	last map[string]jobstate.Refusal // by uid of the Job
 }
 
-// in returns the reading of a namespace.
-func (r *refusals) in(namespace string) *reading {
+// in returns the snapshot of a namespace.
+func (r *refusals) in(namespace string) *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.of == nil {
-		r.of = make(map[string]*reading)
+		r.of = make(map[string]*snapshot)
 	}
 	if r.of[namespace] == nil {
-		r.of[namespace] = &reading{turn: make(chan struct{}, 1)}
+		r.of[namespace] = &snapshot{turn: make(chan struct{}, 1)}
 	}
 	return r.of[namespace]
 }
