@@ -91,6 +91,7 @@ type record struct {
 	belief  *estimate.Job
 	version estimate.Version // of the belief in row
 	row     *policy.Job
+	pinned  *policy.Job   // row as that of a non-preemptive job; nil: not made yet
 	batch   job.BatchSize // that was last asked for; zero: the agent decides
 	why     policy.Reason // for what the last round decided
 	decided bool          // a round has decided on the job
@@ -320,7 +321,7 @@ func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans, Locality: s.locality.Costs()}
 	for i, r := range s.active {
 		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
-			r.row, r.version = r.show(), r.belief.Version()
+			r.row, r.version, r.pinned = r.show(), r.belief.Version(), nil
 		}
 		snap.Jobs[i] = r.row
 	}

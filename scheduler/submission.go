@@ -72,11 +72,27 @@ func (s *Scheduler) admits() bool {
 	return free > 0
 }
 
+// pinned returns the snapshot in which every job that holds GPUs is non-preemptive. As in other snapshots, rows that did not change since
+// the last such one are the same pointers: policies need not look at them again, and snapshots that are remembered share them.
+func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
+	own := *snap
+	own.Jobs = slices.Clone(snap.Jobs)
+	for i, r := range s.active {
+		if j := snap.Jobs[i]; j.Holding() && !j.NonPreemptive {
+			if r.pinned == nil {
+				r.pinned = j.Pinned()
+			}
+			own.Jobs[i] = r.pinned
+		}
+	}
+	return &own
+}
+
 // keep plans for a submission round. The policy is shown jobs that hold GPUs as non-preemptive,
 // so that a plan which keeps the rules (policy.Check) leaves them what they hold. Nothing has
 // changed for them, and the reasons for what they have are those of the last round.
 func (s *Scheduler) keep(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {
-	plan, err := s.plan(ctx, snap.Pinned())
+	plan, err := s.plan(ctx, s.pinned(snap))
 	if err != nil {
 		return nil, err
 	}

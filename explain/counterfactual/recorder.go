@@ -122,9 +122,12 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	if n < 0 {
 		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
 	}
-	now, err := before.copied()
-	if err != nil {
-		return nil, nil, err
+	now := before // which nobody changes: what decides copies it
+	if n > 0 {
+		var err error
+		if now, err = before.copied(); err != nil {
+			return nil, nil, err
+		}
 	}
 	repeated := 0
 	for ; repeated < n && ctx.Err() == nil; repeated++ {

@@ -76,3 +76,20 @@ func TestOverlapsAreFound(t *testing.T) {
 		t.Errorf("got %v, want two slices of one array, apart from %v", now, all)
 	}
 }
+
+// What is noted of the memory that is copied takes little beside it: a scheduler copies the state of its policy while it looks ahead.
+func TestACopyTakesLittle(t *testing.T) {
+	all := make([]*tree, 1000)
+	for i := range all {
+		all[i] = &tree{whole: make([]leaf, 8), one: &leaf{i}}
+		all[i].part = all[i].whole
+	}
+	allocations := testing.AllocsPerRun(3, func() {
+		if _, err := Of(all, isShared); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if regions := 3 * float64(len(all)); allocations > 2*regions {
+		t.Errorf("%.0f allocations for %.0f regions, want two for each at most", allocations, regions)
+	}
+}

@@ -14,7 +14,8 @@ import (
 // error if that has a function, a channel or a type that f does not know.
 func (f *Format) Marshal(root any) ([]byte, error) {
 	v := reflect.ValueOf(root)
-	m := &marshaler{f: f, memory: &copier{shared: f.unfollowed, seen: map[visit]bool{}, tight: true}, numbers: map[int]int{}, maps: map[unsafe.Pointer]int{}}
+	m := &marshaler{f: f, memory: newCopier(f.unfollowed), numbers: map[int]int{}, maps: map[unsafe.Pointer]int{}}
+	m.memory.tight = true
 	m.memory.find(v)
 	if err := m.memory.merge(); err != nil {
 		return nil, err

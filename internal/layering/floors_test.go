@@ -106,6 +106,7 @@ var rooms = []room{
 	{"scheduler", 6}, // the machine and its table; Kubernetes' nouns; what is computed of one policy
 	{"api/...", 6},
 	{"live/kube/pods", 6},
+	{"live/kube/kept", 7},
 	{"live/slurm/token", 6},
 	{"live/kube/question", 6}, // words that the scheduler and who asks it share
 	{"policy/synergy", 6},     // these two stand on the queue

@@ -20,12 +20,21 @@ import (
 // mode that writes nothing, the plan counts as committed at once.
 func (w *World) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
-	if w.o.Writes() && next != nil {
+	writes := w.o.Writes() && next != nil
+	if writes {
 		if err := w.store.Commit(ctx, next); err != nil {
 			return err
 		}
+	}
+	w.adopt(d, next)
+	if writes {
 		w.save(ctx, next)
 	}
+	return nil
+}
+
+// adopt makes a draft that was committed what the world goes by; next is its plan, nil if that does not differ from the last one.
+func (w *World) adopt(d *draft, next *v1alpha1.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	moved := next != nil && !slices.Equal(w.table.Plan.Spec.Loans, next.Spec.Loans)
@@ -37,7 +46,6 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 	if moved || len(w.nodes.Groups()) > 0 {
 		w.settle()
 	}
-	return nil
 }
 
 // draw returns the plan of a draft; nil if it does not differ from the last one. It also sets the
@@ -106,8 +114,8 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes the states of jobs, for the next leader, into the plan's status, unless that took long a short while ago. If it
-// fails and this leader ends, only some of the history of jobs is lost.
+// save writes the states of jobs, for the next leader, into the plan's status, unless that took long a short while ago. The plan is
+// carried out meanwhile. If it fails and this leader ends, only some of the history of jobs is lost.
 func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.mu.Lock()
 	if !w.store.Due() {
@@ -115,11 +123,18 @@ func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
 		w.mu.Unlock()
 		return
 	}
-	p.Status.Jobs, w.background.unsaved = statesOf(w.table), false
+	own := *p // others read p meanwhile
+	own.Status.Jobs, w.background.unsaved = statesOf(w.table), false
 	w.mu.Unlock()
-	if err := w.store.Save(ctx, p); err != nil {
+	err := w.store.Save(ctx, &own)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.Status.Jobs = own.Status.Jobs
+	if err != nil {
 		w.o.Log.Warn("the history of jobs was not saved", "queue", p.Name, "err", err)
+		return
 	}
+	p.ObjectMeta = own.ObjectMeta
 }
 
 // statesOf returns what is known of jobs that have not ended.

@@ -233,3 +233,30 @@ func TestDo_wakes_the_executor(t *testing.T) {
 		}
 	})
 }
+
+// A plan is carried out from when it is committed on: the history of jobs is saved meanwhile, however long that takes.
+func TestDo_has_the_plan_carried_out_before_the_history_is_saved(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w)
+		pass(t, w, twin)
+		for len(w.work) > 0 {
+			<-w.work
+		}
+		saved := 0
+		twin.Before = func(c *kubetest.Call) error {
+			if _, plan := c.Object.(*v1alpha1.Plan); plan && c.Verb == "status" {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if saved++; len(w.work) == 0 || w.table.ByID[a].Held.GPUs != 4 {
+					t.Errorf("woken %d times, %d GPUs held, want the plan carried out", len(w.work), w.table.ByID[a].Held.GPUs)
+				}
+			}
+			return nil
+		}
+		if do(t, w, runOn(a, on("n0", 4))); saved != 1 {
+			t.Errorf("saved %d times, want once", saved)
+		}
+	})
+}

@@ -142,7 +142,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	if e.Ending.IsZero() && e.Done() > 0 {
 		e.Ending = time.Now()
 	}
-	if e.Late != nil && f.Object.GetAnnotations()[v1alpha1.Epoch] == strconv.FormatInt(w.table.Plan.Spec.Epoch, 10) {
+	if e.Late != nil && f.Object.Meta().GetAnnotations()[v1alpha1.Epoch] == strconv.FormatInt(w.table.Plan.Spec.Epoch, 10) {
 		e.Late = nil
 	}
 	switch {
@@ -323,7 +323,7 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
 		return
 	}
-	p, err := claims.Trainer(e.Object)
+	p, err := progressOf(e)
 	if err != nil {
 		if e.TrainerError != err.Error() {
 			e.TrainerError = err.Error()
@@ -338,6 +338,15 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 	w.events.Emit(scheduler.Reported{Report: job.Report{
 		Job: e.ID(), Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
 	}})
+}
+
+// progressOf returns what Kubeflow Trainer says of the progress of a job; nil: nothing.
+func progressOf(e *jobstate.Job) (*claims.Progress, error) {
+	o, err := e.Object.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return claims.Trainer(o)
 }
 
 // retract removes the event that a job was lost, if the scheduler has not taken it yet: what the

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
@@ -46,7 +47,7 @@ type publisher struct {
 
 // A verdict is what users are told about a job.
 type verdict struct {
-	object          *unstructured.Unstructured
+	object          kept.Object
 	scheduled       bool
 	reason, message string
 	unblock         string // what would help, which the message has; empty: not known
@@ -179,29 +180,40 @@ const silence = 10 * time.Second
 // publish tells people: a condition on the job's object, and an event once that is written. A
 // RayJob has no conditions, only events.
 func (w *publisher) publish(ctx context.Context, v *verdict) {
-	if v.object.GetKind() != "RayJob" {
-		next := v.object.DeepCopy()
-		if !condition(next, v) {
-			w.has(v.object)
-			return // a leader before has told them
-		}
-		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(execute.FieldOwner))
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			w.untold(v, err)
-			return
-		}
-		w.has(next)
+	seen, err := v.object.Whole()
+	if err != nil {
+		w.untold(v, err)
+		return
+	}
+	if seen.GetKind() != "RayJob" && !w.write(ctx, v, seen) {
+		return
 	}
 	if w.o.Events != nil && !v.again {
 		kind := corev1.EventTypeNormal
 		if v.reason == Misconfigured || v.reason == StepFailed {
 			kind = corev1.EventTypeWarning
 		}
-		w.o.Events.Eventf(v.object, nil, kind, v.reason, "Schedule", "%s", v.message)
+		w.o.Events.Eventf(seen, nil, kind, v.reason, "Schedule", "%s", v.message)
 	}
+}
+
+// write writes the condition on the job's object, and reports whether that was news.
+func (w *publisher) write(ctx context.Context, v *verdict, seen *unstructured.Unstructured) bool {
+	next := seen.DeepCopy()
+	if !condition(next, v) {
+		w.has(seen)
+		return false // a leader before has told them
+	}
+	err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(execute.FieldOwner))
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		w.untold(v, err)
+		return false
+	}
+	w.has(next)
+	return true
 }
 
 // putOff records that verdicts were not told: a later pass does it.
@@ -209,7 +221,7 @@ func (w *publisher) putOff(all []verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range all {
-		if uid := string(all[i].object.GetUID()); all[i].before == "" {
+		if uid := string(all[i].object.Meta().GetUID()); all[i].before == "" {
 			delete(w.told, uid)
 		} else {
 			w.told[uid] = all[i].before
@@ -222,10 +234,10 @@ func (w *publisher) putOff(all []verdict) {
 func (w *publisher) untold(v *verdict, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.told, string(v.object.GetUID()))
+	delete(w.told, string(v.object.Meta().GetUID()))
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return
 	}
 	w.quietUntil = time.Now().Add(jobstate.LeaveAlone(silence, err))
-	w.o.Log.Warn("a condition was not written", "job", v.object.GetNamespace()+"/"+v.object.GetName(), "err", err)
+	w.o.Log.Warn("a condition was not written", "job", v.object.Meta().GetNamespace()+"/"+v.object.Meta().GetName(), "err", err)
 }

@@ -8,21 +8,33 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // erased reports whether somebody has taken our condition off an object since it was written: Trainer writes all conditions of a
 // TrainJob as it saw them a moment before.
-func (w *publisher) erased(o *unstructured.Unstructured) bool {
-	written, known := w.wrote[string(o.GetUID())]
-	if !known || observe.Version(o) <= written {
+//
+// Every new version of an object is looked at once: where our condition is there, that version counts as the one that has it.
+func (w *publisher) erased(seen kept.Object) bool {
+	uid := string(seen.Meta().GetUID())
+	written, known := w.wrote[uid]
+	if !known || observe.Version(seen.Meta()) <= written {
+		return false
+	}
+	o, err := seen.Whole()
+	if err != nil {
 		return false
 	}
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-	return err == nil && !slices.ContainsFunc(all, func(one any) bool {
+	gone := err == nil && !slices.ContainsFunc(all, func(one any) bool {
 		c, _ := one.(map[string]any)
 		return c["type"] == v1alpha1.ScheduledCondition
 	})
+	if !gone {
+		w.wrote[uid] = observe.Version(o)
+	}
+	return gone
 }
 
 // has records that an object has what was told.

@@ -79,7 +79,7 @@ func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *j
 	if len(running) == 0 {
 		return nil, nil
 	}
-	changes, err := e.Adapter.Fit(e.Object, running, &to)
+	changes, err := fits(e, running, &to)
 	switch {
 	case err != nil:
 		fit := e.Fit
@@ -90,6 +90,15 @@ func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *j
 		return nil, &jobstate.Fit{Why: infeasible(running), At: now}
 	}
 	return changes, nil
+}
+
+// fits returns the running pods of a job that do not ask for what they are granted.
+func fits(e *jobstate.Job, running []*corev1.Pod, to *jobadapter.Grant) ([]jobadapter.Fitting, error) {
+	o, err := e.Object.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return e.Adapter.Fit(o, running, to)
 }
 
 // infeasible returns what a kubelet says of a pod that cannot be given what it asks for on its

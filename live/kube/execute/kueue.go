@@ -35,8 +35,12 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 // readmitting writes into the object of a job that Kueue queues how it is to run, and then into
 // its Workload.
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
-	seen, g := e.Object, w.ToStart(e)
+	o, g := e.Object, w.ToStart(e)
 	return &Step{e, start, func(ctx context.Context) error {
+		seen, err := o.Whole()
+		if err != nil {
+			return err
+		}
 		next := seen.DeepCopy()
 		if err := e.Adapter.Start(next, &g); err != nil {
 			return err
@@ -44,7 +48,7 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
 			return err // it has changed since: the next look decides anew
 		}
-		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
+		_, err = w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
 			released := jobadapter.ReleaseWorkload(o, e.Parsed)
 			return w.Marked(o, next, &g) || released
 		})
@@ -72,8 +76,12 @@ func isTrue(o *object, condition string) bool {
 // returning has Kueue admit a job again that it was told to stop, once its object says how it
 // is to run. What others have stopped stays so.
 func (w *Planner) returning(e *jobstate.Job) *Step {
-	seen, g := e.Object, w.ToGrant(e)
+	o, g := e.Object, w.ToGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
+		seen, err := o.Whole()
+		if err != nil {
+			return err
+		}
 		n, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
 			marked, released := w.Marked(o, seen, &g), jobadapter.ReleaseWorkload(o, e.Parsed)
 			return reactivated(o) || marked || released

@@ -30,7 +30,8 @@ type Writer struct {
 	// Unseen has the resource versions that the watches have yet to show.
 	Unseen map[types.UID]uint64
 	// Refused is told that pods of a job cannot be made, and why. The lock is held.
-	Refused func(j *jobstate.Job, why string)
+	Refused  func(j *jobstate.Job, why string)
+	refusals refusals
 	// GivenUp is told that a job cannot be started, and why. The lock is held.
 	GivenUp func(j *jobstate.Job, why string)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
@@ -15,18 +13,27 @@ import (
 func (w *Planner) asking(e *jobstate.Job) *Step {
 	namespace, uid, generation, whole := e.Parsed.Namespace, e.Parsed.UID, e.Held.Generation, e.CompleteAt
 	return &Step{e, "ask why pods are missing", func(ctx context.Context) error {
-		var all corev1.EventList
-		err := w.Direct.List(ctx, &all, client.InNamespace(namespace), client.MatchingFields{"involvedObject.uid": uid})
+		last, at, err := w.refusals.read(ctx, w, namespace)
 		w.Mu.Lock()
 		defer w.Mu.Unlock()
-		e.AskedAt = time.Now()
+		e.AskedAt = at
 		if err != nil { // nothing is known, then
 			w.Options.Log.Warn("the events of a job cannot be read", "job", namespace+"/"+e.Parsed.Name, "err", err)
 			return nil
 		}
-		if why := jobstate.Refusal(all.Items, whole); why != "" && e.Held.Generation == generation {
-			w.Refused(e, why)
+		if r := last[uid]; r.Since(whole) && e.Held.Generation == generation {
+			w.Refused(e, r.Why)
 		}
 		return nil
 	}}
 }
+
+// has reports whether a job was taken in.
+func (w *Planner) has(uid string) bool {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	return w.table.ByID[job.ID(uid)] != nil
+}
+
+// stale reports whether something that took so long to read, at a time, may be read again: it is read a tenth of the time at most.
+func stale(at time.Time, took time.Duration) bool { return time.Since(at) > 9*took }

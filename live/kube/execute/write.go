@@ -26,11 +26,15 @@ type object = unstructured.Unstructured
 func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) error) *Step {
 	seen := e.Object
 	return &Step{e, what, func(ctx context.Context) error {
-		o := seen.DeepCopy()
-		if err := change(o); err != nil {
+		o, err := seen.Whole()
+		if err != nil {
 			return err
 		}
-		return w.Patch(ctx, o, seen)
+		next := o.DeepCopy()
+		if err := change(next); err != nil {
+			return err
+		}
+		return w.Patch(ctx, next, o)
 	}}
 }
 

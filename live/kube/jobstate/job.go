@@ -7,12 +7,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/kept"
 )
 
 // A Job is a job of the queue that has not ended, or that still has pods.
@@ -21,11 +21,11 @@ import (
 // scheduler knows of; Pods are those that exist, whatever the plan says.
 type Job struct {
 	Adapter jobadapter.Kind
-	Object  *unstructured.Unstructured // as last seen; not to be changed
-	Parsed  *jobadapter.Job            // what object says
-	Pods    []*corev1.Pod              // its workers, as last seen, terminal ones among them
-	Helpers []*corev1.Pod              // its pods without GPUs, as last seen
-	Spec    *job.Spec                  // as the scheduler has it
+	Object  kept.Object     // as last seen; not to be changed
+	Parsed  *jobadapter.Job // what object says
+	Pods    []*corev1.Pod   // its workers, as last seen, terminal ones among them
+	Helpers []*corev1.Pod   // its pods without GPUs, as last seen
+	Spec    *job.Spec       // as the scheduler has it
 	Held    Grant
 	Status  job.Status // as the scheduler saw it with the last plan that was drawn
 

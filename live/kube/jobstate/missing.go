@@ -71,14 +71,24 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// Refusal returns the message of the last event of a Job, since a time, that says why pods could
-// not be created; empty: there is none.
-func Refusal(all []corev1.Event, since time.Time) string {
-	why, last := "", since.Truncate(time.Second) // events have whole seconds
-	for i := range all {
-		if ev := &all[i]; ev.Reason == "FailedCreate" && !ev.LastTimestamp.Time.Before(last) {
-			why, last = strings.ToValidUTF8(ev.Message[:min(len(ev.Message), longestWhy)], ""), ev.LastTimestamp.Time
-		}
+// FailedCreate is the reason of an event of a Job that says that a pod could not be created.
+const FailedCreate = "FailedCreate"
+
+// A Refusal is why pods of a Job could not be created, by one of its events.
+type Refusal struct {
+	Why  string    // empty: no event says so
+	Last time.Time // when it was said last, in whole seconds
+}
+
+// Later returns the later of a refusal and what an event says; the latter if both are of one second.
+func (r Refusal) Later(ev *corev1.Event) Refusal {
+	if ev.Reason != FailedCreate || ev.LastTimestamp.Time.Before(r.Last) {
+		return r
 	}
-	return why
+	return Refusal{strings.ToValidUTF8(ev.Message[:min(len(ev.Message), longestWhy)], ""), ev.LastTimestamp.Time}
+}
+
+// Since reports whether pods were refused since a time.
+func (r Refusal) Since(t time.Time) bool {
+	return r.Why != "" && !r.Last.Before(t.Truncate(time.Second))
 }

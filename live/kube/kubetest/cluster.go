@@ -87,9 +87,9 @@ func must(err error) {
 	}
 }
 
-// about returns the uid of the object that an event is about.
-func about(o client.Object) []string {
-	return []string{string(o.(*corev1.Event).InvolvedObject.UID)} //nolint:forcetypeassert // the index is of events
+// reason returns the reason of an event.
+func reason(o client.Object) []string {
+	return []string{o.(*corev1.Event).Reason} //nolint:forcetypeassert // the index is of events
 }
 
 // uid returns a new one. The caller does not hold the lock.

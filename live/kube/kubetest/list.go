@@ -31,7 +31,7 @@ type lookup struct {
 
 // indexes are all that lists by field use.
 func indexes() []lookup {
-	return []lookup{{&corev1.Event{}, "involvedObject.uid", about}, {&corev1.Pod{}, watched.Index, watched.Keys}}
+	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, watched.Index, watched.Keys}}
 }
 
 // A store keeps objects as the API server does, which is sent JSON: times in seconds, nothing where a list is empty.

@@ -2,8 +2,10 @@ package manager
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/watched"
 )
 
@@ -16,6 +18,10 @@ func slim(o any) (any, error) {
 	case *corev1.Node:
 		watched.SlimNode(o)
 		return o, nil
+	case *unstructured.Unstructured:
+		if o.GetKind() == "Job" { // of which there are thousands
+			return o, kept.Pack(o)
+		}
 	}
 	return cache.TransformStripManagedFields()(o)
 }

@@ -51,25 +51,34 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 // was at that time, and nothing that was gone.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
-// readPods reads pods, and notes how long to wait at least until the next time: as long as it is told, and as it
-// took.
+// readPods reads pods, keeps those that the watch does not show as new, and notes how long to wait at least until the next time: as long as it
+// is told, and as it took.
 func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...client.ListOption) error {
 	began := time.Now()
-	read, version, err := pages.Pods(ctx, ob.direct, watched.Slim, of...)
-	took := time.Since(began)
-	ob.live.at, ob.live.wait = time.Now(), max(wait, Prompt, took)
+	shown, err := ob.shown(ctx, ob.kinds(true)[:1])
 	if err != nil {
 		return err
 	}
-	next := live{pods: make(map[types.UID]*corev1.Pod, len(read)), version: version, at: ob.live.at, wait: ob.live.wait}
-	if len(of) == 0 {
-		next.all = make(map[types.UID]bool, len(read))
-	}
-	for _, p := range read {
-		next.pods[p.UID] = p
+	next := live{pods: make(map[types.UID]*corev1.Pod)}
+	read, err := pages.Pods(ctx, ob.direct, func(p *corev1.Pod) bool {
+		watched.Slim(p)
 		next.version = max(next.version, Version(p))
-		if next.all != nil {
-			next.all[p.UID] = true
+		return shown[string(p.UID)] < Version(p)
+	}, of...)
+	took := time.Since(began)
+	next.at, next.wait = time.Now(), max(wait, Prompt, took)
+	ob.live.at, ob.live.wait = next.at, next.wait
+	if err != nil {
+		return err
+	}
+	next.version = max(next.version, read.Version)
+	for _, p := range read.Kept {
+		next.pods[p.UID] = p
+	}
+	if len(of) == 0 {
+		next.all = make(map[types.UID]bool, len(read.UIDs))
+		for _, uid := range read.UIDs {
+			next.all[uid] = true
 		}
 	}
 	ob.live = next

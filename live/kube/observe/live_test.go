@@ -47,12 +47,45 @@ func (a *apiServer) List(_ context.Context, to client.ObjectList, opts ...client
 	return nil
 }
 
+// shows is a client whose watch shows these pods.
+type shows struct {
+	client.Client
+	pods []*corev1.Pod
+}
+
+func (s *shows) List(_ context.Context, to client.ObjectList, _ ...client.ListOption) error {
+	list := to.(*corev1.PodList) //nolint:forcetypeassert // only these are listed
+	for _, p := range s.pods {
+		list.Items = append(list.Items, *p)
+	}
+	return nil
+}
+
+// Of what is read only that is kept which the watch does not show as new: the memory of the rest would be taken twice.
+func TestReadPods_keeps_what_the_watch_lacks(t *testing.T) {
+	ob := late(&apiServer{pods: versioned("a7", "b8", "c9")})
+	ob.client = &shows{pods: versioned("a7", "b6")}
+	if err := ob.ReadPods(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(ob.live.pods) != 2 || ob.live.pods["b"] == nil || ob.live.pods["c"] == nil || len(ob.live.all) != 3 {
+		t.Errorf("kept %v of %v, want b and c of three", ob.live.pods, ob.live.all)
+	}
+	var got []string
+	for _, p := range ob.live.newest(versioned("a7", "b6"), func(*corev1.Pod) bool { return true }) {
+		got = append(got, p.Name+p.ResourceVersion)
+	}
+	if slices.Sort(got); fmt.Sprint(got) != "[a7 b8 c9]" {
+		t.Errorf("%v, want each as new as it was read", got)
+	}
+}
+
 // late returns an Observer of a queue on an API server.
 func late(a *apiServer) *Observer {
 	o := config.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Name = "train"
-	return New(&o, nil, a, nil)
+	return New(&o, &shows{}, a, nil)
 }
 
 // Of each pod the newer version counts; what was gone when all were read is gone, unless the watch shows

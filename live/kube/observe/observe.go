@@ -22,6 +22,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/live/kube/watched"
 )
@@ -51,7 +52,7 @@ type Observation struct {
 // An ObservedJob is an object that names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
-	Object  *unstructured.Unstructured
+	Object  kept.Object
 	Parsed  *jobadapter.Job
 }
 
@@ -204,8 +205,13 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	for i := range list.Items {
 		o := &list.Items[i]
 		s.note(o)
-		if j := ob.read(k, o, weights[o.GetNamespace()]); j.Queue != "" {
-			s.Jobs = append(s.Jobs, ObservedJob{k, o, j})
+		seen := kept.Of(o)
+		j, err := ob.read(k, seen, weights[o.GetNamespace()])
+		if err != nil {
+			return err
+		}
+		if j.Queue != "" {
+			s.Jobs = append(s.Jobs, ObservedJob{k, seen, j})
 		}
 	}
 	return nil
@@ -300,12 +306,16 @@ type parsedObject struct {
 
 // read returns what an object says, which takes a third of a millisecond, once for each of
 // its versions.
-func (ob *Observer) read(k jobadapter.Kind, o *unstructured.Unstructured, weight int32) *jobadapter.Job {
-	uid, v := string(o.GetUID()), Version(o)
+func (ob *Observer) read(k jobadapter.Kind, o kept.Object, weight int32) (*jobadapter.Job, error) {
+	uid, v := string(o.Meta().GetUID()), Version(o.Meta())
 	if r, known := ob.parsed[uid]; known && r.version == v {
-		return r.job
+		return r.job, nil
 	}
-	j := k.Read(o, &ob.options.Queue.Spec.Defaults, weight)
+	whole, err := o.Whole()
+	if err != nil {
+		return nil, err
+	}
+	j := k.Read(whole, &ob.options.Queue.Spec.Defaults, weight)
 	ob.parsed[uid] = parsedObject{v, j}
-	return j
+	return j, nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -54,37 +55,59 @@ func once(ctx context.Context, direct client.Reader, kind schema.GroupVersionKin
 	}
 }
 
-// Pods returns pods as they are at one time, whole, and the version of the cluster at that time. Each page is made slim
-// before the next is asked for.
-func Pods(ctx context.Context, direct client.Reader, slim func(*corev1.Pod), of ...client.ListOption) ([]*corev1.Pod, uint64, error) {
-	var all []*corev1.Pod
-	var version uint64
-	var err error
+// Events calls do for all events, page by page. If the API server forgets in the middle which version it is listing, it is an error.
+func Events(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
+	for next := ""; ; {
+		var list corev1.EventList
+		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			do(&list.Items[i])
+		}
+		if next = list.Continue; next == "" {
+			return nil
+		}
+	}
+}
+
+// A Read is what was read of pods as they were at one time.
+type Read struct {
+	Kept    []*corev1.Pod
+	UIDs    []types.UID // of all pods, whether they are kept or not
+	Version uint64      // of the cluster at that time; 0: the API server does not say
+}
+
+// Pods reads pods as they are at one time. keep is called with each before the next page is asked for; it may change the pod, and says whether
+// it is kept.
+func Pods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r Read, err error) {
 	for range restarts {
-		if all, version, err = pods(ctx, direct, slim, of); !apierrors.IsResourceExpired(err) {
+		if r, err = pods(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {
 			break
 		}
 	}
-	return all, version, err
+	return r, err
 }
 
 // pods lists pods once.
-func pods(ctx context.Context, direct client.Reader, slim func(*corev1.Pod), of []client.ListOption) (all []*corev1.Pod, version uint64, err error) {
+func pods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r Read, err error) {
 	for next := ""; ; {
 		var list corev1.PodList
 		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
-			return nil, 0, err
+			return Read{}, err
 		}
 		for i := range list.Items {
-			p := list.Items[i].DeepCopy()
-			slim(p)
-			all = append(all, p)
+			p := list.Items[i] // a copy, so that one pod does not keep its page
+			r.UIDs = append(r.UIDs, p.UID)
+			if keep(&p) {
+				r.Kept = append(r.Kept, &p)
+			}
 		}
-		if version == 0 {
-			version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64) // 0: it does not say
+		if r.Version == 0 {
+			r.Version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64) // 0: it does not say
 		}
 		if next = list.Continue; next == "" {
-			return all, version, nil
+			return r, nil
 		}
 	}
 }

@@ -60,12 +60,15 @@ func TestPods(t *testing.T) {
 		}
 		return nil
 	}}
-	all, version, err := Pods(t.Context(), s, func(p *corev1.Pod) { p.Namespace = "slim" })
-	if err != nil || len(all) != 1234 || version != 7 || len(s.limits) != 5 || slices.Max(s.limits) != page {
-		t.Errorf("%d pods of version %d, limits %v, %v, want all of version 7 in three pages after two", len(all), version, s.limits, err)
+	r, err := Pods(t.Context(), s, func(p *corev1.Pod) bool {
+		p.Namespace = "slim"
+		return len(p.Name) == 4
+	})
+	if err != nil || len(r.UIDs) != 1234 || len(r.Kept) != 234 || r.Version != 7 || len(s.limits) != 5 || slices.Max(s.limits) != page {
+		t.Errorf("%d of %d pods of version %d, limits %v, %v, want 234 of all of version 7 in three pages after two", len(r.Kept), len(r.UIDs), r.Version, s.limits, err)
 	}
-	for i, p := range all {
-		if p.Name != fmt.Sprint(i) || p.Namespace != "slim" {
+	for i, p := range r.Kept {
+		if p.Name != fmt.Sprint(1000+i) || p.Namespace != "slim" {
 			t.Fatalf("pod %d is %s, of namespace %q, want it slim and in order", i, p.Name, p.Namespace)
 		}
 	}

@@ -11,13 +11,17 @@ import (
 // An object has 1.5 MB at most in etcd. So that thousands of jobs fit into a plan, only the first ones
 // are in it as people read them; the others are packed, at some 50 bytes each. These are the most bytes of
 // each part, together 1.1 MB; what is on loan and rented comes on top. The API server checks and compares each field of what is
-// not packed, at every write.
+// not packed, at every write: of 64 kB that is 60 ms of a processor, of 10,000 jobs that are packed 20.
 const (
-	openSpec     = 64 << 10 // of allocations that are not packed
+	openSpec     = 64 << 10 // of allocations that are not packed, while jobs are few
 	packedSpec   = 600 << 10
-	openStatus   = 16 << 10 // of states that are not packed
+	openStatus   = 16 << 10 // of states that are not packed, while jobs are few
 	packedStatus = 400 << 10
+	few          = 1000 // jobs; of more a part is readable that is as many times as small as they are more
 )
+
+// readable returns how many bytes of a list of so many may be readable, of most for a few.
+func readable(most, jobs, shrink int) int { return most * few / max(few, jobs) / shrink }
 
 // A fitted is a part of a plan in the form in which it is written, and how many jobs are left out.
 type fitted struct {
@@ -30,7 +34,7 @@ type fitted struct {
 // anew. It does not change the plan.
 func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
-	open, rest, err := split(p.Spec.Allocations, openSpec/shrink)
+	open, rest, err := split(p.Spec.Allocations, readable(openSpec, len(p.Spec.Allocations), shrink))
 	if err != nil {
 		return f, err
 	}
@@ -42,7 +46,7 @@ func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 // fitStatus returns a plan without its spec, likewise. It leaves out the history of jobs.
 func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Status: p.Status}
-	states, more, err := split(p.Status.Jobs, openStatus/shrink)
+	states, more, err := split(p.Status.Jobs, readable(openStatus, len(p.Status.Jobs), shrink))
 	if err != nil {
 		return f, err
 	}

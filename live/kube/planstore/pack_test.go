@@ -204,10 +204,25 @@ func TestTakeOver_never_lowers_the_epoch(t *testing.T) {
 	}
 }
 
-// slowly is a client whose writes of a status take a second.
-type slowly struct{ client.Client }
+// slowly is a client whose writes of a status take a second, or those of a plan.
+type slowly struct {
+	client.Client
+	plan bool
+}
 
-func (s slowly) Status() client.SubResourceWriter { return slowStatus{s.Client.Status()} }
+func (s slowly) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
+	if s.plan {
+		time.Sleep(time.Second)
+	}
+	return s.Client.Update(ctx, o, opts...)
+}
+
+func (s slowly) Status() client.SubResourceWriter {
+	if s.plan {
+		return s.Client.Status()
+	}
+	return slowStatus{s.Client.Status()}
+}
 
 type slowStatus struct{ client.SubResourceWriter }
 
@@ -219,9 +234,19 @@ func (s slowStatus) Update(ctx context.Context, o client.Object, opts ...client.
 // What takes long to save is saved seldom: a tenth of the time at most. A plan that is written meanwhile keeps what was
 // saved, and saving keeps the plan.
 func TestStore_saves_seldom_what_takes_long(t *testing.T) {
+	savesSeldom(t, false)
+}
+
+// Where a plan takes long, its round is not made longer by what can be saved later.
+func TestStore_saves_seldom_where_plans_take_long(t *testing.T) {
+	savesSeldom(t, true)
+}
+
+func savesSeldom(t *testing.T, plan bool) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		twin := kubetest.New()
-		s := storeOf(slowly{twin.Client()}, twin.Direct(), "first", v1alpha1.Resize)
+		s := storeOf(slowly{twin.Client(), plan}, twin.Direct(), "first", v1alpha1.Resize)
 		p := takeOver(t, s)
 		flood(p, 3, 1)
 		if err := s.Commit(t.Context(), p); err != nil {
@@ -245,4 +270,30 @@ func TestStore_saves_seldom_what_takes_long(t *testing.T) {
 			t.Errorf("round %d with %d jobs and the history of %d, want all of round 2", next.Spec.Round, len(next.Spec.Allocations), len(next.Status.Jobs))
 		}
 	})
+}
+
+// Of a thousand jobs as much is readable as of fewer. What is more costs the API server no more for it: of ten thousand a tenth of
+// that is readable. All jobs are in the plan in any case.
+func TestStore_has_less_to_read_of_many(t *testing.T) {
+	sizes := map[int]int{}
+	for _, jobs := range []int{1000, 10000} {
+		twin := kubetest.New()
+		s := storeOf(twin.Client(), twin.Direct(), "first", v1alpha1.Resize)
+		p := takeOver(t, s)
+		flood(p, jobs, 1)
+		if err := s.Commit(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		there := twin.Plan("train")
+		sizes[jobs] = len(there.Spec.Allocations) + len(there.Status.Jobs)
+		if err := there.Unpack(); err != nil || len(there.Spec.Allocations) != jobs {
+			t.Errorf("of %d jobs %d are in the plan, %v", jobs, len(there.Spec.Allocations), err)
+		}
+	}
+	if sizes[1000] < 200 || 9*sizes[10000] > sizes[1000] || sizes[10000] == 0 {
+		t.Errorf("readable entries by jobs: %v, want hundreds of a thousand, and a tenth of them of ten thousand", sizes)
+	}
 }

@@ -28,6 +28,7 @@ type Store struct {
 	shrink  int           // parts of the plan are so many times as small as they may be
 	saved   time.Time     // when the history of jobs was
 	saving  time.Duration // how long that took
+	writing time.Duration // how long the last plan took
 
 	mu    sync.Mutex
 	state State
@@ -151,9 +152,11 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (left int, err e
 	if err != nil {
 		return 0, err
 	}
+	began := time.Now()
 	if err = s.client.Update(ctx, f.plan); apierrors.IsConflict(err) {
 		err = s.resolve(ctx, f.plan)
 	}
+	s.writing = time.Since(began)
 	if err == nil {
 		next.ObjectMeta = *f.plan.ObjectMeta.DeepCopy()
 	}
@@ -204,11 +207,11 @@ func tooLarge(err error) bool {
 }
 
 // seldom is how many times as long as it took to save the history of jobs it is not saved again. A round waits for it, and it costs the API server as
-// much as the plan.
+// much as the plan. Where the plan took long, the history is taken to take as long, so that a round that was long is seldom made longer.
 const seldom = 9
 
 // Due reports whether the history of jobs may be saved again.
-func (s *Store) Due() bool { return time.Since(s.saved) >= seldom*s.saving }
+func (s *Store) Due() bool { return time.Since(s.saved) >= seldom*max(s.saving, s.writing) }
 
 // Save writes the status of a plan, which outlives this leader; what of it does not fit is left out.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {

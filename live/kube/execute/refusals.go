@@ -1,0 +1,64 @@
+package execute
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/pages"
+)
+
+// refusals is what events say of pods that could not be created, by namespace. The API server has no index of events: it reads all of
+// a namespace from etcd, whatever is asked of them. So those of all jobs are read together, and what was read stands for
+// nine times as long as that took. The zero value is empty.
+type refusals struct {
+	mu sync.Mutex
+	of map[string]*snapshot
+}
+
+// A snapshot is what was read of one namespace.
+type snapshot struct {
+	turn chan struct{} // has an item while somebody reads, which takes long
+	at   time.Time     // when it began; zero: nothing was read
+	took time.Duration
+	err  error
+	last map[string]jobstate.Refusal // by uid of the Job
+}
+
+// in returns the snapshot of a namespace.
+func (r *refusals) in(namespace string) *snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = make(map[string]*snapshot)
+	}
+	if r.of[namespace] == nil {
+		r.of[namespace] = &snapshot{turn: make(chan struct{}, 1)}
+	}
+	return r.of[namespace]
+}
+
+// read returns the last refusal of each job that the planner has, by its uid, and when that was read. Who asks while it is being read waits for it.
+func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[string]jobstate.Refusal, time.Time, error) {
+	one := r.in(namespace)
+	select {
+	case one.turn <- struct{}{}:
+		defer func() { <-one.turn }()
+	case <-ctx.Done():
+		return nil, time.Now(), ctx.Err()
+	}
+	if one.at.IsZero() || stale(one.at, one.took) {
+		began, last := time.Now(), make(map[string]jobstate.Refusal)
+		err := pages.Events(ctx, w.Direct, func(ev *corev1.Event) {
+			if uid := string(ev.InvolvedObject.UID); w.has(uid) {
+				last[uid] = last[uid].Later(ev)
+			}
+		}, client.InNamespace(namespace), client.MatchingFields{"reason": jobstate.FailedCreate})
+		one.at, one.took, one.err, one.last = began, time.Since(began), err, last
+	}
+	return one.last, one.at, one.err
+}

@@ -1,0 +1,70 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// shown is a policy that remembers the rows of a job that it was shown as non-preemptive, and how many GPUs it held.
+type shown struct {
+	policy.Policy
+	of   job.ID
+	rows []*policy.Job
+	held []int
+}
+
+func (p *shown) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if j := s.Job(p.of); j != nil && j.NonPreemptive {
+		p.rows, p.held = append(p.rows, j), append(p.held, j.Allocation.AllGPUs())
+	}
+	return p.Policy.Plan(ctx, s)
+}
+
+// A job that holds GPUs while others are submitted is shown as non-preemptive, by the same row as long as nothing changes for it: thousands of rows anew in
+// each such round would be kept as long as the round can be decided again.
+func TestSubmission_rounds_share_rows(t *testing.T) {
+	nodes, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a", Capacity: cluster.Resources{GPUs: 8}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var arrivals []workload.Arrival
+	for i := range 4 {
+		at := time.Duration(1+30*i) * time.Second
+		arrivals = append(arrivals, workload.Arrival{At: at, Duration: time.Hour, Spec: job.Spec{ID: job.ID(fmt.Sprint(i)), GPUs: 2, Timed: true, Target: 3600, Adaptivity: job.Rigid}})
+	}
+	o := sim.DefaultOptions()
+	o.FreeStart = true
+	w, err := sim.New(nodes, nil, arrivals, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	so := scheduler.DefaultOptions()
+	so.Round, so.OnSubmit, so.Profile = 10*time.Minute, true, false
+	p := &shown{Policy: queue.New(queue.FIFO()), of: "0"}
+	s, err := scheduler.New(p, submesh.New(submesh.Options{}), nodes, so)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.rows) < 2 {
+		t.Fatalf("shown as non-preemptive in %d rounds, want two at least", len(p.rows))
+	}
+	for i, row := range p.rows {
+		if row != p.rows[len(p.rows)-1] && i > 0 || p.held[i] != 2 {
+			t.Errorf("round %d: row %p with %d GPUs, want %p with 2", i, row, p.held[i], p.rows[len(p.rows)-1])
+		}
+	}
+}
