@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,33 +74,69 @@ func TestWatch_counts_workers_that_have_succeeded(t *testing.T) {
 	})
 }
 
-// An elastic job that was stopped as its first worker ended is complete: it is made one of that
-// worker.
+// A job that was stopped as its first worker ended is complete, if its workers train together: if it is elastic, or its program says so.
+// It is made one of that worker. Of another job the other worker has work of its own.
 func TestStart_of_one_that_has_ended(t *testing.T) {
-	bubble(t, "", func(t *testing.T) {
-		twin := newTwin()
-		a := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2, Annotations: map[string]string{v1alpha1.MinGPUs: "2", v1alpha1.ResizeBy: "Restart"}}).UID)
-		w := open(t, twin, options(v1alpha1.Resize))
-		do(t, w, runOn(a, on("n0", 4)))
-		pass(t, w, twin)
-		twin.Hold() // the leader does not see in time that it ends
-		looks(t, w, 1)
-		p := twin.PodsOf("a")[0]
-		p.Status.Phase = corev1.PodSucceeded
-		twin.Update(p)
-		do(t, w, scheduler.Preempt{Job: a})
-		looks(t, w, 1)
-		twin.Release()
-		pass(t, w, twin)
-		do(t, w, runOn(a, on("n1", 4)))
-		pass(t, w, twin)
-		if j := twin.Job("a"); *j.Spec.Suspend || *j.Spec.Completions != 1 || *j.Spec.Parallelism != 1 {
-			t.Errorf("suspended %v, %d completions, %d workers, want it to run with one, which is complete", *j.Spec.Suspend, *j.Spec.Completions, *j.Spec.Parallelism)
-		}
-		if got := places(twin, "a"); got != "" {
-			t.Errorf("pods %s, want none", got)
-		}
-	})
+	for _, c := range []struct {
+		resize string
+		speaks bool
+		want   int32
+	}{{"Restart", false, 1}, {"Never", true, 1}, {"Never", false, 2}} {
+		bubble(t, fmt.Sprintf("%s, speaks %v", c.resize, c.speaks), func(t *testing.T) {
+			twin := newTwin()
+			ask := &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2, Annotations: map[string]string{v1alpha1.ResizeBy: c.resize}}
+			if c.resize == "Restart" {
+				ask.Annotations[v1alpha1.MinGPUs] = "2"
+			}
+			a := job.ID(twin.Submit(queue, ask).UID)
+			w := open(t, twin, options(v1alpha1.Resize))
+			do(t, w, runOn(a, on("n0", 4)))
+			pass(t, w, twin)
+			if c.speaks {
+				w.table.ByID[a].Agent.Hello = hello1(1, 2)
+			}
+			twin.Hold() // the leader does not see in time that it ends
+			looks(t, w, 1)
+			p := twin.PodsOf("a")[0]
+			p.Status.Phase = corev1.PodSucceeded
+			twin.Update(p)
+			do(t, w, scheduler.Preempt{Job: a})
+			looks(t, w, 1)
+			twin.Release()
+			pass(t, w, twin)
+			do(t, w, runOn(a, on("n1", 4)))
+			pass(t, w, twin)
+			if j := twin.Job("a"); *j.Spec.Suspend || *j.Spec.Completions != c.want || *j.Spec.Parallelism != c.want {
+				t.Errorf("suspended %v, %d completions, %d workers, want it to run with %d", *j.Spec.Suspend, *j.Spec.Completions, *j.Spec.Parallelism, c.want)
+			}
+			if got := places(twin, "a"); (got == "") != (c.want == 1) {
+				t.Errorf("pods %s, want the other one only where it has work of its own", got)
+			}
+		})
+	}
+}
+
+// A rigid job of which it is seen late that its first worker had ended when it was stopped has a worker with nobody to train with: it is
+// complete a minute after. Where the program says nothing, the other worker goes on.
+func TestStarted_again_as_it_ended(t *testing.T) {
+	for speaks, want := range map[bool]int32{true: 1, false: 2} {
+		bubble(t, fmt.Sprint("speaks ", speaks), func(t *testing.T) {
+			twin := newTwin()
+			w, a := trained(t, twin)
+			p := twin.PodsOf("a")[0]
+			p.Status.Phase = corev1.PodSucceeded
+			twin.Update(p)
+			pass(t, w, twin)
+			if speaks {
+				w.table.ByID[a].Agent.Hello = hello1(1, 2)
+			}
+			time.Sleep(jobstate.ToEnd)
+			pass(t, w, twin)
+			if j := twin.Job("a"); *j.Spec.Completions != want {
+				t.Errorf("%d completions a minute after, want %d", *j.Spec.Completions, want)
+			}
+		})
+	}
 }
 
 // A job whose workers come to ask for other GPUs than when it was planned is not started by that

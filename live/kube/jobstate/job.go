@@ -123,10 +123,11 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// Finished returns how many workers of an elastic Job or JobSet, the first ones, have succeeded without
-// being told to stop.
+// Finished returns how many workers of an elastic Job or JobSet, or of a Job whose program speaks for all of its workers, the first
+// ones, have succeeded without being told to stop. The workers of any other job may each have work of their own.
 func (e *Job) Finished() (n int) {
-	if e.Parsed.Kind == "RayJob" || e.Parsed.Resizing == v1alpha1.Never {
+	rigid := e.Parsed.Resizing == v1alpha1.Never
+	if e.Parsed.Kind == "RayJob" || rigid && (e.Parsed.Kind != "Job" || e.Agent.Hello == nil) {
 		return 0
 	}
 	for slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool {
@@ -147,11 +148,13 @@ func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// Outlived returns how many workers of a job, the first ones, have succeeded, if the others joined as its training ended and have
-// nobody to train with: workers join and leave it while it trains, the first has ended for longer than it takes a job to end, and
-// its program has said nothing since. 0: it is not so.
+// Outlived returns how many workers of a Job, the first ones, have succeeded, if the others joined, or were started again, as its
+// training ended and have nobody to train with: its workers train together, the first has ended for longer than it takes a job to
+// end, and its program has said nothing since. 0: it is not so.
 func (e *Job) Outlived(now time.Time) int {
-	if e.Parsed.Resizing != v1alpha1.InPlace || e.Ending.IsZero() || e.EndsSoon(now) || e.Agent.Heard.After(e.Ending) {
+	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
+	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
+	if !together || fixed || e.Ending.IsZero() || e.EndsSoon(now) || e.Agent.Heard.After(e.Ending) {
 		return 0
 	}
 	return e.Finished()
