@@ -150,6 +150,9 @@ func ends(s *audit.State, h *holding) bool {
 		return true
 	}
 	j, ok := o.Value.(*batchv1.Job)
+	if ok && j.Spec.Completions != nil && j.Status.Succeeded >= *j.Spec.Completions {
+		return true // its other workers came as its training ended
+	}
 	return !ok || slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type != batchv1.JobSuspended && c.Type != v1alpha1.ScheduledCondition && c.Status == corev1.ConditionTrue
 	})
