@@ -132,7 +132,7 @@ func (b *bench) spans() {
 // comes before others of which it is known that they run longer. It takes all GPUs.
 func (b *bench) rival(name string) {
 	b.Helper()
-	b.apply("job.yaml", "NAME", name, "WORKERS", "4", ", MORE", `, oxgang.dev/run-seconds: "1"`)
+	b.apply("job.yaml", "NAME", name, "WORKERS", "4", ", MORE", `, oxgang.dev/run-seconds: "1", oxgang.dev/restart-seconds: "1"`)
 }
 
 // yields: in the mode Resize, jobs of each kind that Kueue queues are stopped for a shorter one
