@@ -155,7 +155,7 @@ func TestGangs_gain_by_racks(t *testing.T) {
 			c.Generate.Kind, c.Generate.Jobs, c.Generate.Span = "newtrace-like", 600, 6*time.Hour
 			jct := make(map[string]float64)
 			costs := &lastCosts{}
-			for _, seed := range draws.Some(t, 1, []uint64{0, 1, 2}) {
+			for _, seed := range draws.Some(t, 1, []uint64{0, 1, 2, 3, 4, 5}) {
 				for _, placer := range []string{"submesh", "racks"} {
 					c.Placer, c.Sim.Seed = placer, seed+1
 					in, err := Load(c, Files{})

@@ -11,16 +11,17 @@ import (
 // Cross adds to a moment what several racks cost jobs of its class.
 func (m *Moment) Cross(c locality.Cost) { m.Locality, m.Racks = &c, crossed(c) }
 
-// crossed says in words what several racks cost a class. A percent is less than reports are exact.
+// crossed says in words what was measured of a class in several racks. It says what was, not what will be: how far measurements of one
+// job differ from those of the next is not known.
 func crossed(c locality.Cost) string {
-	by := "by " + count(c.Pairs, "kind") + " of steps that were measured in both"
+	by := ", where GPUs and batch sizes were the same (" + count(c.Pairs, "comparison") + ")"
 	switch {
 	case c.Times >= 1.01:
-		return fmt.Sprintf("steps of its class take %s times as long in several racks as in one, %s", ratio(c.Times, 1), by)
+		return fmt.Sprintf("steps of its class took %s times as long in several racks as in one", ratio(c.Times, 1)) + by
 	case c.Times <= 0.99:
-		return fmt.Sprintf("steps of its class take %.0f %% less in several racks than in one, %s", 100*(1-c.Times), by)
+		return fmt.Sprintf("steps of its class took %.0f %% less in several racks than in one", 100*(1-c.Times)) + by
 	}
-	return "steps of its class take as long in several racks as in one, within 1 %, " + by
+	return "steps of its class took as long in several racks as in one, to 1 %" + by
 }
 
 // racks says in which racks a job on several nodes is, or that one NVLink domain has them all; nothing if it is

@@ -7,13 +7,13 @@ import (
 	"github.com/oxgang/oxgang/perf/locality"
 )
 
-// What several racks cost a class is said in words with how many measurements say so, and as nothing where it is less than a percent.
+// What was measured of a class in several racks is said in words, with how many comparisons say so.
 func TestMoment_Cross(t *testing.T) {
 	for want, c := range map[string]locality.Cost{
-		"steps of its class take 1.3 times as long in several racks as in one, by 2 kinds of steps that were measured in both":   {Times: 1.3, Pairs: 2},
-		"steps of its class take 1.01 times as long in several racks as in one, by 1 kind of steps that were measured in both":   {Times: 1.01, Pairs: 1},
-		"steps of its class take as long in several racks as in one, within 1 %, by 3 kinds of steps that were measured in both": {Times: 1.009, Pairs: 3},
-		"steps of its class take 20 % less in several racks than in one, by 1 kind of steps that were measured in both":          {Times: 0.8, Pairs: 1},
+		"steps of its class took 1.3 times as long in several racks as in one, where GPUs and batch sizes were the same (2 comparisons)": {Times: 1.3, Pairs: 2},
+		"steps of its class took 1.01 times as long in several racks as in one, where GPUs and batch sizes were the same (1 comparison)": {Times: 1.01, Pairs: 1},
+		"steps of its class took as long in several racks as in one, to 1 %, where GPUs and batch sizes were the same (3 comparisons)":   {Times: 1.009, Pairs: 3},
+		"steps of its class took 20 % less in several racks than in one, where GPUs and batch sizes were the same (1 comparison)":        {Times: 0.8, Pairs: 1},
 	} {
 		var m Moment
 		if m.Cross(c); m.Racks != want || *m.Locality != c {

@@ -128,7 +128,7 @@ type Moment struct {
 	// Empty and nil: its policy does not weigh jobs, or they were not asked for.
 	Weight string        `json:"weight,omitempty"`
 	Terms  *policy.Terms `json:"terms,omitempty"`
-	// Racks says in words what Locality is: how much longer steps of its class take in several racks. Empty and nil: it was not
+	// Racks says in words what Locality is: how much longer steps of its class took in several racks. Empty and nil: it was not
 	// measured, or not asked for.
 	Racks    string         `json:"racks,omitempty"`
 	Locality *locality.Cost `json:"locality,omitempty"`

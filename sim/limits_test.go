@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,16 @@ func TestOptions_failures_that_leave_no_time(t *testing.T) {
 	o.Faults.GPUMTBF = time.Nanosecond
 	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "GPU MTBF 1ns") {
 		t.Errorf("got error %v, want one", err)
+	}
+}
+
+func TestOptions_exchange_across_racks(t *testing.T) {
+	for times, good := range map[float64]bool{0: true, 1: true, 2.5: true, 0.5: false, -1: false, math.Inf(1): false, math.NaN(): false} {
+		o := sim.DefaultOptions()
+		o.CrossRack = times
+		if err := o.Validate(); (err == nil) != good {
+			t.Errorf("%v times as long: error %v, want one: %v", times, err, !good)
+		}
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 //  3. jobs have ended of which it is known when they will, those that end soonest first, jobs that wait yet among them; or, if
 //     that is known of none or does not help, one of the jobs that the plan gives GPUs has ended, or several of these; of several
 //     each is needed, unless jobs are so many that it would take long to find out;
-//  4. the job has as high a priority as one of a higher has, or the next above that; the lowest that helps. Where that is said to be why it waits, this comes before the ends of others;
+//  4. the job has a higher priority: that of another job, or the next whole number above it. The lowest that helps is named. This comes
+//     before 3 where priority is the reason why the job waits;
 //  5. it asks for one GPU less, two less, and so on;
 //  6. it may use one more GPU type, has checkpoints, or may be preempted;
 //  7. the cluster has 1, 2, 3 and so on more GPUs of a type;

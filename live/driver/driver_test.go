@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/monitor"
+	"github.com/oxgang/oxgang/perf/locality"
 	"github.com/oxgang/oxgang/whatif"
 )
 
@@ -44,7 +45,9 @@ func toyOptions(t *testing.T) Options {
 // explains the job that waits, and predicts when it starts.
 func TestDriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, d := newToy(testCluster(t), toyJob("first"), toyJob("second")), New(toyOptions(t))
+		second := toyJob("second")
+		second.Class = "bert"
+		w, d := newToy(testCluster(t), toyJob("first"), second), New(toyOptions(t))
 		if err := d.Attach(w, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -54,6 +57,8 @@ func TestDriver(t *testing.T) {
 		time.Sleep(3*time.Minute + time.Second)
 		synctest.Wait()
 
+		last, _ := d.ahead.Last()
+		last.Locality = locality.Costs{"bert": {Times: 1.5, Pairs: 2}} // the toy has no racks
 		story, err := d.Story(t.Context(), "second", Unseen)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +67,7 @@ func TestDriver(t *testing.T) {
 		if err := story.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPUs free", "it would get 1 h100 GPU if"} {
+		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPUs free", "it would get 1 h100 GPU if", "took 1.5 times as long in several racks"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("want %q in\n%s", want, text.String())
 			}

@@ -17,12 +17,8 @@
 //     would have to restart on other nodes. Nodes that are idle, and those of jobs that start in this round
 //     anyway, cost nothing.
 //  3. The domain that costs least is taken; of these the one that has the fewest idle nodes, so
-//     that others stay whole. If that costs more than it is worth, or no domain has enough nodes, the same is
+//     that others stay whole. If that costs more GPUs than the gang has, or no domain has enough nodes, the same is
 //     tried with racks; else the gang stays where it is.
-//
-// What it is worth. Where it was measured how much longer steps of the gang's class take in several racks
-// (Snapshot.Locality), it is worth the GPU time that the gang would lose there in a quarter of an hour, and a job that
-// restarts costs its GPUs for as long as its restart takes. Else it is worth as many GPUs as the gang has, and a job costs its GPUs.
 //
 // Jobs on fewer nodes than the gang give way, and those that start and are in several racks
 // whatever happens. A gang that gave way has its turn afterwards if it is on fewer nodes. Each gang has at most one
@@ -42,6 +38,7 @@
 // Cost: linear in the jobs where no node has a domain or a rack or no gang that starts is in several. Otherwise,
 // for each such gang, the nodes of its GPU type and the jobs on them.
 //
-// Not taken into account: how much slower a job is in several NVLink domains of one rack; islands of
-// GPUs within a node: which of its GPUs a job gets is chosen on the node.
+// Not taken into account: how much slower a class of jobs is in several racks. It is measured (perf/locality), and to weigh it
+// was not found to help (docs/adr/0059-what-several-racks-cost-is-learned.md). Nor are islands of GPUs within a node: which of its GPUs a
+// job gets is chosen on the node.
 package rack

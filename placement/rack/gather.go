@@ -72,17 +72,17 @@ func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i],
 type exchange struct{ out, in int32 }
 
 // cheapest returns the exchanges that bring a gang into the group of a level where that costs least, and of
-// those the one with the fewest idle nodes; none if all cost more than that is worth, or no group has enough nodes.
+// those the one with the fewest idle nodes; none if that costs more GPUs than the gang has, or no group has
+// enough nodes.
 func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	gang := &b.p.Jobs[g]
-	worth, price := b.worth(l, g)
-	least, spare := worth, math.MaxInt
+	least, spare := gang.Placement.GPUs(), math.MaxInt
 	for k := range l.nodes {
 		all, ok := b.into(l, g, int32(k))
 		if !ok {
 			continue
 		}
-		cost, idle := b.cost(all, price), b.idle(l.nodes[k], gang.Allocation.GPUType)
+		cost, idle := b.cost(all), b.idle(l.nodes[k], gang.Allocation.GPUType)
 		if cost < least || cost == least && idle < spare {
 			best, least, spare = all, cost, idle
 		}
@@ -157,18 +157,18 @@ func (b *board) running(node int32) (gpus int) {
 	return gpus
 }
 
-// cost returns the price, by their GPUs on all nodes, of the jobs that run and would have to restart.
-func (b *board) cost(all []exchange, price func(i int32) float64) (sum float64) {
+// cost returns the GPUs, on all their nodes, of the jobs that run and would have to restart.
+func (b *board) cost(all []exchange) (gpus int) {
 	var once []int32
 	for _, x := range all {
 		for _, i := range slices.Concat(b.on[x.out], b.on[x.in]) {
 			if !b.moves(i) && !slices.Contains(once, i) {
 				once = append(once, i)
-				sum += float64(b.p.Jobs[i].Placement.GPUs()) * price(i)
+				gpus += b.p.Jobs[i].Placement.GPUs()
 			}
 		}
 	}
-	return sum
+	return gpus
 }
 
 // alike reports whether two nodes are of a kind: what is on the one could be on the other.

@@ -62,7 +62,6 @@ type levels struct {
 type level struct {
 	of    []int32   // by node: its group; -1: none
 	nodes [][]int32 // by group
-	racks bool      // groups are racks, not NVLink domains
 }
 
 // read returns the levels of a cluster, with groups in the order in which its nodes name them. Nodes of
@@ -79,9 +78,7 @@ func read(c *cluster.Cluster) *levels {
 		l.all = append(l.all, l.grouped(domains, func(n *cluster.Node) string { return n.NVLinkDomain }))
 	}
 	if len(racks) > 1 {
-		of := l.grouped(racks, func(n *cluster.Node) string { return n.Rack })
-		of.racks = true
-		l.all = append(l.all, of)
+		l.all = append(l.all, l.grouped(racks, func(n *cluster.Node) string { return n.Rack }))
 	}
 	return l
 }

@@ -208,7 +208,7 @@ func (p *Program) claims(r *Row) (all []option) {
 	for c := range it.choices {
 		k := int(it.origin[c].column)
 		if r.claimed(k) {
-			all = append(all, option{c, mmkp.Choice{Value: p.claim(r, c, k), Use: it.choices[c].Use, More: it.choices[c].More}})
+			all = append(all, option{c, mmkp.Choice{Value: p.claimWorth(r, c, k), Use: it.choices[c].Use, More: it.choices[c].More}})
 		}
 	}
 	return all
@@ -220,10 +220,10 @@ func (r *Row) claimed(k int) bool {
 	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
 }
 
-// claim returns what choice c, of column k, is worth as a claim: where the job holds more of the type than it claims, the most of it
-// that it claims is no move.
-func (p *Program) claim(r *Row, c, k int) float64 {
-	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claims(k+1) {
+// claimWorth returns what choice c, of column k, is worth as a claim. Where the job holds more GPUs of the type than it claims, the
+// largest claim on that type is no move.
+func (p *Program) claimWorth(r *Row, c, k int) float64 {
+	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claimsMore(k) {
 		return r.item.value(c)
 	}
 	own := r.cells[k][r.item.origin[c].cell]
@@ -233,10 +233,10 @@ func (p *Program) claim(r *Row, c, k int) float64 {
 	return r.item.value(c)
 }
 
-// claims reports whether a job may have a column of the same GPU type as the one before it, from the k-th on, and claims it.
-func (r *Row) claims(k int) bool {
-	for first := k - 1; k < len(r.columns) && r.columns[k].resource == r.columns[first].resource; k++ {
-		if r.allowed[k] && r.claimed(k) && len(r.cells[k]) > 0 {
+// claimsMore reports whether a job may have, and claims, more GPUs of the type of column k than that has.
+func (r *Row) claimsMore(k int) bool {
+	for more := k + 1; more < len(r.columns) && r.columns[more].resource == r.columns[k].resource; more++ {
+		if r.allowed[more] && r.claimed(more) && len(r.cells[more]) > 0 {
 			return true
 		}
 	}

@@ -58,8 +58,10 @@ func (l *levelled) obstructed(level int) bool {
 	return false
 }
 
-// stays reports whether a job stays where it is, or stops.
-func (r *Row) stays() bool { return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted }
+// stays reports whether a job stays where it is, or stops. One that has no choice stops anyway.
+func (r *Row) stays() bool {
+	return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted && len(r.item.choices) > 0
+}
 
 func (l *levelled) newRoom(level int) *room {
 	nodes := l.p.cluster.Nodes()

@@ -1,7 +1,7 @@
 package oxgang
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -19,11 +19,11 @@ import (
 
 // order sets the level of each row: one for all, where priorities are equal and no nodes are on their way.
 func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.Row) {
-	first, several := p.priority(rows, 0), false
+	several := false
 	for i, r := range rows {
 		st := p.active[i]
 		st.expects = st.awaits(s, sized, i)
-		several = several || st.expects || p.priority(rows, i) != first
+		several = several || st.expects || p.priority(r) != p.priority(rows[0])
 		r.Level, r.Keeps = 0, false
 	}
 	if several {
@@ -33,14 +33,14 @@ func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.R
 
 // rankLevels sets levels by priority, and of one priority those last that expect nodes.
 func (p *Policy) rankLevels(rows []*goodput.Row) {
-	all, expect := make([]float64, len(rows)), make(map[float64]bool)
-	for i := range rows {
-		all[i] = p.priority(rows, i)
+	all, expect := make([]float64, len(rows)), make(map[float64]bool) // all are negative priorities, so that the highest is first
+	for i, r := range rows {
+		all[i] = -p.priority(r)
 		expect[all[i]] = expect[all[i]] || p.active[i].expects
 	}
-	highest := slices.Compact(slices.SortedFunc(slices.Values(all), func(a, b float64) int { return cmp.Compare(b, a) }))
+	levels := slices.Compact(slices.Sorted(slices.Values(all)))
 	for i, r := range rows {
-		at, _ := slices.BinarySearchFunc(highest, all[i], func(a, b float64) int { return cmp.Compare(b, a) })
+		at, _ := slices.BinarySearch(levels, all[i])
 		if r.Level, r.Keeps = 2*at, expect[all[i]]; p.active[i].expects {
 			r.Level++
 		}
@@ -48,11 +48,11 @@ func (p *Policy) rankLevels(rows []*goodput.Row) {
 }
 
 // priority returns that of a row's job: 0 for what is no number, and for all where priorities are left out.
-func (p *Policy) priority(rows []*goodput.Row, i int) float64 {
-	if len(rows) == 0 || p.ignored.leaves(policy.TermPriority) || rows[i].Job().Priority != rows[i].Job().Priority {
+func (p *Policy) priority(r *goodput.Row) float64 {
+	if p.ignored.leaves(policy.TermPriority) || math.IsNaN(r.Job().Priority) {
 		return 0
 	}
-	return rows[i].Job().Priority
+	return r.Job().Priority
 }
 
 // awaits reports whether rented nodes for a job that holds nothing are on their way, for no longer than a preemption has to pay in.

@@ -346,6 +346,24 @@ func TestPlan_priority_makes_room_on_one_node(t *testing.T) {
 	}
 }
 
+// A job that holds a node and has no choice any more, as its user allows only a type that is gone, leaves; it is nobody that would have to stop.
+func TestPlan_priority_in_the_place_of_one_without_a_choice(t *testing.T) {
+	w := crowded(t, 8, 1, 1, 1, 1, 1, 1, 1, 1)
+	for _, j := range w.s.Jobs[:4] {
+		j.GPUTypes = []cluster.GPUType{"gone"}
+	}
+	plan := w.plan()
+	for i := range plan.Jobs[:8] {
+		d := &plan.Jobs[i]
+		if gone := i < 4; d.Allocation.IsZero() != gone || gone && d.Why.Kind != policy.Impossible {
+			t.Errorf("job %d:\n%s", i, w.list(plan))
+		}
+	}
+	if plan.Jobs[8].Allocation.GPUs != 8 {
+		t.Errorf("want that high has the node that they leave:\n%s", w.list(plan))
+	}
+}
+
 // Parts of CPUs and memory add up to all of them: the last job of a node fits, whatever the rounding.
 func TestPlan_levels_fill_a_node(t *testing.T) {
 	for n := range 200 {

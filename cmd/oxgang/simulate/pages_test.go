@@ -62,10 +62,35 @@ func present(jobs []metrics.JobResult, at time.Duration) (ids []job.ID) {
 // crowded returns the journal of a small cluster with more jobs than it has GPUs for, and its jobs.
 func crowded(t *testing.T, policy, seed string) (path string, jobs []metrics.JobResult) {
 	t.Helper()
+	return recorded(t, policy, map[string]string{
+		"seed": seed, "cluster": "t4:4x4,rtx:2x8", "generate.jobs": "40", "generate.span": "40m", "horizon": "100m",
+	})
+}
+
+// TestPage_of_racks: what steps took in several racks is said of a job, once it was measured of its class.
+func TestPage_of_racks(t *testing.T) {
+	path, _ := recorded(t, "oxgang", map[string]string{
+		"seed": "1", "cluster": "a100:12x4/rack@2", "placer": "submesh", "sim.cross-rack": "3",
+		"generate.kind": "newtrace-like", "generate.jobs": "60", "generate.span": "1h",
+	})
+	for at, want := range map[time.Duration]bool{20 * time.Minute: false, time.Hour: true} {
+		s, text := pageOf(t, path, "deepspeech2-7", at)
+		c := s.Moment.Locality
+		if said := strings.Contains(text, "\n  racks    steps of its class took "); said != want || (c != nil) != want {
+			t.Errorf("at %v: %v of racks said, %+v, want it said: %v\n%s", at, said, c, want, text)
+		}
+		if want && !(c.Times > 1.01 && c.Times < 3) {
+			t.Errorf("at %v: %+v, want more than 1.01 times, and less than the 3 of an exchange", at, c)
+		}
+	}
+}
+
+// recorded returns the journal of a run, and its jobs.
+func recorded(t *testing.T, policy string, set map[string]string) (path string, jobs []metrics.JobResult) {
+	t.Helper()
 	c := settings.Default()
-	for key, value := range map[string]string{
-		"policy": policy, "seed": seed, "cluster": "t4:4x4,rtx:2x8", "generate.jobs": "40", "generate.span": "40m", "horizon": "100m",
-	} {
+	set["policy"] = policy
+	for key, value := range set {
 		if err := c.Set(key, value, "test"); err != nil {
 			t.Fatal(err)
 		}

@@ -219,7 +219,7 @@ func (q *question) conditions(a *answer) {
 		a.Must = append(a.Must, "scenario "+q.scenarios[i].says())
 	}
 	if q.own.kueue {
-		a.Must = append(a.Must, "alternatives know no quotas of queues: all GPUs are open to all jobs", "oxgang, easy and multifactor serve by the priorities of Workloads; others know none")
+		a.Must = append(a.Must, "alternatives know no quotas of queues: all GPUs are open to all jobs", "policies that read priorities (easy, kueue, multifactor, oxgang) have those of Workloads; to others all jobs count alike")
 	} else {
 		a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike")
 	}

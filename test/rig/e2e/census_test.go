@@ -215,6 +215,16 @@ func TestCensus(t *testing.T) {
 	if len(a.Findings) != 1 {
 		t.Errorf("found %v, want no more", a.Findings)
 	}
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: "u"}}
+	j.Spec.Completions, j.Status.Succeeded = new(int32(2)), 2
+	see("jobs", j, false)
+	late := workerOf("3")
+	late.Labels[v1alpha1.Generation] = "3"
+	see(pods, late, false)
+	see(pods, late, true)
+	if len(a.Findings) != 1 {
+		t.Errorf("found %v, want no more: the job has all completions", a.Findings)
+	}
 	got, want := *n, Census{Plans: 5, Started: 1, Grown: 1, Shrunk: 1, Moved: 1, InPlace: 1, Preempted: 1, Restarted: 2, Longest: 10 * time.Second, Peak: 4}
 	got.held = nil
 	if !reflect.DeepEqual(got, want) {
