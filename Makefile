@@ -46,7 +46,7 @@ QUICKTIME ?= 50
 ## quick: format, vet, layering, and the short tests of what changed (BASE=HEAD, BASE=main) and of what depends on it, in a minute
 quick: $(LINT)
 	@begin=$$(date +%s); \
-	files=$$($(CHANGED) | grep '\.go$$' | grep -v '^tools/\|^test/rig/' | xargs -r ls -d 2>/dev/null || true); \
+	files=$$($(CHANGED) | grep '\.go$$' | grep -v '^internal/tools/\|^live/kube/rig/' | xargs -r ls -d 2>/dev/null || true); \
 	[ -z "$$files" ] || $(LINT) fmt --diff $$files || exit 1; \
 	near=$$($(CHANGED) | $(GO) run ./internal/affected -within 1) && all=$$($(CHANGED) | $(GO) run ./internal/affected) || exit 1; \
 	$(GO) test ./internal/layering || exit 1; \
@@ -82,7 +82,7 @@ test:
 	RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS) ./...
 
 # The packages with tests that look at a part of something, and at all of it if they are to be long.
-LONG = $$(grep -rlE --include='*_test.go' 'draws\.(Some|Long)|OXGANG_LONG' . | grep -v '^./test/rig/' | xargs -n 1 dirname | sort -u)
+LONG = $$(grep -rlE --include='*_test.go' 'draws\.(Some|Long)|OXGANG_LONG' . | grep -v '^./live/kube/rig/' | xargs -n 1 dirname | sort -u)
 
 ## long: what test and seeds look at a part of, all of it (a quarter of an hour)
 long:
@@ -126,7 +126,7 @@ python: $(PYTHON)
 
 ## wheel: the wheel and the source distribution of python/, into dist/
 wheel: $(PYTHON)
-	packaging/python $(abspath $(PYTHON)) $(VERSION) dist
+	deploy/packaging/python $(abspath $(PYTHON)) $(VERSION) dist
 
 ## live: real trainings on this machine, scheduled for some minutes
 live: $(PYTHON)
@@ -157,27 +157,27 @@ slurm-quick:
 RIGTIME  ?= 30m
 RIGFLAGS ?=
 
-## kube-test: module test/rig: lint and all its tests on real Kubernetes control planes
+## kube-test: module live/kube/rig: lint and all its tests on real Kubernetes control planes
 kube-test: kube-vet
-	cd test/rig && $(GO) run ./cmd/rig build
-	cd test/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./...
+	cd live/kube/rig && $(GO) run ./cmd/rig build
+	cd live/kube/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./...
 
 ## kube-build: the programs of kube-quick (minutes the first time)
 kube-build:
-	cd test/rig && $(GO) run ./cmd/rig build planes
+	cd live/kube/rig && $(GO) run ./cmd/rig build planes
 
 ## kube-quick: the tests of kube-test that need no real nodes and no controllers of others, the shortest
 kube-quick: kube-vet kube-build
-	cd test/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
-	cd test/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
+	cd live/kube/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
+	cd live/kube/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
 ## kube-upgrade: the chart of an earlier commit (those of the test, or OXGANG_BASE), upgraded to this one and rolled back while jobs run
 kube-upgrade: $(HELM) kube-build
-	cd test/rig && OXGANG_LONG=1 $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '^TestUpgrade$$' -v ./e2e
+	cd live/kube/rig && OXGANG_LONG=1 $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '^TestUpgrade$$' -v ./e2e
 
 kube-vet: $(LINT)
-	cd test/rig && ../../$(LINT) run
+	cd live/kube/rig && ../../../$(LINT) run
 
 # A CPU is enough; the wheel for Linux brings CUDA with it all the same. Versions are pinned, and hashes where python/requirements.txt has them.
 .cache/venv/bin/python:
@@ -247,23 +247,23 @@ generate:
 	$(GO) generate ./...
 
 # The chart as it is installed without Helm, and with everything switched on, for tests.
-RENDER = $(HELM) template oxgang charts/oxgang --namespace oxgang-system --kube-version 1.36.3
+RENDER = $(HELM) template oxgang deploy/charts/oxgang --namespace oxgang-system --kube-version 1.36.3
 
-## dist: write dist/install.yaml, what the chart makes, for kubectl apply
+## dist: write deploy/dist/install.yaml, what the chart makes, for kubectl apply
 dist: $(HELM)
-	@mkdir -p dist test/rig/api/testdata
-	{ cat charts/oxgang/ci/namespace.yaml; $(RENDER) --include-crds; } > dist/install.yaml
-	@mkdir -p dist/rights
+	@mkdir -p deploy/dist live/kube/rig/api/testdata
+	{ cat deploy/charts/oxgang/ci/namespace.yaml; $(RENDER) --include-crds; } > deploy/dist/install.yaml
+	@mkdir -p deploy/dist/rights
 	for mode in Recommend Admit Resize; do \
-		$(RENDER) --show-only templates/rbac-bindings.yaml --set rbac.mode=$$mode > dist/rights/$$(echo $$mode | tr A-Z a-z).yaml; done
-	$(RENDER) --values charts/oxgang/ci/full-values.yaml > test/rig/api/testdata/full.yaml
+		$(RENDER) --show-only templates/rbac-bindings.yaml --set rbac.mode=$$mode > deploy/dist/rights/$$(echo $$mode | tr A-Z a-z).yaml; done
+	$(RENDER) --values deploy/charts/oxgang/ci/full-values.yaml > live/kube/rig/api/testdata/full.yaml
 
 ## chart: the chart has no lint, and make dist changes nothing
 chart: $(HELM)
-	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3
-	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3 --values charts/oxgang/ci/full-values.yaml
-	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.32.13
-	! $(HELM) template oxgang charts/oxgang --kube-version 1.32.13 | grep MutatingAdmissionPolicy
+	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.36.3
+	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.36.3 --values deploy/charts/oxgang/ci/full-values.yaml
+	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.32.13
+	! $(HELM) template oxgang deploy/charts/oxgang --kube-version 1.32.13 | grep MutatingAdmissionPolicy
 	@before=$$($(SEEN)); $(MAKE) --no-print-directory dist; after=$$($(SEEN)); \
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi
@@ -280,24 +280,24 @@ programs:
 
 ## package: the Debian package, with units, manual and completions, into dist/
 package: programs
-	packaging/build bin/release/oxgang $(VERSION) dist
+	deploy/packaging/build bin/release/oxgang $(VERSION) dist
 
 ## package-check: what is in the package, and that it installs, serves, upgrades and goes again
 package-check: package
-	packaging/check dist/oxgang_$(VERSION)_$$(dpkg --print-architecture).deb $(VERSION)
+	deploy/packaging/check dist/oxgang_$(VERSION)_$$(dpkg --print-architecture).deb $(VERSION)
 
 ## upgrade: jobs that run go on when the scheduler of commit BASE is replaced by this one
 upgrade: programs
 	@old=$$(mktemp -d); trap 'rm -rf "$$old"' EXIT; git archive $(BASE) | tar x -C "$$old" && \
-	(cd "$$old" && $(RELEASE) -o "$$old/oxgang-old" ./cmd/oxgang) && packaging/upgrade "$$old/oxgang-old" bin/release/oxgang
+	(cd "$$old" && $(RELEASE) -o "$$old/oxgang-old" ./cmd/oxgang) && deploy/packaging/upgrade "$$old/oxgang-old" bin/release/oxgang
 
 ## images: what Containerfile copies, checked; and both images, where docker runs
 images: programs
-	packaging/image bin/release/oxgang bin/release/oxgang-scheduler $(VERSION) bin/image
-	packaging/image-check $(VERSION)
+	deploy/packaging/image bin/release/oxgang bin/release/oxgang-scheduler $(VERSION) bin/image
+	deploy/packaging/image-check $(VERSION)
 	@if docker info >/dev/null 2>&1; then \
-		docker build --target scheduler --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang-scheduler:$(VERSION) . && \
-		docker build --target oxgang --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang:$(VERSION) .; \
+		docker build -f deploy/Containerfile --target scheduler --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang-scheduler:$(VERSION) . && \
+		docker build -f deploy/Containerfile --target oxgang --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang:$(VERSION) .; \
 	else echo "images: not built, no docker daemon runs here"; fi
 
 ## sbom: the modules that are linked into each program, as CycloneDX, into dist/
@@ -309,19 +309,19 @@ sbom: programs bin/cyclonedx-gomod
 ## release: package, programs, SBOM and their checksums, signed by KEY, a private key of ssh-keygen
 release: package sbom
 	@[ -n "$(KEY)" ] || { echo "release: no KEY: give the file of a private key, KEY=FILE" >&2; exit 1; }
-	packaging/release dist $(VERSION) "$(KEY)"
+	deploy/packaging/release dist $(VERSION) "$(KEY)"
 
 ## reproducible: another build of the programs and the package, elsewhere and from nothing, has the same bytes
 reproducible: package
-	packaging/reproducible $(VERSION)
+	deploy/packaging/reproducible $(VERSION)
 
 ## vulnerabilities: known ones in what the programs call (govulncheck); skipped where the database cannot be reached
 vulnerabilities: bin/govulncheck
-	packaging/vulnerabilities
+	deploy/packaging/vulnerabilities
 
-## gosec: what gosec finds and packaging/gosec.txt does not answer
+## gosec: what gosec finds and deploy/packaging/gosec.txt does not answer
 gosec: bin/gosec
-	packaging/gosec
+	deploy/packaging/gosec
 
 ## clean: remove what was built
 clean:
@@ -336,19 +336,19 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 # The first build takes minutes; the go command caches it.
-$(LINT): tools/go.mod tools/go.sum
-	cd tools && $(GO) build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(LINT): internal/tools/go.mod internal/tools/go.sum
+	cd internal/tools && $(GO) build -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
-bin/gosec: tools/gosec/go.mod tools/gosec/go.sum
-	cd tools/gosec && $(GO) build -o ../../$@ github.com/securego/gosec/v2/cmd/gosec
+bin/gosec: internal/tools/gosec/go.mod internal/tools/gosec/go.sum
+	cd internal/tools/gosec && $(GO) build -o ../../../$@ github.com/securego/gosec/v2/cmd/gosec
 
-bin/cyclonedx-gomod: tools/sbom/go.mod tools/sbom/go.sum
-	cd tools/sbom && $(GO) build -o ../../$@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+bin/cyclonedx-gomod: internal/tools/sbom/go.mod internal/tools/sbom/go.sum
+	cd internal/tools/sbom && $(GO) build -o ../../../$@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
-bin/govulncheck: tools/vuln/go.mod tools/vuln/go.sum
-	cd tools/vuln && $(GO) build -o ../../$@ golang.org/x/vuln/cmd/govulncheck
+bin/govulncheck: internal/tools/vuln/go.mod internal/tools/vuln/go.sum
+	cd internal/tools/vuln && $(GO) build -o ../../../$@ golang.org/x/vuln/cmd/govulncheck
 
-$(HELM): tools/helm/go.mod tools/helm/go.sum
-	cd tools/helm && $(GO) build -o ../../$@ helm.sh/helm/v3/cmd/helm
+$(HELM): internal/tools/helm/go.mod internal/tools/helm/go.sum
+	cd internal/tools/helm && $(GO) build -o ../../../$@ helm.sh/helm/v3/cmd/helm
 	@touch $@

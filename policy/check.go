@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Check returns nil if p keeps every rule that a plan for s must keep, and

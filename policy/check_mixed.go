@@ -1,8 +1,8 @@
 package policy
 
 import (
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // This file checks what heterogeneous jobs get of a second GPU type.

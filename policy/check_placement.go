@@ -3,7 +3,7 @@ package policy
 import (
 	"errors"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // CheckPlacement returns nil if the placements of a plan keep the rules of

@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // Continuing is what is held by the jobs that a snapshot leaves out, because they keep what they hold: see

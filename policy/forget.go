@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/oxgang/oxgang/job"
+import "github.com/oxgang/oxgang/model/job"
 
 // Forget returns what is known of the jobs of a snapshot, once jobs that are gone are the
 // most of all, and until then known itself: so that a policy that remembers jobs does not

@@ -3,9 +3,9 @@ package policy
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 // FillProportional gives the GPU-proportional share of CPUs and memory to every allocation that

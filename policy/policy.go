@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/perf/locality"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/model/perf/locality"
 )
 
 // A Snapshot is everything a policy may look at in one round. It is immutable,

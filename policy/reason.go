@@ -3,7 +3,7 @@ package policy
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A Reason is the one dominant reason for what a job got in a round, with its numbers. The

@@ -3,10 +3,10 @@ package policy
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/model/perf/remaining"
 )
 
 // Speed returns the believed progress per second of j on an allocation, in samples

@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/oxgang/oxgang/job"
+import "github.com/oxgang/oxgang/model/job"
 
 // A Weigher is a policy that weighs jobs against one another, and says how.
 type Weigher interface {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Without returns the snapshot as it is once nodes have gone back to their owner: the cluster

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 func (ev Submitted) apply(s *Scheduler, now time.Time) error {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // A continuing is the jobs that need no decision, because the last one stays as it is (Options.Lean). They are

@@ -1,6 +1,6 @@
 package scheduler
 
-import "github.com/oxgang/oxgang/cluster"
+import "github.com/oxgang/oxgang/model/cluster"
 
 // An Expander rents nodes by the hour for a backend and gives them back: it carries out
 // Provision and Return. Both return as soon as the request is under way. Its result follows in

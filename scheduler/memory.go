@@ -3,10 +3,10 @@ package scheduler
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf/estimate"
-	"github.com/oxgang/oxgang/perf/locality"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/model/perf/locality"
 )
 
 // A Memory is all that changes in a Scheduler, without its policy and placer. It shares no memory

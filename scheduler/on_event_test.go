@@ -4,15 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/multifactor"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/sim"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/simulate/sim"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // roundTimes notes when rounds are, and what was submitted first started when.

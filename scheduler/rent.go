@@ -3,7 +3,7 @@ package scheduler
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 )
 

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/perf/estimate"
-	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/model/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // Options configure a Scheduler.

@@ -13,9 +13,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/lab/reference"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/monitor/otlp"
-	"github.com/oxgang/oxgang/reference"
 )
 
 // version is set when a release is built.

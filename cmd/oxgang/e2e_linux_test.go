@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
-	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // A training is one of the examples, at the pace of an accelerator (python/tests/live_train.py).

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // TestGuide_live runs every example of docs/guide/live.md against a scheduler whose jobs

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // TestLedger_of_serve: the ledger of what oxgang serve recorded, which was killed and started again while jobs ran, has all

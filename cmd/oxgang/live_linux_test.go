@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A session is a fake scheduler and the environment of commands that talk to it.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A fake is a scheduler on a real socket whose jobs do what a test says. The machine

@@ -90,7 +90,7 @@ func owners(pkgs []pkg, file string) []string {
 		return names(pkgs, func(pkg) bool { return true })
 	case top == "docs" || !strings.Contains(file, "/") && path.Ext(file) == ".md":
 		return names(pkgs, readsDocs)
-	case strings.HasPrefix(file, "test/rig/") || top == "tools":
+	case strings.HasPrefix(file, "live/kube/rig/") || strings.HasPrefix(file, "internal/tools/"):
 		return nil
 	}
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {

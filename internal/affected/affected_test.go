@@ -36,8 +36,8 @@ func TestNearest(t *testing.T) {
 		{"README.md", "m/internal/doctable 0, m/d 1"},
 		{"go.mod", everything},
 		{"go.sum a/a.go", everything},
-		{"test/rig/rig.go", ""},
-		{"tools/go.mod", ""},
+		{"live/kube/rig/rig.go", ""},
+		{"internal/tools/go.mod", ""},
 		{"Makefile", ""},
 		{"python/oxgang/loader.py", ""},
 	} {

@@ -18,13 +18,13 @@ const page = "docs/reference/api.md"
 
 // definitions are the files of the kinds, in the order of the page.
 var definitions = []string{
-	"charts/oxgang/crds/oxgang.dev_queues.yaml",
-	"charts/oxgang/crds/oxgang.dev_clusterpolicies.yaml",
-	"charts/oxgang/crds/oxgang.dev_plans.yaml",
+	"deploy/charts/oxgang/crds/oxgang.dev_queues.yaml",
+	"deploy/charts/oxgang/crds/oxgang.dev_clusterpolicies.yaml",
+	"deploy/charts/oxgang/crds/oxgang.dev_plans.yaml",
 }
 
 // names is the file of the labels and annotations.
-const names = "api/v1alpha1/annotations.go"
+const names = "live/kube/api/v1alpha1/annotations.go"
 
 const head = `# The Kubernetes API
 

@@ -14,7 +14,7 @@ import (
 const root = "../.."
 
 // sources returns what the sources of the checkout define, tests apart, and the folders of its Go
-// files: those of module test/rig too.
+// files: those of module live/kube/rig too.
 func sources(t *testing.T) (all []definition, folders []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

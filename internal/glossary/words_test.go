@@ -18,7 +18,7 @@ type exemption struct {
 
 // exemptions are the words that mean here what they mean in the field, or to users.
 var exemptions = []exemption{
-	{"kind", "api/v1alpha1", "Kubernetes' kind of an object"},
+	{"kind", "live/kube/api/v1alpha1", "Kubernetes' kind of an object"},
 	{"kind", "internal/apidoc", "Kubernetes' kind of an object"},
 	{"kind", "live/kube/...", "Kubernetes' kind of an object"},
 	{"kind", "trace", "Kubernetes' kind of an object"},
@@ -33,7 +33,7 @@ var exemptions = []exemption{
 	{"kind", "opt/lp", "an enum of rows, in the format MPS"},
 	{"kind", "policy", "an enum of reasons to wait"},
 	{"kind", "explain/counterfactual", "an enum of changes"},
-	{"kind", "test/rig/node", "an enum of file systems"},
+	{"kind", "live/kube/rig/node", "an enum of file systems"},
 	{"window", "reference/lstm", "the intervals that a prediction of a time series is made from"},
 	{"window", "policy/shockwave", "Shockwave's planning window"},
 	{"window", "policy/boa", "the time over which a mean cost is bounded; the option boa.window, which users write"},

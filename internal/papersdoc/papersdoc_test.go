@@ -78,7 +78,7 @@ func TestGenerate(t *testing.T) {
 	tree := fstest.MapFS{
 		"a/room/room.go":         {Data: []byte(source)},
 		"a/room/testdata/bad.go": {Data: []byte("not go. Source: Themis §1.")},
-		"tools/go.mod":           {Data: []byte("module tools")},
+		"internal/tools/go.mod":           {Data: []byte("module tools")},
 		"tools/tools.go":         {Data: []byte("package tools // Source: Themis §2.")},
 		".git/x.go":              {Data: []byte("package x // Source: Themis §3.")},
 		"a/room/note.txt":        {Data: []byte("Source: Themis §4.")},

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
 //go:generate go run . ../..

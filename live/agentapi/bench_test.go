@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // idle takes in reports and does nothing with them.

@@ -1,8 +1,8 @@
 // Package agentapi is the API between the workers of live jobs and the scheduler: JSON over
 // HTTP, on a unix socket, on loopback or, inside a cluster, over TLS. Rank 0 of a job says what
 // the job is (Hello), what it measured (Report) and what it saved (Checkpoint); the answers
-// say which batch size to train with and whether to stop. api/agent.yaml specifies the API, and
-// api/testdata/agent has one example of each message, which the tests of both sides read.
+// say which batch size to train with and whether to stop. live/agentapi/agent.yaml specifies the API, and
+// live/agentapi/testdata/agent has one example of each message, which the tests of both sides read.
 //
 // Workers are not trusted:
 //

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // fakeJobs are Jobs in memory: tokens "key-<job>" of the jobs there are, which are all in
@@ -165,7 +165,7 @@ func try(c *http.Client, token, endpoint, body string, edit ...func(*http.Reques
 // golden returns an example of a message, in one line.
 func golden(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../api/testdata/agent", name+".json"))
+	text, err := os.ReadFile(filepath.Join("testdata/agent", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // An endpoint decodes a body, handles it for its job and returns the answer.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A ladder goes from a sixteenth of a worker's samples up to all of them, and never beyond what fits.

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A schema is the part of JSON Schema that api/agent.yaml uses.
+// A schema is the part of JSON Schema that live/agentapi/agent.yaml uses.
 type schema struct {
 	Ref        string             `yaml:"$ref"`
 	Type       any                `yaml:"type"` // a string or a list of them
@@ -28,7 +28,7 @@ type schema struct {
 	Maximum    *float64           `yaml:"maximum"`
 }
 
-// A contract is what a test reads of api/agent.yaml.
+// A contract is what a test reads of live/agentapi/agent.yaml.
 type contract struct {
 	OpenAPI    string                    `yaml:"openapi"`
 	Paths      map[string]map[string]any `yaml:"paths"`
@@ -39,7 +39,7 @@ type contract struct {
 
 func readContract(t *testing.T) *contract {
 	t.Helper()
-	text, err := os.ReadFile("../../api/agent.yaml")
+	text, err := os.ReadFile("agent.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

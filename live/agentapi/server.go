@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Jobs receives the messages. Its methods may be called at the same time, but Hello, Report and

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // dial returns a connection on which reads end in the end.

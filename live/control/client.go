@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // ErrAbsent says that no scheduler listens on a socket.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/internal/near"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // An Error is an answer that says what is wrong, and what to do next if there is

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // fits returns an error that joins everything that r asks for and the machine can never give.

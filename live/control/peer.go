@@ -7,8 +7,8 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // peerKey is the key of a connection's peer in the context of its requests.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Request is a job to be run. Its JSON may leave out everything but Command and Dir; the

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // CPU is the GPU type of slots without a GPU.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/oxgang/oxgang/explain/counterfactual"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // copyRounds is after how many rounds the state of the policy is copied, so that the rounds since

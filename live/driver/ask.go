@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // longestAnswer bounds how long a question may wait for another one, and then how long it is simulated.

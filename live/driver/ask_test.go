@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // asked returns a driver whose last round left a snapshot, and that looks ahead by fresh.

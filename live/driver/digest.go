@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // A digest is the SHA-256 of the journal so far: of all events and all decisions of the scheduler.

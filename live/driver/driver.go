@@ -8,13 +8,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/monitor"
 	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/fallback"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A World runs the jobs of one queue. The scheduler gets events from it and gives it actions

@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/ledger"
 	"github.com/oxgang/oxgang/live/monitor"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
 // TestLedger_of_a_live_run: the ledger of a live run, from its journal and as metrics, has all

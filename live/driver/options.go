@@ -6,12 +6,12 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/monitor"
-	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // Options configure a Driver.
@@ -20,7 +20,7 @@ type Options struct {
 	Policy   string            // by name: one of policy/builtin
 	Settings map[string]string // of the policy; nil: its defaults
 	Round    time.Duration     // between plans
-	Verify   bool              // fitted models are checked against later reports (perf/estimate)
+	Verify   bool              // fitted models are checked against later reports (model/perf/estimate)
 	Tool     string            // name and version of the program, for journals
 	Journals string            // directory of journals, made if it is not there; empty: none is written
 	Digest   bool              // Driver.Digest is asked for

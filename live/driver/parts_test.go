@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/record"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // TestJournal_in_parts: while a scheduler runs, its journal comes in parts. Without the first ones the rest replays

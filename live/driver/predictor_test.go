@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/explain/counterfactual"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/whatif"
-	"github.com/oxgang/oxgang/whatif/calibration"
+	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // linear is a job's speed: a sample per second and GPU.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/explain/counterfactual"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/record"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // Up says whether processes of a job run whose program has not said yet whether it trains.

@@ -14,7 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/kube/pods"
@@ -209,7 +209,7 @@ func (d *drama) mode(m v1alpha1.Mode) {
 // Wherever the leader is killed it ends where it does without, and nothing is started twice: when
 // a write was done and it does not know, and, with OXGANG_LONG=1, also before a write, which is
 // when the one before was done but for what goes on beside it. In short one drama is enough. The
-// same is shown on real control planes by TestCrash_at_every_write (test/rig/e2e).
+// same is shown on real control planes by TestCrash_at_every_write (live/kube/rig/e2e).
 // Source: reliability, fault F1.
 func TestCrash(t *testing.T) {
 	for i, c := range dramas {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/ledger"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/monitor"
-	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/ledger"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // An accounting is a ledger of a run, and what other observers measure of it in their own ways.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -14,10 +14,10 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/yaml"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -95,7 +95,7 @@ func uses(t *testing.T, mode v1alpha1.Mode) map[string]bool {
 	return used
 }
 
-// rolesOf returns what the roles of dist/install.yaml allow, as "patch jobs/status", by name.
+// rolesOf returns what the roles of deploy/dist/install.yaml allow, as "patch jobs/status", by name.
 func rolesOf(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "dist", "install.yaml"))

@@ -9,9 +9,9 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
-	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -16,6 +14,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // limited runs a world of four slots in which users have quotas.

@@ -12,12 +12,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/store"
-	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // An agent that falls silent keeps what it has, while others wait: its job is taken for rigid,

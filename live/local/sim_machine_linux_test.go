@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oxgang/oxgang/internal/simdisk"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A simKeeper is a simulated supervisor, with the workers of its generation. It does what package

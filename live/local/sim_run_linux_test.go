@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/simdisk"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
-	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

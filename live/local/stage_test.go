@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
-	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

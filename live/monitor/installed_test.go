@@ -47,7 +47,7 @@ func TestChart_installs_alerts_and_dashboard(t *testing.T) {
 	with := documents(t, "test", "rig", "api", "testdata", "full.yaml")
 	alerts := documents(t, "charts", "oxgang", "dashboards", "alerts.yaml")[rule]
 	if with[rule] == nil || !reflect.DeepEqual(with[rule]["spec"], alerts["spec"]) {
-		t.Errorf("alerts %v, want those of charts/oxgang/dashboards/alerts.yaml", with[rule])
+		t.Errorf("alerts %v, want those of deploy/charts/oxgang/dashboards/alerts.yaml", with[rule])
 	}
 	data, _ := with[shown]["data"].(map[string]any)
 	text, _ := data["oxgang.json"].(string)
@@ -60,6 +60,6 @@ func TestChart_installs_alerts_and_dashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	if labels, _ := with[shown]["metadata"].(map[string]any)["labels"].(map[string]any); !reflect.DeepEqual(got, want) || labels["grafana_dashboard"] != "1" {
-		t.Errorf("a dashboard with labels %v, want charts/oxgang/dashboards/oxgang.json with the label of Grafana's sidecar", labels)
+		t.Errorf("a dashboard with labels %v, want deploy/charts/oxgang/dashboards/oxgang.json with the label of Grafana's sidecar", labels)
 	}
 }

@@ -3,8 +3,8 @@ package monitor
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/oxgang/oxgang/ledger"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
 // enter counts an entry of the ledger. What nobody has is in other metrics.

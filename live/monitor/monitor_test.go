@@ -15,13 +15,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/doctable"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/bestfit"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/fallback"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
 )

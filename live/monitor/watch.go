@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -15,13 +15,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/page"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A Machine is the Source of a scheduler that runs. Its times count from 1970.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // What top and jobs say of a machine is on its page: who has which slot, what waits and why, and which ends were last.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // extension ends the names of journals.

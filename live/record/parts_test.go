@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/record"
-	"github.com/oxgang/oxgang/placement/bestfit"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // recorded returns a Recorder whose parts have 2000 bytes or an hour, and a function that records n events and a

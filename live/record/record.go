@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // Limits of a part, unless others are set.

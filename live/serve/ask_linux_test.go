@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // What would be is answered while jobs run, of which nothing is known but that they run: who waits would get GPUs sooner. A question

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/backup"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A backup that was made while jobs run serves elsewhere: what had ended has ended, what ran starts

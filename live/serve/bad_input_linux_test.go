@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Commands that go wrong at once, or end at once, end their job and say why.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // canary is a text that a terminal obeys, and that begins a line of its own.

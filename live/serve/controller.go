@@ -10,14 +10,14 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 var _ control.Service = (*controller)(nil)

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // TestMain is the supervisor too, as which Run starts this binary.

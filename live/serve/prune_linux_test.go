@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // nothing keeps no logs and no journals.

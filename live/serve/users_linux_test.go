@@ -16,10 +16,10 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local/backup"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // trainers is the group that may submit jobs. It has no name, and its members but one have none.

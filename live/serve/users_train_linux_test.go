@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // torchPython returns an interpreter that imports torch and oxgang as a user, and the environment for it; or skips the test.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/slurm/execute"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

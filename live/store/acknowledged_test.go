@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // whole returns what contradicts that the last plan, and nothing but it, is in force: every

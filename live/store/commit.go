@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Commit makes a plan the one in force: all of it or, with an error, nothing. It refuses a

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // The test binary is also the process that is killed: roles says as what.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // filled makes a directory with a history of all kinds of rows, and returns what it holds.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // encode returns v as JSON. It fails on numbers that are not finite and on years that have

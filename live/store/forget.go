@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Forget drops the bulk of what is kept of jobs that have ended: command, directory, environment and

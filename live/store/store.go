@@ -13,7 +13,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Store is an open database. Its methods may be called at the same time: writes wait for

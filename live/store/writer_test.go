@@ -3,7 +3,7 @@ package store
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // finish asks for the nodes that jobs are on, or are to be on, and keeps those that are broken,

@@ -3,7 +3,7 @@ package boa
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A pool is the nodes of one GPU type: those that are there, and those that are on their

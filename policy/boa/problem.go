@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/opt/convex"
-	"github.com/oxgang/oxgang/perf"
 )
 
 // A Problem is which widths the jobs of some classes get on nodes that can be rented:

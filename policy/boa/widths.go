@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/opt/convex"
 	"github.com/oxgang/oxgang/policy"
 )

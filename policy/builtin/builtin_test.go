@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/policytest"

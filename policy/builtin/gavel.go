@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/gavel"
+	"github.com/oxgang/oxgang/policy/rivals/gavel"
 )
 
 // publicGavel solves programs as Gavel's public code does; nil: nobody registered it.

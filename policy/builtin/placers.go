@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/oxgang/oxgang/placement"
-	"github.com/oxgang/oxgang/placement/bestfit"
-	"github.com/oxgang/oxgang/placement/pack"
-	"github.com/oxgang/oxgang/placement/rack"
-	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement/pack"
+	"github.com/oxgang/oxgang/policy/placement/rack"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 )
 
 // A Placer is one placer of the table.

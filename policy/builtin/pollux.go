@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/pollux"
+	"github.com/oxgang/oxgang/policy/rivals/pollux"
 )
 
 // polluxEntry is the Pollux policy.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/pop"
+	"github.com/oxgang/oxgang/policy/rivals/pop"
 )
 
 // popEntry is POP-k around one of the others.

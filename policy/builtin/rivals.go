@@ -6,10 +6,10 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/afs"
-	"github.com/oxgang/oxgang/policy/gandiva"
 	"github.com/oxgang/oxgang/policy/queue"
-	"github.com/oxgang/oxgang/policy/themis"
+	"github.com/oxgang/oxgang/policy/rivals/afs"
+	"github.com/oxgang/oxgang/policy/rivals/gandiva"
+	"github.com/oxgang/oxgang/policy/rivals/themis"
 )
 
 // tiresiasEntry is Tiresias-L.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/oxgang/oxgang/perf/regime"
+	"github.com/oxgang/oxgang/model/perf/regime"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/shockwave"
 )

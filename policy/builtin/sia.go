@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/pop"
+	"github.com/oxgang/oxgang/policy/rivals/pop"
 	"github.com/oxgang/oxgang/policy/sia"
 )
 

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/policytest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/policytest"
 )

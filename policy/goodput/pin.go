@@ -1,8 +1,8 @@
 package goodput
 
 import (
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // pin says which jobs get what they have, or what they reserved, whatever it

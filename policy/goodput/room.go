@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // Room. GPUs may be enough in number and yet on nodes that jobs without checkpoints of later levels do not leave: a placer moves the

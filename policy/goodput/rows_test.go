@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/policytest"
 )
 

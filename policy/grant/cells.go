@@ -3,8 +3,8 @@ package grant
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 

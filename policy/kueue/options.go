@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A ClusterQueue is a queue with its quotas. Jobs are in it whose queue (job.Spec.Queue) has its name.

@@ -1,9 +1,9 @@
 package lyra
 
 import (
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/bestfit"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
 )
 
 // pin places the jobs that leave no choice: those that keep what they hold, then

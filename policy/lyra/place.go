@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/bestfit"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
 )
 
 // placeBases finds nodes for the base demands that are granted, by decreasing worker, after

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/perf/remaining"
-	"github.com/oxgang/oxgang/placement/bestfit"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
 )
 
 // A round is a plan in the making.

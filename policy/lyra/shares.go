@@ -3,7 +3,7 @@ package lyra
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // join returns what both placements hold.

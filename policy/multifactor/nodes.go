@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // nodes are what is free of each node, now and later. Between rounds they stay as they are; see occupy.

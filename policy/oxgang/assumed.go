@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 )
 

@@ -29,7 +29,7 @@
 //
 // What a job has left (left.go) is what it states, else what jobs of its class made
 // before they ended, else as much again as it has made; with Options.Sizes it states
-// nothing. The package perf/remaining estimates it. What is stated is believed as far as statements
+// nothing. The package model/perf/remaining estimates it. What is stated is believed as far as statements
 // were true (trust.go): each job that ends shows how wrong its own was, and the more they were,
 // the more counts what others of the class made. Who nobody stated the work of is ranked by
 // the chance that others have more left.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Among alike jobs of guessed length the one that had a little less does not pass all others, and one that had much

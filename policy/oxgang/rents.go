@@ -3,7 +3,7 @@ package oxgang
 import (
 	"context"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/reclaim"
 )

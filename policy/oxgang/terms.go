@@ -3,7 +3,7 @@ package oxgang
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 )
 

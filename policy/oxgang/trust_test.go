@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // What a job states is believed to the letter, as long as statements were true.

@@ -3,7 +3,7 @@ package oxgang
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // RunNonPreemptive checks what a policy without preemption promises, together with a placer: over

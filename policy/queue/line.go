@@ -3,7 +3,7 @@ package queue
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )

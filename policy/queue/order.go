@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 )
 

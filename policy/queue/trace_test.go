@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 

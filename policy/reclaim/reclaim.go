@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Share is what workers of one job have of a server. A job may have one of each kind

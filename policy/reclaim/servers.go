@@ -3,7 +3,7 @@ package reclaim
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A serverSet is the servers with their jobs numbered by first appearance.

@@ -3,10 +3,10 @@ package shockwave
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf/regime"
+	"github.com/oxgang/oxgang/model/fairness"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/regime"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )

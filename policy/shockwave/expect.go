@@ -3,8 +3,8 @@ package shockwave
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/oxgang/oxgang/model/perf/regime"
 	"github.com/oxgang/oxgang/opt/multimode"
-	"github.com/oxgang/oxgang/perf/regime"
 )
 
 // Options configure the policy. DefaultOptions has the defaults.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/opt/multimode"
 	"github.com/oxgang/oxgang/policy"
 )

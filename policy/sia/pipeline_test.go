@@ -3,10 +3,10 @@ package sia
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // truth is an application whose speed is known.

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/mmkp"
-	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/pack"
 )
 
 // BenchmarkRound is a round in which one job in a hundred is another than in the

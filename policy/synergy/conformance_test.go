@@ -3,10 +3,10 @@ package synergy_test
 import (
 	"testing"
 
+	"github.com/oxgang/oxgang/lab/synergycode"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/synergy"
-	"github.com/oxgang/oxgang/reference/synergycode"
 )
 
 // fresh returns a policy with some of the defaults changed.

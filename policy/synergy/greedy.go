@@ -3,9 +3,9 @@ package synergy
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/hostalloc"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
 // A greedy is a round of Synergy-GREEDY: the placements of the jobs that run.

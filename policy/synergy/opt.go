@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
 // largest is the number of variables up to which the second program is solved.

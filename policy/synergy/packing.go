@@ -1,9 +1,9 @@
 package synergy
 
 import (
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/hostalloc"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
 // A packing is where tenants are, in the making.

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/opt/exact"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
+	"github.com/oxgang/oxgang/policy/placement/pack"
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/pack"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/pack"
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/opt/engine"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 

@@ -1,7 +1,7 @@
 package synergy
 
 import (
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 )
 

@@ -6,7 +6,7 @@ import pytest
 
 from oxgang import protocol as p
 
-GOLDEN = pathlib.Path(__file__).parents[2] / "api" / "testdata" / "agent"
+GOLDEN = pathlib.Path(__file__).parents[2] / "live" / "agentapi" / "testdata" / "agent"
 KINDS = {"hello": p.Hello, "welcome": p.Welcome, "report": p.Report, "answer": p.Answer,
          "checkpoint": p.Checkpoint, "error": p.Failure}
 

@@ -3,7 +3,7 @@ package schedulertest
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A memory says how much of a job's progress a checkpoint holds for certain, as far as

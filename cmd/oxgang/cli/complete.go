@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/model/perf/estimate"
 	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // Complete makes shells complete a flag's value from names.

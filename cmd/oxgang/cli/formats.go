@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/trace/parse"
-	"github.com/oxgang/oxgang/workload/generate"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
 // TraceFormats returns the names of trace formats; with written, only of those that have a writer.

@@ -8,9 +8,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // ErrInterrupted says that reading ended because its context had.

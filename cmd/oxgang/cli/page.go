@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/live/page"
 )
 
 // look is how often the page looks whether what it shows has changed.

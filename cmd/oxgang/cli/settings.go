@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/workload/generate"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
 // ConfigCommand returns the command that shows the settings.

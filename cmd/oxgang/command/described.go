@@ -1,6 +1,6 @@
 package command
 
-import "github.com/oxgang/oxgang/trace"
+import "github.com/oxgang/oxgang/simulate/trace"
 
 // A description is what trace describe writes for programs. Times are in seconds.
 type description struct {

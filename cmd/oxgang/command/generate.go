@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/workload"
-	"github.com/oxgang/oxgang/workload/generate"
+	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
 // generation is one call of oxgang trace generate.

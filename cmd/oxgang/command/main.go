@@ -10,8 +10,8 @@ import (
 	_ "time/tzdata" // --zone works on machines without a database of time zones
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/lab/reference"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/reference"
 )
 
 // Main runs the command line of the process, in which policies can be named beside those of

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 // spill returns a temporary file without a name: it is gone when it is closed, or the program ends.

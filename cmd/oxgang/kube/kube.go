@@ -130,7 +130,7 @@ func Hinted(err error) error {
 	case errors.Is(err, view.ErrForbidden):
 		return cli.Hinted(err, `an administrator can let you "get" and "list" queues and plans of oxgang.dev; "kubectl auth can-i list plans.oxgang.dev" asks`)
 	case errors.Is(err, view.ErrNoKind):
-		return cli.Hinted(err, `Oxgang is not installed there: "helm install oxgang charts/oxgang" installs it; or choose another cluster with --context`)
+		return cli.Hinted(err, `Oxgang is not installed there: "helm install oxgang deploy/charts/oxgang" installs it; or choose another cluster with --context`)
 	case errors.Is(err, context.Canceled):
 		return cli.ErrInterrupted
 	}

@@ -19,11 +19,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
 	"github.com/oxgang/oxgang/live/overview"
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // canary is a text that a terminal, or a spreadsheet, obeys, and that begins a line of its own.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // explanations are the formats of one.

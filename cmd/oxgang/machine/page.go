@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/live/overview"
+	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/serve"
-	"github.com/oxgang/oxgang/page"
 )
 
 // A PageSource is what the live page shows of the scheduler of this machine.

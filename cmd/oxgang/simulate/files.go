@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // prepare makes the stage for output files, so that errors show before the simulation.

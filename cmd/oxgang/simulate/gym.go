@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/lab/external"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/policy/external"
-	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // externalName is the name of the policy that asks another process.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/ledger"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
 // accounting is one call of oxgang ledger.

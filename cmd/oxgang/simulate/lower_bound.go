@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
 )
 
 // lowerBound writes, for each trace, the mean JCT that no policy can be below, and how far above it

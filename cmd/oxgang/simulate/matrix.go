@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments/crosstable"
+	"github.com/oxgang/oxgang/lab/crosstable"
 )
 
 // matrixRun is one call of oxgang reproduce matrix.

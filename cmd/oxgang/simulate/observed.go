@@ -16,14 +16,14 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/trace/parse"
-	"github.com/oxgang/oxgang/trace/slurm"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // A history is what a cluster did with its jobs. Simulations show how the jobs would have gone

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // assumed says what simulations assume of recorded jobs, of which history does not say it: how they

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // TestAssumed: what is assumed of recorded jobs is said as it is set.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
 // lackings say what an input of a format has no start times for, where another input of it has them, and where that is.

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/trace/parse"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // TestObserved: what was recorded is measured as simulations are: waits, completion times, GPU time and

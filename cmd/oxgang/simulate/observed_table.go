@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 // A pair has the times of a job, observed and under each policy.

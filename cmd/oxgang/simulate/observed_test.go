@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/trace/parse"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // seen is a job that was submitted in an hour of 2026, waited and ran for so many minutes.

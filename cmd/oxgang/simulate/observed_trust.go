@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/report"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 // judge says how well history is simulated under the policy that stands for the cluster's own, and

@@ -14,10 +14,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/internal/chromium"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/serve"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A box is a scheduler of some slots of this machine, with real processes, and its page.

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	settings "github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	settings "github.com/oxgang/oxgang/simulate/config"
 )
 
 // TestPages: on no page of "explain --journal --at" do two numbers speak of one thing. Each policy has one

@@ -15,13 +15,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/internal/chromium"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/page"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // An ofPage is a question that somebody has who looks at the page.

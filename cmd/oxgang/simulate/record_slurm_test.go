@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
 // The cluster of which TestSlurm_record makes a history has nodes of eight GPUs each.

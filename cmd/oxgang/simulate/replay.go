@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // replaying is one call of oxgang replay.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // ranges writes how ranges held: a reliability diagram in numbers.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // Two runs of TestLive, as "go test -artifacts" left them: what they did comes out again, and the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // trust writes how well the run is simulated under its own policy.

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/metrics/verdict"
-	"github.com/oxgang/oxgang/report"
-	"github.com/oxgang/oxgang/report/tabular"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
 // reporting is one call of oxgang report.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
 )
 
 // reproduction is one call of oxgang reproduce.

@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/report"
-	"github.com/oxgang/oxgang/report/tabular"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
 // An output is what a task writes while it runs; nil: nothing.

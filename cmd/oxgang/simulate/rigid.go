@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // rigidHint returns a hint for comparisons with sia on a trace in which sia can choose little; empty

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 func TestRigidHint(t *testing.T) {

@@ -3,8 +3,8 @@ package simulate
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/metrics/verdict"
-	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // unfinished follows the name of a run that is not complete.

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/metrics/verdict"
-	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/trace/slurm"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // simulation is one call of oxgang simulate.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
 // slurmNodes sets the cluster to the nodes in a file, unless the cluster was named.

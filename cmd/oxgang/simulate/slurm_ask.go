@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
 // month is how far back a Slurm is asked where --since does not say it.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // errorsOf returns how wrong a simulation of a recording of a real Slurm is under the baseline.

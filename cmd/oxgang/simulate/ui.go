@@ -11,11 +11,11 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/slurm/overview"
-	"github.com/oxgang/oxgang/page"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // UICommand returns the command "oxgang ui".

@@ -3,8 +3,8 @@ package simulate
 import (
 	"slices"
 
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // compared is over how many seeds policies are compared on a generated trace, unless --seeds says otherwise.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // ended returns a task of a policy that took so many hours for its job; 0: it failed.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 )
 
 // An answer is what oxgang whatif says. Times are in seconds.

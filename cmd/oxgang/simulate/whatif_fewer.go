@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // cut returns the first part of the nodes of each type: keep of all, rounded up.

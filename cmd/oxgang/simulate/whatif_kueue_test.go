@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // The quotas of a history become settings of policy kueue, which stands for the cluster's own.
@@ -33,7 +33,7 @@ func TestOwn_kueue(t *testing.T) {
 }
 
 // TestWhatIf_kueue: histories of a real Kueue 0.19 and kube-scheduler 1.36 on 16 fake nodes, of 159 and 104 jobs in a quarter of an hour and what they took to
-// end, with three queues, of which two borrow from each other. TestRecordHistory of test/rig/eco made them. They are replayed under Kueue's quotas as
+// end, with three queues, of which two borrow from each other. TestRecordHistory of live/kube/rig/eco made them. They are replayed under Kueue's quotas as
 // they were. No single replay need be near, because chance picks nodes and seconds; their average is. The first was in view when the policy was written. Where pods
 // that wait for others of their job held no nodes, it was 9 % off.
 func TestWhatIf_kueue(t *testing.T) {

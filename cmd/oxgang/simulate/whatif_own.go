@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/kueue"
 	"github.com/oxgang/oxgang/policy/multifactor"
-	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/trace/parse"
-	"github.com/oxgang/oxgang/trace/slurm"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // ownSettings are those of the policy that stands for the cluster's own.

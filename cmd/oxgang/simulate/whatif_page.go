@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 )
 
 var (

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // TestPrice: no sum without a currency and a source.

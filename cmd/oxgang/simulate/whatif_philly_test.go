@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // What is public of Philly's weeks beside its log says when jobs came and how long they ran, not when they started: each week is

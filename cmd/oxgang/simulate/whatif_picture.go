@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 )
 
 // A picture is lines and texts, in points of its view box.

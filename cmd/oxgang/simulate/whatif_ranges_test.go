@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // TestWhatIf_ranges_hold: of ten histories, each in four parts of every fourth job, the first half says in which range the change from

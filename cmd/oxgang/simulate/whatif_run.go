@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // A variant is one way to run the jobs of a history.

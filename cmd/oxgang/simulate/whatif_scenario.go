@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // A scenario is what is assumed of jobs beyond what was recorded of them.

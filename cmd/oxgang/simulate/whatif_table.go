@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 )
 
 // table writes the answer for people.

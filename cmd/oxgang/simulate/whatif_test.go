@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // asked answers for a history in testdata/slurm, as oxgang whatif does.

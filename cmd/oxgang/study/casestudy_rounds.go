@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/reference/casestudy/rounds"
+	"github.com/oxgang/oxgang/lab/casestudy/rounds"
 )
 
 // roundsStudy is one call of oxgang casestudy rounds.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/lab/casestudy/shards"
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/exact"
-	"github.com/oxgang/oxgang/reference/casestudy/shards"
-	"github.com/oxgang/oxgang/reference/casestudy/usage"
 )
 
 // shardsStudy is one call of oxgang casestudy shards.

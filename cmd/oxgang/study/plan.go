@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/budget"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/simulate/budget"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // PlanCommand returns the command "oxgang plan".

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/budget"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/simulate/budget"
 )
 
 func planBudgetCommand() *cobra.Command {

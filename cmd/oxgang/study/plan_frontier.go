@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/budget"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/simulate/budget"
 )
 
 func planFrontierCommand() *cobra.Command {

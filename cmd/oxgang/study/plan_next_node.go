@@ -12,16 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // nextNode is one call of oxgang plan next-node.

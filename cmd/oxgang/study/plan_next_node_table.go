@@ -7,8 +7,8 @@ import (
 	"math"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // table writes what was found for people.

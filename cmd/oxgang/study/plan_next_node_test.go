@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // configured returns a configuration of some keys and values.

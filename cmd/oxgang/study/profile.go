@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // ProfileCommand has one command below it for each way to profile.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/reference/casestudy/page"
+	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/lab/experiments"
 )
 
 // matrixFormats are the outputs of oxgang profile synergy.

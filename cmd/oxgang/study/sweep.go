@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/experiments/sweep"
-	"github.com/oxgang/oxgang/report/tabular"
+	"github.com/oxgang/oxgang/lab/sweep"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
 // sweeping is one call of oxgang sweep.

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/experiments/sweep"
-	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/lab/sweep"
+	"github.com/oxgang/oxgang/simulate/trace"
 )
 
 // A batch says how a cluster runs a sweep in parts.

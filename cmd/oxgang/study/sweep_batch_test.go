@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/oxgang/oxgang/experiments/sweep"
+	"github.com/oxgang/oxgang/lab/sweep"
 )
 
 const swept = "axes:\n  policy: [fifo, easy]\n  seed: 1..3\nset:\n  generate.jobs: 3\n\n  cluster: \"v100:2x4\"\n"

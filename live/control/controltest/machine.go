@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Machine is a control.Service. It may be used concurrently.

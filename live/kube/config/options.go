@@ -8,10 +8,10 @@ import (
 
 	"k8s.io/client-go/tools/events"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 )
 

@@ -10,12 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // podChanges are changes of what running pods ask for that can be made now, by job.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // asking finds out whether pods of a job are refused. Nothing but an event of the Job says that,

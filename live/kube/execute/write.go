@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
@@ -79,7 +79,7 @@ func (w *Writer) wrote(o client.Object) {
 // disrupt returns nothing if pods of one job may all be stopped now: the API server would
 // evict each of them, and no PodDisruptionBudget covers more of them than it lets go. They are
 // asked for, not evicted: the Job controller counts an evicted pod as a failure, and holds its
-// replacements back for longer and longer (test/rig has the figures), where suspending the job
+// replacements back for longer and longer (live/kube/rig has the figures), where suspending the job
 // costs nothing.
 func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
 	for _, p := range pods {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // waiting returns a pod of others for which there is no room, the older the earlier its name.

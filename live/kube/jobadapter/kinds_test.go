@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -351,7 +351,7 @@ func TestKinds_order(t *testing.T) {
 // The samples that people copy say nothing that is refused.
 func TestRead_samples(t *testing.T) {
 	for _, file := range []string{"job.yaml", "jobset.yaml", "trainjob.yaml", "rayjob.yaml"} {
-		o := object(t, "../../../../config/samples/"+file)
+		o := object(t, "../../../../deploy/samples/"+file)
 		if j := kindOf(t, o).Read(o, byDefault, 1); j.Problem != "" || j.Spec == nil {
 			t.Errorf("%s: %s", file, j.Problem)
 		}

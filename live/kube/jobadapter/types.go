@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // typesOf returns the GPU types that the nodeSelector and the required node affinity of a pod

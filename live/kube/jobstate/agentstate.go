@@ -8,10 +8,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // An Agent is what a job's program has sent.

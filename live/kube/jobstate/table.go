@@ -1,9 +1,9 @@
 package jobstate
 
 import (
-	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Table holds the committed plan and the jobs of a queue. Its owner guards it by a lock.

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/claims"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // agents answers the agents of all queues: it hands each message to the world that has its job.

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/whatif"
-	"github.com/oxgang/oxgang/whatif/calibration"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // Predictions become times in whole seconds; what is not known is left out.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/question"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // An Answerer answers a question about the jobs of a queue, whose IDs are their uids.

@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/question"
-	"github.com/oxgang/oxgang/whatif"
-	"github.com/oxgang/oxgang/whatif/calibration"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A question is answered once, by the queue that it names, with the jobs for which most changes; what is no question, or has no answer, is

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
 // A running queue is one that is being served.

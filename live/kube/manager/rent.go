@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/policy/builtin"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
 // renting returns a queue of a policy that rents nodes of a pool, and one that may not cost more

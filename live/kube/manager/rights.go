@@ -8,7 +8,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
 // answer is how long to wait for the API server to say what the scheduler may do, and fresh how
@@ -72,7 +72,7 @@ func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	for _, n := range needed {
 		for _, r := range n.rights {
 			if !l.mayIn(ctx, r, q) {
-				return fmt.Sprintf("mode %s needs the right to %s, which the scheduler has not: bind the role of the mode (rbac.mode of the chart, or dist/rights)", n.mode, r)
+				return fmt.Sprintf("mode %s needs the right to %s, which the scheduler has not: bind the role of the mode (rbac.mode of the chart, or deploy/dist/rights)", n.mode, r)
 			}
 		}
 		if n.mode == q.Spec.Mode {

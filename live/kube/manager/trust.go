@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
 // TrustMap is the ConfigMap with which workers check the certificate of the agent API, in

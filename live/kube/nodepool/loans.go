@@ -8,10 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A LoanState is what is known of the nodes that a lender has. What is on loan is what the

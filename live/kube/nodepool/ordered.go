@@ -3,7 +3,7 @@ package nodepool
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // KeepRented makes what a draft has of the groups what is ordered.

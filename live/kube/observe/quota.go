@@ -3,7 +3,7 @@ package observe
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // mostJobs is how many jobs of a queue are planned at a time, so that a plan fits into an object and a

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/view"
-	"github.com/oxgang/oxgang/page"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // asking asks the scheduler a question about the jobs of a queue.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/view"
-	"github.com/oxgang/oxgang/page"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // replies sets what the scheduler of a fake says; ASKED stands for the ID of the request.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/view"
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Cluster is the Source of a cluster. It shows what the user may see, as it was at the last look. Its times count from 1970.

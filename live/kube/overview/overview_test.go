@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/kube/view"
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // A fake is an API that a kubectl plays: a file for each kind, kind.all for what a list of all namespaces has, and the file no-KIND or no-KIND.all

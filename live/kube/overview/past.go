@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/kube/view"
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // A past is what was seen of a cluster since the program began to look: the API keeps no history.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/kube/view"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // clock is how times are written.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/internal/packed"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
 // An object has 1.5 MB at most in etcd. So that thousands of jobs fit into a plan, only the first ones

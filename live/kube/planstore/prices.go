@@ -3,7 +3,7 @@ package planstore
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/policy"
 )
 

@@ -3,7 +3,7 @@ package pods
 import (
 	"strings"
 
-	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // TypeName returns the GPU type for the value of a node label: the one in names, or else the value

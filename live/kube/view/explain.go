@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Names that objects carry; api/v1alpha1 says what they mean.
+// Names that objects carry; live/kube/api/v1alpha1 says what they mean.
 const (
 	queueLabel = "oxgang.dev/queue"
 	scheduled  = "oxgang.dev/Scheduled"

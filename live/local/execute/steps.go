@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Job is what is planned for a job, and what runs of it.

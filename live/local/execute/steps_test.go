@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Folders are the directories of the jobs of a state directory.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A folder that a job has used is never another's; one that a crash left empty may be.

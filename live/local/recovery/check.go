@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // ErrLost is wrapped by the error of Check.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // recordFile is the name of the record in the folder of a job.

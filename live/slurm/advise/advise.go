@@ -10,13 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
 // Options say which policy is asked.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // Does says what would be done with the job, as "start on 4 a100 (n1:4)".

@@ -19,9 +19,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/slurm/token"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Prefix is how a comment begins that is meant for the scheduler, or written by it.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A Wish is what is planned for an elastic job.

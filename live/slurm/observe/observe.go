@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // Bounds say which jobs may take part. Nothing is done to any other job.
@@ -256,7 +256,7 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 	}
 }
 
-// unnamed is the type of GPUs that Slurm's configuration gives none, as trace/slurm has it.
+// unnamed is the type of GPUs that Slurm's configuration gives none, as simulate/trace/slurm has it.
 const unnamed = "gpu"
 
 // GPUType returns a type of Slurm as that of a cluster.

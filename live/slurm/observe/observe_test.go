@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 var at = time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)

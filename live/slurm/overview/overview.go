@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/view"
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // A Slurm is the Source of a Slurm that runs. It asks as often as a client.Pace allows, however many look at the page

@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/page"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // recorded plays back what a real Slurm said: see live/slurm/client/testdata. It counts commands, and fails while down is true.

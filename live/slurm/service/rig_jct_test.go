@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
 	"github.com/oxgang/oxgang/live/slurm/token"
-	"github.com/oxgang/oxgang/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/interval"
 )
 
 // A light job of a trace; a rigid one has one size.

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/experiments"
-	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A training is one of the examples. The final loss is of an uninterrupted run of seed 0, and spread the difference

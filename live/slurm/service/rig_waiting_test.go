@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/interval"
 )
 
 // A coming is a job of a trace in which a minute is a second, but that time limits are in minutes, as Slurm takes

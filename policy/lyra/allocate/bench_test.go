@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // check joins complaints about the jobs.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A Side is one of the two pools.

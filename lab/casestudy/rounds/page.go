@@ -1,0 +1,55 @@
+package rounds
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/oxgang/oxgang/lab/casestudy/page"
+)
+
+// HTML writes one page that loads nothing: the summaries, the distribution of
+// round times (Figure 4.5), what changed from round to round (Figure 4.2), and
+// what the relaxed solutions are made of (Figure 4.4).
+func HTML(w io.Writer, s Study, all []Measurement) error {
+	times := page.Chart{Title: "Time of a round (Figure 4.5)", Up: "CPU time, ms", Across: "share of the rounds that take no longer", Logarithmic: true}
+	changes := page.Chart{Title: "Changes between rounds (Figure 4.2)", Up: "values that changed, ppm", Across: "rounds", Logarithmic: true}
+	speed := page.Table{Head: []string{"engine", "cold", "edit", "solve", "shim", "p50", "p90", "p99", "value", "gap", "violation", "heap, MB"}}
+	made := page.Table{
+		Title: "The relaxed solution (Figure 4.4)",
+		Head:  []string{"engine", "values of 1, ppm", "between 0 and 1, ppm", "changed, ppm", "added and removed, ppm"},
+	}
+	ppm := func(x float64) string { return fmt.Sprintf("%.3g", 1e6*x) }
+	for _, sum := range Summarise(all) {
+		took, changed := lines(sum.Engine, all)
+		times.Lines, changes.Lines = append(times.Lines, took), append(changes.Lines, changed)
+		speed.Rows = append(speed.Rows, []string{
+			sum.Engine, ms(sum.Cold), ms(sum.Edit), ms(sum.Solve), ms(sum.Shim), ms(sum.P50), ms(sum.P90), ms(sum.P99),
+			fmt.Sprintf("%.6g", sum.Value), fmt.Sprintf("%.1e", sum.Gap), fmt.Sprintf("%.2g", sum.Violation), fmt.Sprintf("%.1f", float64(sum.HeapBytes)/1e6),
+		})
+		made.Rows = append(made.Rows, []string{sum.Engine, ppm(sum.Ones), ppm(sum.Between), ppm(sum.Changed), ppm(sum.Churned)})
+	}
+	p := page.Page{
+		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.GPUs, s.Spec.Jobs),
+		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. The gap is the worst, to the best proven bound of the round.", s.Rounds, s.Spec.Seed),
+		Tables: []page.Table{speed, made}, Charts: []page.Chart{times, changes},
+	}
+	return p.Write(w)
+}
+
+// lines returns an engine's distribution of round times, and what changed in each
+// round.
+func lines(engine string, all []Measurement) (times, changed page.Line) {
+	times.Name, changed.Name = engine, engine
+	for _, m := range all {
+		if m.Engine == engine && m.Round >= WarmUp {
+			times.Y = append(times.Y, m.Total().Seconds()*1e3)
+			changed.X, changed.Y = append(changed.X, float64(m.Round)), append(changed.Y, 1e6*float64(m.Changed)/float64(m.Pairs))
+		}
+	}
+	slices.Sort(times.Y)
+	for k := range times.Y {
+		times.X = append(times.X, float64(k+1)/float64(len(times.Y)))
+	}
+	return times, changed
+}

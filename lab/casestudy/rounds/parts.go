@@ -1,0 +1,133 @@
+package rounds
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/opt/pop"
+)
+
+// parts is POP-k: the nodes of each type, and the jobs, in k parts, each with an
+// engine of its own. A job stays in its part; a new one goes to the part with the
+// fewest. Source: thesis §4.5.1 (a).
+// Deviation: parts are not drawn anew each round, because then no part could
+// start from its last solution.
+type parts struct {
+	engines []Engine
+	configs [][]int // of each part: those that fit into it
+	of      map[Job]int
+	members []float64
+	row     []float64
+}
+
+// inParts returns a maker of k engines of one kind.
+func inParts(k int, inner func(Question) (Engine, error)) func(Question) (Engine, error) {
+	return func(q Question) (Engine, error) {
+		p := &parts{of: map[Job]int{}, members: make([]float64, k)}
+		share := make([][]int, k) // capacity of each part
+		for t, gpus := range q.Capacity {
+			for i, nodes := range pop.Split(gpus/q.PerNode[t], k, nil, uint64(t)) {
+				share[i] = append(share[i], len(nodes)*q.PerNode[t])
+			}
+		}
+		for i := range k {
+			part := Question{Capacity: share[i], PerNode: q.PerNode}
+			var fit []int
+			for c, config := range q.Configs {
+				if config.GPUs <= share[i][config.Type] {
+					part.Configs, fit = append(part.Configs, config), append(fit, c)
+				}
+			}
+			if len(fit) == 0 {
+				return nil, fmt.Errorf("%d parts: part %d has no node", k, i)
+			}
+			e, err := inner(part)
+			if err != nil {
+				return nil, err
+			}
+			p.engines, p.configs = append(p.engines, e), append(p.configs, fit)
+		}
+		return p, nil
+	}
+}
+
+// Set implements Engine.
+func (p *parts) Set(id Job, r Row) error {
+	i, ok := p.of[id]
+	if !ok {
+		i = pop.Least(p.members, func(int) int { return 0 })
+		p.of[id] = i
+		p.members[i]++
+	}
+	p.row = p.row[:0]
+	kept := r.Restart.Kept
+	r.Restart.Kept = -1
+	for place, c := range p.configs[i] {
+		p.row = append(p.row, r.Values[c])
+		if c == kept {
+			r.Restart.Kept = place
+		}
+	}
+	r.Values = p.row
+	return p.engines[i].Set(id, r)
+}
+
+// Remove implements Engine.
+func (p *parts) Remove(id Job) error {
+	i := p.of[id]
+	delete(p.of, id)
+	p.members[i]--
+	return p.engines[i].Remove(id)
+}
+
+// Solve implements Engine: the parts one after another. The bound is that of
+// every part under its own share of the GPUs: it says nothing of the whole.
+func (p *parts) Solve(ctx context.Context) (*Answer, error) {
+	a := &Answer{Bound: infinite, Status: "optimal"}
+	answers := make([]*Answer, len(p.engines))
+	var prove []func() (bound, violation float64)
+	for i, e := range p.engines {
+		began := usage.ProcessTime()
+		part, err := e.Solve(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		answers[i] = part
+		took := usage.ProcessTime() - began
+		if part.Outside > 0 {
+			took = part.Outside
+		}
+		if part.Prove != nil {
+			prove = append(prove, part.Prove)
+		}
+		a.Longest = max(a.Longest, took)
+		a.Iterations += part.Iterations
+		a.Outside += part.Outside
+		a.Violation = max(a.Violation, part.Violation)
+		if part.Status != "optimal" {
+			a.Status = part.Status
+		}
+		if part.Fractional < 0 || a.Fractional < 0 {
+			a.Fractional = -1
+		} else {
+			a.Fractional += part.Fractional
+		}
+	}
+	a.Prove = func() (bound, violation float64) {
+		for _, part := range prove {
+			_, v := part()
+			a.Violation = max(a.Violation, v)
+		}
+		return infinite, a.Violation
+	}
+	a.Weights = func(id Job, dst []Weight) []Weight {
+		i, from := p.of[id], len(dst)
+		dst = answers[i].Weights(id, dst)
+		for k := range dst[from:] {
+			dst[from+k].Choice = p.configs[i][dst[from+k].Choice]
+		}
+		return dst
+	}
+	return a, nil
+}

@@ -1,0 +1,343 @@
+package rounds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/opt/engine"
+)
+
+var infinite = math.Inf(1)
+
+// A Measurement is one engine in one round. Times are CPU times of the process
+// (wall-clock time where the system has no such), and of processes it ran; what
+// makes values is not among them.
+type Measurement struct {
+	Engine string
+	Round  int // from 0; the first builds the program
+	Jobs   int
+	Pairs  int
+
+	Edit, Solve, Shim time.Duration
+	Longest           time.Duration // of Solve: the longest part, where there are parts
+
+	Value      float64 // of the choices
+	Bound      float64 // proven by this engine; +Inf: none
+	Best       float64 // the lower of this and that of price, which is told the same
+	Gap        float64 // (Best - Value) / |Best|
+	Violation  float64 // of the capacities by the choices, relative: 0
+	Residual   float64 // of the rows by the relaxed solution, relative
+	Iterations int
+	Status     string
+
+	Served     int // jobs with GPUs
+	Fractional int // jobs that are split in the relaxed solution
+	Ones       int // values that are 1 in it
+	Between    int // values between 0 and 1
+	Changed    int // values that differ from the last round's, of jobs in both
+	Added      int // pairs of jobs that arrived
+	Removed    int // pairs of jobs that left
+	HeapBytes  uint64
+}
+
+// Total returns what the round cost.
+func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
+
+// A Study is rounds that several engines solve.
+type Study struct {
+	Spec    Spec
+	Engines []string // of Kinds
+	Rounds  int      // after WarmUp
+}
+
+// WarmUp is the number of rounds before those that are summed up: the first
+// builds the program, in the second everything moves, because all jobs hold
+// something for the first time.
+const WarmUp = 2
+
+// Validate joins every complaint about s.
+func (s Study) Validate() error {
+	all := []error{s.Spec.Validate()}
+	if len(s.Engines) == 0 || s.Rounds < 1 {
+		all = append(all, fmt.Errorf("%d engines, %d rounds, want at least one of each", len(s.Engines), s.Rounds))
+	}
+	for i, name := range s.Engines {
+		if _, err := find(name); err != nil {
+			all = append(all, err)
+		}
+		if slices.Contains(s.Engines[:i], name) {
+			all = append(all, fmt.Errorf("engine %s: named twice", name))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Run solves every round with every engine, one engine after another, and
+// returns the measurements by engine, then round. After each of them, said is
+// called, if not nil. All engines get the same jobs and goodputs; what a job
+// holds is what the same engine gave it, so that no engine pays for leaving what
+// another chose. Errors: of the names, of
+// an engine, of the context.
+func (s Study) Run(ctx context.Context, said func(Measurement)) ([]Measurement, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var all []Measurement
+	for _, name := range s.Engines {
+		k, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := newRun(s.Spec, k)
+		if err != nil {
+			return nil, err
+		}
+		for round := range WarmUp + s.Rounds {
+			m, err := r.round(ctx, round)
+			if err != nil {
+				return nil, fmt.Errorf("engine %s, round %d: %w", k.Name, round, err)
+			}
+			r.hold(r.picks)
+			all = append(all, m)
+			if said != nil {
+				said(m)
+			}
+		}
+	}
+	return all, nil
+}
+
+// run is one engine on its way through the rounds.
+type run struct {
+	kind     Kind
+	g        *Generator
+	question Question
+	engine   Engine
+	judge    Engine // is told the same, for its bound; nil: the engine's is as good
+	base     uint64 // live heap before the engine
+	picks    []int  // by place in g.Jobs()
+	last     map[Job][]Weight
+	buffer   []Row
+}
+
+func newRun(spec Spec, k Kind) (*run, error) {
+	g, err := New(spec)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{kind: k, g: g, question: g.Question(), last: map[Job][]Weight{}}
+	if !k.Proves {
+		if r.judge, err = newPrice(r.question); err != nil {
+			return nil, err
+		}
+	}
+	r.base = liveHeap()
+	if r.engine, err = k.make(r.question); err != nil {
+		return nil, fmt.Errorf("engine %s: %w", k.Name, err)
+	}
+	return r, nil
+}
+
+// liveHeap returns what the garbage collector leaves.
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// round measures one round.
+func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
+	if err := ctx.Err(); err != nil {
+		return m, err
+	}
+	e := r.g.Next()
+	m = Measurement{Engine: r.kind.Name, Round: t, Pairs: r.g.Pairs(), Added: len(e.Arrived) * len(r.question.Configs), Removed: len(e.Left) * len(r.question.Configs)}
+	if m.Best, err = r.judged(ctx, e); err != nil {
+		return m, err
+	}
+	if m.Edit, err = r.edit(e); err != nil { // 1. what changed
+		return m, err
+	}
+	runtime.GC()
+	began := usage.ProcessTime()
+	a, err := r.engine.Solve(ctx) // 2. the relaxation
+	if err != nil {
+		return m, err
+	}
+	if m.Solve = usage.ProcessTime() - began; a.Outside > 0 {
+		m.Solve = a.Outside
+	}
+	jobs := r.g.Jobs()
+	weights := make([][]Weight, len(jobs))
+	began = usage.ProcessTime()
+	for i, id := range jobs { // 3. choices
+		weights[i] = a.Weights(id, nil)
+	}
+	r.picks = Shim(weights, r.question.Configs, r.question.Capacity)
+	m.Shim = usage.ProcessTime() - began
+	if a.Prove != nil {
+		a.Bound, a.Violation = a.Prove()
+	}
+	m.Longest, m.Bound, m.Residual, m.Iterations, m.Status = a.Longest, a.Bound, a.Violation, a.Iterations, a.Status
+	r.composition(&m, jobs, weights)
+	if a.Fractional >= 0 {
+		m.Fractional = a.Fractional
+	}
+	r.value(&m, jobs)
+	m.Best = min(m.Best, m.Bound)
+	m.Gap = (m.Best - m.Value) / math.Abs(m.Best)
+	if live := liveHeap(); live > r.base {
+		m.HeapBytes = live - r.base
+	}
+	runtime.KeepAlive(r.engine)
+	return m, nil
+}
+
+// judged returns the judge's bound on the round; +Inf without a judge.
+func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
+	if r.judge == nil {
+		return infinite, nil
+	}
+	if err := Apply(r.judge, r.g, e); err != nil {
+		return 0, err
+	}
+	a, err := r.judge.Solve(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return a.Bound, nil
+}
+
+// atOnce is how many values are made before the clock runs.
+const atOnce = 1 << 20
+
+// edit brings the engine's program up to date, and returns what that cost.
+func (r *run) edit(e Edits) (spent time.Duration, err error) {
+	news := slices.Concat(e.Refitted, e.Arrived)
+	if r.kind.Rebuilt {
+		began := usage.ProcessTime()
+		r.engine = nil
+		if r.engine, err = r.kind.make(r.question); err != nil {
+			return 0, err
+		}
+		spent += usage.ProcessTime() - began
+		e, news = Edits{}, r.g.Jobs()
+	}
+	began := usage.ProcessTime()
+	for _, id := range e.Left {
+		if err := r.engine.Remove(id); err != nil {
+			return 0, err
+		}
+	}
+	spent += usage.ProcessTime() - began
+	for _, part := range []struct {
+		jobs []Job
+		news bool
+	}{{e.Restarted, false}, {news, true}} {
+		for jobs := range slices.Chunk(part.jobs, max(1, atOnce/len(r.question.Configs))) {
+			took, err := r.set(jobs, part.news)
+			if err != nil {
+				return 0, err
+			}
+			spent += took
+		}
+	}
+	return spent, nil
+}
+
+// set gives the engine rows, made beforehand, and returns what that cost.
+func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
+	for len(r.buffer) < len(jobs) {
+		r.buffer = append(r.buffer, Row{})
+	}
+	for i, id := range jobs {
+		r.buffer[i] = Row{Values: r.g.Values(id, r.buffer[i].Values), Restart: r.g.Restart(id), News: news}
+	}
+	began := usage.ProcessTime()
+	for i, id := range jobs {
+		if err := r.engine.Set(id, r.buffer[i]); err != nil {
+			return 0, err
+		}
+	}
+	return usage.ProcessTime() - began, nil
+}
+
+// composition counts what the relaxed solution is made of, and what changed.
+func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {
+	next := make(map[Job][]Weight, len(jobs))
+	for i, id := range jobs {
+		split := false
+		for _, w := range weights[i] {
+			if w.X >= 1-engine.Tiny {
+				m.Ones++
+			} else {
+				m.Between++
+				split = true
+			}
+		}
+		if split {
+			m.Fractional++
+		}
+		if last, ok := r.last[id]; ok {
+			m.Changed += differences(last, weights[i])
+		}
+		next[id] = weights[i]
+	}
+	r.last = next
+}
+
+// differences counts the configurations whose weights differ.
+func differences(a, b []Weight) int {
+	n := 0
+	weight := func(of []Weight, config int) float64 {
+		for _, w := range of {
+			if w.Choice == config {
+				return w.X
+			}
+		}
+		return 0
+	}
+	for _, w := range a {
+		if math.Abs(w.X-weight(b, w.Choice)) > engine.Tiny {
+			n++
+		}
+	}
+	for _, w := range b {
+		if weight(a, w.Choice) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// value grades the choices against the rows themselves.
+func (r *run) value(m *Measurement, jobs []Job) {
+	m.Jobs = len(jobs)
+	used := make([]int, len(r.question.Capacity))
+	for i, id := range jobs {
+		c := r.picks[i]
+		if c < 0 {
+			continue
+		}
+		m.Served++
+		m.Value += r.g.Worth(id, c)
+		used[r.question.Configs[c].Type] += r.question.Configs[c].GPUs
+	}
+	for k, n := range r.question.Capacity {
+		m.Violation = max(m.Violation, float64(used[k]-n)/float64(n))
+	}
+}
+
+// hold tells the generator what the jobs hold now.
+func (r *run) hold(picks []int) {
+	for i, id := range r.g.Jobs() {
+		r.g.Hold(id, picks[i])
+	}
+}

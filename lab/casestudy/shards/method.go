@@ -1,0 +1,91 @@
+package shards
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/opt/copter"
+	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/opt/sifting"
+)
+
+// Methods returns the names of the methods; pop:K takes a number of parts.
+// Source: thesis §5.2.1, "Evaluated approaches".
+func Methods() []string {
+	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter", "sifting"}
+}
+
+// Tolerances of the methods' solvers.
+const (
+	exactTolerance   = 1e-7 // of rows and reduced costs, all of them of the order of 1
+	exactDust        = 1e-6
+	copterDust       = 1e-4 // as copter's own tolerance
+	siftingTolerance = 1e-6
+	popGap           = 0.05 // relative gap of the programs of parts, as POP's benchmark has it
+)
+
+// CheckMethod reports a name that NewMethod does not know.
+func CheckMethod(name string) error {
+	_, err := NewMethod(name, 0, nil)
+	return err
+}
+
+// NewMethod returns the balancer of a name. The seed splits pop:K; the clock,
+// which may be nil, times its parts. Errors: an unknown name; exact.ErrUnavailable
+// from a build without the exact solver.
+func NewMethod(name string, seed uint64, clock usage.Clock) (Balancer, error) {
+	switch kind, count, split := strings.Cut(name, ":"); {
+	case name == "heuristic":
+		return Heuristic{}, nil
+	case name == "exact":
+		return newExactMethod(0)
+	case name == "lp-relaxed":
+		solver, err := exactSolver(0)
+		if err != nil {
+			return nil, err
+		}
+		return NewRelaxed(solver, exactDust)
+	case name == "copter":
+		o := copter.DefaultOptions()
+		o.Polish = true
+		solver, err := copter.New(o)
+		if err != nil {
+			return nil, err
+		}
+		return NewRelaxed(solver, copterDust)
+	case name == "sifting":
+		inner, err := exactSolver(0)
+		if err != nil {
+			return nil, err
+		}
+		solver, err := sifting.New(inner, siftingTolerance)
+		if err != nil {
+			return nil, err
+		}
+		return NewRelaxed(solver, exactDust)
+	case kind == "pop" && split:
+		k, err := strconv.Atoi(count)
+		if err != nil || k < 1 {
+			return nil, fmt.Errorf("method %q, want pop with a number of parts, as in pop:8", name)
+		}
+		return NewParts(k, seed, clock, func() (Balancer, error) { return newExactMethod(popGap) })
+	}
+	return nil, fmt.Errorf("method %q, want one of %s", name, strings.Join(Methods(), ", "))
+}
+
+func newExactMethod(gap float64) (Balancer, error) {
+	solver, err := exactSolver(gap)
+	if err != nil {
+		return nil, err
+	}
+	return NewExact(solver), nil
+}
+
+func exactSolver(gap float64) (lp.Solver, error) {
+	o := exact.DefaultOptions()
+	o.Tolerance, o.MIPGap = exactTolerance, gap
+	return exact.New(o)
+}

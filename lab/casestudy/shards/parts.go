@@ -1,0 +1,123 @@
+package shards
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/opt/pop"
+)
+
+// Parts is POP-k: servers and shards are split into k parts of equal counts, at
+// random and once, and each part is balanced alone. A part's servers share only
+// its shards' load, so parts with hot shards are loaded more than others.
+// Source: thesis §5.2.1, method (d).
+type Parts struct {
+	k     int
+	seed  uint64
+	clock usage.Clock
+	inner func() (Balancer, error) // makes the balancer of a part
+	parts []part
+}
+
+// part is one of the parts: indices of the whole, ascending.
+type part struct {
+	shards, servers []int
+	balancer        Balancer
+}
+
+// NewParts returns a balancer of k parts, each with a balancer that inner makes.
+// The clock, which may be nil, times them.
+func NewParts(k int, seed uint64, clock usage.Clock, inner func() (Balancer, error)) (*Parts, error) {
+	if k < 1 {
+		return nil, fmt.Errorf("%d parts, want at least 1", k)
+	}
+	return &Parts{k: k, seed: seed, clock: clock, inner: inner}, nil
+}
+
+// Balance implements Balancer. Parts are balanced one after another.
+func (p *Parts) Balance(ctx context.Context, in *Instance) (*Result, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	if err := p.split(in); err != nil {
+		return nil, err
+	}
+	out := &Result{Assignment: make(Assignment, in.Shards())}
+	for n := range p.parts {
+		t := &p.parts[n]
+		before := p.clock.Read()
+		r, err := t.balancer.Balance(ctx, t.of(in))
+		if err != nil {
+			return nil, fmt.Errorf("part %d of %d: %w", n+1, p.k, err)
+		}
+		t.put(out, r)
+		out.Stats.Parts = append(out.Stats.Parts, p.clock.Read()-before)
+	}
+	return out, nil
+}
+
+// of returns the instance of a part.
+func (t *part) of(in *Instance) *Instance {
+	at := make([]int, in.Servers()) // index within the part; -1: not in it
+	for i := range at {
+		at[i] = -1
+	}
+	sub := &Instance{Epsilon: in.Epsilon}
+	for k, i := range t.servers {
+		at[i] = k
+		sub.Memory = append(sub.Memory, in.Memory[i])
+	}
+	for _, j := range t.shards {
+		sub.Loads = append(sub.Loads, in.Loads[j])
+		sub.Sizes = append(sub.Sizes, in.Sizes[j])
+		var now []Share
+		for _, s := range in.Now[j] {
+			if at[s.Server] >= 0 {
+				now = append(now, Share{at[s.Server], s.Part})
+			}
+		}
+		sub.Now = append(sub.Now, now)
+	}
+	return sub
+}
+
+// put writes the answer of a part into that of the whole.
+func (t *part) put(whole, r *Result) {
+	for k, shares := range r.Assignment {
+		there := slices.Clone(shares)
+		for n := range there {
+			there[n].Server = t.servers[there[n].Server]
+		}
+		whole.Assignment[t.shards[k]] = there
+	}
+	s, more := &whole.Stats, &r.Stats
+	s.Objective += more.Objective
+	s.Bound += more.Bound
+	s.Iterations += more.Iterations
+	s.Sweeps += more.Sweeps
+	s.Limited = s.Limited || more.Limited
+	s.Zero, s.One, s.Between = s.Zero+more.Zero, s.One+more.One, s.Between+more.Between
+	s.Shim.add(more.Shim)
+}
+
+// split makes the parts on the first round.
+func (p *Parts) split(in *Instance) error {
+	if p.parts != nil {
+		return nil
+	}
+	if p.k > in.Servers() {
+		return fmt.Errorf("%d parts of %d servers, want at most one part a server", p.k, in.Servers())
+	}
+	shards, servers := pop.Split(in.Shards(), p.k, nil, p.seed), pop.Split(in.Servers(), p.k, nil, ^p.seed)
+	p.parts = make([]part, p.k)
+	for n := range p.parts {
+		b, err := p.inner()
+		if err != nil {
+			return err
+		}
+		p.parts[n] = part{shards[n], servers[n], b}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package shards
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
+)
+
+// cores is the machine for which the run time of Parts is computed.
+const cores = 64
+
+// A Round is what one round of one method came to.
+type Round struct {
+	Round      int
+	Zipf       float64
+	MeanLoad   float64 // of a server; the hottest shard's is 1
+	Movements  int     // replicas started
+	Replicas   int     // afterwards
+	Imbalance  float64 // (most − least)/mean load of a server
+	OverMemory float64 // of the fullest server, relative to its memory; 0: none is over
+	CPU        time.Duration
+	Parallel   time.Duration // CPU, but with the parts of Parts side by side on 64 cores
+	Stats      Stats
+}
+
+// A Run is one method on one workload.
+type Run struct {
+	Method string
+	Spec   Spec
+	Rounds []Round
+}
+
+// A Trial says how to try methods on a workload.
+type Trial struct {
+	Spec   Spec
+	Rounds int
+	Clock  usage.Clock    // of processor time; nil: times are 0
+	Seen   func(r *Round) // called after every round; nil: nothing is
+}
+
+// Simulate runs a balancer on the trial's workload, each round from the placement
+// of the one before. CPU covers the balancer: edits, solver and shim. It fails
+// with the balancer's error, or if an answer leaves a part of a shard unserved,
+// and returns the rounds before.
+func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
+	w, err := NewWorkload(t.Spec)
+	if err != nil {
+		return nil, err
+	}
+	now := w.Start()
+	var all []Round
+	for k := range t.Rounds {
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		in := w.Next()
+		in.Now = now
+		before := t.Clock.Read()
+		r, err := b.Balance(ctx, in)
+		took := t.Clock.Read() - before
+		if err != nil {
+			return all, fmt.Errorf("round %d: %w", k, err)
+		}
+		if miss := r.Assignment.Unserved(); miss > 1e-9 {
+			return all, fmt.Errorf("round %d: a shard's parts miss 1 by %v", k, miss)
+		}
+		all = append(all, measure(k, w.Zipf(), in, r, took))
+		if t.Seen != nil {
+			t.Seen(&all[k])
+		}
+		now = r.Assignment
+	}
+	return all, nil
+}
+
+func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) Round {
+	parallel := took
+	if parts := r.Stats.Parts; len(parts) > 0 {
+		parallel += usage.Makespan(parts, cores) - usage.Makespan(parts, 1)
+	}
+	return Round{
+		Round: k, Zipf: zipf, MeanLoad: in.Mean(),
+		Movements: in.Now.Movements(r.Assignment), Replicas: r.Assignment.Replicas(),
+		Imbalance: in.Imbalance(r.Assignment), OverMemory: in.OverMemory(r.Assignment),
+		CPU: took, Parallel: parallel, Stats: r.Stats,
+	}
+}
+
+// slack is how far above 2ε an imbalance still counts as within it: solvers keep
+// rows to 1e-4 of 1 + their side, and a server's load has one on each end.
+const slack = 5e-4
+
+// A Summary holds averages over rounds.
+type Summary struct {
+	Rounds                   int // averaged
+	Movements, Replicas      float64
+	Imbalance, MostImbalance float64
+	Within                   float64 // share of rounds with imbalance of at most 2ε + slack
+	OverMemory               float64 // the most in any round
+	CPU, CPU99, Parallel     time.Duration
+	Whole                    float64 // share of the relaxation's values that are 0 or 1; NaN if none was solved
+	Dropped, Evicted         float64 // by the shim
+	Limited                  int     // rounds in which the solver met a limit
+}
+
+// Summarise averages the rounds from the first-th on, those before being start-up.
+// It returns the zero Summary if there are none.
+func (r *Run) Summarise(first int) Summary {
+	rounds := r.Rounds[min(max(first, 0), len(r.Rounds)):]
+	s := Summary{Rounds: len(rounds)}
+	if len(rounds) == 0 {
+		return s
+	}
+	whole, values, n := 0, 0, float64(len(rounds))
+	for i := range rounds {
+		k := &rounds[i]
+		s.Movements += float64(k.Movements) / n
+		s.Replicas += float64(k.Replicas) / n
+		s.Imbalance += k.Imbalance / n
+		s.MostImbalance = max(s.MostImbalance, k.Imbalance)
+		s.OverMemory = max(s.OverMemory, k.OverMemory)
+		s.CPU += k.CPU
+		s.Parallel += k.Parallel
+		s.Dropped += float64(k.Stats.Shim.Dropped) / n
+		s.Evicted += float64(k.Stats.Shim.Evicted) / n
+		whole += k.Stats.Zero + k.Stats.One
+		values += k.Stats.Zero + k.Stats.One + k.Stats.Between
+		if k.Imbalance <= 2*r.Spec.Epsilon+slack {
+			s.Within += 1 / n
+		}
+		if k.Stats.Limited {
+			s.Limited++
+		}
+	}
+	s.CPU /= time.Duration(len(rounds))
+	s.Parallel /= time.Duration(len(rounds))
+	s.CPU99 = quantile(rounds, 0.99)
+	s.Whole = math.NaN()
+	if values > 0 {
+		s.Whole = float64(whole) / float64(values)
+	}
+	return s
+}
+
+// quantile returns the CPU time that a share q of the rounds does not exceed.
+func quantile(rounds []Round, q float64) time.Duration {
+	times := make([]time.Duration, len(rounds))
+	for i := range rounds {
+		times[i] = rounds[i].CPU
+	}
+	slices.SortFunc(times, cmp.Compare)
+	return times[int(math.Ceil(q*float64(len(times))))-1]
+}

@@ -1,0 +1,237 @@
+package shards_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/lab/casestudy/shards"
+	"github.com/oxgang/oxgang/opt/exact"
+)
+
+// small returns a workload that every method answers in milliseconds.
+func small(drift shards.Drift) shards.Spec {
+	s := shards.DefaultSpec()
+	s.Shards, s.Servers, s.Drift = 32, 4, drift
+	return s
+}
+
+// simulate runs a method, or skips the test without the exact solver.
+func simulate(t *testing.T, spec shards.Spec, method string, rounds int) *shards.Run {
+	t.Helper()
+	if !exact.Available && method != "heuristic" && method != "copter" {
+		t.Skip(exact.ErrUnavailable)
+	}
+	b, err := shards.NewMethod(method, spec.Seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := shards.Trial{Spec: spec, Rounds: rounds}
+	r, err := trial.Simulate(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &shards.Run{Method: method, Spec: spec, Rounds: r}
+}
+
+// TestPaper_load_distributions: "zₖ is uniformly random in [z_min, z_max]" and
+// "zₖ = zₖ₋₁ × (1 ± 0.1)". Source: thesis §5.2.1, "Load distributions".
+func TestPaper_load_distributions(t *testing.T) {
+	for _, drift := range shards.Drifts() {
+		spec := small(drift)
+		w, err := shards.NewWorkload(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, sum, up := w.Zipf(), 0.0, 0
+		const rounds = 2000
+		for range rounds {
+			in := w.Next()
+			z := w.Zipf()
+			if z < spec.ZipfMin || z > spec.ZipfMax {
+				t.Fatalf("%s: exponent %v, want %v to %v", drift, z, spec.ZipfMin, spec.ZipfMax)
+			}
+			if got, want := in.Loads[7]/in.Loads[0], math.Pow(8, -z); math.Abs(got-want) > 1e-12 {
+				t.Fatalf("%s: the eighth shard has %v of the first one's load, want %v", drift, got, want)
+			}
+			if step := math.Abs(z/before - 1); drift == shards.Stateful && math.Abs(step-0.1) > 1e-9 {
+				t.Fatalf("stateful: exponent %v after %v, want 10 %% more or less", z, before)
+			}
+			if z > before {
+				up++
+			}
+			before, sum = z, sum+z
+		}
+		if mean := sum / rounds; drift == shards.Stateless && math.Abs(mean-0.5) > 0.015 { // 0.144/√2000 = 0.003 is one deviation
+			t.Errorf("stateless: mean exponent %v, want about 0.5", mean)
+		}
+		if share := float64(up) / rounds; math.Abs(share-0.5) > 0.06 {
+			t.Errorf("%s: %v of the steps go up, want about half", drift, share)
+		}
+	}
+}
+
+func TestSpec_Validate_joins_complaints(t *testing.T) {
+	bad := shards.Spec{Shards: 3, Servers: 4, Drift: "sideways", ZipfMin: 0.5, ZipfMax: math.NaN(), Epsilon: 2, Headroom: 1, SizeSpread: -1}
+	err := bad.Validate()
+	for _, want := range []string{"servers 4", `load "sideways"`, "zipf exponents 0.5 to NaN", "step 0", "epsilon 2", "headroom 1", "size spread -1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want it to mention %q", err, want)
+		}
+	}
+	if _, err := shards.NewWorkload(bad); err == nil {
+		t.Error("a workload of a bad spec")
+	}
+}
+
+func TestInstance_Validate(t *testing.T) {
+	good := func() *shards.Instance {
+		return &shards.Instance{
+			Loads: []float64{1, 2}, Sizes: []float64{1, 1}, Memory: []float64{2, 2}, Epsilon: 0.05,
+			Now: shards.Assignment{{{Server: 0, Part: 1}}, nil},
+		}
+	}
+	if err := good().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(*shards.Instance){
+		"2 loads, 1 sizes":                func(in *shards.Instance) { in.Sizes = in.Sizes[:1] },
+		"2 shards on 0 servers":           func(in *shards.Instance) { in.Memory = nil },
+		"shard 1: load NaN":               func(in *shards.Instance) { in.Loads[1] = math.NaN() },
+		"shard 0: size 0":                 func(in *shards.Instance) { in.Sizes[0] = 0 },
+		"server 1: memory +Inf":           func(in *shards.Instance) { in.Memory[1] = math.Inf(1) },
+		"shard 0: on server 2":            func(in *shards.Instance) { in.Now[0][0].Server = 2 },
+		"epsilon 0,":                      func(in *shards.Instance) { in.Epsilon = 0 },
+		"mean load 0, want finite and mo": func(in *shards.Instance) { in.Loads = []float64{0, 0} },
+	} {
+		in := good()
+		spoil(in)
+		if err := in.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		for _, b := range []shards.Balancer{shards.Heuristic{}, shards.NewExact(nil)} {
+			if _, err := b.Balance(t.Context(), in); err == nil {
+				t.Errorf("%T takes what has %q", b, want)
+			}
+		}
+	}
+}
+
+// TestMethods_keep_memory_and_serve_every_shard: the thesis calls memory a hard
+// constraint and load, after the shim, a soft one.
+func TestMethods_keep_memory_and_serve_every_shard(t *testing.T) {
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter", "sifting"} {
+		t.Run(method, func(t *testing.T) {
+			for _, drift := range shards.Drifts() {
+				spec := small(drift)
+				spec.SizeSpread, spec.Headroom = 0.3, 1.5
+				run := simulate(t, spec, method, 12) // Simulate checks that shards are served
+				for i := range run.Rounds {
+					r := &run.Rounds[i]
+					if r.OverMemory > 1e-9 {
+						t.Errorf("%s round %d: a server is over its memory by %v", drift, r.Round, r.OverMemory)
+					}
+					if method == "exact" && r.Imbalance > 2*spec.Epsilon+1e-5 {
+						t.Errorf("%s round %d: imbalance %v, want at most %v", drift, r.Round, r.Imbalance, 2*spec.Epsilon)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPaper_methods_compare: "Heuristic ... produces many shard movements and
+// falls short of maintaining load imbalance", POP "fails to control load
+// imbalance", "LP-Relaxed and COpter both achieve lower shard movements compared
+// to Exact" (super-optimality), which is within its limits. Source: thesis §5.2.1.
+func TestPaper_methods_compare(t *testing.T) {
+	spec := shards.DefaultSpec()
+	spec.Shards, spec.Servers = 64, 8
+	of := map[string]shards.Summary{}
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2"} {
+		of[method] = simulate(t, spec, method, 20).Summarise(4)
+	}
+	for _, even := range []string{"exact", "lp-relaxed"} {
+		if s := of[even]; s.MostImbalance > 0.1+1e-5 {
+			t.Errorf("%s: imbalance up to %v, want at most 0.1", even, s.MostImbalance)
+		}
+		if s := of[even]; s.Movements >= of["heuristic"].Movements {
+			t.Errorf("%s moves %v replicas a round, want fewer than the heuristic, %v", even, s.Movements, of["heuristic"].Movements)
+		}
+	}
+	for _, uneven := range []string{"heuristic", "pop:2"} {
+		if s := of[uneven]; s.Imbalance <= 0.1 {
+			t.Errorf("%s: mean imbalance %v, want more than 0.1", uneven, s.Imbalance)
+		}
+	}
+	if of["lp-relaxed"].Movements >= of["exact"].Movements {
+		t.Errorf("the relaxation moves %v replicas a round, want fewer than the exact answer, %v", of["lp-relaxed"].Movements, of["exact"].Movements)
+	}
+}
+
+func TestSimulate_is_deterministic(t *testing.T) {
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter", "sifting"} {
+		t.Run(method, func(t *testing.T) {
+			first := simulate(t, small(shards.Stateful), method, 6)
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			if diff := cmp.Diff(first, simulate(t, small(shards.Stateful), method, 6)); diff != "" {
+				t.Errorf("the same run differs (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSimulate_ends_with_its_context(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	trial := shards.Trial{Spec: small(shards.Stateless), Rounds: 5}
+	trial.Seen = func(r *shards.Round) {
+		if r.Round == 2 {
+			cancel()
+		}
+	}
+	if r, err := trial.Simulate(ctx, shards.Heuristic{}); !errors.Is(err, context.Canceled) || len(r) != 3 {
+		t.Errorf("got %d rounds and error %v, want three and the context's", len(r), err)
+	}
+}
+
+func TestNewMethod_unknown_names(t *testing.T) {
+	for _, name := range []string{"", "pop", "pop:", "pop:0", "pop:x", "simplex"} {
+		if err := shards.CheckMethod(name); err == nil || !strings.Contains(err.Error(), "want") {
+			t.Errorf("method %q: error %v, want one that says what there is", name, err)
+		}
+	}
+}
+
+func TestTable_and_files(t *testing.T) {
+	run := shards.Run{Method: "a<b", Spec: small(shards.Stateless), Rounds: []shards.Round{
+		{Round: 0, Movements: 90}, {Round: 1, Movements: 1, Imbalance: 0.1, Stats: shards.Stats{One: 3, Between: 1}}, {Round: 2, Movements: 4, Imbalance: 0.2},
+	}}
+	s := run.Summarise(1)
+	want := shards.Summary{Rounds: 2, Movements: 2.5, Imbalance: 0.15, MostImbalance: 0.2, Within: 0.5, Whole: 0.75}
+	if diff := cmp.Diff(want, s, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if got := run.Summarise(3); !reflect.DeepEqual(got, shards.Summary{}) {
+		t.Errorf("summary of nothing: %+v", got)
+	}
+	var table, rows, page strings.Builder
+	if err := shards.Table(&table, []shards.Run{run}, 1); err != nil || !strings.Contains(table.String(), " 2.50 ") {
+		t.Errorf("table, error %v:\n%s", err, table.String())
+	}
+	if err := shards.CSV(&rows, []shards.Run{run}); err != nil || strings.Count(rows.String(), "\n") != 4 {
+		t.Errorf("csv, error %v:\n%s", err, rows.String())
+	}
+	if err := shards.HTML(&page, []shards.Run{run}, 1); err != nil || !strings.Contains(page.String(), "a&lt;b") || strings.Contains(page.String(), "a<b") {
+		t.Errorf("page, error %v: the name is not escaped", err)
+	}
+	if err := shards.HTML(&page, nil, 0); err != nil {
+		t.Errorf("page of no runs: %v", err)
+	}
+}

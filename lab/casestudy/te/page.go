@@ -1,0 +1,65 @@
+package te
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/oxgang/oxgang/lab/casestudy/page"
+)
+
+// HTML writes one page that loads nothing: the table, the distribution of the
+// demands (Figure 5.4), and flow, gap and time of each method, round by round
+// (Figures 5.5 and 5.6).
+func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int) error {
+	p := page.Page{
+		Title: title,
+		Intro: fmt.Sprintf("Means over the rounds, the first %d left out. Flow is feasible; topped up, all that still fits is added. Gaps are to the best bound that any method proved.", first),
+		Charts: []page.Chart{
+			demandChart(demands),
+			roundChart("Total flow", "of the demand, %", rounds, func(r *Round) float64 { return 100 * r.Flow / r.Demand }),
+			roundChart("Optimality gap", "to the best bound, %", rounds, func(r *Round) float64 { return 100 * r.Gap() }),
+			roundChart("CPU time", "seconds, the parts of pop:K side by side", rounds, func(r *Round) float64 { return r.Parallel.Seconds() }),
+		},
+	}
+	percent := func(x float64) string { return fmt.Sprintf("%.3f", 100*x) }
+	t := page.Table{Head: []string{"method", "flow", "of demand, %", "gap, %", "topped up", "gap, %", "CPU, s", "parallel, s"}}
+	for _, s := range Summarise(rounds, first) {
+		t.Rows = append(t.Rows, []string{
+			s.Method, fmt.Sprintf("%.0f", s.Flow), percent(s.Served), percent(s.Gap),
+			fmt.Sprintf("%.0f", s.ToppedUp), percent(s.ToppedGap), seconds(s.CPU), seconds(s.Parallel),
+		})
+	}
+	p.Tables = []page.Table{t}
+	return p.Write(w)
+}
+
+// roundChart draws a value of every round, a line per method.
+func roundChart(title, up string, rounds []Round, value func(*Round) float64) page.Chart {
+	c := page.Chart{Title: title, Up: up, Across: "rounds", Logarithmic: true}
+	for i := range rounds {
+		r := &rounds[i]
+		at := slices.IndexFunc(c.Lines, func(l page.Line) bool { return l.Name == r.Method })
+		if at < 0 {
+			at = len(c.Lines)
+			c.Lines = append(c.Lines, page.Line{Name: r.Method})
+		}
+		l := &c.Lines[at]
+		l.X, l.Y = append(l.X, float64(r.Round)), append(l.Y, value(r))
+	}
+	return c
+}
+
+// demandChart draws the volume that each share of the demands does not exceed.
+func demandChart(demands []Demand) page.Chart {
+	line := page.Line{Name: "first round"}
+	order := heaviest(demands)
+	slices.Reverse(order)
+	const points = 400
+	for k := range points + 1 {
+		i := k * (len(order) - 1) / points
+		line.X = append(line.X, float64(k)/points)
+		line.Y = append(line.Y, demands[order[i]].Volume)
+	}
+	return page.Chart{Title: "Demands (Figure 5.4)", Up: "volume", Across: "the share of demands that have no more", Logarithmic: true, Lines: []page.Line{line}}
+}

@@ -1,0 +1,246 @@
+package te
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
+)
+
+// Cores is the machine for which the run time of Parts is computed.
+const Cores = 64
+
+// A Spec is a run: a topology, the demands of its first round, and how they move.
+type Spec struct {
+	Topology *Topology
+	Demands  []Demand
+	Rounds   [][]Demand // measured demands by round, in place of moving ones; nil: none
+	Paths    int        // of a pair, at most; the thesis has 4
+	Move     float64    // by up to what share a demand moves between rounds; the thesis has 0.1
+	Seed     uint64
+}
+
+// A Round is what one method came to in one round.
+type Round struct {
+	Method string
+	Round  int
+	Demand float64 // total
+	// Flow is what the method left, scaled back to what is feasible; ToppedUp
+	// that with all that still fits.
+	Flow, ToppedUp float64
+	Violation      float64       // of the fullest link, relative, before the repair
+	Bound          float64       // the least that any method proved in this round
+	CPU            time.Duration // edits, solver and repair
+	Parallel       time.Duration // CPU, but with the parts of Parts side by side
+	Iterations     int
+	Limited        bool
+}
+
+// Gap returns how far, relatively, the flow may be from the most there is.
+func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
+
+// ToppedGap is Gap for ToppedUp.
+func (r *Round) ToppedGap() float64 { return max(0, 1-r.ToppedUp/r.Bound) }
+
+// A Method is an allocator by name.
+type Method struct {
+	Name string
+	Allocator
+}
+
+// Run runs all methods on the same rounds and returns what they came to, by
+// round, then method. A method goes on from its own earlier rounds, and all
+// answers are repaired alike: ScaleBack, then TopUp. After a round report, which
+// may be nil, is called with what is new. It fails with a method's error, and
+// then returns the rounds before.
+func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock usage.Clock, report func([]Round)) ([]Round, error) {
+	in, err := s.start()
+	if err != nil {
+		return nil, err
+	}
+	var all []Round
+	for k := range rounds {
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		if err := s.move(in, k); err != nil {
+			return all, err
+		}
+		first := len(all)
+		for _, m := range methods {
+			r, err := in.round(ctx, m, clock)
+			if err != nil {
+				return all[:first], fmt.Errorf("%s: round %d: %w", m.Name, k, err)
+			}
+			r.Round = k
+			all = append(all, *r)
+		}
+		share(all[first:])
+		if report != nil {
+			report(all[first:])
+		}
+	}
+	return all, nil
+}
+
+// start computes the paths.
+func (s *Spec) start() (*Instance, error) {
+	if err := s.Topology.Validate(); err != nil {
+		return nil, fmt.Errorf("te: %w", err)
+	}
+	if s.Rounds != nil {
+		s.Demands = everyPair(s.Rounds)
+	}
+	if len(s.Demands) == 0 {
+		return nil, fmt.Errorf("te: %s: no demands", s.Topology.Name)
+	}
+	return &Instance{
+		Topology: s.Topology, Demands: slices.Clone(s.Demands),
+		Paths: EdgeDisjoint(s.Topology, s.Demands, s.Paths),
+	}, nil
+}
+
+// move gives in the demands of round k.
+func (s *Spec) move(in *Instance, k int) error {
+	switch {
+	case s.Rounds == nil && k > 0:
+		Perturb(in.Demands, s.Move, s.Seed, k)
+	case s.Rounds != nil && k >= len(s.Rounds):
+		return fmt.Errorf("te: round %d, but demands are there for %d", k, len(s.Rounds))
+	case s.Rounds != nil:
+		for j := range in.Demands {
+			in.Demands[j].Volume = 0
+		}
+		for _, d := range s.Rounds[k] {
+			j, _ := slices.BinarySearchFunc(in.Demands, d, bySource)
+			in.Demands[j].Volume = d.Volume
+		}
+	}
+	return nil
+}
+
+// everyPair returns a demand for each pair of nodes that has one in any round.
+func everyPair(rounds [][]Demand) []Demand {
+	all := slices.Concat(rounds...)
+	slices.SortFunc(all, bySource)
+	return slices.CompactFunc(all, func(a, b Demand) bool { return bySource(a, b) == 0 })
+}
+
+func bySource(a, b Demand) int {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
+}
+
+// round asks one method, and repairs its answer.
+func (in *Instance) round(ctx context.Context, m Method, clock usage.Clock) (*Round, error) {
+	before := clock.Read()
+	a, err := m.Allocate(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	solved := clock.Read()
+	r := &Round{Method: m.Name, Demand: Total(in.Demands), Bound: math.Inf(1), Iterations: a.Iterations, Limited: a.Limited}
+	if a.Bound != nil {
+		r.Bound = a.Bound()
+	}
+	r.Violation, _, _ = in.Violation(a.Flow)
+	checked := clock.Read()
+	in.ScaleBack(a.Flow)
+	r.Flow = sum(a.Flow)
+	in.TopUp(a.Flow)
+	r.ToppedUp = sum(a.Flow)
+	r.CPU = clock.Read() - checked + solved - before
+	r.Parallel = r.CPU
+	if len(a.Parts) > 0 {
+		r.Parallel += usage.Makespan(a.Parts, Cores) - usage.Makespan(a.Parts, 1)
+	}
+	if math.IsNaN(r.Flow) {
+		return nil, fmt.Errorf("flow %v, want a number", r.Flow)
+	}
+	return r, nil
+}
+
+// share gives all methods of a round the least bound that one of them proved;
+// the demand is one that needs no proof.
+func share(rounds []Round) {
+	least := math.Inf(1)
+	for i := range rounds {
+		least = min(least, rounds[i].Bound, rounds[i].Demand)
+	}
+	for i := range rounds {
+		rounds[i].Bound = least
+	}
+}
+
+func sum(x []float64) float64 {
+	total := 0.0
+	for _, v := range x {
+		total += v
+	}
+	return total
+}
+
+// A Summary holds a method's means over rounds.
+type Summary struct {
+	Method                 string
+	Rounds                 int
+	Demand, Flow, ToppedUp float64
+	Served                 float64 // Flow over Demand
+	Gap, ToppedGap         float64
+	Violation              float64 // the most
+	CPU, Parallel, Worst   time.Duration
+	Limited                int // rounds in which a solver met a limit
+}
+
+// Summarise returns the means of each method from round first on, those before
+// being start-up (the thesis leaves out 5 of 20).
+func Summarise(rounds []Round, first int) []Summary {
+	var all []Summary
+	for i := range rounds {
+		r := &rounds[i]
+		at := slices.IndexFunc(all, func(s Summary) bool { return s.Method == r.Method })
+		if at < 0 {
+			at = len(all)
+			all = append(all, Summary{Method: r.Method})
+		}
+		if r.Round >= first {
+			all[at].add(r)
+		}
+	}
+	for i := range all {
+		all[i].divide()
+	}
+	return all
+}
+
+func (s *Summary) add(r *Round) {
+	s.Rounds++
+	s.Demand += r.Demand
+	s.Flow += r.Flow
+	s.ToppedUp += r.ToppedUp
+	s.Gap += r.Gap()
+	s.ToppedGap += r.ToppedGap()
+	s.Violation = max(s.Violation, r.Violation)
+	s.CPU += r.CPU
+	s.Parallel += r.Parallel
+	s.Worst = max(s.Worst, r.CPU)
+	if r.Limited {
+		s.Limited++
+	}
+}
+
+func (s *Summary) divide() {
+	if s.Rounds == 0 {
+		return
+	}
+	n := float64(s.Rounds)
+	s.Served = s.Flow / s.Demand
+	for _, x := range []*float64{&s.Demand, &s.Flow, &s.ToppedUp, &s.Gap, &s.ToppedGap} {
+		*x /= n
+	}
+	s.CPU /= time.Duration(s.Rounds)
+	s.Parallel /= time.Duration(s.Rounds)
+}

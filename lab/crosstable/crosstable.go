@@ -1,0 +1,199 @@
+// Package crosstable runs every policy on every family of workloads and writes
+// the results as one table.
+package crosstable
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/simulate/config"
+)
+
+// A Table is every policy on every family of workloads: one table, in which a policy that is
+// good on its own ground and hangs on another's is seen to.
+type Table struct {
+	// Defaults are configured for a policy in every family: what its paper runs it with,
+	// where that is not the default of a scheduler, such as the length of a round.
+	Defaults []PolicyDefault `yaml:"defaults"`
+	Families []Family        `yaml:"families"`
+}
+
+// A PolicyDefault is the configuration of some policies in every family.
+type PolicyDefault struct {
+	Policies []string  `yaml:"policies"`
+	Config   yaml.Node `yaml:"config"`
+	Why      string    `yaml:"why"`
+}
+
+// A Family is workloads of one kind. Its configuration is as that of an Experiment.
+type Family struct {
+	Name   string    `yaml:"name"`
+	Title  string    `yaml:"title"`
+	Traces []int     `yaml:"traces"`
+	Seeds  int       `yaml:"seeds"` // as so many runs, from 1 on; default 1
+	Config yaml.Node `yaml:"config"`
+}
+
+// A Cell is one policy on one family.
+type Cell struct {
+	Family, Policy string
+	Values         []float64 // by Metrics; nil if not every run ended
+	Jobs, Ended    int       // of all runs
+	Why            string    // why not every run ended, or was begun; empty if each did
+}
+
+// Metrics are what is measured of a cell; of each less is better.
+func Metrics() []string {
+	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
+}
+
+// Options say which part of a Table is run, and how long.
+type Options struct {
+	Files    experiments.Files
+	Data     string        // folder of the shared data
+	Families []string      // by name; empty: all
+	Policies []string      // by name; empty: all
+	Limit    time.Duration // of one run; what takes longer is said to have been cut short
+	Each     func(*Cell)   // called as each cell is done, by several goroutines; nil: not
+}
+
+// Load returns the matrix of the library.
+func Load() (*Table, error) {
+	data, err := experiments.Library.ReadFile(experiments.MatrixFolder + "families.yaml")
+	if err != nil {
+		return nil, err
+	}
+	m, dec := &Table{}, yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(m); err != nil {
+		return nil, fmt.Errorf("families.yaml: %w", err)
+	}
+	return m, nil
+}
+
+// Run runs the cells, on as many cores as there are, and returns them by family, then policy. A
+// run that fails is a cell that says why. It returns an error for a family or policy that is
+// not known, a configuration that cannot be read, and that of ctx.
+func (m *Table) Run(ctx context.Context, o Options) ([]Cell, error) {
+	families, policies, err := m.choose(&o)
+	if err != nil {
+		return nil, err
+	}
+	cells := make([]Cell, len(families)*len(policies))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range families {
+		for k, name := range policies {
+			cell := &cells[i*len(policies)+k]
+			g.Go(func() (err error) {
+				if *cell, err = m.cell(ctx, &o, f, name); err == nil && o.Each != nil {
+					o.Each(cell)
+				}
+				return err
+			})
+		}
+	}
+	return cells, g.Wait()
+}
+
+// choose returns the families and policies that are asked for.
+func (m *Table) choose(o *Options) (families []*Family, policies []string, err error) {
+	known := make([]string, len(m.Families))
+	for i := range m.Families {
+		f := &m.Families[i]
+		if known[i] = f.Name; len(o.Families) == 0 || slices.Contains(o.Families, f.Name) {
+			families = append(families, f)
+		}
+	}
+	for _, name := range o.Families {
+		if !slices.Contains(known, name) {
+			return nil, nil, fmt.Errorf("family %q is not known, want one of %s", name, strings.Join(known, ", "))
+		}
+	}
+	if policies = o.Policies; len(policies) == 0 {
+		policies = builtin.Names()
+	}
+	for _, name := range policies {
+		if _, err := builtin.Find(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	return families, policies, nil
+}
+
+// cell runs one policy on all traces and seeds of a family.
+func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (Cell, error) {
+	cell := Cell{Family: f.Name, Policy: name}
+	configs, err := m.configs(f, name, o.Data)
+	if err != nil {
+		return cell, err
+	}
+	var runs []experiments.Measured
+	for _, c := range configs {
+		in, err := experiments.Load(c, experiments.WithLibrary(o.Files))
+		if err != nil {
+			return cell, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		cell.Jobs += len(in.Arrivals)
+		if cell.Why != "" {
+			continue // one that did not end is enough
+		}
+		r, err := limited(ctx, o.Limit, c, in, name)
+		switch {
+		case ctx.Err() != nil:
+			return cell, ctx.Err()
+		case err != nil:
+			cell.Why = strings.SplitN(err.Error(), "\n", 2)[0]
+		default:
+			runs = append(runs, experiments.Measure(r, in))
+			cell.Ended += r.Result.Summary.Done
+			cell.Why = unended(r, o.Limit)
+		}
+	}
+	if cell.Why == "" {
+		cell.Values = experiments.ValuesOf(Metrics(), runs)
+	}
+	return cell, nil
+}
+
+// limited runs a policy for so long at most.
+func limited(ctx context.Context, limit time.Duration, c *config.Config, in *experiments.Inputs, name string) (*experiments.Run, error) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	return experiments.Simulate(ctx, c, in, name)
+}
+
+// unended returns why a run did not end; empty if it did.
+func unended(r *experiments.Run, limit time.Duration) string {
+	switch {
+	case r.Unfinished:
+		return fmt.Sprintf("cut short after %v of computing", limit)
+	case len(r.Refused) > 0:
+		return r.FirstRefusal()[2:]
+	}
+	return ""
+}
+
+// configs returns the configuration of each run of a policy on a family.
+func (m *Table) configs(f *Family, name, data string) ([]*config.Config, error) {
+	e, p := &experiments.Experiment{Name: "matrix/" + f.Name, Config: f.Config}, &experiments.Plan{Policy: name, Traces: f.Traces, Seeds: f.Seeds}
+	for _, d := range m.Defaults {
+		if slices.Contains(d.Policies, name) {
+			p.Config = d.Config
+		}
+	}
+	return e.Configs(p, data)
+}

@@ -1,0 +1,113 @@
+package experiments
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/oxgang/oxgang/simulate/workload/extrapolate"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
+)
+
+// loadCatalog returns the applications of a run, on the GPU types that profiles
+// have and on those that are said to be like them.
+func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
+	catalog := workload.Default()
+	if c.Profiles != "" {
+		var err error
+		if catalog, err = readProfiles(c, files); err != nil {
+			return nil, err
+		}
+	}
+	if c.Public || c.Jobs.Slowdown {
+		catalog = catalog.AsPublished()
+	}
+	likenesses, err := c.Likenesses()
+	if err != nil {
+		return nil, err
+	}
+	return extrapolate.Catalog(catalog, likenesses), nil
+}
+
+// sensitivityName is the file that makes a folder one of sensitivity profiles.
+const sensitivityName = "profiles.json"
+
+// stepsName is the file that makes a folder one of measured steps.
+const stepsName = "throughputs_isolated.csv"
+
+// readProfiles reads the folder of profiles: of sensitivity profiles or of measured
+// steps if it has a file of their name, or else of throughput profiles.
+func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
+	for _, kind := range []struct {
+		name string
+		read func(r io.Reader, name string) (workload.Catalog, error)
+	}{
+		{sensitivityName, func(r io.Reader, name string) (workload.Catalog, error) { return readSensitivity(r, name, c) }},
+		{stepsName, func(r io.Reader, name string) (workload.Catalog, error) { return workload.ReadSteps(r, name, c.Table) }},
+	} {
+		name := c.Profiles + "/" + kind.name
+		f, err := files.Open(name)
+		switch {
+		case err == nil:
+			defer f.Close()
+			return kind.read(f, name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	if c.Table != "" {
+		return nil, fmt.Errorf("profiles.table %q: %s has no %s, want a folder with one, or no table", c.Table, c.Profiles, stepsName)
+	}
+	return readThroughputs(c.Profiles, files)
+}
+
+// readThroughputs reads a folder of throughput profiles.
+func readThroughputs(folder string, files Files) (workload.Catalog, error) {
+	// The off-table rows of the shared data lie beside the profiles.
+	off, err := files.Open(folder + "/../derived/offtable_wholenode.csv")
+	var extra io.Reader
+	switch {
+	case err == nil:
+		defer off.Close()
+		extra = off
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	catalog, err := workload.ReadProfiles(files.Dir(folder), extra)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return catalog, nil
+}
+
+// readSensitivity reads the profiles of servers like those of the cluster, and
+// checks that they fit into its largest.
+func readSensitivity(r io.Reader, name string, c *config.Config) (workload.Catalog, error) {
+	cl, err := c.BuildCluster()
+	if err != nil {
+		return nil, err
+	}
+	ratio, largest := 0.0, cluster.Resources{}
+	for _, t := range cl.Types() {
+		if ratio == 0 && t.Counts() {
+			ratio = t.Share.CPUs
+		}
+	}
+	for _, n := range cl.Nodes() {
+		largest.CPUs = max(largest.CPUs, n.Capacity.CPUs)
+		largest.Memory = max(largest.Memory, n.Capacity.Memory)
+	}
+	catalog, err := sensitivity.Read(r, name, ratio)
+	if err != nil {
+		return nil, err
+	}
+	if err := sensitivity.Check(catalog, largest); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return catalog, nil
+}

@@ -1,0 +1,58 @@
+package experiments
+
+import (
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// profiledShare is one GPU with the GPU-proportional share for which Synergy's
+// traces are written. Source: Synergy §5.1.
+var profiledShare = cluster.Allocation{
+	Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, CPUs: 3, Memory: 62_500_000_000,
+}
+
+// stretches returns, for each application that may wait for its input, how many
+// times the samples of its trace it has to train on this cluster to last as long
+// with the GPU-proportional share as with that for which the trace was written:
+// by how much the share here is faster. The share here is that of the first GPU
+// type on which the application runs. What the other took is said by the
+// embedded catalog, or by the one in use where that lacks the application.
+// Source: public Synergy simulator, which draws durations and has iteration times
+// for each ratio of CPUs to GPUs.
+func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64 {
+	factors, embedded := make(map[string]float64), workload.Default()
+	for name, app := range catalog {
+		if app.Sensitivity == nil {
+			continue
+		}
+		here, share := proportional(app, cl)
+		written := share
+		if base := embedded[name]; base != nil && base.Sensitivity != nil {
+			app, written = base, profiledShare.Configuration
+		}
+		there := profiledShare
+		there.Configuration = written
+		if then := speed(app, there); here > 0 && then > 0 {
+			factors[name] = here / then
+		}
+	}
+	return factors
+}
+
+// proportional returns the speed of one GPU with the GPU-proportional share of
+// the first type on which an application runs, and which that is; 0 if none.
+func proportional(app *workload.Application, cl *cluster.Cluster) (float64, cluster.Configuration) {
+	for _, t := range cl.Types() {
+		one := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: t.Type}
+		if x := speed(app, t.Proportional(one)); x > 0 {
+			return x, one
+		}
+	}
+	return 0, cluster.Configuration{}
+}
+
+// speed returns the samples per second with the smallest batch.
+func speed(app *workload.Application, a cluster.Allocation) float64 {
+	return app.Fed(a, job.BatchSize{Local: 1})
+}

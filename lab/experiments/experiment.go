@@ -1,0 +1,189 @@
+package experiments
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxgang/oxgang/simulate/config"
+)
+
+// Library holds the files of the experiments and of the table of every policy on every family.
+//
+//go:embed boa lyra matrix oxgang shockwave sia synergy
+var Library embed.FS
+
+// MatrixFolder is the folder of the library that holds no experiments, but the matrix.
+const MatrixFolder = "matrix/"
+
+// An Experiment is one table or figure of a paper: what to run, and what was
+// published of it.
+type Experiment struct {
+	Name   string    `yaml:"-"` // "sia/table-3.3"
+	Title  string    `yaml:"title"`
+	Source string    `yaml:"source"` // paper, section
+	CI     bool      `yaml:"ci"`     // run by the gate
+	Config yaml.Node `yaml:"config"` // of all runs
+	Runs   []Plan    `yaml:"runs"`
+	Checks []Check   `yaml:"checks"`
+	Notes  []string  `yaml:"notes"` // what a reader must know, such as why a figure falls short
+}
+
+// A Plan is one policy over some traces or seeds. In every value of Config,
+// {data} stands for the folder of the shared data, {n} for each of Traces, and a
+// path that begins with embedded: is a file beside the experiment.
+type Plan struct {
+	Name   string    `yaml:"name"`
+	Policy string    `yaml:"policy"`
+	Traces []int     `yaml:"traces"`
+	Seeds  int       `yaml:"seeds"` // as so many runs, from the configuration's seed on; default 1
+	Config yaml.Node `yaml:"config"`
+}
+
+// A Check compares metrics of a run, or their ratios to another run's, with
+// what was published.
+type Check struct {
+	Name string `yaml:"name"` // of the row; default: the run's
+	Run  Group  `yaml:"run"`
+	Over Group  `yaml:"over"` // the figures are Run's over these; default: as they are
+	// Along makes curves of Run and Over, over this metric. The figures are how many times
+	// Run's Over's curve has, where that is most: see gain. With Least, where it is least.
+	Along     string  `yaml:"along"`
+	Least     bool    `yaml:"least"`
+	Published Figures `yaml:"published"`
+	// Wanted are targets of ours. A figure outside one is Short, which is shown and is no error.
+	Wanted Figures `yaml:"wanted"`
+}
+
+// A Group is one run, or several, whose figures are the means of theirs.
+type Group []string
+
+// UnmarshalYAML reads the name of a run, or a list of names.
+func (g *Group) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return n.Decode((*[]string)(g))
+	}
+	*g = Group{""}
+	return n.Decode(&(*g)[0])
+}
+
+// String returns the names.
+func (g Group) String() string { return strings.Join(g, ", ") }
+
+// Names returns the names of all experiments, in alphabetical order.
+func Names() []string {
+	var names []string
+	_ = fs.WalkDir(Library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
+		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, MatrixFolder) {
+			names = append(names, name)
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return names
+}
+
+// Find returns an experiment by name.
+func Find(name string) (*Experiment, error) {
+	data, err := Library.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("experiment %q is not known, want one of %s", name, strings.Join(Names(), ", "))
+	}
+	return Parse(name, data)
+}
+
+// Parse reads an experiment. Unknown keys and metrics, and checks of runs that
+// are not there, are errors that name the line.
+func Parse(name string, data []byte) (*Experiment, error) {
+	e := &Experiment{Name: name}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(e); err != nil {
+		return nil, fmt.Errorf("%s.yaml: %w", name, err)
+	}
+	return e, e.validate()
+}
+
+func (e *Experiment) validate() error {
+	var errs []error
+	runs := make(map[string]bool)
+	for _, p := range e.Runs {
+		if p.Name == "" || p.Policy == "" || runs[p.Name] {
+			errs = append(errs, fmt.Errorf("%s: run %q of policy %q, want a name of its own and a policy", e.Name, p.Name, p.Policy))
+		}
+		runs[p.Name] = true
+	}
+	for _, c := range e.Checks {
+		missing := func(name string) bool { return !runs[name] }
+		if len(c.Run) == 0 || slices.ContainsFunc(slices.Concat(c.Run, c.Over), missing) {
+			errs = append(errs, fmt.Errorf("%s: check of run %q over %q, want runs that are there", e.Name, c.Run, c.Over))
+		}
+		if _, ok := findMetric(c.Along); c.Along != "" && (!ok || len(c.Over) < 2) {
+			errs = append(errs, fmt.Errorf("%s: check of run %q along %q over %q, want a metric and several runs", e.Name, c.Run, c.Along, c.Over))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Configs returns the configuration of each run of a plan.
+func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
+	traces := p.Traces
+	if len(traces) == 0 {
+		traces = []int{0}
+	}
+	var all []*config.Config
+	for _, n := range traces {
+		for seed := range max(1, p.Seeds) {
+			c := config.Default()
+			for _, node := range []*yaml.Node{&e.Config, &p.Config} {
+				if node.Kind == 0 {
+					continue
+				}
+				if err := c.Node(filled(node, data, n), e.Name+".yaml"); err != nil {
+					return nil, err
+				}
+			}
+			c.Policies = []string{p.Policy}
+			c.Sim.Seed += uint64(seed)
+			if err := c.Validate(); err != nil {
+				return nil, fmt.Errorf("%s: run %s: %w", e.Name, p.Name, err)
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// embedded is how a path to a file of the library begins.
+const embedded = "embedded:"
+
+// WithLibrary returns files that also open those of the library.
+func WithLibrary(files Files) Files {
+	open := files.Open
+	files.Open = func(name string) (io.ReadCloser, error) {
+		if path, ok := strings.CutPrefix(name, embedded); ok {
+			return Library.Open(path)
+		}
+		return open(name)
+	}
+	return files
+}
+
+// filled returns a copy of a node with its placeholders filled in.
+func filled(n *yaml.Node, data string, trace int) *yaml.Node {
+	out := *n
+	out.Value = strings.NewReplacer("{data}", data, "{n}", strconv.Itoa(trace)).Replace(n.Value)
+	out.Content = make([]*yaml.Node, len(n.Content))
+	for i, c := range n.Content {
+		out.Content[i] = filled(c, data, trace)
+	}
+	return &out
+}

@@ -1,0 +1,77 @@
+package experiments
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// gaps notes by how much each round's plan, as it was placed, falls short of the
+// bound that its policy proved: 1 - the sum of jobs' speeds, each relative to that
+// with its GPU-proportional share, over the bound on that sum. Rounds without a
+// bound, and clusters that do not count CPUs, have none.
+type gaps struct {
+	run   *Run
+	known map[*policy.Job]speedup
+}
+
+// A speedup is the speed of a job on an allocation, as relative has it.
+type speedup struct {
+	of    cluster.Allocation
+	on    *cluster.Cluster
+	speed float64
+}
+
+// Event implements scheduler.Observer.
+func (*gaps) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (g *gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	if p.Stats.Bound <= 0 || !s.Cluster.Types()[0].Counts() {
+		return
+	}
+	sum := 0.0
+	for i, j := range s.Jobs {
+		sum += g.relative(s, j, &p.Jobs[i].Allocation)
+	}
+	g.run.Gaps = append(g.run.Gaps, 1-sum/p.Stats.Bound)
+}
+
+// relative returns relative, once for each row and allocation.
+func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
+	if k, ok := g.known[j]; ok && k.of == *a && k.on == s.Cluster {
+		return k.speed
+	}
+	if g.known == nil || len(g.known) > 2*len(s.Jobs)+64 { // mostly of rows that are gone
+		g.known = make(map[*policy.Job]speedup, len(s.Jobs))
+	}
+	speed := relative(s, j, a)
+	g.known[j] = speedup{*a, s.Cluster, speed}
+	return speed
+}
+
+// relative returns the believed speed of a job on an allocation over that with the
+// GPU-proportional share, times the job's weight; 0 without GPUs, and the weight
+// where nothing is known.
+func relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
+	t, ok := s.Cluster.Type(a.GPUType)
+	if !ok || a.GPUs == 0 {
+		return 0
+	}
+	weight := max(0, j.Weight)
+	if weight == 0 {
+		weight = 1
+	}
+	if j.Perf == nil {
+		return weight
+	}
+	b := job.BatchSize{Local: max(1, j.BatchSize/a.GPUs)}
+	fair := j.Perf.Throughput(t.Proportional(a.Configuration), b)
+	if fair <= 0 {
+		return weight
+	}
+	return weight * j.Perf.Throughput(*a, b) / fair
+}

@@ -1,0 +1,230 @@
+// Package experiments runs what a configuration describes, and compares what
+// comes out with what was published.
+package experiments
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/sim"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
+	"github.com/oxgang/oxgang/simulate/workload/inference"
+)
+
+// Files is the world outside: what a program may open.
+type Files struct {
+	Open func(name string) (io.ReadCloser, error)
+	Dir  func(name string) fs.FS
+}
+
+// Inputs are the ground truth of a run. Runs may share them; none changes them.
+type Inputs struct {
+	Cluster  *cluster.Cluster
+	Catalog  workload.Catalog
+	Arrivals []workload.Arrival // complete, by time, then ID
+	Read     *parse.Summary     // what the trace's reader dropped or invented; nil if generated
+	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
+
+	busy        *inference.Load                  // of the owner of nodes on loan; nil: there are none
+	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
+	asSubmitted bool                             // some policy runs jobs so: they must fit so
+	restart     *time.Duration                   // cost of every start; nil: what the application says
+	stretch     map[string]float64               // by application: times the samples its trace says
+	equivalents map[cluster.GPUType]int          // of GPUs on loan: job.Spec.Equivalents
+	told        map[job.ID]*workload.Arrival     // known by their duration, whose specification does not say all that is true
+	alone       *isolatedTimes                   // of finish-time fairness
+}
+
+// Load reads what a configuration names: cluster, profiles, trace. It returns
+// an error that names file, line, column and value of what is wrong with them.
+func Load(c *config.Config, files Files) (*Inputs, error) {
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents(), alone: &isolatedTimes{known: make(map[isolatedKey]float64)}}
+	var err error
+	if in.Cluster, err = c.BuildCluster(); err != nil {
+		return nil, err
+	}
+	if in.Catalog, err = loadCatalog(c, files); err != nil {
+		return nil, err
+	}
+	if err := in.Catalog.Check(c.Jobs.Applications); err != nil {
+		return nil, fmt.Errorf("jobs.applications: %w", err)
+	}
+	if c.Jobs.SameDurations {
+		in.stretch = stretches(in.Catalog, in.Cluster)
+	}
+	if c.Trace == "" {
+		in.Arrivals, err = in.generate(c)
+	} else {
+		in.Arrivals, err = in.read(c, files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := in.choose(c); err != nil {
+		return nil, err
+	}
+	in.note()
+	if err := in.readBusy(c, files); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// keeps reports whether jobs of an application are kept.
+func keeps(c *config.Config, application string) bool {
+	return len(c.Jobs.Applications) == 0 || slices.Contains(c.Jobs.Applications, application)
+}
+
+// choose leaves the jobs out that are not kept, and draws times anew if asked for. It
+// returns an error if no job is left.
+func (in *Inputs) choose(c *config.Config) error {
+	in.Arrivals = slices.DeleteFunc(in.Arrivals, func(a workload.Arrival) bool { return !keeps(c, a.Application) })
+	if len(in.Arrivals) == 0 && len(c.Jobs.Applications) > 0 {
+		return fmt.Errorf("jobs.applications: the trace has no job of %s", strings.Join(c.Jobs.Applications, ", "))
+	}
+	if c.Jobs.Burstiness == 0 {
+		return nil
+	}
+	if err := generate.Bursty(in.Arrivals, c.Jobs.Burstiness, c.Sim.Seed); err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	return nil
+}
+
+// specs returns the jobs by name; nil if there are no inputs.
+func (in *Inputs) specs() map[job.ID]*job.Spec {
+	if in == nil {
+		return nil
+	}
+	all := make(map[job.ID]*job.Spec, len(in.Arrivals))
+	for i := range in.Arrivals {
+		all[in.Arrivals[i].Spec.ID] = &in.Arrivals[i].Spec
+	}
+	return all
+}
+
+func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {
+	format, file := trace.Named(c.Trace, c.Format)
+	f, err := files.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	onBad, err := parse.BadRowOf(c.OnBadRow)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := config.Location(c.Zone)
+	if err != nil {
+		return nil, err
+	}
+	in.Read = new(parse.Summary)
+	seq, err := trace.Open(f, format, parse.Options{
+		File: file, OnBadRow: onBad, Limit: c.Limit, Zone: zone, Summary: in.Read,
+		Check: func(a *workload.Arrival) error { return in.complete(c, a) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parse.Sorted(seq)
+}
+
+func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
+	o := generate.DefaultOptions(c.Generate.Kind)
+	o.Seed = c.Sim.Seed
+	o.Jobs = cmp.Or(c.Generate.Jobs, o.Jobs)
+	o.Span = cmp.Or(c.Generate.Span, o.Span)
+	o.Load = cmp.Or(c.Generate.Load, o.Load)
+	o.Split, o.MultiGPU = cmp.Or(c.Generate.Split, o.Split), c.Generate.MultiGPU
+	if o.GPUs > 0 {
+		o.GPUs = in.Cluster.GPUs()
+	}
+	all, err := generate.Arrivals(o)
+	if err != nil {
+		return nil, err
+	}
+	kept := all[:0]
+	for i := range all {
+		switch err := in.complete(c, &all[i]); {
+		case err == nil:
+			kept = append(kept, all[i])
+		case c.OnBadRow == parse.Skip.String():
+			in.Skipped = append(in.Skipped, err)
+		default:
+			return nil, fmt.Errorf("generated trace: %w", err)
+		}
+	}
+	return kept, nil
+}
+
+// complete fills in an arrival from its application, and adapts it. A job that
+// no part of the cluster could ever run is an error, unless it is left out anyway.
+func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
+	if !keeps(c, a.Application) {
+		return nil
+	}
+	if err := in.Catalog.Complete(a); err != nil {
+		return &parse.FieldError{Field: parse.Application, Err: err}
+	}
+	if factor, ok := in.stretch[a.Application]; ok {
+		a.Spec.Target *= factor
+	}
+	misstate(c, &a.Spec, in.Catalog[a.Application])
+	if string(a.Spec.Class) != a.Application {
+		if in.apart == nil {
+			in.apart = make(map[job.ID]*workload.Application)
+		}
+		in.apart[a.Spec.ID] = in.Catalog[a.Application] // nil: known by its duration
+	}
+	adapt(c, &a.Spec)
+	if a.Application == "" {
+		in.adaptSteady(c, a)
+	}
+	limit(&a.Spec, c.Jobs.MaxGPUs)
+	if err := in.lend(c, a); err != nil {
+		return &parse.FieldError{Field: parse.GPUTypes, Err: err}
+	}
+	if err := in.knowsType(&a.Spec); err != nil {
+		return &parse.FieldError{Field: parse.GPUTypes, Err: err}
+	}
+	spec := a.Spec
+	if in.asSubmitted {
+		spec.Adaptivity &^= job.GPUCount
+	}
+	if err := sim.Fits(in.Cluster, &spec); err != nil {
+		return &parse.FieldError{Field: parse.GPUs, Err: err}
+	}
+	return nil
+}
+
+// knowsType returns an error if the cluster has none of the GPU types that a
+// job may run on.
+func (in *Inputs) knowsType(spec *job.Spec) error {
+	var names []string
+	for _, t := range in.Cluster.Types() {
+		if spec.Eligible(t.Type) {
+			return nil
+		}
+		names = append(names, string(t.Type))
+	}
+	return fmt.Errorf("job %s: GPU types %q, want one that the cluster has: %s", spec.ID, spec.GPUTypes, strings.Join(names, ", "))
+}
+
+// someAsSubmitted reports whether some policy runs jobs as submitted.
+func someAsSubmitted(c *config.Config) bool {
+	return slices.ContainsFunc(c.Policies, func(name string) bool {
+		p, err := NewPolicy(c, name)
+		return err == nil && !p.Traits().Sizes
+	})
+}

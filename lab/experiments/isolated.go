@@ -1,0 +1,183 @@
+package experiments
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/fairness"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// isolatedKey is what the isolated time of a job depends on.
+type isolatedKey struct {
+	config     cluster.Configuration
+	app        *workload.Application
+	batch      int // submitted
+	init, most int // total batch sizes allowed
+	least      int // local
+	adaptivity job.Adaptivity
+	goal       job.Goal
+	target     float64 // samples, of an application without a training curve
+	mode       job.ScheduleMode
+	gpus       int // submitted, of a job with a schedule
+}
+
+// isolatedTimes are the seconds that jobs take alone, shared by the runs of one Inputs, which may be at the same time.
+type isolatedTimes struct {
+	mu    sync.Mutex
+	known map[isolatedKey]float64
+}
+
+// of returns the seconds of a key, by compute if they are not known.
+func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
+	t.mu.Lock()
+	seconds, ok := t.known[k]
+	t.mu.Unlock()
+	if ok {
+		return seconds
+	}
+	seconds = compute() // two runs may compute it at the same time, and find the same
+	t.mu.Lock()
+	t.known[k] = seconds
+	t.mu.Unlock()
+	return seconds
+}
+
+// isolated returns the isolated times of finish-time fairness by the ground
+// truth: alone on the whole GPUs of a share, with the GPU-proportional share of
+// CPUs and memory, and on less than the job's least for a share of the time. Jobs
+// alike share an answer, in all runs of the inputs. Sources: Sia §3.5.5; Synergy §2.
+func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
+	times := in.alone
+	var alike workload.Steadies // of one run
+	return func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration {
+		info, ok := in.Cluster.Type(t)
+		if !ok {
+			return 0
+		}
+		n := wholeShare(spec, t, gpus)
+		share := info.Proportional(info.Fewest(n))
+		app := in.application(spec)
+		if app == nil {
+			app, spec = in.steady(spec, &alike)
+			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
+		}
+		k := isolatedKey{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}
+		if app.Curve == nil {
+			k.target, k.gpus = spec.Target, spec.GPUs
+		}
+		alone := func() float64 { return app.Alone(spec, share) }
+		if k.mode == job.Given { // which has regimes of its own
+			return lasting(alone(), gpus/float64(n), in.restartDelay(app))
+		}
+		return lasting(times.of(k, alone), gpus/float64(n), in.restartDelay(app))
+	}
+}
+
+// restartDelay returns what a start costs: what the application says, unless the
+// configuration says otherwise.
+func (in *Inputs) restartDelay(app *workload.Application) time.Duration {
+	if in.restart != nil {
+		return *in.restart
+	}
+	return app.RestartDelay
+}
+
+// wholeShare returns the GPUs a job uses of a share: whole replicas, at least
+// its least, and no more than it may; a job of fixed size uses that.
+func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
+	if !spec.Adaptivity.Has(job.GPUCount) {
+		return spec.Requested(t)
+	}
+	unit := spec.ReplicaGPUs(t)
+	n := int(gpus) / unit * unit
+	if spec.MaxGPUs > 0 {
+		n = min(n, spec.Most(t))
+	}
+	return max(n, spec.Min(t))
+}
+
+// lasting returns the time of so many seconds of training for a share of the
+// time, after one start; 0 if the job does not run.
+func lasting(seconds, share float64, start time.Duration) time.Duration {
+	seconds /= math.Min(1, share)
+	if !(seconds > 0) || math.IsInf(seconds, 0) {
+		return 0
+	}
+	return start + time.Duration(seconds*float64(time.Second))
+}
+
+// static reports whether rho is the static one: if asked for, or if nothing is and
+// all jobs have a schedule, so that their exclusive times are those of the code
+// that defines it.
+func (in *Inputs) static(c *config.Config) bool {
+	return c.Fairness.Rho == "static" || c.Fairness.Rho == "" && !slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool {
+		return a.Spec.Schedule.Mode == job.Unscheduled
+	})
+}
+
+// fair returns the fair completion times of the public Shockwave code's static
+// definition: what a job takes alone on the GPUs it asked for, the last epoch
+// whole, times the jobs of the trace per GPU, at least 1. GPUs are those of the
+// first type that runs it. Source: public Shockwave simulator.
+//
+// Deviation: this is not the paper's rho, whose contention is the mean over the
+// job's own life (Shockwave §6), because figures of that code are compared with it.
+func (in *Inputs) fair() func(*job.Spec) time.Duration {
+	contention := max(1, float64(len(in.Arrivals))/float64(in.Cluster.GPUs()))
+	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
+}
+
+// staticRhos returns the finish-time fairness of the jobs that are done by the
+// static definition.
+func staticRhos(r *Run, in *Inputs) []float64 {
+	specs, fair := in.specs(), in.fair()
+	var all []float64
+	for i := range r.Result.Jobs {
+		j := &r.Result.Jobs[i]
+		if want := fair(specs[j.ID]); j.Outcome == metrics.Done && want > 0 {
+			all = append(all, j.JCT/want.Seconds())
+		}
+	}
+	return all
+}
+
+// makespanBound returns a bound on the makespan of any schedule of the trace, as if all
+// jobs came at once. Source: Shockwave App. G.2, Eq. 10.
+func makespanBound(in *Inputs) time.Duration {
+	var left []time.Duration
+	var size []int
+	for i := range in.Arrivals {
+		spec := &in.Arrivals[i].Spec
+		left = append(left, lasting(in.exclusive(spec), 1, 0))
+		size = append(size, max(1, spec.GPUs))
+	}
+	return fairness.MakespanBound(left, size, in.Cluster.GPUs())
+}
+
+// exclusive returns the seconds a job takes alone on the GPUs it asked for, of the
+// first type that runs it; 0 if none does.
+func (in *Inputs) exclusive(spec *job.Spec) float64 {
+	app := in.application(spec)
+	if app == nil {
+		app, spec = in.steady(spec, new(workload.Steadies))
+	}
+	regimes, _ := app.Regimes(spec) // read: they are there
+	for _, t := range in.Cluster.Types() {
+		alloc := t.Proportional(t.Fewest(spec.Requested(t.Type)))
+		alone := app.Alone(spec, alloc)
+		if regimes != nil {
+			alone = app.Exclusive(regimes, alloc)
+		}
+		if alone > 0 && !math.IsInf(alone, 1) {
+			return alone
+		}
+	}
+	return 0
+}

@@ -1,0 +1,86 @@
+package experiments
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/model/forecast"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/sim"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload/inference"
+)
+
+const day = 24 * time.Hour
+
+// readBusy reads, or makes up, how busy the owner of the nodes on loan is. Without such
+// nodes there is no curve, and it is an error to name one.
+func (in *Inputs) readBusy(c *config.Config, files Files) error {
+	file := c.Lender.Load
+	if len(in.Cluster.Loans()) == 0 {
+		if file != "" {
+			return fmt.Errorf("lender.load %s: no nodes on loan in the cluster, want some that end in /loan", file)
+		}
+		return nil
+	}
+	low, high, err := c.Lender.Range()
+	if err != nil {
+		return err
+	}
+	if in.busy, err = in.curve(c, files); err != nil {
+		return err
+	}
+	if high > 0 {
+		in.busy = in.busy.Between(low, high)
+	}
+	return in.busy.Validate()
+}
+
+// leastDays is how many days of a curve are made up at least: those of Lyra's trace (§7.1).
+const leastDays = 15
+
+// curve returns the curve as it is: of the file, or one of as many days as the trace has.
+func (in *Inputs) curve(c *config.Config, files Files) (*inference.Load, error) {
+	file := c.Lender.Load
+	if file == "" {
+		days := leastDays
+		if n := len(in.Arrivals); n > 0 {
+			days = max(days, int(in.Arrivals[n-1].At/day)+1)
+		}
+		return inference.Diurnal(c.Sim.Seed, days), nil
+	}
+	f, err := files.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parse.ReadLoad(f, file)
+}
+
+// lender tells the owner of nodes on loan how busy it is, and how it looks ahead.
+func (in *Inputs) lender(c *config.Config, o *sim.Lender) {
+	if in.busy == nil {
+		return
+	}
+	o.Busy = in.busy.At
+	perDay := max(1, int(day/o.Interval))
+	if model := forecasts[c.Lender.Forecast]; model != nil {
+		o.Forecast = func() sim.Forecaster { return forecaster{model(perDay)} }
+	}
+}
+
+// forecasts are the models by name, given the intervals of a day.
+var forecasts = map[string]func(perDay int) forecast.Model{
+	config.Seasonal:  func(perDay int) forecast.Model { return forecast.NewSeasonal(perDay) },
+	config.LastValue: func(perDay int) forecast.Model { return forecast.NewLast(perDay) },
+	config.DayBefore: func(perDay int) forecast.Model { return forecast.NewSeasonalNaive(perDay) },
+}
+
+// A forecaster is a model as a sim.Forecaster.
+type forecaster struct{ forecast.Model }
+
+// Predict implements sim.Forecaster.
+func (f forecaster) Predict(ahead int) (mean, sd []float64) {
+	p := f.Model.Predict(ahead)
+	return p.Mean, p.SD
+}

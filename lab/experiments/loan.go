@@ -1,0 +1,100 @@
+package experiments
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// This file has the metrics of Lyra's tables.
+
+// timeMetrics are completion and queuing times in seconds, of all runs' jobs together.
+// Sources: Lyra Table 5; Lyra Table 7; Lyra Table 8.
+var timeMetrics = slices.Concat(
+	timesOf("jct", "JCTs", completionsOf),
+	timesOf("queued", "times without GPUs", queuedOf),
+	timesOf("loan_jct", "JCTs, of jobs that ever held GPUs on loan", borrowed(completionsOf)),
+	timesOf("loan_queued", "times without GPUs, of jobs that ever held GPUs on loan", borrowed(queuedOf)),
+)
+
+// loanMetrics are means over runs of what came of nodes on loan; 0 where none can be lent.
+var loanMetrics = []metric{
+	{"preemption_pct", "preemptions over submissions, percent", mean(func(s *metrics.Summary) float64 { return 100 * s.PreemptionRatio() })},
+	{"preemptions", "how often a job lost all its GPUs: preempted, lost with a node, or moved off a node on loan that went back", mean(func(s *metrics.Summary) float64 { return float64(s.Preemptions) })},
+	{"resizes", "how often workers joined or left a job without a restart", mean(func(s *metrics.Summary) float64 { return float64(s.Resizes) })},
+	{"lost_gpu_hours", "useful GPU-hours of jobs without checkpoints before they began anew", mean(func(s *metrics.Summary) float64 { return s.LostHours })},
+	{"training_usage_pct", "GPU time held over GPU time there, of nodes not on loan, percent", mean(func(s *metrics.Summary) float64 { return 100 * trainingUsage(s) })},
+	{"loan_usage_pct", "the same of nodes on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.OnLoan })},
+	{"overall_usage_pct", "GPU time held, or used by the lender, over that of all nodes and the lender's, percent", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.Overall })},
+	{"lent_gpu_hours", "GPU-hours of nodes on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return l.LentHours })},
+	{"short_gpu_hours", "GPU-hours that the lender would have used, and had lent", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ShortHours })},
+	{"loans", "how often more nodes were lent", ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Loans) })},
+	{"lent_nodes", "nodes that were lent then", ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Nodes) })},
+	{"reclaims", "how often more nodes were wanted back", ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Reclaims) })},
+	{"reclaimed_nodes", "nodes given back that were wanted", ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Reclaimed) })},
+	{"taken_nodes", "nodes that the lender took, as they were due", ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Taken) })},
+	{"lost_on_loan", "how often a job was lost that held GPUs on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Lost) })},
+	{"flexible_pct", "reclaimed nodes on which no job was that had to be preempted, percent", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.Flexible })},
+	{"collateral_pct", "GPUs that preempted jobs left on nodes that stay, over those of reclaimed nodes, percent", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.Damage })},
+	{"preempted_of_running_pct", "jobs preempted by reclaims over those running before each, percent", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.OfRunning })},
+	{"preempted_of_borrowing_pct", "the same, over those that held GPUs on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.OfBorrowing })},
+	{"training_price_s", "running time that one more GPU that is not on loan would save, mean over rounds with nodes on loan, seconds; 0 of policies that do not say", ofLoans(func(l *metrics.LoanSummary) float64 { return l.TrainingPrice })},
+	{"loan_price_s", "the same of one more GPU on loan, as it is: if three do the work of one, one of them", ofLoans(func(l *metrics.LoanSummary) float64 { return l.LoanPrice })},
+	{"server_price_s", "the same of one more node on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ServerPrice })},
+	{"return_cost_gpu_hours", "useful GPU-hours of jobs without checkpoints that reclaims preempted, per reclaimed node", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
+}
+
+// timesOf returns the metrics of times that of returns in hours.
+func timesOf(name, what string, of func(*Measured) []float64) []metric {
+	all := []metric{{name + "_mean_s", "mean of all runs' " + what + ", together, seconds", func(runs []Measured) float64 {
+		hours, sum := pool(runs, of), 0.0
+		for _, h := range hours {
+			sum += h
+		}
+		return 3600 * sum / float64(max(1, len(hours)))
+	}}}
+	for _, percent := range []int{50, 75, 95, 99} {
+		p, q := strconv.Itoa(percent), float64(percent)/100
+		all = append(all, metric{name + "_p" + p + "_s", "the same, sorted[int(0." + p + " n)]", func(runs []Measured) float64 {
+			hours := pool(runs, of)
+			slices.Sort(hours)
+			return 3600 * metrics.Quantile(hours, q)
+		}})
+	}
+	return all
+}
+
+func completionsOf(m *Measured) []float64 { return m.jcts }
+
+func queuedOf(m *Measured) []float64 { return m.queued }
+
+// borrowed keeps the values of jobs that ever held GPUs on loan.
+func borrowed(of func(*Measured) []float64) func(*Measured) []float64 {
+	return func(m *Measured) []float64 {
+		var kept []float64
+		for i, v := range of(m) {
+			if m.onLoan[i] {
+				kept = append(kept, v)
+			}
+		}
+		return kept
+	}
+}
+
+// ofLoans returns the mean over runs of a number that is 0 where nothing can be lent.
+func ofLoans(of func(*metrics.LoanSummary) float64) func([]Measured) float64 {
+	return mean(func(s *metrics.Summary) float64 {
+		if s.Loans == nil {
+			return 0
+		}
+		return of(s.Loans)
+	})
+}
+
+func trainingUsage(s *metrics.Summary) float64 {
+	if s.Loans == nil {
+		return s.Utilisation
+	}
+	return s.Loans.Training
+}

@@ -1,0 +1,62 @@
+package experiments
+
+import (
+	"math"
+	"testing"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// Two runs: of the first two of three jobs borrowed, of the second nothing can be lent.
+func TestLoanMetrics(t *testing.T) {
+	first := Run{Result: &metrics.Result{
+		Summary: metrics.Summary{Jobs: 4, Preemptions: 3, Resizes: 6, LostHours: 5, Utilisation: 0.1, Loans: &metrics.LoanSummary{
+			Training: 0.7, OnLoan: 0.9, Overall: 0.6, LentHours: 12, ShortHours: 4, Loans: 2, Nodes: 8, Reclaims: 10, Reclaimed: 14,
+			Preempted: 1, Taken: 16, Lost: 18, Flexible: 0.5, OfRunning: 0.2, OfBorrowing: 0.4, Damage: 0.3,
+			Priced: 5, TrainingPrice: 600, LoanPrice: 200, ServerPrice: 1600, ReturnCost: 2.5,
+		}},
+		Jobs: []metrics.JobResult{
+			{Outcome: metrics.Done, JCT: 100, Queued: 10, OnLoan: true},
+			{Outcome: metrics.Done, JCT: 200, Queued: 20},
+			{Outcome: metrics.Done, JCT: 300, Queued: 60, OnLoan: true},
+			{Outcome: metrics.Active, JCT: 9000, Queued: 900, OnLoan: true},
+		},
+	}}
+	second := Run{Result: &metrics.Result{
+		Summary: metrics.Summary{Jobs: 4, Preemptions: 1, Utilisation: 0.5},
+		Jobs:    []metrics.JobResult{{Outcome: metrics.Done, JCT: 400, Queued: 30}},
+	}}
+	want := map[string]float64{
+		"jct_mean_s": 250, "jct_p50_s": 300, "jct_p75_s": 400, "jct_p95_s": 400, "jct_p99_s": 400,
+		"queued_mean_s": 30, "queued_p50_s": 30, "queued_p75_s": 60, "queued_p95_s": 60, "queued_p99_s": 60,
+		"loan_jct_mean_s": 200, "loan_jct_p50_s": 300, "loan_jct_p75_s": 300, "loan_jct_p95_s": 300, "loan_jct_p99_s": 300,
+		"loan_queued_mean_s": 35, "loan_queued_p50_s": 60, "loan_queued_p75_s": 60, "loan_queued_p95_s": 60, "loan_queued_p99_s": 60,
+		"preemption_pct": 50, "preemptions": 2, "resizes": 3, "lost_gpu_hours": 2.5, "training_usage_pct": 60, "loan_usage_pct": 45,
+		"overall_usage_pct": 30, "lent_gpu_hours": 6, "short_gpu_hours": 2, "loans": 1, "lent_nodes": 4, "reclaims": 5,
+		"reclaimed_nodes": 7, "taken_nodes": 8, "lost_on_loan": 9, "flexible_pct": 25, "collateral_pct": 15,
+		"preempted_of_running_pct": 10, "preempted_of_borrowing_pct": 20,
+		"training_price_s": 300, "loan_price_s": 100, "server_price_s": 800, "return_cost_gpu_hours": 1.25,
+	}
+	runs := []Measured{livesOf(&first), livesOf(&second)}
+	for name, value := range want {
+		m, ok := findMetric(name)
+		if !ok {
+			t.Errorf("no metric %s", name)
+		} else if got := m.of(runs); math.Abs(got-value) > 1e-9 {
+			t.Errorf("%s: got %v, want %v", name, got, value)
+		}
+	}
+	if all := len(timeMetrics) + len(loanMetrics); all != len(want) {
+		t.Errorf("%d metrics, of which %d are tested", all, len(want))
+	}
+}
+
+func TestMetricsHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range metricNames() {
+		if seen[name] {
+			t.Errorf("two metrics are named %s", name)
+		}
+		seen[name] = true
+	}
+}

@@ -1,0 +1,98 @@
+package experiments
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics/lowerbound"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// LowerBound returns a lower bound of the mean completion time of the trace on the cluster, with all
+// nodes that may be rented or lent. Jobs that are not measured are left out: a policy could keep them
+// waiting. known is the mean completion time of some policy. It returns an error if the window of the
+// configuration is not in the trace.
+func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
+	of, err := in.window(c)
+	if err != nil {
+		return 0, err
+	}
+	types := in.Cluster.Types()
+	gpus := make([]float64, len(types))
+	for k, t := range types {
+		gpus[k] = float64(t.GPUs)
+	}
+	jobs := make([]lowerbound.Job, 0, len(in.Arrivals))
+	starts, alike := 0.0, workload.Steadies{}
+	for i := range in.Arrivals {
+		a := &in.Arrivals[i]
+		if !of.measures(&a.Spec) || slices.Contains(c.Skipped, a.Spec.Queue) {
+			continue
+		}
+		app, spec := in.application(&a.Spec), &a.Spec
+		if app == nil {
+			app, spec = in.steady(&a.Spec, &alike)
+		}
+		first := in.restartDelay(app).Seconds()
+		if c.Sim.FreeStart {
+			first = 0
+		}
+		j := lowerbound.Job{Ready: a.At.Seconds() + first, Fastest: math.Inf(1)}
+		for _, t := range types {
+			j.GPUSeconds = append(j.GPUSeconds, least(app, spec, &t, &j.Fastest))
+		}
+		if j.Fastest > 0 && !math.IsInf(j.Fastest, 1) {
+			jobs, starts = append(jobs, j), starts+first
+		}
+	}
+	if len(jobs) == 0 {
+		return 0, nil
+	}
+	mean := starts / float64(len(jobs))
+	return time.Duration((lowerbound.Mean(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second)), nil
+}
+
+// least returns the least GPU-seconds that a job takes on one GPU type, with as many CPUs and as much
+// memory as there are; 0 if it does not run there. It lowers fastest to the shortest time.
+func least(app *workload.Application, spec *job.Spec, t *cluster.TypeInfo, fastest *float64) float64 {
+	best := math.Inf(1)
+	for _, n := range counts(spec, t) {
+		c := t.Fewest(n)
+		share := t.Proportional(c)
+		whole := t.Proportional(cluster.Configuration{Nodes: c.Nodes, GPUs: c.Nodes * t.PerNode, GPUType: c.GPUType})
+		share.CPUs, share.Memory = whole.CPUs, whole.Memory
+		seconds := app.Alone(spec, share)
+		if !(seconds > 0) || math.IsInf(seconds, 1) {
+			continue
+		}
+		best, *fastest = min(best, float64(n)*seconds), min(*fastest, seconds)
+	}
+	if math.IsInf(best, 1) {
+		return 0
+	}
+	return best
+}
+
+// counts returns the numbers of GPUs of a type that a job may have: the one that it asks for, or whole
+// replicas up to its most or all GPUs.
+func counts(spec *job.Spec, t *cluster.TypeInfo) []int {
+	if !spec.Adaptivity.Has(job.GPUCount) {
+		if n := spec.Requested(t.Type); n <= t.GPUs {
+			return []int{n}
+		}
+		return nil
+	}
+	most := t.GPUs
+	if spec.MaxGPUs > 0 {
+		most = min(most, spec.Most(t.Type))
+	}
+	var all []int
+	for n := max(spec.ReplicaGPUs(t.Type), spec.MinGPUs); n <= most; n += spec.ReplicaGPUs(t.Type) {
+		all = append(all, n)
+	}
+	return all
+}

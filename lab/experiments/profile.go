@@ -1,0 +1,251 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/sim"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Matrix is the sensitivity matrix of an application on a GPU type, as
+// optimistic profiling of one replica finds it, beside the truth.
+// Source: Synergy §3.1, Fig. 4.
+type Matrix struct {
+	Application string
+	GPUType     cluster.GPUType
+	Share       cluster.Resources // GPU-proportional, of one GPU
+	CPUs        []float64         // per GPU, ascending
+	Memory      []int64           // host bytes per GPU, ascending; the last is all that a node has
+	Believed    [][]float64       // samples per second and GPU, by CPUs, then by memory
+	True        [][]float64       // as Believed
+	AtShare     float64           // believed samples per second and GPU with Share
+	Counts      int               // whole CPU counts that one replica may have
+	Measured    []float64         // CPUs per GPU, in the order in which they were measured, with the last memory
+	Took        time.Duration     // what the measurements of the type take
+	// Worst is the largest error of the belief, relative to the truth: over all
+	// whole CPU counts, and Memory where the application runs.
+	Worst float64
+}
+
+// mostRows and columns are how many CPU counts, besides those measured, and how
+// many amounts of memory a matrix has.
+const (
+	mostRows = 24
+	columns  = 8
+)
+
+// Sensitive returns the names of the embedded applications that CPUs and memory
+// matter to, ascending.
+func Sensitive() []string { return sensitive(workload.Default()) }
+
+func sensitive(catalog workload.Catalog) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(catalog)) {
+		if catalog[name].Sensitivity != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Profile profiles applications of a configuration's catalog on its cluster, each
+// alone: a matrix for each and each GPU type it runs on, in this order. Without
+// names it takes all to which CPUs and memory matter. It returns an error for an
+// application that is not one of these, that runs nowhere, and for a cluster
+// whose CPUs and memory are not known.
+func Profile(ctx context.Context, c *config.Config, files Files, names []string) ([]Matrix, error) {
+	on, err := c.BuildCluster()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(on.Types(), func(t cluster.TypeInfo) bool { return t.Counts() }) {
+		return nil, fmt.Errorf("cluster %q does not say what CPUs and memory its nodes have, want as v100:16x8/24c/500g", c.Cluster)
+	}
+	catalog, err := loadCatalog(c, files)
+	if err != nil {
+		return nil, err
+	}
+	known := sensitive(catalog)
+	var errs []error
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			errs = append(errs, fmt.Errorf("application %q, want one that CPUs and memory matter to: %s", name, strings.Join(known, ", ")))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		names = known
+	}
+	var all []Matrix
+	for _, name := range names {
+		m, err := profile(ctx, c, on, catalog[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, m...)
+	}
+	return all, nil
+}
+
+// profile profiles one application.
+func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *workload.Application) ([]Matrix, error) {
+	types := runsOn(app, on)
+	if len(types) == 0 {
+		return nil, errors.New("runs on no GPU type of the cluster whose CPUs are known; gpu-like says how fast it is on others")
+	}
+	a := workload.Arrival{Application: app.Name, Spec: job.Spec{ID: job.ID(app.Name), Target: 1}}
+	for _, t := range types {
+		a.Spec.GPUs = max(a.Spec.GPUs, app.GPUsPerReplica[t.Type], 1)
+	}
+	catalog := workload.Catalog{app.Name: app}
+	if err := catalog.Complete(&a); err != nil {
+		return nil, err
+	}
+	w, err := sim.New(on, catalog, []workload.Arrival{a}, c.Sim)
+	if err != nil {
+		return nil, err
+	}
+	action := scheduler.Profile{Job: a.Spec.ID}
+	for _, t := range types {
+		action.Types = append(action.Types, t.Type)
+	}
+	reports, err := profileReports(ctx, w, action)
+	if err != nil {
+		return nil, err
+	}
+	belief := estimate.New(&a.Spec, &estimate.Options{Types: on.Types()})
+	for i := range reports {
+		belief.Learn(&reports[i])
+	}
+	var all []Matrix
+	for _, t := range types {
+		of := slices.DeleteFunc(slices.Clone(reports), func(r job.Report) bool { return r.Configuration.GPUType != t.Type })
+		if len(of) == 0 {
+			return nil, fmt.Errorf("does not run on %s, not even with all the memory of a node", t.Type)
+		}
+		all = append(all, matrix(app, belief, t, of))
+	}
+	return all, nil
+}
+
+// runsOn returns the types of a cluster on which an application runs and whose
+// CPUs and memory are known.
+func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
+	var types []cluster.TypeInfo
+	for _, t := range on.Types() {
+		if _, most := app.Speed.LocalRange(t.Type, []int{max(1, app.GPUsPerReplica[t.Type])}); most > 0 && t.Counts() {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+// profileReports returns the reports of the only job of a world while it is profiled.
+func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile) ([]job.Report, error) {
+	var reports []job.Report
+	for {
+		ev, err := w.Next(ctx, sim.Epoch.Add(math.MaxInt64))
+		if err != nil {
+			return nil, err
+		}
+		switch ev := ev.(type) {
+		case scheduler.Submitted:
+			err = w.Do(ctx, []scheduler.Action{action})
+		case scheduler.Reported:
+			reports = append(reports, ev.Report)
+		case scheduler.Profiled:
+			return reports, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// A view is what is believed and true of an application on a type.
+type view struct {
+	app    *workload.Application
+	model  *estimate.Model
+	report *job.Report // of a run with all that a node has
+}
+
+// at returns the samples per second and GPU with CPUs and memory per GPU.
+func (v *view) at(cpus float64, memory int64) (believed, truth float64) {
+	c, batch := v.report.Configuration, v.report.Batch
+	gpus := float64(c.GPUs)
+	a := cluster.Allocation{Configuration: c, CPUs: gpus * cpus, Memory: int64(gpus) * memory}
+	return v.model.Throughput(a, batch) / gpus, min(v.app.Throughput(c, batch)/gpus, v.app.Sensitivity.Rate(cpus, memory))
+}
+
+// matrix returns what is believed and true of an application on a type, of which
+// there are profiling reports: those of the search over CPU counts, which begins
+// with all CPUs, come last and have the largest batch.
+func matrix(app *workload.Application, belief *estimate.Job, t cluster.TypeInfo, reports []job.Report) Matrix {
+	m := Matrix{Application: app.Name, GPUType: t.Type, Share: t.Share}
+	batch := reports[len(reports)-1].Batch
+	first := slices.IndexFunc(reports, func(r job.Report) bool { return r.Batch == batch })
+	v := view{app: app, report: &reports[first]}
+	v.model, _ = belief.Model()
+	for i := range reports {
+		m.Took += reports[i].Interval
+		if i >= first {
+			m.Measured = append(m.Measured, reports[i].CPUs/float64(reports[i].Configuration.GPUs))
+		}
+	}
+	m.axes(v.report)
+	m.AtShare, _ = v.at(t.Share.CPUs, t.Share.Memory)
+	for _, cpus := range m.CPUs {
+		var b, truth []float64
+		for _, memory := range m.Memory {
+			x, y := v.at(cpus, memory)
+			b, truth = append(b, x), append(truth, y)
+		}
+		m.Believed, m.True = append(m.Believed, b), append(m.True, truth)
+	}
+	m.Worst = v.worst(&m)
+	return m
+}
+
+// worst returns the largest relative error.
+func (v *view) worst(m *Matrix) float64 {
+	worst := 0.0
+	for n := range m.Counts {
+		for _, memory := range m.Memory {
+			believed, truth := v.at(float64(n+1)/float64(v.report.Configuration.GPUs), memory)
+			if truth > 0 {
+				worst = max(worst, math.Abs(believed/truth-1))
+			}
+		}
+	}
+	return worst
+}
+
+// axes sets CPUs and Memory from the report of a run with all that a node has.
+func (m *Matrix) axes(r *job.Report) {
+	gpus := r.Configuration.GPUs
+	m.Counts = int(r.CPUs)
+	m.CPUs = slices.Clone(m.Measured)
+	step := max(1, math.Ceil(r.CPUs/mostRows))
+	for cpus := step; cpus <= r.CPUs; cpus += step {
+		m.CPUs = append(m.CPUs, cpus/float64(gpus))
+	}
+	slices.Sort(m.CPUs)
+	m.CPUs = slices.Compact(m.CPUs)
+	for k := range int64(columns) {
+		m.Memory = append(m.Memory, (k+1)*r.Memory/int64(gpus)/columns)
+	}
+}

@@ -1,0 +1,105 @@
+package experiments
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/config"
+)
+
+// A Remake is who decided in a recorded run, to be made anew.
+type Remake struct {
+	config *config.Config
+	entry  builtin.Entry
+	// Scheduler are the options of the run's scheduler.
+	Scheduler scheduler.Options
+}
+
+// Fresh makes the run's policy and placer.
+func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
+	p, err := NewPolicy(r.config, r.entry.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	placer, err := r.entry.NewPlacer(r.config.Placer, builtin.PlacerOptions{Penalty: r.config.Penalty})
+	return p, placer, err
+}
+
+// Again returns who decided in a run, from what the header of its journal says; name, if not
+// empty, is another policy in place of that. It reads the run's inputs only if what was
+// believed came from them. Settings are keys of a configuration, or settings of the policy;
+// others are an error.
+func Again(h *journal.Header, name string, files Files) (*Remake, error) {
+	own := name == "" || name == h.Policy
+	if name == "" {
+		name = h.Policy
+	}
+	entry, err := builtin.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := recordedConfig(h, own)
+	if err != nil {
+		return nil, err
+	}
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: true}
+	if informed(c) {
+		if in, err = Load(c, files); err != nil {
+			return nil, fmt.Errorf("inputs of the run, which its policy was told of: %w", err)
+		}
+	}
+	c.Scheduler.Round = h.Round
+	so, _, err := options(c, in, entry.Traits())
+	return &Remake{c, entry, so}, err
+}
+
+// recordedConfig returns the configuration of a recorded run: what it sets otherwise than by
+// default. A setting that is no key is one of the run's own policy, and dropped for another.
+func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
+	c, keys := config.Default(), config.Keys()
+	for _, s := range h.Settings {
+		known := slices.ContainsFunc(keys, func(k config.Key) bool { return k.Name == s.Name })
+		switch {
+		case known && c.Get(s.Name) == s.Value, !known && !own:
+		case known:
+			if err := c.Set(s.Name, s.Value, "journal"); err != nil {
+				return nil, err
+			}
+		default:
+			c.Settings = append(c.Settings, h.Policy+"."+s.Name+"="+s.Value)
+		}
+	}
+	return c, errors.Join(withoutGone(c), c.Validate())
+}
+
+// withoutGone takes out of a recorded configuration the settings of policies that are no more.
+// One that had an effect is an error: timeshare of policy sia (§3.5.6), which 0 turned off.
+func withoutGone(c *config.Config) error {
+	var err error
+	c.Settings = slices.DeleteFunc(c.Settings, func(s string) bool {
+		key, value, _ := strings.Cut(s, "=")
+		if key != "timeshare" && key != "sia.timeshare" {
+			return false
+		}
+		if tau, bad := time.ParseDuration(value); bad != nil || tau != 0 {
+			err = fmt.Errorf("setting %s is %q: policy sia has no time sharing any more; replay the journal with the version that wrote it", key, value)
+		}
+		return true
+	})
+	return err
+}
+
+// informed reports whether what a scheduler believes comes from the inputs of a run.
+func informed(c *config.Config) bool {
+	mode, _ := estimate.ParseMode(c.Estimate)
+	return c.Public || mode == estimate.Oracle || mode == estimate.PublicCode || c.Classes == config.Known || c.Scheduler.Profile && c.IsSet("scheduler.profile")
+}

@@ -1,0 +1,141 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/simulate/config"
+)
+
+// A Finding is one figure of ours beside the published one.
+type Finding struct {
+	Experiment string  `json:"experiment"`
+	Row        string  `json:"row"`
+	Metric     string  `json:"metric"`
+	Ours       float64 `json:"ours"`
+	Published  float64 `json:"published"`
+	Band       string  `json:"band"`
+	Verdict    Verdict `json:"verdict"`
+}
+
+// A Verdict says how a figure compares with its band.
+type Verdict string
+
+// The verdicts.
+const (
+	Within  Verdict = "ok"
+	Outside Verdict = "OUTSIDE"
+	Short   Verdict = "SHORT" // of what is wanted
+	Shown   Verdict = "-"     // there is no band
+)
+
+// Reproduce runs an experiment, on as many cores as there are, and returns its
+// findings in the order of its checks. data is the folder of the shared data.
+func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([]Finding, error) {
+	configs := make([][]*config.Config, len(e.Runs))
+	for i := range e.Runs {
+		var err error
+		if configs[i], err = e.Configs(&e.Runs[i], data); err != nil {
+			return nil, err
+		}
+	}
+	files = WithLibrary(files)
+	results := make(map[string][]Measured)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range e.Runs {
+		runs := make([]Measured, len(configs[i]))
+		results[p.Name] = runs
+		for k, c := range configs[i] {
+			g.Go(func() (err error) {
+				runs[k], err = reproduceOne(ctx, c, files, p.Policy)
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return e.compare(results), nil
+}
+
+// reproduceOne returns what is measured of one run. A run that was interrupted
+// is an error.
+func reproduceOne(ctx context.Context, c *config.Config, files Files, policy string) (Measured, error) {
+	in, err := Load(c, files)
+	if err != nil {
+		return Measured{}, err
+	}
+	r, err := Simulate(ctx, c, in, policy)
+	if err != nil {
+		return Measured{}, err
+	}
+	return Measure(r, in), ctx.Err()
+}
+
+// compare puts the results beside what was published.
+func (e *Experiment) compare(results map[string][]Measured) []Finding {
+	var all []Finding
+	for _, c := range e.Checks {
+		for _, f := range c.Published {
+			all = append(all, e.finding(&c, f, results, Outside))
+		}
+		for _, f := range c.Wanted {
+			all = append(all, e.finding(&c, f, results, Short))
+		}
+	}
+	return all
+}
+
+// finding puts one figure beside its band. It also gets the verdict of a figure outside that.
+func (e *Experiment) finding(c *Check, f Figure, results map[string][]Measured, outside Verdict) Finding {
+	m, _ := findMetric(f.Metric) // parsed: it is there
+	ours := c.figure(m, results)
+	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours, outside)}
+}
+
+// figure returns the figure of a metric.
+func (c *Check) figure(m metric, results map[string][]Measured) float64 {
+	switch {
+	case c.Along != "":
+		along, _ := findMetric(c.Along)
+		return gain(c.Run.curve(along, m, results), c.Over.curve(along, m, results), c.Least)
+	case len(c.Over) > 0:
+		return c.Run.mean(m, results) / c.Over.mean(m, results)
+	}
+	return c.Run.mean(m, results)
+}
+
+// mean returns the mean of a metric over the runs of a group that is not empty.
+func (g Group) mean(m metric, results map[string][]Measured) float64 {
+	sum := 0.0
+	for _, name := range g {
+		sum += m.of(results[name])
+	}
+	return sum / float64(len(g))
+}
+
+func (c *Check) row() string {
+	switch {
+	case c.Name != "":
+		return c.Name
+	case c.Along != "":
+		return c.Over.String() + " / " + c.Run.String() + " at equal " + c.Along
+	case len(c.Over) > 0:
+		return c.Run.String() + " / " + c.Over.String()
+	}
+	return c.Run.String()
+}
+
+func verdict(b Band, ours float64, outside Verdict) Verdict {
+	switch {
+	case !b.Checked():
+		return Shown
+	case b.Holds(ours):
+		return Within
+	}
+	return outside
+}

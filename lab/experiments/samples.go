@@ -1,0 +1,100 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
+)
+
+// Rented is what is rented for a workload.
+type Rented struct {
+	Offers []cluster.Offer
+	Budget float64 // per hour
+	Money  bool    // the budget is money, at the prices of the offers; else GPU-hours
+	Widest int     // most GPUs of a job
+}
+
+// sampleBlocks is into how many blocks a trace is cut that change places: of newTrace's two
+// days, 2 hours, which is longer than its bursts.
+const sampleBlocks = 24
+
+// SampledMeans simulates a budget on the arrivals in n other orders, and returns the mean completion
+// time of each, in seconds: what comes of a plan where nodes take time to start, are rented
+// whole, and spending feeds back. What jobs do is known, as a plan takes it to be. Where an offer
+// does not say how many nodes there are, each order has another bound, from 2 to 4 times what the
+// budget buys. It costs n runs of policy boa, on as many cores as there are. Errors are
+// those of the runs.
+func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, n int) ([]float64, error) {
+	own := r.config(c)
+	means := make([]float64, n)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for k := range n {
+		g.Go(func() error {
+			nodes, err := r.nodes(fewest + (most-fewest)*float64(k)/float64(max(1, n-1)))
+			if err != nil {
+				return err
+			}
+			sample := *in
+			sample.Cluster, sample.Arrivals = nodes, generate.Shuffle(in.Arrivals, sampleBlocks, c.Sim.Seed+uint64(k))
+			run, err := Simulate(ctx, own, &sample, "boa")
+			if err != nil {
+				return err
+			}
+			means[k] = run.Result.Summary.MeanJCT
+			return ctx.Err()
+		})
+	}
+	return means, g.Wait()
+}
+
+// config returns the configuration of a sample's run.
+func (r *Rented) config(c *config.Config) *config.Config {
+	own := *c
+	own.Policies, own.Estimate, own.Classes, own.Horizon = []string{"boa"}, estimate.Oracle.String(), config.Known, 0
+	own.Settings = []string{fmt.Sprintf("budget=%v", r.Budget), fmt.Sprintf("widest=%d", r.Widest)}
+	if r.Money {
+		own.Settings = append(own.Settings, "unit=money")
+	}
+	return &own
+}
+
+// Bounds of how many times what the budget buys in the mean can be rented at once, where nobody
+// says how many nodes there are. A budget holds over a week, so that for a while more is rented.
+const (
+	fewest = 2.0
+	most   = 4.0
+)
+
+// nodes returns a cluster of nodes for rent: of each offer as many as there are, but no more than
+// so many times what the budget buys, or the widest job takes.
+func (r *Rented) nodes(times float64) (*cluster.Cluster, error) {
+	var all []cluster.Node
+	for i := range r.Offers {
+		o := &r.Offers[i]
+		price := 1.0
+		if r.Money {
+			price = o.Node.GPUPrice()
+		}
+		gpus := math.Max(times*r.Budget/price, float64(r.Widest))
+		nodes := min(float64(o.Most), math.Ceil(gpus/float64(o.Node.Capacity.GPUs)))
+		for k := range int(nodes) {
+			n := o.Node
+			n.ID = cluster.NodeID(fmt.Sprintf("%s-%d", o.Group, k))
+			all = append(all, n)
+		}
+	}
+	nodes, err := cluster.New(all)
+	if err != nil {
+		return nil, fmt.Errorf("nodes for rent: %w", err)
+	}
+	return nodes, nil
+}

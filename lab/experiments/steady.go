@@ -1,0 +1,141 @@
+package experiments
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// adaptSteady makes an arrival that is known by its duration elastic, with imperfect
+// speed, heterogeneous, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal";
+// §7.2, "Impact of imperfect scaling"; §7.4, Table 9.
+func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
+	s := &a.Spec
+	if !s.Adaptivity.Has(job.GPUCount) && drawn(c, "elastic", s.ID, c.Jobs.Elastic) {
+		in.stretchable(s)
+	}
+	if s.Adaptivity.Has(job.GPUCount) && c.Jobs.ScalingLoss > 0 {
+		a.ScalingLoss = c.Jobs.ScalingLoss
+	}
+	if drawn(c, "time", s.ID, c.Jobs.WrongTimes) {
+		wrong := 2*rng.Stream(c.Sim.Seed, "time error/"+string(s.ID)).Float64() - 1
+		s.Target = a.Work() * (1 + c.Jobs.WrongBy*wrong)
+	}
+	mix(c, a)
+}
+
+// stretchable makes a job elastic: on the workers that it asks for to twice as many.
+// Source: Lyra §7.1, "its requested demand to be the base demand, and its scaling range is
+// twice that".
+func (in *Inputs) stretchable(s *job.Spec) {
+	s.MinGPUs, s.MaxGPUs, s.Adaptivity, s.Resizes = s.GPUs, 2*s.GPUs, job.StrongScaling, true
+	if s.WorkerGPUs > 0 {
+		return
+	}
+	s.WorkerGPUs = min(s.GPUs, maxWorker)
+	for _, t := range in.Cluster.Types() {
+		s.WorkerGPUs = min(s.WorkerGPUs, t.PerNode)
+	}
+	for s.GPUs%s.WorkerGPUs != 0 {
+		s.WorkerGPUs--
+	}
+}
+
+// maxWorker is the most GPUs of a worker where the trace does not say: a server of Lyra's
+// (§7.1).
+const maxWorker = 8
+
+// lend says which nodes on loan an arrival may run on, and how many of their GPUs do the
+// work of one: all if it is fungible or heterogeneous and no application says how fast they
+// are. It returns an error if one that is bound to the training cluster has no GPU there.
+func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
+	if c.Jobs.Fungible != config.AsTraced {
+		a.Bound = !drawn(c, "fungible", a.Spec.ID, c.Jobs.Fungible)
+	}
+	mixed := a.Spec.Adaptivity.Has(job.Heterogeneous)
+	if !in.Cluster.Lends() {
+		return nil
+	}
+	if mixed {
+		in.borrows(&a.Spec)
+	}
+	switch {
+	case a.Bound && !mixed:
+		return in.bind(&a.Spec)
+	case a.Application == "" && a.Spec.Equivalents == nil && len(in.equivalents) > 0:
+		a.Spec.Equivalents = in.equivalents
+	}
+	return nil
+}
+
+// mix lets an arrival that is known by its duration run on GPUs of two types at once, if it
+// is one of those that may, at the share of its speed that the trace says, or else the
+// configuration. Source: Lyra §7.1, "Advanced".
+func mix(c *config.Config, a *workload.Arrival) {
+	may := a.Heterogeneous
+	if c.Jobs.Heterogeneous != config.AsTraced {
+		may = drawn(c, "heterogeneous", a.Spec.ID, c.Jobs.Heterogeneous)
+	}
+	if may {
+		a.Spec.Adaptivity |= job.Heterogeneous
+		a.Spec.MixedSpeed = cmp.Or(a.Spec.MixedSpeed, c.Jobs.MixedSpeed)
+	}
+}
+
+// borrows lets a heterogeneous job run on the types of all nodes on loan, fungible or not.
+// Source: Lyra §7.1, "Jobs can run on different GPU types at runtime".
+func (in *Inputs) borrows(s *job.Spec) {
+	for _, l := range in.Cluster.Loans() {
+		if len(s.GPUTypes) > 0 && !s.Eligible(l.Node.GPUType) {
+			s.GPUTypes = append(slices.Clip(s.GPUTypes), l.Node.GPUType)
+		}
+	}
+}
+
+// bind lets a job run only on types of the training cluster.
+func (in *Inputs) bind(s *job.Spec) error {
+	var own []cluster.GPUType
+	for _, t := range in.Cluster.Kept() {
+		if s.Eligible(t.Type) {
+			own = append(own, t.Type)
+		}
+	}
+	if own == nil {
+		return fmt.Errorf("job %s: runs on no nodes on loan, and the training cluster has none of its GPU types, %q", s.ID, s.GPUTypes)
+	}
+	s.GPUTypes = own
+	return nil
+}
+
+// note remembers the arrivals of whose speed or duration their specifications do not say
+// the truth.
+func (in *Inputs) note() {
+	in.told = make(map[job.ID]*workload.Arrival)
+	for i := range in.Arrivals {
+		a := &in.Arrivals[i]
+		if w := a.Work(); w > 0 && (a.ScalingLoss > 0 || w != a.Spec.Target) {
+			in.told[a.Spec.ID] = a
+		}
+	}
+}
+
+// steady returns what is true of a job that is known by its duration: its speed, and its
+// specification with the duration that it will have. Jobs that nobody was told of share the speeds of alike.
+func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Application, *job.Spec) {
+	a, ok := in.told[spec.ID]
+	if !ok {
+		return alike.Of(spec, 0), spec
+	}
+	s := *spec
+	s.Target = a.Work()
+	return a.Steady(), &s
+}
+
+// skips reports whether jobs of a queue are not measured.
+func skips(c *config.Config, s *job.Spec) bool { return slices.Contains(c.Skipped, s.Queue) }

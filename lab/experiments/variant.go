@@ -1,0 +1,29 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
+)
+
+// orderBlocks is into how many blocks of time the arrivals are cut that change places.
+const orderBlocks = 24
+
+// SimulateVariant is Simulate on other nodes and, if order is not 0, with the arrivals in another order
+// (generate.Shuffle), of which each number is one. It returns an error if a window of jobs is
+// measured, which other orders do not have.
+func SimulateVariant(ctx context.Context, c *config.Config, in *Inputs, name string, nodes *cluster.Cluster, order int, obs ...scheduler.Observer) (*Run, error) {
+	if order != 0 && !c.Window.IsZero() {
+		return nil, errors.New("a window of jobs is measured, which other orders of the arrivals do not have; want 1 order")
+	}
+	of := *in
+	of.Cluster = nodes
+	if order != 0 {
+		of.Arrivals = generate.Shuffle(in.Arrivals, orderBlocks, c.Sim.Seed+uint64(order))
+	}
+	return Simulate(ctx, c, &of, name, obs...)
+}

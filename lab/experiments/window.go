@@ -1,0 +1,61 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/config"
+)
+
+// A window is the jobs whose results count: others come before them and after,
+// so that they meet a cluster in steady state.
+type window map[job.ID]bool
+
+// window returns the jobs that a configuration measures; nil: all.
+func (in *Inputs) window(c *config.Config) (window, error) {
+	if c.Window.IsZero() {
+		return nil, nil
+	}
+	if c.Window.Last >= len(in.Arrivals) {
+		return nil, fmt.Errorf("window %s: there are %d jobs, numbered from 0; want a window within", c.Window, len(in.Arrivals))
+	}
+	w := window{}
+	for i := c.Window.First; i <= c.Window.Last; i++ {
+		w[in.Arrivals[i].Spec.ID] = true
+	}
+	return w, nil
+}
+
+// measures reports whether a job's results count.
+func (w window) measures(spec *job.Spec) bool { return w == nil || w[spec.ID] }
+
+// A passing world ends when the jobs of a window have ended.
+type passing struct {
+	scheduler.Backend
+	left int // jobs of the window that have not ended
+	of   window
+}
+
+// through returns a world that ends with the window.
+func (w window) through(b scheduler.Backend) scheduler.Backend {
+	if w == nil {
+		return b
+	}
+	return &passing{b, len(w), w}
+}
+
+// Next implements scheduler.Backend.
+func (p *passing) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if p.left == 0 {
+		return nil, io.EOF
+	}
+	ev, err := p.Backend.Next(ctx, deadline)
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost && p.of[e.Job] {
+		p.left--
+	}
+	return ev, err
+}

@@ -1,0 +1,120 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// follow makes the plan of an answer: grants in their order, as far as there is room.
+func follow(r *grant.Round, answer *Answer) error {
+	place := make(map[job.ID]int, len(r.Snapshot.Jobs))
+	for i, j := range r.Snapshot.Jobs {
+		place[j.ID] = i
+	}
+	named := make(map[job.ID]bool, len(answer.Jobs))
+	ahead := 0
+	for n := range answer.Jobs {
+		g := &answer.Jobs[n]
+		i, active := place[g.ID]
+		switch {
+		case !active:
+			return fmt.Errorf("answer: jobs[%d]: %q is no active job", n, g.ID)
+		case named[g.ID]:
+			return fmt.Errorf("answer: jobs[%d]: job %s is named twice", n, g.ID)
+		case g.GPUs != nil && *g.GPUs < 0:
+			return fmt.Errorf("answer: jobs[%d]: %d GPUs, want at least 0", n, *g.GPUs)
+		}
+		named[g.ID] = true
+		if r.Decided(i) {
+			continue
+		}
+		types, err := typesOf(r, i, g)
+		if err != nil {
+			return fmt.Errorf("answer: jobs[%d]: %w", n, err)
+		}
+		if !slices.ContainsFunc(types, func(t int) bool { return give(r, i, t, g.GPUs) }) {
+			wait(r, i, ahead)
+		}
+		ahead++
+	}
+	for i := range r.Snapshot.Jobs {
+		if !r.Decided(i) {
+			wait(r, i, ahead)
+		}
+	}
+	return nil
+}
+
+// typesOf returns the types that a job is tried on: the one that the answer names, or the one that it
+// holds and then the fastest first.
+func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
+	j := r.Snapshot.Jobs[i]
+	at := func(name string) int {
+		return slices.IndexFunc(r.Types, func(t cluster.TypeInfo) bool { return string(t.Type) == name })
+	}
+	if g.Type != "" {
+		t := at(string(g.Type))
+		if t < 0 {
+			return nil, fmt.Errorf("GPU type %q, want one that the cluster has", g.Type)
+		}
+		return []int{t}, nil
+	}
+	var types []int
+	speed := make(map[int]float64)
+	for t := range r.Types {
+		if least, _, _ := r.Range(i, t); least > 0 {
+			types = append(types, t)
+			speed[t] = grant.Goodput(j, r.Amount(i, t, least)) / float64(least)
+		}
+	}
+	held := at(string(j.Allocation.GPUType))
+	slices.SortStableFunc(types, func(a, b int) int {
+		switch {
+		case (a == held) != (b == held):
+			if a == held {
+				return -1
+			}
+			return 1
+		case speed[a] > speed[b]:
+			return -1
+		case speed[a] < speed[b]:
+			return 1
+		}
+		return 0
+	})
+	return types, nil
+}
+
+// give gives a job so many GPUs of a type, or the next amount below that it may have; nil: what it asks
+// for. It reports whether the job got any.
+func give(r *grant.Round, i, t int, gpus *int) bool {
+	least, most, step := r.Range(i, t)
+	if least == 0 {
+		return false
+	}
+	n := grant.Requested(r.Snapshot.Jobs[i])
+	if gpus != nil {
+		n = *gpus
+	} else {
+		n = max(n, least)
+	}
+	if n < least {
+		return false
+	}
+	n = least + (min(n, most)-least)/step*step
+	return r.Give(i, t, n)
+}
+
+// wait says why a job waits: others are ahead of it, or too few GPUs are free.
+func wait(r *grant.Round, i, ahead int) {
+	r.Refuse(i)
+	why := &r.Plan().Jobs[i].Why
+	if why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
+		*why = policy.Reason{Kind: policy.WaitOrder, Value: float64(ahead), Limit: why.Limit}
+	}
+}

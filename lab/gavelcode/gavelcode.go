@@ -1,0 +1,109 @@
+// Package gavelcode ends on the programs of policy/rivals/gavel where the solver of Gavel's public
+// code does, for replays of its runs.
+package gavelcode
+
+import (
+	"github.com/oxgang/oxgang/lab/selfdual"
+	"github.com/oxgang/oxgang/opt/barrier"
+)
+
+// Solve is where the public code's solver ends on a program, in the form in which that
+// code states it; see package selfdual. With level it finds the greatest level, else the
+// best of all gains. The solution is not feasible where the method does not converge,
+// because throughputs differ too much. It is a gavel.Solver.
+func Solve(g *barrier.Program, level bool) *barrier.Solution {
+	f := newForm(g)
+	if level {
+		f.program.Cost = append(f.program.Cost, -1)
+		f.needs(len(f.program.Cost) - 1)
+	} else {
+		f.needs(-1)
+	}
+	return f.solve()
+}
+
+// A form is a program as the public code states it. It has a column for every job and GPU type that it can run on.
+type form struct {
+	g       *barrier.Program
+	program selfdual.Program
+	first   []int // column of every job
+	cols    []cell
+}
+
+type cell struct{ i, t int }
+
+func newForm(g *barrier.Program) *form {
+	f := &form{g: g, first: make([]int, len(g.Items))}
+	caps := make([]selfdual.Row, len(g.Capacity))
+	for t, c := range g.Capacity {
+		caps[t].Right = c
+	}
+	for i := range g.Items {
+		it := &g.Items[i]
+		f.first[i] = len(f.cols)
+		all := selfdual.Row{Right: 1}
+		for t, size := range it.Size {
+			if size == 0 || g.Capacity[t] == 0 {
+				continue
+			}
+			j := len(f.cols)
+			f.cols = append(f.cols, cell{i, t})
+			cost := 0.0
+			if it.Gain != nil {
+				cost = -it.Gain[t]
+			}
+			f.program.Cost = append(f.program.Cost, cost)
+			f.add(selfdual.Row{Cols: []int{j}, Values: []float64{-1}})
+			all.Cols, all.Values = append(all.Cols, j), append(all.Values, 1)
+			caps[t].Cols, caps[t].Values = append(caps[t].Cols, j), append(caps[t].Values, size)
+		}
+		f.add(all)
+	}
+	for _, row := range caps {
+		f.add(row)
+	}
+	return f
+}
+
+// add adds a row that is not empty.
+func (f *form) add(r selfdual.Row) {
+	if len(r.Cols) > 0 {
+		f.program.Rows = append(f.program.Rows, r)
+	}
+}
+
+// needs adds the rows of what the jobs need: times a level, if that has a column.
+func (f *form) needs(level int) {
+	for i := range f.g.Items {
+		it := &f.g.Items[i]
+		if it.Least == 0 {
+			continue
+		}
+		row := selfdual.Row{Right: -it.Least}
+		for j := f.first[i]; j < len(f.cols) && f.cols[j].i == i; j++ {
+			row.Cols, row.Values = append(row.Cols, j), append(row.Values, -it.Rate[f.cols[j].t])
+		}
+		if level >= 0 {
+			for k := range row.Values {
+				row.Values[k] /= it.Least
+			}
+			row.Right, row.Cols, row.Values = 0, append(row.Cols, level), append(row.Values, 1)
+		}
+		f.add(row)
+	}
+}
+
+// solve returns the fractions; it is not feasible where the method does not
+// converge.
+func (f *form) solve() *barrier.Solution {
+	s := selfdual.Solve(&f.program, selfdual.Settings{})
+	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}
+	out.X = make([][]float64, len(f.g.Items))
+	for i := range out.X {
+		out.X[i] = make([]float64, len(f.g.Capacity))
+	}
+	for j, c := range f.cols {
+		out.X[c.i][c.t] = s.X[j]
+	}
+	return out
+}

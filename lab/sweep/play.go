@@ -1,0 +1,214 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/report"
+)
+
+// Options say where a sweep is kept, and which part of it is run.
+type Options struct {
+	Out     string   // folder of the records
+	From    []string // folders of other parts, whose records are taken over
+	Program string   // version of the program: other versions share no records
+	Shard   Shard    // zero: all runs
+	Workers int      // runs at once
+	Files   experiments.Files
+	// Note is called after each run, in any order but one at a time, with its error if it failed; nil:
+	// it is not.
+	Note func(r *Run, err error)
+	// Observers are those of a run; nil: none.
+	Observers func() []scheduler.Observer
+}
+
+// A Shard is a part of a sweep: every Of-th run, from Index on.
+type Shard struct{ Index, Of int }
+
+// ParseShard parses "2/8", part 2 of the parts 0 to 7; "" is all.
+func ParseShard(text string) (Shard, error) {
+	if text == "" {
+		return Shard{}, nil
+	}
+	index, of, _ := strings.Cut(text, "/")
+	i, err := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(of)
+	if err != nil || err2 != nil || i < 0 || i >= n {
+		return Shard{}, fmt.Errorf("shard %q, want i/n with i from 0 to n-1, as 2/8", text)
+	}
+	return Shard{i, n}, nil
+}
+
+// A Status is what there is of a sweep. Records are aligned with Sweep.Runs; nil where a run is not done.
+type Status struct {
+	Records []*Record
+	Before  int // of them, that were there before
+	Ran     int // of them, that were run now
+	Failed  map[*Run]error
+	keys    []string
+}
+
+// Missing returns the number of runs that are not done.
+func (st *Status) Missing() int {
+	n := 0
+	for _, r := range st.Records {
+		if r == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Open returns what is done of a sweep, in its folder and in those that it is merged from, whose records
+// are copied. A record under another key, of other settings or another version, is none of this sweep.
+func (s *Sweep) Open(o *Options) (*Status, error) {
+	st := &Status{Records: make([]*Record, len(s.runs)), keys: make([]string, len(s.runs)), Failed: make(map[*Run]error)}
+	k := &keyer{program: o.Program, files: o.Files, known: make(map[string][]byte)}
+	for i, r := range s.runs {
+		key, err := k.key(r)
+		if err != nil {
+			return nil, err
+		}
+		st.keys[i] = key
+		if st.Records[i], err = find(key, o); err != nil {
+			return nil, err
+		}
+		if st.Records[i] != nil {
+			st.Before++
+		}
+	}
+	return st, nil
+}
+
+func find(key string, o *Options) (*Record, error) {
+	if r, err := folder(o.Out).load(key); r != nil || err != nil {
+		return r, err
+	}
+	for _, from := range o.From {
+		if r, err := folder(from).load(key); r != nil || err != nil {
+			if err == nil {
+				err = folder(o.Out).save(r)
+			}
+			return r, err
+		}
+	}
+	return nil, nil
+}
+
+// Play runs what is not done of a part. A run that fails is in Status.Failed, and the others go on; it
+// returns errors of files, and that of a context that ended, which loses the runs that were going on.
+func (s *Sweep) Play(ctx context.Context, st *Status, o *Options) error {
+	todo := s.todo(st, o.Shard)
+	inputs := s.share(todo, o.Files)
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, o.Workers))
+	for _, i := range todo {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			rec, failed := s.simulate(ctx, i, inputs[s.runs[i].input], o)
+			if ctx.Err() != nil {
+				return ctx.Err() // the run is not complete
+			}
+			var err error
+			if failed == nil {
+				rec.Key = st.keys[i]
+				err = folder(o.Out).save(rec)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			st.note(i, s.runs[i], rec, failed)
+			if o.Note != nil {
+				o.Note(s.runs[i], failed)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (st *Status) note(i int, r *Run, rec *Record, failed error) {
+	if failed != nil {
+		st.Failed[r] = failed
+		return
+	}
+	st.Records[i] = rec
+	st.Ran++
+}
+
+// todo returns the runs of a part that are not done. Parts are dealt in the order of keys, which is that
+// of chance: in the order of the grid a part might have all runs of the slowest policy.
+func (s *Sweep) todo(st *Status, part Shard) []int {
+	order := make([]int, len(s.runs))
+	for i := range order {
+		order[i] = i
+	}
+	if part.Of > 0 {
+		slices.SortFunc(order, func(a, b int) int { return strings.Compare(st.keys[a], st.keys[b]) })
+	}
+	var todo []int
+	for place, i := range order {
+		if st.Records[i] == nil && (part.Of == 0 || place%part.Of == part.Index) {
+			todo = append(todo, i)
+		}
+	}
+	slices.SortStableFunc(todo, func(a, b int) int { return s.runs[a].input - s.runs[b].input })
+	return todo
+}
+
+// shared are inputs that several runs have. They are loaded by the first, and let go by the last.
+type shared struct {
+	load func() (*experiments.Inputs, error)
+	left atomic.Int64
+}
+
+func (s *Sweep) share(todo []int, files experiments.Files) map[int]*shared {
+	all := make(map[int]*shared)
+	for _, i := range todo {
+		r := s.runs[i]
+		if all[r.input] == nil {
+			all[r.input] = &shared{load: sync.OnceValues(func() (*experiments.Inputs, error) { return experiments.Load(r.Config, files) })}
+		}
+		all[r.input].left.Add(1)
+	}
+	return all
+}
+
+func (s *Sweep) simulate(ctx context.Context, i int, in *shared, o *Options) (*Record, error) {
+	r := s.runs[i]
+	inputs, err := in.load()
+	if in.left.Add(-1) == 0 {
+		in.load = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(inputs.Arrivals) == 0 {
+		return nil, fmt.Errorf("%s has no jobs", r.Config.Trace)
+	}
+	var obs []scheduler.Observer
+	if o.Observers != nil {
+		obs = o.Observers()
+	}
+	run, err := experiments.Simulate(ctx, r.Config, inputs, r.Policy, obs...)
+	if err != nil {
+		return nil, err
+	}
+	rec := &Record{Program: o.Program, Settings: make(map[string]string)}
+	for a, axis := range s.Axes {
+		rec.Settings[axis.Key] = r.Settings[a]
+	}
+	rec.Measures = report.Measures(&report.Run{Name: r.Policy, Result: run.Result})
+	return rec, nil
+}

@@ -1,0 +1,192 @@
+package sweep
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/scheduler/metrics/interval"
+	"github.com/oxgang/oxgang/simulate/report/tabular"
+)
+
+// WriteSummary writes Summary as a table: the axes of a cell, policy, measure; the number of seeds, mean
+// and 95 % interval; and, against the baseline, the number of pairs, the mean difference, its interval
+// and its share of the baseline's mean in per cent.
+func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
+	columns := s.columns(s.CellAxes())
+	for _, name := range []string{Policy, "measure"} {
+		columns = append(columns, tabular.Column{Name: name, Type: tabular.Text})
+	}
+	for _, name := range []string{"seeds", "mean", "low", "high", "pairs", "diff", "diff_low", "diff_high", "diff_pct"} {
+		typ := tabular.Number
+		if name == "seeds" || name == "pairs" {
+			typ = tabular.Integer
+		}
+		columns = append(columns, tabular.Column{Name: name, Type: typ})
+	}
+	columns = append(columns, tabular.Column{Name: "verdict", Type: tabular.Text})
+	rows := s.Summary(st)
+	return written(w, f, columns, len(rows), func(i int) []any {
+		r := &rows[i]
+		row := append(cells(columns, r.Cell), r.Policy, r.Measure)
+		row = append(append(row, cellsOf(&r.Value)...), cellsOf(&r.Against)...)
+		percent, known := r.Percent()
+		return append(row, orNil(percent, known), r.Verdict())
+	})
+}
+
+// WriteRuns writes a table with a row for each run that is done: the value of each axis, the key, and
+// every measure.
+func (s *Sweep) WriteRuns(w io.Writer, f tabular.Format, st *Status) error {
+	var axes []string
+	for _, a := range s.Axes {
+		axes = append(axes, a.Key)
+	}
+	columns, measures := s.columns(axes), s.MeasuresOf(st)
+	columns = append(columns, tabular.Column{Name: "key", Type: tabular.Text})
+	for _, m := range measures {
+		columns = append(columns, tabular.Column{Name: m, Type: tabular.Number})
+	}
+	var done []int
+	for i, r := range st.Records {
+		if r != nil {
+			done = append(done, i)
+		}
+	}
+	return written(w, f, columns, len(done), func(i int) []any {
+		rec := st.Records[done[i]]
+		row := append(cells(columns, s.runs[done[i]].Settings), rec.Key)
+		for _, m := range measures {
+			v, known := rec.Measures[m]
+			row = append(row, orNil(v, known))
+		}
+		return row
+	})
+}
+
+// written writes a table of so many rows.
+func written(w io.Writer, f tabular.Format, columns []tabular.Column, rows int, row func(int) []any) error {
+	t, err := tabular.New(w, f, columns)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := t.Row(row(i)...); err != nil {
+			return err
+		}
+	}
+	return t.Close()
+}
+
+// columns returns the columns of axes: of numbers, if all values of an axis are numbers.
+func (s *Sweep) columns(axes []string) []tabular.Column {
+	all := make([]tabular.Column, len(axes))
+	for i, key := range axes {
+		all[i] = tabular.Column{Name: key, Type: tabular.Integer}
+		for _, v := range s.axis(key).Values {
+			if _, err := strconv.ParseInt(v.Text, 10, 64); err != nil && all[i].Type == tabular.Integer {
+				all[i].Type = tabular.Number
+			}
+			if _, err := strconv.ParseFloat(v.Text, 64); err != nil {
+				all[i].Type = tabular.Text
+			}
+		}
+	}
+	return all
+}
+
+// cells returns the values of axes, of the types of their columns.
+func cells(columns []tabular.Column, texts []string) []any {
+	row := make([]any, len(texts), len(columns))
+	for i, text := range texts {
+		switch columns[i].Type {
+		case tabular.Integer:
+			row[i], _ = strconv.ParseInt(text, 10, 64)
+		case tabular.Number:
+			row[i], _ = strconv.ParseFloat(text, 64)
+		default:
+			row[i] = text
+		}
+	}
+	return row
+}
+
+// cellsOf returns the number of values, mean and interval.
+func cellsOf(i *interval.Interval) []any {
+	return []any{int64(i.N), orNil(i.Mean, i.N > 0), orNil(i.Low, i.Known), orNil(i.High, i.Known)}
+}
+
+// orNil returns v, or nil if it is not known.
+func orNil(v float64, known bool) any {
+	if !known {
+		return nil
+	}
+	return v
+}
+
+// WriteText writes the summary for people: of the measures that were asked for, or else of the mean
+// completion time, a line for each policy in each cell.
+func (s *Sweep) WriteText(w io.Writer, st *Status) error {
+	shown := s.Measures
+	if len(shown) == 0 {
+		shown = []string{"jct_mean_h"}
+	}
+	var out bytes.Buffer
+	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	var header []string
+	for _, name := range append(s.CellAxes(), Policy, "measure", "seeds", "mean", "95 %") {
+		header = append(header, strings.ToUpper(name))
+	}
+	fmt.Fprintf(t, "%s\tAGAINST %s\t95 %%\t\n", strings.Join(header, "\t"), s.Baseline)
+	for _, r := range s.Summary(st) {
+		if !slices.Contains(shown, r.Measure) {
+			continue
+		}
+		line := append(slices.Clone(r.Cell), r.Policy, r.Measure, strconv.Itoa(r.Value.N), short(r.Value.Mean), rangeText(&r.Value))
+		if r.Policy == s.Baseline {
+			line = append(line, "", "")
+		} else {
+			line = append(line, r.against(), rangeText(&r.Against))
+		}
+		for i := range line {
+			line[i] = printable.Line(line[i])
+		}
+		fmt.Fprintf(t, "%s\t%s\n", strings.Join(line, "\t"), r.Verdict())
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(out.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// against returns the difference to the baseline, with its sign.
+func (r *Row) against() string {
+	if r.Against.N == 0 {
+		return "-"
+	}
+	text := short(r.Against.Mean)
+	if percent, known := r.Percent(); known {
+		text += fmt.Sprintf(" (%+.1f %%)", percent)
+	}
+	return text
+}
+
+// rangeText returns an interval, "-" if there is none.
+func rangeText(i *interval.Interval) string {
+	if !i.Known {
+		return "-"
+	}
+	return short(i.Low) + " to " + short(i.High)
+}
+
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }

@@ -1,0 +1,237 @@
+// Package synergycode is the scheduler of the public Synergy simulator, for replays of its
+// runs: the rules public-code of policy/synergy.
+package synergycode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/synergy"
+)
+
+// public schedules as the public Synergy simulator does, for replays of its runs.
+// Every round it packs all jobs anew into an empty cluster, in the order of a
+// policy, and sets every placement. Its plans depend on the snapshot alone. It
+// wants what that simulator has: GPUs of one type on nodes that say their CPUs and
+// memory, and no reserved or non-preemptive jobs. Source: Synergy simulator.
+//
+// Deviation: each of these differs from the paper, because the simulator does.
+//   - A job has two cells, its full demand and its GPU-proportional share; the
+//     sensitivity matrix between them is not looked at (§3.2).
+//   - Jobs are placed first fit by node and GPU, without consolidation; the paper
+//     sorts runnable jobs by demand and takes the best fit (§4.2).
+//   - Jobs behind one whose GPUs do not fit are tried too, whatever the order (§4).
+//   - FTF runs the best treated job first, DRF looks at demands and not at what was
+//     received, Tetris has no alignment (§5.7).
+//   - A demand above one node is cut to the node, and the job is then believed to
+//     gain in proportion to its CPUs; jobs of more than a node have their
+//     GPU-proportional share (§4.2).
+type public struct {
+	o     synergy.Options
+	nodes *hostalloc.Nodes
+}
+
+// New returns the policy of the public simulator. Options are as valid for rules public-code.
+func New(o synergy.Options) policy.Policy { return &public{o: o} }
+
+// Traits implements policy.Policy.
+func (*public) Traits() policy.Traits {
+	return policy.Traits{Models: true}
+}
+
+// Plan implements policy.Policy.
+func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := errors.Join(ctx.Err(), p.replayable(s)); err != nil {
+		return nil, fmt.Errorf("synergy: public rules: round %d: %w", s.Round, err)
+	}
+	if p.nodes == nil || p.nodes.Cluster() != s.Cluster {
+		p.nodes = hostalloc.NewNodes(s.Cluster)
+	}
+	p.nodes.Reset()
+	r := &publicRound{o: &p.o, s: s, t: &s.Cluster.Types()[0], nodes: p.nodes}
+	for _, c := range r.line() {
+		r.serve(c)
+	}
+	return r.plan(), nil
+}
+
+// replayable returns an error unless everything in s is of the simulator's world.
+func (p *public) replayable(s *policy.Snapshot) error {
+	if t := s.Cluster.Types(); len(t) != 1 || !t[0].Counts() {
+		return fmt.Errorf("%d GPU types, want one whose nodes say their CPUs and memory", len(t))
+	}
+	for _, j := range s.Jobs {
+		if j.NonPreemptive || !j.Reservation.IsZero() {
+			return fmt.Errorf("job %s: non-preemptive or reserved, want neither", j.ID)
+		}
+	}
+	return nil
+}
+
+// A candidate is one job of the round.
+type candidate struct {
+	*policy.Job
+	index int // in the snapshot
+	gpus  int
+	full  cluster.Resources // its demand
+	fair  cluster.Resources // what it has of that within its GPU-proportional share
+	rate  float64           // believed samples per second at fair
+	gain  float64           // of full over fair
+	key   float64           // less comes first
+	got   cluster.Resources // at the end; no GPUs: nothing
+	slots []hostalloc.Slot
+}
+
+// A publicRound is a plan in the making.
+type publicRound struct {
+	o     *synergy.Options
+	s     *policy.Snapshot
+	t     *cluster.TypeInfo
+	nodes *hostalloc.Nodes
+	jobs  []*candidate // by submission
+	on    []*candidate // those that run, as they were served
+}
+
+// line returns the jobs that could run, first come first.
+func (r *publicRound) line() []*candidate {
+	key := publicKeys[r.o.Order]
+	for i, j := range r.s.Jobs {
+		if j.Phase == job.Profiling {
+			continue
+		}
+		c := r.candidate(j, i)
+		if c.key = key(r, c); math.IsNaN(c.key) {
+			c.key = math.Inf(1) // believed to stand still: what it has left is no number
+		}
+		r.jobs = append(r.jobs, c)
+	}
+	line := slices.Clone(r.jobs)
+	slices.SortStableFunc(line, func(a, b *candidate) int { return cmp.Compare(a.key, b.key) })
+	if r.o.Order != "las" {
+		return line
+	}
+	line = r.prefix(line)
+	if r.o.Mechanism == synergy.Tune {
+		slices.SortStableFunc(line, func(a, b *candidate) int { return cmp.Compare(b.gpus, a.gpus) })
+	}
+	return line
+}
+
+// prefix returns those of a line that fit on the cluster's GPUs by number, one
+// after the other.
+func (r *publicRound) prefix(line []*candidate) []*candidate {
+	free := r.t.GPUs
+	return slices.DeleteFunc(line, func(c *candidate) bool {
+		if c.gpus > free {
+			return true
+		}
+		free -= c.gpus
+		return false
+	})
+}
+
+// candidate works out what a job demands.
+func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
+	c := &candidate{Job: j, index: index, gpus: j.Requested(r.t.Type), gain: 1}
+	share := r.t.Proportional(cluster.Configuration{GPUs: c.gpus})
+	fair := cluster.Resources{GPUs: c.gpus, CPUs: share.CPUs, Memory: share.Memory}
+	c.full, c.fair = fair, fair
+	one := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: r.t.Type}
+	cells := j.Cells(grant.Intake(j, one), r.t, 1)
+	if len(cells) == 0 {
+		return c
+	}
+	best, alone := cells[len(cells)-1], cells[0].Rate
+	c.rate = float64(c.gpus) * alone
+	if c.gpus > r.t.PerNode {
+		return c
+	}
+	c.full.CPUs, c.full.Memory = float64(c.gpus)*max(best.CPUs, leastCPUs), int64(c.gpus)*demandedMemory(best.Memory)
+	if alone > 0 {
+		c.gain = best.Rate / alone
+	}
+	c.cap(r.t)
+	c.fair.CPUs, c.fair.Memory = min(fair.CPUs, c.full.CPUs), min(fair.Memory, c.full.Memory)
+	return c
+}
+
+// cap cuts the demand to one node. The gain is then in proportion to the CPUs
+// that it has more than its share.
+func (c *candidate) cap(t *cluster.TypeInfo) {
+	most := cluster.Resources{CPUs: float64(t.PerNode) * t.Share.CPUs, Memory: int64(t.PerNode) * t.Share.Memory}
+	if more := c.full.CPUs - c.fair.CPUs; c.full.CPUs > most.CPUs && more > 0 {
+		c.gain = 1 + (c.gain-1)*(most.CPUs-c.fair.CPUs)/more
+	}
+	c.full.CPUs, c.full.Memory = min(c.full.CPUs, most.CPUs), min(c.full.Memory, most.Memory)
+}
+
+// leastCPUs is the least that the simulator's profiles demand per GPU.
+const leastCPUs = 1
+
+// demands is the memory per GPU, in bytes, that the simulator's profiles demand:
+// what language models were given, and then what was measured. Source: Synergy
+// simulator.
+var demands = [...]int64{20e9, 62.5e9, 125e9, 187.5e9, 250e9}
+
+// demandedMemory returns the least memory that profiles demand and that is at least m,
+// or m.
+func demandedMemory(m int64) int64 {
+	for _, x := range demands {
+		if m <= x {
+			return x
+		}
+	}
+	return m
+}
+
+// sensitive reports whether a job demands more than its share.
+func (c *candidate) sensitive() bool { return above(c.full, c.fair) }
+
+func above(a, b cluster.Resources) bool { return a.CPUs > b.CPUs || a.Memory > b.Memory }
+
+// plan returns what was decided.
+func (r *publicRound) plan() *policy.Plan {
+	p := &policy.Plan{Jobs: make([]policy.Decision, len(r.s.Jobs))}
+	for i, j := range r.s.Jobs {
+		if j.Phase == job.Profiling {
+			p.Jobs[i].Why.Kind = policy.WaitProfile
+		}
+	}
+	for _, c := range r.jobs {
+		d := &p.Jobs[c.index]
+		if c.got.GPUs > 0 {
+			d.Allocation = cluster.Allocation{
+				Configuration: cluster.Configuration{Nodes: len(c.slots), GPUs: c.gpus, GPUType: r.t.Type},
+				CPUs:          c.got.CPUs, Memory: c.got.Memory,
+			}
+			d.Placement = r.nodes.Placement(c.slots, perGPU(c.got))
+		}
+		d.Why = r.why(c, d)
+	}
+	return p
+}
+
+// why returns the reason for what a job got.
+func (r *publicRound) why(c *candidate, d *policy.Decision) policy.Reason {
+	now, before := d.Allocation.Configuration, c.Allocation.Configuration
+	switch {
+	case now.IsZero() && r.o.Mechanism == synergy.Greedy:
+		return policy.Reason{Kind: policy.WaitHost, Config: cluster.Configuration{Nodes: 1, GPUs: c.gpus, GPUType: r.t.Type}, Value: c.full.CPUs, Limit: float64(c.full.Memory)}
+	case now.IsZero():
+		return policy.Reason{Kind: policy.WaitNoCapacity, Config: cluster.Configuration{Nodes: 1, GPUs: c.gpus, GPUType: r.t.Type}, Value: float64(r.freeGPUs()), Limit: float64(c.gpus)}
+	case !c.Holding():
+		return policy.Reason{Kind: policy.Started, Config: now}
+	case now != before:
+		return policy.Reason{Kind: policy.Moved, Config: before}
+	}
+	return policy.Reason{Kind: policy.AsPlanned, Config: now}
+}

@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+)
+
+// Loan is I8: a node that goes back to its owner has no pod on it, or let go towards it, that
+// has not ended and is of the queue that it was lent to.
+type Loan struct{}
+
+// Name implements [Check].
+func (Loan) Name() string { return "I8 loan" }
+
+// See implements [Check].
+func (k Loan) See(s *State, c *Change) (found []Finding) {
+	from := lentTo(c.Old)
+	if from == "" || c.New == nil || lentTo(c.New) == from {
+		return nil
+	}
+	for _, p := range s.byNode[c.Key.Name] {
+		if s.queueOf(s.Get(Key{pods, p.Namespace, p.Name})) == from {
+			found = append(found, Finding{k.Name(), c.Revision, c.Key, fmt.Sprintf(
+				"goes back from queue %s with pod %s/%s on it, want none", from, p.Namespace, p.Name)})
+		}
+	}
+	return found
+}
+
+// lentTo returns the queue that a node says it is lent to; empty: none, or it is no node.
+func lentTo(o *Object) string {
+	if _, ok := as[*corev1.Node](o); !ok {
+		return ""
+	}
+	return o.Meta.GetLabels()[v1alpha1.LoanLabel]
+}

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Hand plans for a queue in the place of a scheduler, with the world that a scheduler has.
+type Hand struct {
+	testing.TB
+	world *kube.World
+	k     client.Client
+}
+
+// Plan takes a queue over until the test ends. Jobs are given what Give says, and nothing else.
+func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
+	t.Helper()
+	o := kube.DefaultOptions()
+	o.Queue, o.Identity = q, "hand"
+	w, err := kube.Open(t.Context(), indexed{k}, k, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.Execute(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("hand: %v", err)
+		}
+	})
+	t.Cleanup(func() { stop(); running.Wait() })
+	return &Hand{t, w, k}
+}
+
+// indexed finds pods by the index that a scheduler's watches have, in all that the API server lists.
+type indexed struct{ client.Client }
+
+// List implements client.Reader.
+func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	o := new(client.ListOptions).ApplyOptions(opts)
+	pods, ok := list.(*corev1.PodList)
+	if !ok || o.FieldSelector == nil {
+		return c.Client.List(ctx, list, opts...)
+	}
+	key, ok := o.FieldSelector.RequiresExactMatch(watched.Index)
+	if !ok {
+		return c.Client.List(ctx, list, opts...)
+	}
+	o.FieldSelector = nil
+	if err := c.Client.List(ctx, pods, o); err != nil {
+		return err
+	}
+	pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !slices.Contains(watched.Keys(&p), key) })
+	return nil
+}
+
+// A Gift is all GPUs that a job gets, of one node, and its CPUs.
+type Gift struct {
+	Job  string
+	Node cluster.NodeID
+	GPUs int
+	CPUs float64
+}
+
+// Give commits one plan that gives jobs what it says.
+func (h *Hand) Give(all ...Gift) {
+	h.Helper()
+	var actions []scheduler.Action
+	for _, g := range all {
+		a := scheduler.Run{Job: h.id(g.Job)}
+		c := h.world.Cluster()
+		i, there := c.Index(g.Node)
+		if !there {
+			h.Fatalf("node %s is not the queue's", g.Node)
+		}
+		a.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.GPUs, GPUType: c.Nodes()[i].GPUType}
+		a.Allocation.CPUs = g.CPUs
+		a.Placement = cluster.Placement{{Node: g.Node, Resources: cluster.Resources{GPUs: g.GPUs, CPUs: g.CPUs}}}
+		actions = append(actions, a)
+	}
+	if err := h.world.Do(h.Context(), actions); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// id returns what the scheduler calls a Job, once the world has taken it in.
+func (h *Hand) id(name string) job.ID {
+	h.Helper()
+	var j batchv1.Job
+	Until(h.Context(), h, within, "the queue has job "+name, func() error {
+		if err := h.k.Get(h.Context(), client.ObjectKey{Namespace: "default", Name: name}, &j); err != nil {
+			return err
+		}
+		if !h.world.Has(job.ID(j.UID)) {
+			return errNot("it has not")
+		}
+		return nil
+	})
+	return job.ID(j.UID)
+}

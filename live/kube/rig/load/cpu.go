@@ -1,0 +1,109 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/live/kube/rig"
+	"github.com/oxgang/oxgang/live/kube/rig/e2e"
+)
+
+// tick is how finely the kernel counts (USER_HZ, 100 a second wherever Go runs on Linux).
+const tick = 10 * time.Millisecond
+
+// A cost is processor time by program.
+type cost map[string]time.Duration
+
+// spent returns what the programs of the cluster have used since each was started.
+func (b *bench) spent() cost {
+	b.Helper()
+	c := cost{}
+	all := []*rig.Process{b.Process(rig.Etcd), b.Process(rig.APIServer), b.Process(rig.Scheduler), b.Process(rig.Controller), b.Process(rig.Kwok)}
+	if b.oxgang != nil && b.oxgang.Running() {
+		all = append(all, b.oxgang)
+	}
+	all = append(all, b.beside...)
+	for _, p := range all {
+		d, err := used(p.PID())
+		b.ok(err)
+		c[p.Name] = d
+	}
+	return c
+}
+
+// used returns the processor time of a process and its threads, user and system.
+func used(pid int) (time.Duration, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	text := string(data)
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // from the third on
+	const user, system = 14 - 3, 15 - 3
+	var sum time.Duration
+	for _, i := range []int{user, system} {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("process %d: %w", pid, err)
+		}
+		sum += time.Duration(n) * tick
+	}
+	return sum, nil
+}
+
+// since returns what was used from an earlier cost on.
+func (c cost) since(before cost) cost {
+	d := cost{}
+	for name, now := range c {
+		d[name] = now - before[name]
+	}
+	return d
+}
+
+// of returns the sum over some programs.
+func (c cost) of(names ...string) (sum time.Duration) {
+	for _, name := range names {
+		sum += c[name]
+	}
+	return sum
+}
+
+// written returns how many requests that write the API server has served, by verb and resource.
+func (b *bench) written() e2e.Series {
+	b.Helper()
+	text, err := b.api.RESTClient().Get().AbsPath("/metrics").DoRaw(b.Context())
+	b.ok(err)
+	all, err := e2e.Read(bytes.NewReader(text))
+	b.ok(err)
+	sum := e2e.Series{}
+	for name, n := range all {
+		labels, is := strings.CutPrefix(name, "apiserver_request_total")
+		verb, resource, sub := label(labels, "verb"), label(labels, "resource"), label(labels, "subresource")
+		if is && slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"}, verb) {
+			sum[strings.TrimSuffix(verb+" "+resource+"/"+sub, "/")] += n
+		}
+	}
+	return sum
+}
+
+// label returns the value of a label, of labels as metrics have them.
+func label(labels, name string) string {
+	_, rest, _ := strings.Cut(labels, name+`="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// median returns the middle of what was measured, and its ends.
+func median(all []float64) (mid, least, most float64) {
+	s := slices.Sorted(slices.Values(all))
+	mid = s[len(s)/2]
+	if len(s)%2 == 0 {
+		mid = (s[len(s)/2-1] + mid) / 2
+	}
+	return mid, s[0], s[len(s)-1]
+}

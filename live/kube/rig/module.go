@@ -1,0 +1,34 @@
+package rig
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// ModuleDir returns the directory of a module that module live/kube/rig/binaries requires: that of Everything.
+func ModuleDir(ctx context.Context, module string) (string, error) {
+	return ModuleDirOf(ctx, Everything, module)
+}
+
+// ModuleDirOf returns the directory of a module that the module of a set requires, of the
+// version that it pins. The go command downloads it if it is not there: to build a set takes
+// the packages of that set, not the manifests of all.
+func ModuleDirOf(ctx context.Context, set Set, module string) (string, error) {
+	source, err := sources(releases[set].module)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
+	cmd.Dir, cmd.Stderr = source, os.Stderr
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	out, failed := cmd.Output()
+	var m struct{ Dir, Error string }
+	if err := json.Unmarshal(out, &m); failed != nil || err != nil {
+		return "", fmt.Errorf("download module %s: %w: %s", module, errors.Join(failed, err), m.Error)
+	}
+	return m.Dir, nil
+}

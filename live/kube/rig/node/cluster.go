@@ -1,0 +1,164 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/live/kube/rig"
+)
+
+// Options say what a cluster with real nodes consists of.
+type Options struct {
+	Nodes int // real ones, at most 9; 0: 2
+	GPUs  int // of each, made up; 0: 8
+
+	// Rig is the rest of the cluster. Its NodeLease is 8 s unless it says otherwise: a node
+	// whose kubelet died is found to be lost after 10 s. Bin is set by Start.
+	Rig rig.Options
+}
+
+// A Cluster is one of package rig with real nodes.
+type Cluster struct {
+	*rig.Cluster
+	Nodes []*Node
+
+	debian  string
+	images  map[string]string // archives, by image
+	forward *forwarder
+}
+
+// startTimeout bounds how long nodes take to be ready: 5 s idle, 30 s under load.
+const startTimeout = 2 * time.Minute
+
+// Start starts a cluster for a test, and ends it with it. On a machine that cannot run real
+// nodes, and in short tests, it skips the test; TestMain has to call Main.
+func Start(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("real nodes take long")
+	}
+	if err := Unable(); err != nil {
+		t.Skipf("REAL NODES ARE NOT TESTED: %v", err)
+	}
+	if os.Getenv(stage) != "tests" {
+		t.Fatal("real nodes: TestMain does not call node.Main")
+	}
+	c, err := start(t, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// fill puts in what was left out, and returns what is wrong.
+func (o *Options) fill() error {
+	if o.Nodes == 0 {
+		o.Nodes = 2
+	}
+	if o.GPUs == 0 {
+		o.GPUs = 8
+	}
+	if o.Rig.NodeLease == 0 {
+		o.Rig.NodeLease = 8 * time.Second
+	}
+	if o.Nodes < 0 || o.Nodes > 9 || o.GPUs < 0 || o.GPUs > 1000 {
+		return fmt.Errorf("%d nodes of %d GPUs, want at most 9 nodes and 1000 GPUs", o.Nodes, o.GPUs)
+	}
+	o.Rig.Bin = os.Getenv(binDir)
+	return nil
+}
+
+// start starts the control plane, then names, then nodes.
+func start(t testing.TB, o *Options) (*Cluster, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	c := &Cluster{debian: os.Getenv(debianDir), images: map[string]string{}}
+	c.Cluster = rig.Start(t, o.Rig)
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	var err error
+	c.forward, err = forward(apiAddress+":443", strings.TrimPrefix(c.Config.Host, "https://"))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.writeImages(); err != nil {
+		return nil, err
+	}
+	if err := c.startDNS(ctx); err != nil {
+		return nil, err
+	}
+	var group errgroup.Group
+	for i := range o.Nodes {
+		n := c.newNode(i+1, o)
+		c.Nodes = append(c.Nodes, n)
+		group.Go(func() error { return n.start(ctx) })
+	}
+	return c, group.Wait()
+}
+
+// writeImages writes the archives that the nodes import.
+func (c *Cluster) writeImages() error {
+	for name, files := range images(c.debian, c.Bin) {
+		path := filepath.Join(c.Dir, fmt.Sprintf("image-%d.tar", len(c.images)))
+		if err := writeImage(path, name, files); err != nil {
+			return err
+		}
+		c.images[name] = path
+	}
+	return nil
+}
+
+// startDNS starts the server that pods ask for names.
+func (c *Cluster) startDNS(ctx context.Context) error {
+	port, err := rig.FreePort()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(c.Dir, "Corefile")
+	data := map[string]any{"Gateway": Gateway, "Ready": port, "Kubeconfig": c.Kubeconfig}
+	if err := rig.WriteConfig(config, "Corefile", file, data); err != nil {
+		return err
+	}
+	p, err := c.Run("coredns", filepath.Join(c.Bin, "coredns"), nil, "-conf", file)
+	if err != nil {
+		return err
+	}
+	ready := func() error {
+		answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/ready", port))
+		if err != nil {
+			return err
+		}
+		if answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("status %d, want 200", answer.StatusCode)
+		}
+		return errors.Join(err, answer.Body.Close())
+	}
+	return rig.Until(ctx, "the DNS server", func() error { return p.Answers(ready) })
+}
+
+// close ends the nodes with all that runs on them.
+func (c *Cluster) close() error {
+	var all []error
+	for _, n := range c.Nodes {
+		all = append(all, n.close())
+	}
+	if c.forward != nil {
+		all = append(all, c.forward.Close())
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,241 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+//go:embed web/page.html web/page.css web/page.js
+var files embed.FS
+
+// A Server shows a Source to who knows its token.
+type Server struct {
+	source Source
+	actor  Actor  // nil: nothing can be changed
+	token  string // in the first URL
+	viewer string // in the cookie: who has it may look, and does not know the token
+	host   string // and port, by which browsers name it
+	cookie string
+	feed   feed
+}
+
+// New returns a Server for a page at an address with a port, which Handler is served on.
+func New(source Source, address net.Addr) *Server {
+	_, port, _ := net.SplitHostPort(address.String())
+	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}
+	s.feed.overview = s.look
+	return s
+}
+
+// URL returns where the page is, with the token.
+func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
+
+// Handler returns what answers requests. Watch must run, if the source is live.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for name, kind := range map[string]string{"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"} {
+		path := "GET /" + name
+		if name == "page.html" {
+			path = "GET /{$}"
+		}
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			text, _ := files.ReadFile("web/" + name) // it is embedded
+			w.Header().Set("Content-Type", kind+"; charset=utf-8")
+			_, _ = w.Write(text)
+		})
+	}
+	mux.HandleFunc("GET /api/overview", s.overview)
+	mux.HandleFunc("GET /api/job", s.job)
+	mux.HandleFunc("GET /api/log", s.log)
+	mux.HandleFunc("GET /api/series", s.series)
+	mux.HandleFunc("GET /api/question", s.question)
+	mux.HandleFunc("GET /api/changes", s.feed.changes)
+	mux.HandleFunc("POST /api/cancel", s.cancel)
+	return s.guard(mux)
+}
+
+// rest is the pause after a look over the time that it took, so that looks at a large cluster take a fortieth
+// of a processor. What is sent to viewers comes on top.
+const rest = 39
+
+// Watch looks whether the overview is another, until ctx is done: each period, or less often if a look takes long. All
+// viewers share one look.
+func (s *Server) Watch(ctx context.Context, period time.Duration) {
+	for {
+		began := time.Now()
+		s.feed.look(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(period, rest*time.Since(began))):
+		}
+	}
+}
+
+// guard lets in who knows the token, by the name that the page has.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		if r.Host != s.host {
+			http.Error(w, "this page is at "+s.host, http.StatusMisdirectedRequest)
+			return
+		}
+		if given := r.URL.Query().Get("token"); given != "" && s.knows(given) {
+			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.viewer, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+			http.Redirect(w, r, r.URL.Path+s.fragment(), http.StatusSeeOther) // so that the token is not in the history
+			return
+		}
+		c, err := r.Cookie(s.cookie)
+		if err != nil || !same(c.Value, s.viewer) {
+			http.Error(w, "open the URL that the program printed: it has the token", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fragment hands the token to the page, which removes it from the address, if the page can do something with it.
+func (s *Server) fragment() string {
+	if s.actor == nil {
+		return ""
+	}
+	return "#act=" + s.token
+}
+
+func (s *Server) knows(token string) bool { return same(token, s.token) }
+
+func same(given, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+// look returns the overview at a time, with what the page may ask and do.
+func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) {
+	overview, err := s.source.Overview(ctx, at)
+	if err == nil {
+		overview.Asks, overview.Acts = s.asker() != nil, s.actor != nil
+	}
+	return overview, err
+}
+
+// at returns the time that a request names; 0 without one.
+func at(r *http.Request) (time.Duration, error) {
+	text := r.URL.Query().Get("at")
+	if text == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v < 9e9) {
+		return 0, fmt.Errorf("at=%q, want seconds since the start, at least 0", text)
+	}
+	return time.Duration(v * float64(time.Second)), nil
+}
+
+func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
+	if s.source.Live() {
+		s.feed.write(w, r)
+		return
+	}
+	t, err := at(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	overview, err := s.look(r.Context(), t)
+	answer(w, r, overview, err)
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request) {
+	t, err := at(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	j, err := s.source.Job(r.Context(), job.ID(r.URL.Query().Get("id")), t)
+	answer(w, r, j, err)
+}
+
+func (s *Server) log(w http.ResponseWriter, r *http.Request) {
+	var text bytes.Buffer
+	if err := s.source.Log(r.Context(), job.ID(r.URL.Query().Get("id")), &text); err != nil {
+		fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, printable.Text(text.String()))
+}
+
+func (s *Server) series(w http.ResponseWriter, r *http.Request) {
+	all, err := s.source.Series(r.Context())
+	answer(w, r, all, err)
+}
+
+// answer writes a value as JSON, or an error.
+func answer(w http.ResponseWriter, r *http.Request, v any, err error) {
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	text, err := packed(v)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	send(w, r, text)
+}
+
+func fail(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if errors.Is(err, ErrUnknown) {
+		status = http.StatusNotFound
+	}
+	if _, refused := errors.AsType[*RefusedError](err); refused {
+		status = http.StatusConflict
+	}
+	http.Error(w, printable.Line(err.Error()), status)
+}
+
+// packed returns a value as JSON, compressed. The page shows its texts as they are, so they are printable.
+func packed(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err = z.Write(append(printable.JSON(text), '\n'))
+	if err := errors.Join(err, z.Close()); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// send writes what is packed. All browsers understand gzip.
+func send(w http.ResponseWriter, r *http.Request, text []byte) {
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		http.Error(w, "want Accept-Encoding: gzip", http.StatusNotAcceptable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(text)
+}

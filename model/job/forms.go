@@ -1,0 +1,37 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// Forms are jobs of one class that may be given different configurations: one for each
+// Adaptivity there is and, of fixed GPU count, for each count. The most adaptive come
+// first. Other limits are those of the first job of a form.
+type Forms []*Spec
+
+// With returns the forms, s among them. It does not change f.
+func (f Forms) With(s *Spec) Forms {
+	at, found := slices.BinarySearchFunc(f, s, byForm)
+	if found {
+		return f
+	}
+	return slices.Insert(slices.Clone(f), at, s)
+}
+
+func byForm(a, b *Spec) int {
+	if c := cmp.Compare(b.Adaptivity, a.Adaptivity); c != 0 || a.Adaptivity.Has(GPUCount) {
+		return c
+	}
+	return cmp.Compare(a.GPUs, b.GPUs)
+}
+
+// For returns the first form that may be given c; nil if none may.
+func (f Forms) For(c cluster.Configuration) *Spec {
+	if i := slices.IndexFunc(f, func(s *Spec) bool { return s.Allows(c) }); i >= 0 {
+		return f[i]
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package perf
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// Candidates is the number of total batch sizes that BestBatch chooses from, evenly
+// spaced in the logarithm.
+const Candidates = 50
+
+// BestBatch returns the batch size that maximises goodput on an allocation
+// within the limits, and that goodput; the smallest one if several do. It
+// returns 0 and the zero batch size if none is allowed.
+//
+// A batch that does not fit into GPU memory is reached by accumulation. One
+// replica with more than the initial batch accumulates at least once: the
+// gradient noise is measured between passes. Source: Pollux §4.1.
+//
+// The answer is that of trying all candidates where the model says how long its steps take
+// (StepTime). Of other models it assumes that among batches of equally many passes a larger one takes no
+// less time, and has no less throughput and no more efficiency. If the measured
+// throughput falls somewhere, it may miss the best by as much as it falls.
+func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
+	b := FindBatch(m, a, replicas, limits)
+	return b.Goodput, b.Batch
+}
+
+// A Batch is a batch size, and what it gives; zero if nothing is allowed, or runs.
+type Batch struct {
+	Batch      job.BatchSize
+	Goodput    float64
+	Throughput float64 // samples per second
+}
+
+// FindBatch is BestBatch with the throughput.
+func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Batch {
+	s := search{model: m, alloc: a, choice: Candidates}
+	s.n = len(list(s.candidates[:0], scopeOf(replicas, a.GPUType, limits)))
+	if t := m.StepTime(a); t.known() {
+		s.climb(&t)
+	} else {
+		s.scan()
+	}
+	if s.best == 0 {
+		return Batch{}
+	}
+	return Batch{Batch: s.candidates[s.choice].batch, Goodput: s.best, Throughput: s.throughput[s.choice]}
+}
+
+// A candidate is a batch size that BestBatch may try.
+type candidate struct {
+	batch   job.BatchSize
+	samples float64 // in total
+}
+
+// A scope is all that candidates depend on.
+type scope struct {
+	replicas  int
+	init, max int // total batch
+	low, high int // local batch
+}
+
+func scopeOf(replicas int, t cluster.GPUType, limits *job.BatchLimits) scope {
+	low, high := bounds(limits, t)
+	return scope{replicas: replicas, init: limits.Init, max: limits.Max, low: low, high: high}
+}
+
+// list appends the candidates, as many as there is room for: distinct batch sizes by
+// ascending total, and thereby in runs of equally many passes. Where even the
+// smallest batch is above the limit, it is the only one.
+func list(candidates []candidate, of scope) []candidate {
+	total := math.Max(float64(of.init), float64(of.low*of.replicas))
+	ratio := math.Pow(math.Max(1, float64(of.max)/total), 1/float64(Candidates-1))
+	last := job.BatchSize{Local: -1}
+	for range Candidates {
+		b := split(total/float64(of.replicas), of.high, of.replicas == 1 && total > float64(of.init)+1e-8)
+		total *= ratio
+		if b == last || b.Local < of.low || b.Local > of.high {
+			continue
+		}
+		last = b
+		candidates = append(candidates, candidate{batch: b, samples: float64(of.replicas * b.PerReplica())})
+		if len(candidates) == cap(candidates) {
+			break
+		}
+	}
+	return candidates
+}
+
+// A search is one call of BestBatch. It has all it needs in itself, so that it lives on the stack.
+type search struct {
+	model      Model
+	alloc      cluster.Allocation
+	candidates [Candidates]candidate
+	n          int                 // candidates
+	throughput [Candidates]float64 // of those that were tried
+	efficiency [Candidates]float64 // likewise
+	best       float64             // goodput
+	choice     int                 // of the candidates; Candidates while there is none
+}
+
+// try asks the model about candidate i.
+func (s *search) try(i int) {
+	c := &s.candidates[i]
+	s.throughput[i] = s.model.Throughput(s.alloc, c.batch)
+	s.efficiency[i] = s.model.Efficiency(c.samples)
+	if g := s.throughput[i] * s.efficiency[i]; g > s.best || g == s.best && i < s.choice {
+		s.best, s.choice = g, i
+	}
+}
+
+// scan finds the best candidate of a model that says nothing of the time of its steps: it
+// tries the ends of all runs of equally many passes, and then between them.
+func (s *search) scan() {
+	for i := 0; i < s.n; {
+		k := s.run(i)
+		s.try(i)
+		s.try(k)
+		i = k + 1
+	}
+	for i := 0; i < s.n; {
+		k := s.run(i)
+		s.between(i, k)
+		i = k + 1
+	}
+}
+
+// run returns the last candidate with as many passes as candidate i.
+func (s *search) run(i int) int {
+	k := i
+	for k+1 < s.n && s.candidates[k+1].batch.Accumulation == s.candidates[i].batch.Accumulation {
+		k++
+	}
+	return k
+}
+
+// between tries the candidates between i and k, two of one run that were tried, unless
+// an upper bound says that none of them is better than the best. There are two such
+// bounds: the throughput of k at the efficiency of i; and the samples of k in the
+// time of i, at the efficiency of k, because samples times efficiency only grow.
+func (s *search) between(i, k int) {
+	if k-i < 2 {
+		return
+	}
+	if s.throughput[i] > 0 && s.throughput[k] > 0 { // else the model has gaps
+		most := min(s.throughput[k]*s.efficiency[i], s.throughput[i]/s.candidates[i].samples*s.candidates[k].samples*s.efficiency[k])
+		if most < s.best || most == s.best && s.choice <= i {
+			return
+		}
+	}
+	mid := (i + k) / 2
+	s.try(mid)
+	s.between(i, mid)
+	s.between(mid, k)
+}

@@ -1,0 +1,66 @@
+package estimate
+
+import (
+	"hash/maphash"
+
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// A Cache keeps fits by their observations and by the mode, which decides between Fitter
+// and, for PublicCode, PublicFitter. A job's agent and the scheduler see the same
+// reports: with a shared cache each fit is computed once. It is not safe for concurrent
+// use. The nil Cache keeps nothing.
+type Cache struct {
+	// Minimize finds the fits of mode PublicCode. Nil: that mode has no fits.
+	Minimize Minimizer
+
+	seed   maphash.Seed
+	fits   map[uint64]perf.Params
+	best   Fitter
+	public PublicFitter
+}
+
+// cacheLimit bounds a cache; a full one is emptied.
+const cacheLimit = 1 << 14
+
+// NewCache returns an empty Cache.
+func NewCache() *Cache {
+	return &Cache{seed: maphash.MakeSeed(), fits: make(map[uint64]perf.Params)}
+}
+
+func (c *Cache) fit(mode Mode, obs []perf.Observation) perf.Params {
+	if c == nil {
+		var fresh Cache
+		return fresh.compute(mode, obs)
+	}
+	key := c.key(mode, obs)
+	if p, ok := c.fits[key]; ok {
+		return p
+	}
+	if len(c.fits) >= cacheLimit {
+		clear(c.fits)
+	}
+	p := c.compute(mode, obs)
+	c.fits[key] = p
+	return p
+}
+
+func (c *Cache) compute(mode Mode, obs []perf.Observation) (p perf.Params) {
+	if mode == PublicCode {
+		c.public.Minimize = c.Minimize
+		p, _ = c.public.Fit(obs)
+	} else {
+		p, _ = c.best.Fit(obs, nil)
+	}
+	return p
+}
+
+func (c *Cache) key(mode Mode, obs []perf.Observation) uint64 {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	maphash.WriteComparable(&h, mode == PublicCode)
+	for _, o := range obs {
+		maphash.WriteComparable(&h, o)
+	}
+	return h.Sum64()
+}

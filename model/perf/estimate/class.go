@@ -1,0 +1,195 @@
+package estimate
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// A class is what was learned of the jobs of one class.
+type class struct {
+	name     job.Class
+	forms    job.Forms
+	belief   *Job // of all its jobs
+	arrivals arrivals
+	restart  time.Duration // in total
+	target   mean          // of jobs that have one
+	passed   []mean        // sizes of epochs that were left for the next, by epoch
+	ended    int           // jobs
+	sums     []float64     // of the sizes of their epochs, by epoch
+	furthest float64       // progress
+	pace     pace
+	shown    *perf.ClassStats
+	last     summary // of shown
+}
+
+// A mean is the mean of the numbers that were added to it.
+type mean struct {
+	n     int
+	value float64
+}
+
+func (m *mean) add(x float64) {
+	m.n++
+	m.value += (x - m.value) / float64(m.n)
+}
+
+// A life is the progress of one job.
+type life struct {
+	class    *class
+	target   float64
+	starts   []float64 // progress at which each of its epochs began
+	progress float64
+	on       cluster.Configuration // that it reported from last
+	marked   float64               // progress when what it reports next began to be measured
+}
+
+// reach records that the job is in an epoch, with a progress. Both may be less than before, after
+// a restart; the beginnings of earlier epochs stay. Epochs that no report was in count as
+// equally long.
+func (l *life) reach(epoch int, progress float64) {
+	last := len(l.starts) - 1
+	from := l.starts[last]
+	size := max(0, progress-from) / float64(max(1, epoch-last))
+	for e := last; e < epoch; e++ {
+		l.class.pass(e, size)
+		l.starts = append(l.starts, from+size*float64(e-last+1))
+	}
+	l.progress = progress
+	l.class.furthest = max(l.class.furthest, progress)
+}
+
+func (c *class) pass(epoch int, size float64) {
+	for len(c.passed) <= epoch {
+		c.passed = append(c.passed, mean{})
+	}
+	c.passed[epoch].add(size)
+}
+
+// finish adds the sizes of the epochs of a job that is complete, unless no progress of it is
+// known.
+func (l *life) finish() {
+	end := l.target
+	if end == 0 {
+		end = l.progress
+	}
+	if end == 0 {
+		return
+	}
+	c := l.class
+	c.ended++
+	for e := len(l.starts) - 1; e >= 0; e-- {
+		for len(c.sums) <= e {
+			c.sums = append(c.sums, 0)
+		}
+		c.sums[e] += max(0, end-l.starts[e])
+		end = l.starts[e]
+	}
+}
+
+// total returns the mean size of a job; 0 if it is not known.
+func (c *class) total() float64 {
+	if c.ended == 0 {
+		return c.target.value
+	}
+	total := 0.0
+	for _, sum := range c.sums {
+		total += sum
+	}
+	return total / float64(c.ended)
+}
+
+// least is the progress, in samples, that every epoch takes.
+const least = 1e-6
+
+// sizes returns the mean size of each epoch over all jobs that are complete, those
+// with fewer epochs among them.
+func (c *class) sizes() []float64 {
+	all := make([]float64, len(c.sums))
+	for e, sum := range c.sums {
+		all[e] = max(least, sum/float64(c.ended))
+	}
+	return all
+}
+
+// guess returns the sizes of epochs of a class of which no job is complete, and says how they
+// were found. The last epoch seen gets the rest of the target or, if there is no target, the
+// rest of the mean size of jobs of other classes.
+func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
+	const none = "no job of the class has ended: "
+	left, how := c.target.value, none+"sizes are of its target, over the epochs seen"
+	if left == 0 {
+		left, how = elsewhere, none+"sizes are those of other classes, over the epochs seen"
+	}
+	if left == 0 {
+		left, how = 2*c.furthest, none+"sizes are as if the job that is furthest was half done"
+	}
+	typical := least
+	for _, p := range c.passed {
+		sizes = append(sizes, max(least, p.value))
+		left -= p.value
+		typical = max(typical, p.value)
+	}
+	return append(sizes, max(left, typical)), how
+}
+
+// summarise returns what is believed now, except the rate.
+func (c *class) summarise(elsewhere float64) summary {
+	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients), pace: c.pace.value()}
+	for i := range c.belief.types {
+		s.news += c.belief.types[i].news
+	}
+	if c.ended > 0 {
+		s.sizes = c.sizes()
+	} else {
+		s.sizes, s.guessed = c.guess(elsewhere)
+	}
+	for e := range s.sizes {
+		s.noise = append(s.noise, c.belief.noise(c.belief.gradientAt(e)))
+	}
+	return s
+}
+
+// show returns what a policy is shown of the class.
+func (c *class) show(s *summary) *perf.ClassStats {
+	_, limits := c.belief.Model()
+	v := &speed{forms: c.forms, limits: limits, pace: s.pace}
+	for _, phi := range s.noise {
+		v.epochs = append(v.epochs, c.belief.build(phi))
+	}
+	return &perf.ClassStats{
+		Class: c.name, Arrivals: c.arrivals.n, Rate: s.rate, Restart: c.restart / time.Duration(c.arrivals.n),
+		Sizes: s.sizes, Speeds: v, Guessed: s.guessed,
+	}
+}
+
+// Remembered returns a value of each type of this package that an interface in the memory of a scheduler may hold.
+func Remembered() []any {
+	return []any{(*Model)(nil), (*speed)(nil)}
+}
+
+// A speed is what is believed of the speed of a class's jobs. It is immutable.
+type speed struct {
+	forms  job.Forms
+	limits *job.BatchLimits
+	epochs []*Model // one at least
+	pace   float64
+}
+
+// At implements perf.EpochSpeeds.
+func (v *speed) At(epoch int, c cluster.Configuration) float64 {
+	spec := v.forms.For(c)
+	if spec == nil {
+		return 0
+	}
+	m, a := v.epochs[min(max(epoch, 0), len(v.epochs)-1)], cluster.Allocation{Configuration: c}
+	replicas := c.GPUs / spec.ReplicaGPUs(c.GPUType)
+	if spec.Adaptivity.Has(job.BatchSizes) {
+		goodput, _ := perf.BestBatch(m, a, replicas, v.limits)
+		return v.pace * goodput
+	}
+	b := perf.FixedBatch(max(spec.BatchSize, replicas), replicas, c.GPUType, v.limits)
+	return v.pace * perf.Goodput(m, a, replicas, b)
+}

@@ -1,0 +1,199 @@
+package estimate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// ClassOptions configure how classes are learned.
+type ClassOptions struct {
+	// BurnIn is added to the time by which arrivals are divided, with a weight that fades
+	// as e^(-t/BurnIn). So a class whose first job arrives at once has a rate of one in
+	// BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's newTrace.
+	BurnIn time.Duration
+	// Forget is the age at which an arrival counts 1/e of a present one. Default 7 days: a
+	// rate that follows the time of day, or every burst, is no long-run rate.
+	Forget time.Duration
+}
+
+// DefaultClassOptions returns the defaults.
+func DefaultClassOptions() ClassOptions {
+	return ClassOptions{BurnIn: time.Hour, Forget: 168 * time.Hour}
+}
+
+// Validate returns an error that joins all that is wrong with o.
+func (o *ClassOptions) Validate() error {
+	var errs []error
+	if o.BurnIn <= 0 {
+		errs = append(errs, fmt.Errorf("classes: burn-in %v, want more than 0", o.BurnIn))
+	}
+	if o.Forget <= 0 {
+		errs = append(errs, fmt.Errorf("classes: forgetting time %v, want more than 0", o.Forget))
+	}
+	return errors.Join(errs...)
+}
+
+// Material is the relative difference by which an arrival rate, the size of an epoch, its
+// gradient noise or a measured step time must change for Classes to make new ClassStats. They
+// also make new ones when a configuration, a batch size, an epoch or one of job.Forms is seen for
+// the first time, and when the way in which sizes are guessed changes.
+const Material = 0.05
+
+// Classes learns, from all reports, what the jobs of a class have in common: how often they
+// arrive, how much progress their epochs take, and how fast they are in each. Jobs without a class
+// are ignored. Make it with NewClasses; the nil Classes learns nothing. It is not safe for
+// concurrent use. Source: BOA §3.1, §5.2.
+type Classes struct {
+	o     ClassOptions
+	pool  *Pool
+	began time.Time // when it was first asked or told something; zero: not yet
+	list  []*class  // by name
+	jobs  map[job.ID]*life
+}
+
+// NewClasses returns Classes that have learned nothing. estimates configures how the models of
+// their jobs are learned; its Share is not used.
+func NewClasses(estimates Options, o ClassOptions) *Classes {
+	estimates.Share = true
+	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}
+}
+
+// Submitted records that a job was submitted. It keeps the pointer.
+func (cs *Classes) Submitted(now time.Time, spec *job.Spec) {
+	if cs == nil {
+		return
+	}
+	cs.begin(now)
+	if spec.Class == "" {
+		return
+	}
+	i, found := slices.BinarySearchFunc(cs.list, spec.Class, func(c *class, name job.Class) int { return cmp.Compare(c.name, name) })
+	if !found {
+		cs.list = slices.Insert(cs.list, i, &class{name: spec.Class, belief: cs.pool.New(spec)})
+	}
+	c := cs.list[i]
+	c.forms = c.forms.With(spec)
+	c.arrivals.add(now, cs.o.Forget)
+	c.restart += spec.RestartOverhead
+	if spec.Target > 0 {
+		c.target.add(spec.Target)
+	}
+	cs.jobs[spec.ID] = &life{class: c, target: spec.Target, starts: []float64{0}}
+}
+
+func (cs *Classes) begin(now time.Time) {
+	if cs.began.IsZero() {
+		cs.began = now
+	}
+}
+
+// Learn records the measurements of a report.
+func (cs *Classes) Learn(r *job.Report) {
+	if l := cs.life(r.Job); l != nil {
+		l.keepPace(r)
+		l.class.belief.Learn(r)
+	}
+}
+
+// mostEpochs bounds the epochs of a class; later ones count as the last of them. Computing widths
+// for so many takes opt/convex 40 ms.
+const mostEpochs = 10_000
+
+// Reached records that a job is in an epoch, counted from 0, with a progress; progress beyond
+// its target counts as the target. An epoch begins at the first progress that is reported in it,
+// even if the job later goes back to a checkpoint.
+func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
+	l := cs.life(id)
+	if l == nil {
+		return
+	}
+	if l.target > 0 {
+		progress = min(progress, l.target)
+	}
+	l.reach(min(epoch, mostEpochs-1), progress)
+}
+
+// Ended records that a job has ended. The sizes of its epochs count if it was completed.
+func (cs *Classes) Ended(id job.ID, as job.Phase) {
+	l := cs.life(id)
+	if l == nil {
+		return
+	}
+	delete(cs.jobs, id)
+	if as == job.Completed {
+		l.finish()
+	}
+}
+
+// life returns what is known of a job; nil if it has no class, or has ended.
+func (cs *Classes) life(id job.ID) *life {
+	if cs == nil {
+		return nil
+	}
+	return cs.jobs[id]
+}
+
+// Stats returns what is believed of the classes of which some speed is known, sorted by name.
+// A class keeps its pointer while no change is Material. Its jobs may be given what some of
+// their job.Forms may; batch limits are those of its first job. Source: BOA §3.1.
+func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
+	if cs == nil {
+		return nil
+	}
+	cs.begin(now)
+	elsewhere := cs.meanTotal()
+	var all []*perf.ClassStats
+	for _, c := range cs.list {
+		if !c.belief.Known() {
+			continue
+		}
+		next := c.summarise(elsewhere)
+		next.rate = c.arrivals.rate(now, cs.began, &cs.o)
+		if c.shown == nil || c.last.differs(&next) {
+			c.shown, c.last = c.show(&next), next
+		}
+		all = append(all, c.shown)
+	}
+	return all
+}
+
+// meanTotal returns the mean size of jobs, over the classes for which it is known; 0 if there are
+// none.
+func (cs *Classes) meanTotal() float64 {
+	var m mean
+	for _, c := range cs.list {
+		if total := c.total(); total > 0 {
+			m.add(total)
+		}
+	}
+	return m.value
+}
+
+// A summary is what makes a ClassStats.
+type summary struct {
+	rate    float64
+	sizes   []float64
+	noise   []float64 // samples, by epoch
+	epochs  int       // of which gradients were reported
+	forms   int
+	news    int // of throughput
+	pace    float64
+	guessed string
+}
+
+func (s *summary) differs(t *summary) bool {
+	return s.forms != t.forms || s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) || moved(s.pace, t.pace) ||
+		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
+}
+
+// moved reports whether two numbers of at least 0 differ by more than Material.
+func moved(a, b float64) bool { return math.Max(a, b) > (1+Material)*math.Min(a, b) }
+
+func stayed(a, b float64) bool { return !moved(a, b) }

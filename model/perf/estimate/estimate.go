@@ -1,0 +1,376 @@
+// Package estimate learns performance models from reports: for each job a
+// throughput model per GPU type and one model of statistical efficiency. It also
+// estimates the speed on GPU types on which a job has not run, from other types.
+// Source: Sia §3.3.2.
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// A Mode says how the speed on configurations is estimated on which a job has not run.
+type Mode uint8
+
+// The modes. Source: Sia §3.5.8, Fig. 3.13.
+const (
+	// Bootstrap takes one-GPU profiles on every type first and carries the
+	// scaling seen on one type to the others (Eq. 3.1).
+	Bootstrap Mode = iota
+	// NoProf takes no profiles. One replica is believed to be as fast on a type that
+	// was never used as on one that was; more replicas cannot be estimated.
+	NoProf
+	// Oracle knows the true throughput; efficiency is still learned.
+	Oracle
+	// PublicCode is the public simulator's rule. It takes no profiles. A type that was
+	// never used gets the goodput of the first type that was, times the ratio of their
+	// one-GPU reference throughputs (Options.Reference).
+	PublicCode
+)
+
+var modeNames = [...]string{"bootstrap", "no-prof", "oracle", "public-code"}
+
+// String returns the mode as ParseMode reads it.
+func (m Mode) String() string { return modeNames[m] }
+
+// ParseMode returns the mode of a name.
+func ParseMode(name string) (Mode, error) {
+	for i, n := range modeNames {
+		if n == name {
+			return Mode(i), nil
+		}
+	}
+	return 0, fmt.Errorf("estimate mode %q, want one of %v", name, modeNames)
+}
+
+// A Throughput is a model of samples per second, as in perf.Model.
+type Throughput func(a cluster.Allocation, b job.BatchSize) float64
+
+// Options configure how models are learned.
+type Options struct {
+	Mode Mode
+	// Types are the cluster's GPU types; a type that lends its scaling is
+	// looked for in this order.
+	Types []cluster.TypeInfo
+	// Smoothing is the weight of the past in the moving averages of gradient
+	// statistics, in [0, 1). Default 0: the last report counts alone.
+	Smoothing float64
+	// Oracle returns the truth of a job, for mode Oracle.
+	Oracle func(*job.Spec) Throughput
+	// Sensitivity returns the truth of what CPUs and memory do to a job, for mode
+	// Oracle; nil if nothing.
+	Sensitivity func(*job.Spec) *perf.Sensitivity
+	// Reference returns the one-GPU reference throughput of a job, for mode
+	// PublicCode; 0 if the type cannot run it.
+	Reference func(*job.Spec, cluster.GPUType) float64
+	// ReferenceFirst makes the reference throughput, on one replica, what is
+	// believed before a first run in mode PublicCode. Default false: nothing.
+	ReferenceFirst bool
+	// Fits, if not nil, keeps fits between the estimators of a run: a fit depends only on
+	// its observations.
+	Fits *Cache
+	// Share lets the jobs of a class that one Pool made learn together.
+	// Default false. Source: BOA §5.3, "Profile Sharing".
+	Share bool
+	// Error makes believed speeds wrong: see Factor. Default 0: not. Source: BOA §6.4.
+	Error float64
+	// Seed is the seed of the draws of Error.
+	Seed uint64
+	// Verify bounds what jobs can gain by false reports: see verify.go. Default false: in
+	// simulations jobs report what was measured.
+	Verify bool
+}
+
+// Validate returns an error that joins all that is wrong with o.
+func (o *Options) Validate() error {
+	var errs []error
+	if s := o.Smoothing; !(s >= 0 && s < 1) {
+		errs = append(errs, fmt.Errorf("smoothing %v, want at least 0 and less than 1", s))
+	}
+	if !(o.Error >= 0 && o.Error <= mostError) {
+		errs = append(errs, fmt.Errorf("error %v, want 0 to %d", o.Error, mostError))
+	}
+	if o.Mode == PublicCode && (o.Fits == nil || o.Fits.Minimize == nil) {
+		errs = append(errs, errors.New("mode public-code without Fits.Minimize, want the public simulator's minimiser: package reference/lbfgsb"))
+	}
+	return errors.Join(errs...)
+}
+
+// A Job learns one job's performance from its reports. Make one with New, or,
+// if it may learn from others, with a Pool.
+type Job struct {
+	spec   *job.Spec
+	o      *Options
+	oracle Throughput
+	*measured
+	epoch  int // as last reported
+	sqr    float64
+	vari   float64
+	grads  bool
+	input  input
+	trust  trust
+	own    int    // changes of this job's own: see Version
+	model  *Model // nil: nothing was known when it was asked for
+	built  Version
+	limits *job.BatchLimits
+}
+
+// profile is what was measured on one GPU type.
+type profile struct {
+	seen   []perf.Observation
+	counts []int
+	noted  []float64 // Step of each when it was last news
+	news   int       // points seen first, and steps that moved materially
+	multi  int       // observations with more than one replica
+	fit    perf.Params
+	fresh  bool // fit is of all observations
+}
+
+// New returns a Job that has learned nothing. It keeps both pointers.
+func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
+
+// Describe replaces the job's specification. Measurements are kept. Gradient statistics refer to
+// the initial batch size, and are kept only if that does not change.
+func (j *Job) Describe(spec *job.Spec) {
+	if spec.Batch.Init != j.spec.Batch.Init {
+		j.sqr, j.vari, j.grads = 0, 0, false
+	}
+	j.spec = spec
+	j.own++
+}
+
+func newJob(spec *job.Spec, o *Options, m *measured) *Job {
+	j := &Job{spec: spec, o: o, measured: m}
+	if o.Mode == Oracle && o.Oracle != nil {
+		j.oracle = o.Oracle(spec)
+	}
+	if o.Mode == Oracle && o.Sensitivity != nil {
+		j.input.known = o.Sensitivity(spec)
+	}
+	return j
+}
+
+// Learn records a report. Reports without measurements change nothing. The caller must
+// have checked that all values are finite and not negative.
+func (j *Job) Learn(r *job.Report) {
+	j.learnGradients(r)
+	if j.o.Verify && j.trust.check(r, j.claimed(r)) {
+		j.own++
+	}
+	if r.StepTime <= 0 || r.Batch.Local <= 0 || !j.learnInput(r) {
+		return
+	}
+	i := j.index(r.Configuration.GPUType)
+	if i < 0 {
+		return
+	}
+	replicas := r.Configuration.GPUs / j.spec.ReplicaGPUs(r.Configuration.GPUType)
+	compute := max(r.StepTime-r.SyncTime, r.StepTime/1000)
+	if j.types[i].add(perf.Observation{
+		Nodes: r.Configuration.Nodes, Replicas: replicas, Local: r.Batch.Local,
+		Compute: compute.Seconds(), Step: r.StepTime.Seconds(),
+	}) {
+		j.refits++
+	}
+}
+
+func (j *Job) learnGradients(r *job.Report) {
+	j.epoch = r.Epoch
+	if r.GradSqr <= 0 && r.GradVar <= 0 {
+		return
+	}
+	j.addGradient(r)
+	w := 1 - j.o.Smoothing
+	if !j.grads {
+		w = 1
+	}
+	sqr, vari := j.sqr+w*(r.GradSqr-j.sqr), j.vari+w*(r.GradVar-j.vari)
+	if sqr != j.sqr || vari != j.vari {
+		j.sqr, j.vari, j.grads = sqr, vari, true
+		j.own++
+	}
+}
+
+func (j *Job) index(t cluster.GPUType) int {
+	for i := range j.o.Types {
+		if j.o.Types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// add includes an observation in the averages of the profile, and reports whether that
+// changed them.
+func (p *profile) add(o perf.Observation) bool {
+	for i := range p.seen {
+		s := &p.seen[i]
+		if s.Nodes != o.Nodes || s.Replicas != o.Replicas || s.Local != o.Local {
+			continue
+		}
+		if s.Compute == o.Compute && s.Step == o.Step {
+			return false
+		}
+		p.counts[i]++
+		w := 1 / float64(p.counts[i])
+		s.Compute += w * (o.Compute - s.Compute)
+		s.Step += w * (o.Step - s.Step)
+		p.fresh = false
+		if moved(p.noted[i], s.Step) {
+			p.noted[i] = s.Step
+			p.news++
+		}
+		return true
+	}
+	p.seen = append(p.seen, o)
+	p.counts = append(p.counts, 1)
+	p.noted = append(p.noted, o.Step)
+	p.news++
+	if o.Replicas > 1 {
+		p.multi++
+	}
+	p.fresh = false
+	return true
+}
+
+// Known reports whether anything is known of the job's throughput.
+func (j *Job) Known() bool {
+	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
+}
+
+// Model returns the current belief, and the batch limits to ask it with. Both
+// are immutable, and stay the same pointers while nothing new was learned.
+// The model is nil while nothing is known.
+func (j *Job) Model() (*Model, *job.BatchLimits) {
+	now := j.Version()
+	if j.model != nil && j.built == now {
+		return j.model, j.limits
+	}
+	if !j.Known() {
+		return nil, &j.spec.Batch
+	}
+	j.model, j.built = j.build(j.noise(j.present())), now
+	j.limits = j.borrowedLimits()
+	return j.model, j.limits
+}
+
+// present returns the gradient statistics of the job's present epoch: its own or, while it
+// has none, those of its class.
+func (j *Job) present() gradient {
+	if !j.grads {
+		return j.gradientAt(j.epoch)
+	}
+	return gradient{reports: 1, sqr: j.sqr, vari: j.vari}
+}
+
+// noise returns the gradient noise scale (samples) of gradient statistics; 0 if
+// there are none, infinite where every batch size is as good as any.
+func (j *Job) noise(g gradient) float64 {
+	init := j.spec.Batch.Init
+	switch {
+	case init == 1 && j.spec.Batch.Max <= 1: // each replica processes one sample a pass: there is no larger batch that could be less efficient
+		return math.Inf(1)
+	case j.spec.Schedule.Mode != job.Unscheduled: // the user chose the batch sizes: the efficiency counts as 1 at each of them
+		return math.Inf(1)
+	case g.reports == 0:
+		return 0
+	case g.sqr <= 0:
+		return math.Inf(1)
+	}
+	return float64(init) * g.vari / g.sqr
+}
+
+// build returns the belief with a gradient noise scale.
+func (j *Job) build(phi float64) *Model {
+	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
+	m.input, m.lacking = j.input.known, j.trust.lacking
+	if j.o.Error > 0 {
+		m.wrong, m.class = j.o, classOf(j.spec)
+	}
+	if j.oracle != nil {
+		return m
+	}
+	m.types = make([]typeModel, len(j.types))
+	for i := range j.types {
+		m.types[i] = j.typeModel(i)
+	}
+	return m
+}
+
+func (j *Job) typeModel(i int) typeModel {
+	t := typeModel{name: j.o.Types[i].Type, replica: j.spec.ReplicaGPUs(j.o.Types[i].Type), perNode: j.o.Types[i].PerNode, lender: i, ratio: 1}
+	p := &j.types[i]
+	if len(p.seen) > 0 {
+		t.params, t.known = j.fit(p), true
+	}
+	if p.multi > 0 || j.o.Mode == PublicCode && t.known {
+		return t
+	}
+	lender := j.lender()
+	if lender < 0 && j.o.ReferenceFirst {
+		t.reference = j.o.Reference(j.spec, t.name)
+	}
+	if lender >= 0 && lender != i {
+		t.lender = lender
+		if j.o.Mode == PublicCode {
+			t.ratio, t.known = j.referenceRatio(i, lender), false
+		}
+	}
+	return t
+}
+
+// fit returns the throughput parameters of a profile.
+func (j *Job) fit(p *profile) perf.Params {
+	if !p.fresh {
+		p.fit, p.fresh = j.o.Fits.fit(j.o.Mode, p.seen), true
+		if j.o.Verify {
+			p.fit = physical(p.fit)
+		}
+	}
+	return p.fit
+}
+
+// lender returns the index of the type whose scaling is used for the others, or -1: the
+// one measured in most multi-GPU configurations. The public code takes the first type
+// that was used at all. Without any multi-GPU measurement, a type that was measured is
+// used for those that were not.
+func (j *Job) lender() int {
+	best := -1
+	for i := range j.types {
+		switch p := &j.types[i]; {
+		case len(p.seen) == 0:
+		case best < 0:
+			best = i
+		case j.o.Mode != PublicCode && p.multi > j.types[best].multi:
+			best = i
+		}
+	}
+	return best
+}
+
+func (j *Job) referenceRatio(to, from int) float64 {
+	source := j.o.Reference(j.spec, j.o.Types[from].Type)
+	if source <= 0 {
+		return 0
+	}
+	return j.o.Reference(j.spec, j.o.Types[to].Type) / source
+}
+
+// borrowedLimits returns the spec's batch limits; under PublicCode a type that
+// borrows goodput is searched within the lender's limits.
+func (j *Job) borrowedLimits() *job.BatchLimits {
+	if j.o.Mode != PublicCode {
+		return &j.spec.Batch
+	}
+	limits := j.spec.Batch
+	limits.LocalMax = make(map[cluster.GPUType]int, len(j.types))
+	for i, t := range j.model.types {
+		limits.LocalMax[j.o.Types[i].Type] = j.spec.Batch.LocalMax[j.o.Types[t.lender].Type]
+	}
+	return &limits
+}

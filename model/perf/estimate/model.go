@@ -1,0 +1,138 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// A Model is a perf.Model with what is believed of one job at one time. It is
+// immutable.
+type Model struct {
+	types  []typeModel
+	oracle Throughput
+	mode   Mode
+	goal   job.Goal
+	init   float64 // samples, B0
+	phi    float64 // samples, preconditioned gradient noise scale
+	input  *perf.Sensitivity
+	wrong  *Options // whose Error is on the throughput of class; nil: none is
+	class  string
+	// lacking is how much trust the job's claims lack, 0 to 1.
+	lacking float64
+}
+
+// typeModel is the belief about one GPU type.
+type typeModel struct {
+	name      cluster.GPUType
+	params    perf.Params
+	known     bool // params are fitted to measurements on this type
+	replica   int  // GPUs per replica
+	perNode   int
+	lender    int     // index of the type whose scaling is borrowed; its own if none
+	reference float64 // throughput of one replica while nothing is known
+	ratio     float64 // factor on the lender's throughput if params are not known
+}
+
+// Params returns the throughput parameters fitted to measurements on a GPU
+// type, and whether there are any.
+func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
+	if tm := m.find(t); tm != nil {
+		return tm.params, tm.known
+	}
+	return perf.Params{}, false
+}
+
+// Knows reports whether the throughput on a GPU type was measured, or is known without.
+func (m *Model) Knows(t cluster.GPUType) bool {
+	tm := m.find(t)
+	return m.oracle != nil || tm != nil && tm.known
+}
+
+func (m *Model) find(t cluster.GPUType) *typeModel {
+	for i := range m.types {
+		if m.types[i].name == t {
+			return &m.types[i]
+		}
+	}
+	return nil
+}
+
+// Throughput implements perf.Model: the throughput of the GPUs, at most what the CPUs
+// and memory deliver if the allocation names any. With Options.Error it is multiplied
+// by Factor.
+func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	speed := m.fed(a, b)
+	if m.lacking > 0 && speed > 0 {
+		speed *= doubted(m.lacking, m.replicas(&a))
+	}
+	if m.wrong == nil || speed == 0 {
+		return speed
+	}
+	return speed * m.wrong.factor(m.class, a.Configuration)
+}
+
+// replicas returns how many replicas an allocation holds.
+func (m *Model) replicas(a *cluster.Allocation) int {
+	if t := m.find(a.GPUType); t != nil {
+		return a.GPUs / t.replica
+	}
+	return a.GPUs
+}
+
+func (m *Model) fed(a cluster.Allocation, b job.BatchSize) float64 {
+	taken := m.taken(a, b)
+	if m.input == nil || a.CPUs == 0 || taken == 0 {
+		return taken
+	}
+	gpus := float64(a.GPUs)
+	return math.Min(taken, gpus*m.input.Rate(a.CPUs/gpus, a.Memory/int64(a.GPUs)))
+}
+
+// taken returns the throughput of GPUs that never wait for input. On a type without
+// multi-GPU measurements it is the bootstrapped estimate: the type's own one-GPU
+// throughput times the speed-up of the type that has them. Source: Sia §3.3.2, Eq. 3.1.
+func (m *Model) taken(a cluster.Allocation, b job.BatchSize) float64 {
+	if m.oracle != nil {
+		return m.oracle(a, b)
+	}
+	t := m.find(a.GPUType)
+	if t == nil || b.Local <= 0 || a.GPUs < t.replica {
+		return 0
+	}
+	replicas := a.GPUs / t.replica
+	samples := float64(replicas * b.PerReplica())
+	l := &m.types[t.lender]
+	if l == t {
+		if !t.known && replicas == 1 {
+			return t.reference
+		}
+		if !t.known {
+			return 0
+		}
+		return samples / t.params.Iteration(a.Nodes, replicas, b)
+	}
+	if t.known && replicas == 1 {
+		return samples / t.params.Iteration(a.Nodes, 1, b)
+	}
+	lent := samples / l.params.Iteration(nodes(replicas*l.replica, l.perNode), replicas, b)
+	switch {
+	case !t.known && m.mode == NoProf && replicas > 1:
+		return 0 // Eq. 3.1 needs a one-GPU profile
+	case !t.known:
+		return t.ratio * lent
+	}
+	return lent * l.params.Iteration(1, 1, b) / t.params.Iteration(1, 1, b)
+}
+
+func nodes(gpus, perNode int) int { return (gpus + perNode - 1) / max(1, perNode) }
+
+// Efficiency implements perf.Model.
+func (m *Model) Efficiency(batch float64) float64 {
+	if m.goal != job.Training || math.IsInf(m.phi, 1) {
+		return 1
+	}
+	return perf.Efficiency(m.phi, m.init, batch)
+}

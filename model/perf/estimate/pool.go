@@ -1,0 +1,96 @@
+package estimate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Pool makes Jobs. With Options.Share, the jobs of one class learn together: they have
+// the throughput measurements of all of them, and a job without gradient statistics uses
+// those of its class in its epoch. Each job has its own CPU curve, and a job without a
+// class shares nothing. Source: BOA §5.3, "Profile Sharing".
+type Pool struct {
+	o       *Options
+	classes map[job.Class]*measured
+}
+
+// NewPool returns a Pool of no jobs. It keeps the pointer.
+func NewPool(o *Options) *Pool { return &Pool{o: o, classes: make(map[job.Class]*measured)} }
+
+// New returns a Job that has learned what its class has. It keeps the pointer.
+func (p *Pool) New(spec *job.Spec) *Job {
+	if !p.o.Share || spec.Class == "" {
+		return New(spec, p.o)
+	}
+	shared, ok := p.classes[spec.Class]
+	if !ok {
+		shared = newMeasured(p.o)
+		p.classes[spec.Class] = shared
+	}
+	return newJob(spec, p.o, shared)
+}
+
+// measured is what was measured by a job, or by the jobs of a class.
+type measured struct {
+	types     []profile  // parallel to Options.Types
+	refits    int        // changes of types
+	gradients []gradient // by epoch
+}
+
+func newMeasured(o *Options) *measured { return &measured{types: make([]profile, len(o.Types))} }
+
+// A gradient is the mean of gradient statistics over the reports of an epoch.
+type gradient struct {
+	epoch, reports int
+	sqr, vari      float64 // squared norm and variance, referred to the initial batch size
+}
+
+// addGradient adds the gradient statistics of a report to their means.
+func (p *measured) addGradient(r *job.Report) {
+	i, found := slices.BinarySearchFunc(p.gradients, r.Epoch, byEpoch)
+	if !found {
+		p.gradients = slices.Insert(p.gradients, i, gradient{epoch: r.Epoch})
+	}
+	g := &p.gradients[i]
+	g.reports++
+	w := 1 / float64(g.reports)
+	g.sqr += w * (r.GradSqr - g.sqr)
+	g.vari += w * (r.GradVar - g.vari)
+}
+
+func byEpoch(g gradient, epoch int) int { return cmp.Compare(g.epoch, epoch) }
+
+// gradientAt returns the statistics of the nearest epoch that was seen, of two the earlier;
+// zeros if none was seen.
+func (p *measured) gradientAt(epoch int) gradient {
+	if len(p.gradients) == 0 {
+		return gradient{}
+	}
+	i, _ := slices.BinarySearchFunc(p.gradients, epoch, byEpoch)
+	if i == len(p.gradients) || i > 0 && epoch-p.gradients[i-1].epoch <= p.gradients[i].epoch-epoch {
+		i--
+	}
+	return p.gradients[i]
+}
+
+// A Version identifies a state of a Job: while it is the same, Model and Sensitivity
+// return the same pointers.
+type Version struct {
+	own, refits int
+	noise       float64 // that of its class, while it has none
+}
+
+// Version returns the version of the present belief. It changes also when another
+// job of the class learned something that this one believes.
+func (j *Job) Version() Version {
+	v := Version{own: j.own}
+	if j.Known() {
+		v.refits = j.refits
+	}
+	if j.Known() && !j.grads {
+		v.noise = j.noise(j.present())
+	}
+	return v
+}

@@ -1,0 +1,102 @@
+package estimate
+
+import (
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// publicTolerance is the tolerance of the public fit. On a loss with kinks it
+// ends the search well before the minimum, which is part of what the public
+// simulator does: what the search did not move stays as it began.
+const publicTolerance = 1e-5
+
+// publicStart is where the public fit begins.
+var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
+
+// A Minimizer lowers f, whose gradient f writes, from x and within low and high, until it
+// decreases, or slopes, by less than the tolerance; x becomes where it ends.
+type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
+
+// A PublicFitter fits as the public simulator does, and keeps its scratch
+// memory between fits. It is ready with a Minimize. It is not safe for concurrent
+// use.
+type PublicFitter struct {
+	Minimize Minimizer // the public simulator's: package lab/lbfgsb
+
+	points []point
+	state  state
+	loss   func(x, grad []float64) float64 // f.objective, made once
+	x      vector
+	box    box
+}
+
+// Fit returns parameters that lower Loss as far as the public simulator's
+// optimiser does, from its start and with its tolerance, and the Loss of these
+// parameters. The model, the bounds and what is held are those of Fitter.Fit,
+// which finds lower losses; use this one to reproduce published results.
+// It panics without observations or Minimize. The optimiser is L-BFGS-B with the public
+// simulator's settings; on kinks its end may depend on rounding.
+// Source: Pollux §4.1.
+func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
+	if len(obs) == 0 {
+		panic(noObservations)
+	}
+	f.load(obs)
+	f.Minimize(f.x[:], f.box.low[:], f.box.high[:], f.loss, publicTolerance)
+	p := f.x.params()
+	if f.box.pinned(alphaN) {
+		p.AlphaN = max(p.AlphaN, networkPrior*p.AlphaR)
+		p.BetaN = max(p.BetaN, networkPrior*p.BetaR)
+	}
+	return p, Loss(obs, &p)
+}
+
+func (f *PublicFitter) load(obs []perf.Observation) {
+	if f.loss == nil {
+		f.loss = f.objective
+	}
+	n := len(obs)
+	if cap(f.points) < n {
+		f.points, f.state.terms = make([]point, n), make([]term, n)
+	}
+	f.points, f.state.terms = f.points[:n], f.state.terms[:n]
+	for i := range obs {
+		f.points[i] = toPoint(&obs[i])
+	}
+	f.box, f.x = limits(obs), publicStart
+	f.box.project(&f.x)
+}
+
+// objective returns the loss without smoothing and sets grad to its gradient.
+// At a kink, where all errors of a kind are zero, it takes theirs for zero.
+func (f *PublicFitter) objective(x, grad []float64) float64 {
+	s := &f.state
+	s.x = vector(x)
+	evaluate(f.points, 0, s)
+	var us, vs vector
+	for i := range f.points {
+		p, t := &f.points[i], &s.terms[i]
+		r := row{t, pair{t.perAcc, t.perAcc * p.local}, pair{t.perNet, t.perNet * p.peers}, p.network}
+		us.add(alphaC, t.u, &r.a)
+		vs.chain(t.v, &r)
+	}
+	n := float64(len(f.points))
+	wu, wv := inverse(n*s.rmsU), inverse(n*s.rmsV)
+	for i := range dims {
+		grad[i] = wu*us[i] + wv*vs[i]
+	}
+	grad[gamma] += 2 * overlapPrior * (x[gamma] - 1)
+	for _, k := range [2]int{alphaN, alphaR} {
+		ratio := x[k+1] / x[k]
+		grad[k] -= 2 * growthPrior * ratio * ratio / x[k]
+		grad[k+1] += 2 * growthPrior * ratio / x[k]
+	}
+	return s.value
+}
+
+// inverse returns 1/x, and 0 for 0.
+func inverse(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return 1 / x
+}

@@ -1,0 +1,102 @@
+// Package perf says how fast a job trains: throughput as a function of GPUs
+// and batch size, statistical efficiency as a function of batch size, and
+// their product, goodput. Sources: Sia §2.1 and §3.3.2; Pollux §3.
+package perf
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Model predicts one job's speed. Implementations must be comparable, and most are
+// pointers: callers keep what they computed from a model while == says that it is the same.
+type Model interface {
+	// Throughput returns samples per second on an allocation at a batch size;
+	// 0 if the job does not run on it with that batch size.
+	Throughput(a cluster.Allocation, b job.BatchSize) float64
+	// Efficiency returns progress per sample at total batch size m (samples),
+	// relative to that at the job's initial batch size.
+	Efficiency(m float64) float64
+	// StepTime returns what is known of the time of a step on an allocation as a function of
+	// the batch size, so that BestBatch asks for few of them; zero: nothing.
+	StepTime(a cluster.Allocation) StepTime
+}
+
+// Efficiency returns (phi + init) / (phi + m): progress per sample at batch
+// size m relative to init, all in samples. phi is the preconditioned gradient
+// noise scale. Source: Sia §2.1, Eq. 2.3.
+func Efficiency(phi, init, m float64) float64 { return (phi + init) / (phi + m) }
+
+// Params are the seven parameters of the throughput model, in seconds and
+// seconds per sample (alpha, beta of compute) or per replica (beta of the
+// network terms). Source: Pollux §3.2, as used by Sia §3.3.2.
+type Params struct {
+	AlphaC, BetaC float64 // compute: T_acc = AlphaC + BetaC * local batch
+	AlphaN, BetaN float64 // gradient exchange between nodes
+	AlphaR, BetaR float64 // gradient exchange within a node
+	Gamma         float64 // overlap of the two: 1 none, large full
+}
+
+// tiny, in seconds, is what the model uses instead of 0, so that logarithms are finite.
+const tiny = 1e-8
+
+// Compute returns T_acc: seconds of one pass over local samples, without
+// gradient exchange.
+func (p *Params) Compute(local float64) float64 { return p.AlphaC + p.BetaC*local }
+
+// Network returns T_net: seconds of gradient exchange among replicas on nodes.
+func (p *Params) Network(nodes, replicas int) float64 {
+	more := math.Max(float64(replicas-2), tiny)
+	switch {
+	case nodes > 1:
+		return p.AlphaN + p.BetaN*more
+	case replicas > 1:
+		return p.AlphaR + p.BetaR*more
+	}
+	return tiny
+}
+
+// Step returns T_opt = (T_acc^gamma + T_net^gamma)^(1/gamma): seconds of one
+// pass with gradient exchange.
+func (p *Params) Step(nodes, replicas int, local float64) float64 {
+	return overlap(p.Compute(local), p.Network(nodes, replicas), p.Gamma)
+}
+
+// overlap returns (a^g + b^g)^(1/g), computed from the larger term so that it
+// cannot overflow.
+func overlap(a, b, g float64) float64 {
+	if g == 1 {
+		return a + b
+	}
+	if b > a {
+		a, b = b, a
+	}
+	if b <= a*1e-9 {
+		return a
+	}
+	part := g * math.Log(b/a)
+	if part < unseen {
+		return a
+	}
+	return a * math.Exp(math.Log(1+math.Exp(part))/g)
+}
+
+// unseen is below the logarithm of 2^-53: what is less adds nothing to 1.
+const unseen = -37
+
+// Iteration returns the seconds of one optimiser step: the accumulating
+// passes, then the one that exchanges gradients.
+func (p *Params) Iteration(nodes, replicas int, b job.BatchSize) float64 {
+	local := float64(b.Local)
+	return float64(b.Accumulation)*p.Compute(local) + p.Step(nodes, replicas, local)
+}
+
+// An Observation is one measured point of the throughput model.
+type Observation struct {
+	Nodes, Replicas int
+	Local           int     // samples per replica and pass
+	Compute         float64 // seconds of a pass without gradient exchange
+	Step            float64 // seconds of a pass with it
+}

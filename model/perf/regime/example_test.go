@@ -1,0 +1,42 @@
+package regime_test
+
+import (
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/regime"
+)
+
+// A job of 100 epochs starts with batch size 32 and doubles it, up to 128. It
+// has trained for 10 epochs when it doubles for the first time.
+func Example() {
+	sizes, err := regime.Sequence(&job.BatchSchedule{Mode: job.GNS}, 32, 128, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := regime.NewPredictor(regime.Restatement, 100, sizes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := p.Observe(32, 10); err != nil {
+		log.Fatal(err)
+	}
+	if err := p.Observe(64, 0); err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range p.Regimes() {
+		fmt.Printf("batch size %d: %g epochs\n", r.BatchSize, r.Expected)
+	}
+	remaining, err := p.Remaining(map[int]time.Duration{32: 4 * time.Minute, 64: 3 * time.Minute, 128: 2 * time.Minute})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(remaining, "remain")
+	// Output:
+	// batch size 32: 10 epochs
+	// batch size 64: 45 epochs
+	// batch size 128: 45 epochs
+	// 3h45m0s remain
+}

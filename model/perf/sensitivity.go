@@ -1,0 +1,183 @@
+package perf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Sensitivity says how many samples per second a job's input pipeline delivers to one
+// of its GPUs, as a function of CPUs and host memory per GPU. Storage and cache deliver
+// samples, CPUs prepare them, and the slower of the two decides. A job trains no
+// faster than that. Source: Synergy §3.1.
+type Sensitivity struct {
+	// CPUs is the curve of preparation with all data cached, by ascending CPUs;
+	// rates do not fall. Empty: CPUs do not matter.
+	CPUs []CPURate
+	// Input decides the effect of memory: a cache that keeps a fixed part of the
+	// dataset (MinIO) has a hit rate of memory over the size of the dataset.
+	job.Input
+}
+
+// A CPURate is one measured point of a CPU curve.
+type CPURate struct {
+	CPUs float64 // per GPU, more than 0
+	Rate float64 // samples per second and GPU
+}
+
+// Rate returns the samples per second that a GPU gets with CPUs and bytes of host
+// memory per GPU. It is linear between the measured points of the curve,
+// proportional to CPUs below the first and constant beyond the last, and at most what
+// misses of the cache allow. It is 0 if the memory is less than the job needs to
+// run, and infinite if nothing limits it. Source: Synergy §3.1.
+func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
+	if memory < s.Working {
+		return 0
+	}
+	return math.Min(s.prepared(cpus), s.delivered(memory))
+}
+
+// prepared returns the samples per second that CPUs prepare.
+func (s *Sensitivity) prepared(cpus float64) float64 {
+	n := len(s.CPUs)
+	if n == 0 {
+		return math.Inf(1)
+	}
+	if cpus >= s.CPUs[n-1].CPUs {
+		return s.CPUs[n-1].Rate
+	}
+	i := 0
+	for s.CPUs[i].CPUs <= cpus {
+		i++
+	}
+	before := CPURate{}
+	if i > 0 {
+		before = s.CPUs[i-1]
+	}
+	w := (cpus - before.CPUs) / (s.CPUs[i].CPUs - before.CPUs)
+	return before.Rate + w*(s.CPUs[i].Rate-before.Rate)
+}
+
+// delivered returns the samples per second that cache and storage deliver: those that
+// are not cached are read from storage.
+func (s *Sensitivity) delivered(memory int64) float64 {
+	if s.Dataset <= 0 || s.Storage <= 0 {
+		return math.Inf(1)
+	}
+	missed := 1 - float64(memory-s.Working)/float64(s.Dataset)
+	if missed <= 0 {
+		return math.Inf(1)
+	}
+	return s.Storage / missed
+}
+
+// needs returns the least memory with which a rate is delivered.
+func (s *Sensitivity) needs(rate float64) int64 {
+	if s.Dataset <= 0 || s.Storage <= 0 || rate <= s.Storage {
+		return s.Working
+	}
+	m := s.Working + int64(math.Ceil(float64(s.Dataset)*(1-s.Storage/rate)))
+	for s.delivered(m) < rate { // rounding
+		m++
+	}
+	return m
+}
+
+// A Cell is one entry of a job's sensitivity matrix: CPUs and memory per GPU, and the
+// samples per second that a GPU then gets.
+type Cell struct {
+	CPUs   float64 // per GPU
+	Memory int64   // host bytes per GPU
+	Rate   float64 // samples per second and GPU
+}
+
+// Cells returns the cells of a job's sensitivity matrix that are of use, by ascending
+// rate: those that are no slower than the GPU-proportional share, and for which no
+// other cell is as fast with no more CPUs and no more memory. rate is the samples per
+// second and GPU of the job if it never waits for input.
+//
+// CPUs are those of measured points, memory is the least that suffices, and both are
+// at most those of most. The first cell needs no more than the share, unless the job
+// does not run with its share: then all cells need more, and there may be none. CPUs
+// without a curve, and memory without an input, are as in the share.
+func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
+	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
+	cells := []Cell{}
+	if fair > 0 {
+		cells = append(cells, s.least(fair, share))
+	}
+	for _, r := range s.levels(rate, share, most) {
+		if c, ok := s.cell(r, most); ok && r > fair*(1+1e-9) {
+			cells = append(cells, c)
+		}
+	}
+	for i := range cells {
+		if len(s.CPUs) == 0 {
+			cells[i].CPUs = share.CPUs
+		}
+		if s.Input == (job.Input{}) {
+			cells[i].Memory = share.Memory
+		}
+	}
+	return pareto(cells)
+}
+
+// least returns the cheapest cell within the share that has the rate of the share.
+func (s *Sensitivity) least(rate float64, share cluster.Resources) Cell {
+	c := Cell{CPUs: share.CPUs, Memory: min(share.Memory, s.needs(rate)), Rate: rate}
+	if len(s.CPUs) == 0 {
+		c.CPUs = 0
+	}
+	for _, p := range s.CPUs {
+		if p.Rate >= rate*(1-1e-12) {
+			c.CPUs = min(c.CPUs, p.CPUs)
+			break
+		}
+	}
+	return c
+}
+
+// levels returns the rates that Cells considers: those of the measured CPU points, and
+// those of whole multiples of the memory of the share.
+func (s *Sensitivity) levels(rate float64, share, most cluster.Resources) []float64 {
+	levels := []float64{rate}
+	for _, p := range s.CPUs {
+		levels = append(levels, math.Min(rate, p.Rate))
+	}
+	for m := share.Memory; m > 0 && m <= most.Memory && !math.IsInf(s.delivered(m), 1); m += share.Memory {
+		levels = append(levels, math.Min(rate, s.delivered(m)))
+	}
+	slices.Sort(levels)
+	return slices.Compact(levels)
+}
+
+// cell returns the cheapest cell of a rate, at a measured CPU point.
+func (s *Sensitivity) cell(rate float64, most cluster.Resources) (Cell, bool) {
+	c := Cell{Memory: s.needs(rate), Rate: rate}
+	if len(s.CPUs) > 0 {
+		i := slices.IndexFunc(s.CPUs, func(p CPURate) bool { return p.Rate >= rate*(1-1e-12) })
+		if i < 0 {
+			return Cell{}, false
+		}
+		c.CPUs = s.CPUs[i].CPUs
+	}
+	return c, c.CPUs <= most.CPUs && c.Memory <= most.Memory
+}
+
+// pareto drops each cell for which another is at least as fast and needs no more, and sorts
+// the others by rate.
+func pareto(cells []Cell) []Cell {
+	slices.SortStableFunc(cells, func(a, b Cell) int {
+		return cmp.Or(cmp.Compare(a.Rate, b.Rate), -cmp.Compare(a.CPUs, b.CPUs), -cmp.Compare(a.Memory, b.Memory))
+	})
+	kept := cells[:0]
+	for i, c := range cells {
+		if !slices.ContainsFunc(cells[i+1:], func(d Cell) bool { return d.CPUs <= c.CPUs && d.Memory <= c.Memory }) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,180 @@
+package bestfit
+
+import (
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// Room is what nodes have left. Nodes go by their places in Cluster.Nodes.
+type Room struct {
+	cluster *cluster.Cluster
+	nodes   []cluster.Node
+	free    []cluster.Resources
+	counts  bool // some nodes count CPUs and memory
+}
+
+// NewRoom returns the room of a cluster on which nobody is placed.
+func NewRoom(c *cluster.Cluster) *Room {
+	r := &Room{cluster: c, nodes: c.Nodes(), free: make([]cluster.Resources, len(c.Nodes()))}
+	for i := range r.nodes {
+		r.free[i] = r.nodes[i].Capacity
+		r.counts = r.counts || r.nodes[i].Capacity.CPUs > 0
+	}
+	return r
+}
+
+// Free returns the GPUs that a node has left.
+func (r *Room) Free(node int) int { return max(0, r.free[node].GPUs) }
+
+// Close leaves no room on a node.
+func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
+
+// Holds reports whether there is room for all that a placement holds.
+func (r *Room) Holds(p cluster.Placement) bool {
+	for k := range p {
+		if i, ok := r.cluster.Index(p[k].Node); !ok || !r.Has(i, &p[k].Resources) {
+			return false
+		}
+	}
+	return true
+}
+
+// Has reports whether there is room for so much on a node.
+func (r *Room) Has(node int, s *cluster.Resources) bool {
+	f := &r.free[node]
+	if f.GPUs < s.GPUs {
+		return false
+	}
+	counts := r.counts && r.nodes[node].Capacity.CPUs > 0
+	return !counts || f.CPUs >= s.CPUs*(1-1e-9) && f.Memory >= s.Memory
+}
+
+// Take takes what a placement holds; shares of nodes that are gone count nothing.
+func (r *Room) Take(p cluster.Placement) { r.add(p, -1) }
+
+// Give gives back what a placement held.
+func (r *Room) Give(p cluster.Placement) { r.add(p, 1) }
+
+// TakeFrom takes so much from a node.
+func (r *Room) TakeFrom(node int, s *cluster.Resources) { r.change(node, s, -1) }
+
+func (r *Room) add(p cluster.Placement, sign int) {
+	for k := range p {
+		if i, ok := r.cluster.Index(p[k].Node); ok {
+			r.change(i, &p[k].Resources, sign)
+		}
+	}
+}
+
+func (r *Room) change(node int, s *cluster.Resources, sign int) {
+	f := &r.free[node]
+	f.GPUs += sign * s.GPUs
+	f.CPUs += float64(sign) * s.CPUs
+	f.Memory += int64(sign) * s.Memory
+}
+
+// A Want is GPUs of one type that are to be placed in whole units.
+type Want struct {
+	Type cluster.GPUType
+	GPUs int
+	Unit int // GPUs that are on one node; of more than a node has, whole nodes
+	// Each is the CPUs and memory of a GPU, which count where nodes say what they have.
+	Each cluster.Resources
+	// Rank says how good a node is, from 0, the best; below 0: it must not be used. Nil: all
+	// are equal.
+	Rank func(node int) int
+}
+
+// Place finds nodes for a want and takes them; it reports false, and takes nothing, if there
+// is no room. A node that holds all of what is left comes before others, of these the best
+// ranked, of these the one that is left with the fewest GPUs: non-empty servers before new
+// ones. Where none holds all, the one that holds most comes first, so that few are used.
+// Source: Lyra §5.3, "best-fit decreasing".
+func (r *Room) Place(w Want) (cluster.Placement, bool) {
+	var p cluster.Placement
+	for left := w.GPUs; left > 0; {
+		node, gpus := r.best(&w, left)
+		if gpus == 0 {
+			r.Give(p)
+			return nil, false
+		}
+		p = append(p, r.share(&w, node, gpus))
+		r.Take(p[len(p)-1:])
+		left -= gpus
+	}
+	p.Sort()
+	return merge(p), true
+}
+
+// share returns so many GPUs of a node, with their CPUs and memory where it counts them.
+func (r *Room) share(w *Want, node, gpus int) cluster.Share {
+	s := cluster.Share{Node: r.nodes[node].ID, Resources: cluster.Resources{GPUs: gpus}}
+	if r.nodes[node].Capacity.CPUs > 0 {
+		s.CPUs, s.Memory = float64(gpus)*w.Each.CPUs, int64(gpus)*w.Each.Memory
+	}
+	return s
+}
+
+// best returns the best node for some of what is left of a want, and how many GPUs of it; 0
+// if there is none.
+func (r *Room) best(w *Want, left int) (node, gpus int) {
+	node, rank := -1, 0
+	for i := range r.nodes {
+		fits := r.fits(w, i, left)
+		if fits == 0 {
+			continue
+		}
+		at := 0
+		if w.Rank != nil {
+			at = w.Rank(i)
+		}
+		switch {
+		case at < 0:
+			continue
+		case node < 0, fits > gpus:
+		case fits < gpus, at > rank:
+			continue
+		case at == rank && r.free[i].GPUs >= r.free[node].GPUs:
+			continue
+		}
+		node, gpus, rank = i, fits, at
+	}
+	return node, gpus
+}
+
+// fits returns how many GPUs of what is left of a want a node can hold, in whole units.
+func (r *Room) fits(w *Want, i, left int) int {
+	n, f := &r.nodes[i], &r.free[i]
+	unit := min(w.Unit, n.Capacity.GPUs, left)
+	if n.GPUType != w.Type || f.GPUs < unit {
+		return 0
+	}
+	most := f.GPUs
+	if n.Capacity.CPUs > 0 {
+		most = min(most, carries(f.CPUs, w.Each.CPUs), carries(float64(f.Memory), float64(w.Each.Memory)))
+	}
+	return min(left, most/unit*unit)
+}
+
+// carries returns how many times each is in what there is, which may be short by rounding.
+func carries(has, each float64) int {
+	const most = 1 << 20
+	if each <= 0 || has >= most*each {
+		return most
+	}
+	return max(0, int(has/each*(1+1e-12)))
+}
+
+// merge joins the shares of a node; p is sorted.
+func merge(p cluster.Placement) cluster.Placement {
+	out := p[:0]
+	for _, s := range p {
+		if n := len(out); n > 0 && out[n-1].Node == s.Node {
+			out[n-1].GPUs += s.GPUs
+			out[n-1].CPUs += s.CPUs
+			out[n-1].Memory += s.Memory
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+package hostalloc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// BestFit returns where gpus GPUs of a type fit with so much of CPUs and memory
+// each (the GPUs of per do not matter), and whether they do: in the slots of
+// stay, if those are so many GPUs of the type and there is room; or else on one
+// node, of those with room the one with the least free: the fewest GPUs, then
+// CPUs, then memory; or else on as few nodes as can be, every GPU with the same.
+// Ties are for the first node in the cluster. The slots are the caller's until
+// the next call; nothing is taken yet. GPUs are split between workers of so many
+// GPUs, not within one; 0 or 1: anywhere. It takes time linear in the nodes of the
+// type at worst. Source: Synergy §4.2.
+func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
+	k := n.typeIndex(t)
+	if k < 0 || gpus < 1 {
+		return nil, false
+	}
+	if n.carries(k, stay, gpus) && n.Fits(stay, per) {
+		return stay, true
+	}
+	if i := n.one(&n.shelves[k], gpus, per); i >= 0 {
+		n.slots = append(n.slots[:0], Slot{i, gpus})
+		return n.slots, true
+	}
+	return n.split(&n.shelves[k], gpus, worker, per)
+}
+
+// nothing asks for no CPUs and memory, not even for those there are.
+var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
+
+// BestFitGPUs is BestFit without a look at CPUs and memory.
+func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([]Slot, bool) {
+	return n.BestFit(t, gpus, worker, nothing, stay)
+}
+
+// One returns the node that BestFit finds where a job may not be split, and
+// whether there is one.
+func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
+	k := n.typeIndex(t)
+	if k < 0 || gpus < 1 {
+		return 0, false
+	}
+	i := n.one(&n.shelves[k], gpus, per)
+	return i, i >= 0
+}
+
+// Split returns the fewest nodes that have gpus GPUs of a type with so much of
+// CPUs and memory each, and whether there are any: those that have room for most
+// first, and the last one by best fit. As BestFit, but a node with room for all
+// of them does not come first.
+func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
+	k := n.typeIndex(t)
+	if k < 0 || gpus < 1 {
+		return nil, false
+	}
+	return n.split(&n.shelves[k], gpus, worker, per)
+}
+
+// carries reports whether slots are so many GPUs of a type.
+func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
+	for _, s := range slots {
+		if n.home[s.Node] != k {
+			return false
+		}
+		gpus -= s.GPUs
+	}
+	return gpus == 0 && len(slots) > 0
+}
+
+// one returns the node with the least free that has room for all; -1 if there is
+// none. Nodes that are in use come before idle ones with as many GPUs free.
+func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
+	if s.beyond(gpus, per) {
+		return -1
+	}
+	for g := gpus; g < len(s.part); g++ {
+		best := n.least(s, s.part[g], g, gpus, per)
+		if best < 0 {
+			best = n.least(s, s.idle[g], g, gpus, per)
+		}
+		if best >= 0 {
+			return best
+		}
+	}
+	return -1
+}
+
+// beyond reports whether GPUs with so much each ask for more than any node has.
+func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
+	all := times(per, gpus)
+	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
+}
+
+// Beyond reports whether gpus GPUs of a type with so much of CPUs and memory each
+// are more than any node of the type has, were it idle.
+func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
+	k := n.typeIndex(t)
+	return k < 0 || n.shelves[k].beyond(gpus, per)
+}
+
+// least returns the node of a set, of nodes with so many GPUs free, that has room and
+// the least free; -1 if there is none.
+func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources) int {
+	if s.info.Counts() {
+		need := float64(gpus)*per.CPUs + float64(free-gpus)*s.keep.CPUs
+		among = n.from(among, need-cpuSlack*s.most.CPUs)
+	}
+	for _, i := range among {
+		if n.fits(i, gpus, per, s.keep) {
+			return i
+		}
+	}
+	return -1
+}
+
+// tighter reports whether less is free of node i than of node j.
+func (n *Nodes) tighter(i, j int) bool {
+	a, b := &n.free[i], &n.free[j]
+	return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory)) < 0
+}
+
+// split spreads GPUs over the fewest nodes. With the room of each node in hand,
+// the fewest are those with most room; the last one may be any that has room for
+// the rest.
+func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
+	n.room, n.slots = n.room[:0], n.slots[:0]
+	for _, i := range s.nodes {
+		if r := n.roomFor(i, gpus, max(1, worker), per); r > 0 {
+			n.room = append(n.room, Slot{i, r})
+		}
+	}
+	slices.SortStableFunc(n.room, func(a, b Slot) int { return cmp.Compare(b.GPUs, a.GPUs) })
+	for k, r := range n.room {
+		if r.GPUs >= gpus {
+			n.slots = append(n.slots, Slot{n.last(n.room[k:], gpus), gpus})
+			return n.slots, true
+		}
+		n.slots = append(n.slots, r)
+		gpus -= r.GPUs
+	}
+	return n.slots[:0], false
+}
+
+// last returns the node with the least free among those with room for gpus.
+func (n *Nodes) last(room []Slot, gpus int) int {
+	best := room[0].Node
+	for _, r := range room[1:] {
+		if r.GPUs >= gpus && n.tighter(r.Node, best) {
+			best = r.Node
+		}
+	}
+	return best
+}
+
+// roomFor returns for how many GPUs of whole workers, at most most, node i has room.
+func (n *Nodes) roomFor(i, most, worker int, per cluster.Resources) int {
+	g := min(most, n.free[i].GPUs)
+	for g -= g % worker; g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep); {
+		g -= worker
+	}
+	return g
+}

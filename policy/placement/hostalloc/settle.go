@@ -1,0 +1,271 @@
+package hostalloc
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A Job is what a Settler knows of one decision of a plan.
+type Job struct {
+	// Cells are what each of its GPUs may get, by ascending value; of all
+	// resources each has at least what the one before has. None: it has no GPUs,
+	// or it is Fixed.
+	Cells []Cell
+	// Wish is the cell that the plan names, at most: the job's demand vector.
+	Wish int
+	// Slots are where its GPUs are. Whoever places the job sets them, each node
+	// once; they are the caller's.
+	Slots []Slot
+	// Fixed says that it stays where and as it is: the policy placed it, or it may
+	// not be preempted.
+	Fixed cluster.Placement
+	// Cell is what it is settled on; -1: there is no room for even its first cell.
+	Cell  int
+	exact bool // its allocation stays as the plan has it
+}
+
+// A Settler divides the CPUs and memory of each node among its jobs. Its results
+// depend only on the plan, the snapshot and the nodes of the jobs. Between rounds
+// it caches the last answer for each node, which saves time and changes no result.
+// It is not safe for concurrent use.
+type Settler struct {
+	// Penalty is the part of its speed that a job loses where it is on several
+	// nodes. Source: Synergy §6, "Tradeoff between consolidation and allocation".
+	Penalty float64
+	// Jobs are those of the plan read last, in its order.
+	Jobs []Job
+
+	cluster  *cluster.Cluster
+	matrices matrices
+	nodes    []node
+	wide     []int // jobs on several nodes
+	knapsack knapsack
+}
+
+// A node is what a Settler knows of a node of the cluster.
+type node struct {
+	jobs  []tenant          // with cells, in the order of the plan
+	taken cluster.Resources // by Fixed jobs, and by jobs on several nodes with their cells
+	last  answer
+}
+
+// A tenant is a job that has GPUs of a node.
+type tenant struct {
+	job, gpus int
+	wide      bool // it has GPUs of other nodes too
+}
+
+func (st *Settler) adopt(c *cluster.Cluster) {
+	st.cluster, st.nodes = c, make([]node, len(c.Nodes()))
+}
+
+// Settle chooses the cells of all jobs and returns the sum of their values.
+// It has three steps:
+//
+//  1. Every job starts on its first cell. If the first cells of a node do not fit
+//     beside its Fixed jobs, the node's last jobs in the order of the plan lose
+//     their allocations until the others fit.
+//  2. The jobs on several nodes are taken in turn, at most twice. A job tries its
+//     cells from the largest value down. For each cell, the jobs that are on one
+//     of its nodes alone are settled again. The job keeps the cell with the
+//     largest sum of its own value and theirs.
+//  3. Each node is settled once more: a branch and bound chooses the cells of the
+//     jobs that are on this node alone. It is exact unless the search needs more
+//     than a fixed number of visits.
+//
+// Invariant: after step 1, the first cells of the jobs on every node fit beside
+// what its Fixed jobs and its jobs on several nodes take. Step 1 keeps it because
+// removing a job frees resources on all its nodes. Step 2 keeps it because a job
+// keeps a cell only if that holds on all its nodes; if it finds none, it takes its
+// first cell, which needs no more than the cell it had.
+//
+// It ends: step 1 removes one job at a time, step 2 makes at most two passes over
+// finite lists of cells, and each search has a limit of visits. The result need
+// not be the best for all jobs together, because jobs on several nodes are settled
+// one by one.
+//
+// A call takes time linear in jobs and nodes, and some microseconds for each node
+// whose jobs or their cells are not those of the last call. A job on several nodes
+// costs at most one search for each of its cells and nodes, in each pass.
+func (st *Settler) Settle() float64 {
+	st.list()
+	for n := range st.nodes {
+		st.evict(n)
+	}
+	for range 2 {
+		changed := false
+		for _, i := range st.wide {
+			before := st.Jobs[i].Cell
+			st.spread(i)
+			changed = changed || st.Jobs[i].Cell != before
+		}
+		if !changed {
+			break
+		}
+	}
+	value := 0.0
+	for n := range st.nodes {
+		if len(st.nodes[n].jobs) > 0 {
+			value += st.settle(n)
+		}
+	}
+	for _, i := range st.wide {
+		value += st.worth(i, st.Jobs[i].Cell)
+	}
+	return value
+}
+
+// list finds out who is where.
+func (st *Settler) list() {
+	for n := range st.nodes {
+		st.nodes[n].jobs, st.nodes[n].taken = st.nodes[n].jobs[:0], cluster.Resources{}
+	}
+	st.wide = st.wide[:0]
+	for i := range st.Jobs {
+		j := &st.Jobs[i]
+		j.Cell = 0
+		for _, s := range j.Fixed {
+			if n, ok := st.cluster.Index(s.Node); ok {
+				st.take(n, s.Resources, 1)
+			}
+		}
+		if len(j.Cells) == 0 || len(j.Slots) == 0 {
+			continue
+		}
+		wide := len(j.Slots) > 1
+		for _, s := range j.Slots {
+			st.nodes[s.Node].jobs = append(st.nodes[s.Node].jobs, tenant{i, s.GPUs, wide})
+		}
+		if wide {
+			st.wide = append(st.wide, i)
+			st.takeWide(i, 1)
+		}
+	}
+}
+
+// take counts r, times so many, as taken of node n.
+func (st *Settler) take(n int, r cluster.Resources, so int) {
+	t := &st.nodes[n].taken
+	t.CPUs, t.Memory = t.CPUs+float64(so)*r.CPUs, t.Memory+int64(so)*r.Memory
+}
+
+// takeWide counts, so many times, what job i takes of its nodes with its cell.
+func (st *Settler) takeWide(i, so int) {
+	j := &st.Jobs[i]
+	for _, s := range j.Slots {
+		st.take(s.Node, times(j.Cells[j.Cell].Per(), s.GPUs), so)
+	}
+}
+
+// evict takes back the allocations of the last jobs of node n until the first
+// cells of the others fit.
+func (st *Settler) evict(n int) {
+	for len(st.nodes[n].jobs) > 0 && !st.ready(n) {
+		last := st.nodes[n].jobs[len(st.nodes[n].jobs)-1].job
+		j := &st.Jobs[last]
+		if len(j.Slots) > 1 {
+			st.takeWide(last, -1)
+			st.wide = slices.DeleteFunc(st.wide, func(i int) bool { return i == last })
+		}
+		for _, s := range j.Slots {
+			st.nodes[s.Node].jobs = slices.DeleteFunc(st.nodes[s.Node].jobs, func(t tenant) bool { return t.job == last })
+		}
+		j.Slots, j.Cell = j.Slots[:0], -1
+	}
+}
+
+// ready fills the knapsack of node n, for its jobs that are on no other one, and
+// reports whether their first cells fit.
+func (st *Settler) ready(n int) bool {
+	has, taken, k := &st.cluster.Nodes()[n].Capacity, &st.nodes[n].taken, &st.knapsack
+	k.cpus, k.memory, k.items = has.CPUs*(1+cpuSlack/2)-taken.CPUs, float64(has.Memory-taken.Memory), k.items[:0]
+	if has.CPUs == 0 { // not counted
+		k.cpus, k.memory = 1e300, 1e300
+	}
+	for _, t := range st.nodes[n].jobs {
+		if !t.wide {
+			k.add(t.job, st.Jobs[t.job].Cells, float64(t.gpus), 1)
+		}
+	}
+	return k.cpus >= 0 && k.memory >= 0
+}
+
+// settle chooses the cells of the jobs that are on node n alone and returns the
+// sum of their values; -1 if their first cells do not fit.
+func (st *Settler) settle(n int) float64 {
+	if v, ok := st.recall(n); ok {
+		return v
+	}
+	if !st.ready(n) {
+		return -1
+	}
+	value := st.knapsack.solve()
+	for _, t := range st.nodes[n].jobs {
+		if !t.wide {
+			st.Jobs[t.job].Cell = 0
+			value += st.Jobs[t.job].Cells[0].Value
+		}
+	}
+	for i := range st.knapsack.items {
+		st.Jobs[st.knapsack.items[i].job].Cell = st.knapsack.items[i].pick
+	}
+	st.remember(n, value)
+	return value
+}
+
+// spread chooses the cell of job i, which is on several nodes, so that its value
+// and those of the jobs on its nodes alone are the largest.
+func (st *Settler) spread(i int) {
+	j := &st.Jobs[i]
+	if len(j.Cells) == 1 {
+		return
+	}
+	best, at, others := -1.0, 0, st.most(i)
+	st.takeWide(i, -1)
+	for j.Cell = len(j.Cells) - 1; j.Cell >= 0 && best+1e-12 < others+st.worth(i, j.Cell); j.Cell-- {
+		st.takeWide(i, 1)
+		if v, ok := st.around(i); ok && v > best+1e-12 {
+			best, at = v, j.Cell
+		}
+		st.takeWide(i, -1)
+	}
+	j.Cell = at
+	st.takeWide(i, 1)
+}
+
+// most returns what the jobs that are on one node of job i alone are worth at
+// most.
+func (st *Settler) most(i int) (value float64) {
+	for _, s := range st.Jobs[i].Slots {
+		for _, t := range st.nodes[s.Node].jobs {
+			if c := st.Jobs[t.job].Cells; !t.wide {
+				value += c[len(c)-1].Value
+			}
+		}
+	}
+	return value
+}
+
+// around returns the value of job i with its cell and of the jobs on its nodes
+// alone, and whether their first cells fit then.
+func (st *Settler) around(i int) (value float64, ok bool) {
+	value = st.worth(i, st.Jobs[i].Cell)
+	for _, s := range st.Jobs[i].Slots {
+		v := st.settle(s.Node)
+		if v < 0 {
+			return 0, false
+		}
+		value += v
+	}
+	return value, true
+}
+
+// worth returns the value of a cell of job i where it is.
+func (st *Settler) worth(i, cell int) float64 {
+	v := st.Jobs[i].Cells[cell].Value
+	if len(st.Jobs[i].Slots) > 1 {
+		v *= 1 - st.Penalty
+	}
+	return v
+}

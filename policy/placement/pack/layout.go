@@ -1,0 +1,319 @@
+package pack
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+)
+
+// A layout is one way to place all jobs.
+type layout struct {
+	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no place for it
+	cells []int              // by job: the index of the cell that the Settler chose
+	value float64            // sum of relative speeds
+	net   float64            // value times the seconds of the round, less what jobs lose that move
+}
+
+// sort sorts jobs by GPUs, then by the CPUs for each GPU that the plan names, then by the
+// memory, all descending, then by ID. Source: Synergy §4.2.
+func (pl *Placer) sort() {
+	slices.SortFunc(pl.order, func(a, b int) int {
+		x, _ := pl.gpus(a)
+		y, _ := pl.gpus(b)
+		if x != y {
+			return cmp.Compare(y, x)
+		}
+		c, d := pl.demand(a), pl.demand(b)
+		return cmp.Or(cmp.Compare(d.CPUs, c.CPUs), cmp.Compare(d.Memory, c.Memory), cmp.Compare(pl.s.Jobs[a].ID, pl.s.Jobs[b].ID))
+	})
+}
+
+// demand returns the CPUs and memory that the plan names for each GPU of job i.
+func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
+
+// modest returns the CPUs and memory of the first cell of job i, for each GPU.
+func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
+
+// fill makes a layout. If stay is true, the jobs that may stay keep their GPUs, and the
+// others are packed around them; otherwise all jobs are packed.
+func (pl *Placer) fill(l *layout, stay bool) {
+	pl.start(l)
+	pending := pl.mending.pending[:0]
+	for _, i := range pl.order {
+		if held := pl.held[i]; stay && len(held) > 0 && pl.least.Fits(held, pl.modest(i)) {
+			pl.take(l, i, held)
+		} else {
+			pending = append(pending, i)
+		}
+	}
+	pl.mending.pending = pending
+	rests := pl.pendingBy(pending)
+	for _, i := range pending {
+		pl.reserve(rests, i)
+		pl.place(l, i)
+	}
+}
+
+// start empties a layout, except for the jobs whose placement is given.
+func (pl *Placer) start(l *layout) {
+	for len(l.slots) < len(pl.s.Jobs) {
+		l.slots = append(l.slots, nil)
+	}
+	for i := range pl.s.Jobs {
+		l.slots[i] = l.slots[i][:0]
+	}
+	pl.retake(l)
+}
+
+// retake books all jobs of a layout on the nodes, from nothing.
+func (pl *Placer) retake(l *layout) {
+	pl.wish.Reset()
+	pl.least.Reset()
+	for i := range pl.settler.Jobs {
+		if len(l.slots[i]) > 0 {
+			pl.wish.TakeAll(l.slots[i], pl.demand(i))
+			pl.least.TakeAll(l.slots[i], pl.modest(i))
+		}
+		for _, share := range pl.settler.Jobs[i].Fixed {
+			n, _ := pl.s.Cluster.Index(share.Node)
+			pl.wish.Take(n, share.Resources)
+			pl.least.Take(n, share.Resources)
+		}
+	}
+}
+
+// take gives job i its slots.
+func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
+	l.slots[i] = append(l.slots[i][:0], slots...)
+	pl.wish.TakeAll(slots, pl.demand(i))
+	pl.least.TakeAll(slots, pl.modest(i))
+}
+
+// A rest describes what is still to be placed on the nodes of a GPU type.
+type rest struct {
+	gpus, free int               // GPUs that pending jobs get, and GPUs that are free
+	modest     cluster.Resources // the least that the plan names for a GPU of any pending job
+}
+
+// pendingBy returns the rests of all GPU types.
+func (pl *Placer) pendingBy(pending []int) []rest {
+	types := pl.s.Cluster.Types()
+	rests := make([]rest, len(types))
+	for k := range rests {
+		rests[k].modest = cluster.Resources{CPUs: math.Inf(1), Memory: math.MaxInt64}
+	}
+	for _, i := range pending {
+		gpus, t := pl.gpus(i)
+		r, d := &rests[typeIndex(types, t)], pl.demand(i)
+		r.gpus += gpus
+		r.modest.CPUs, r.modest.Memory = min(r.modest.CPUs, d.CPUs), min(r.modest.Memory, d.Memory)
+	}
+	for n := range pl.s.Cluster.Nodes() {
+		rests[typeIndex(types, pl.s.Cluster.Nodes()[n].GPUType)].free += pl.wish.Free(n).GPUs
+	}
+	return rests
+}
+
+func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
+	return slices.IndexFunc(types, func(info cluster.TypeInfo) bool { return info.Type == t })
+}
+
+// reserve keeps CPUs and memory for every GPU that stays free beside job i, so that a
+// later job can use the GPU: as much as the most modest pending job is named. If more
+// GPUs are free than later jobs need, it keeps as much less.
+func (pl *Placer) reserve(rests []rest, i int) {
+	gpus, t := pl.gpus(i)
+	r := &rests[typeIndex(pl.s.Cluster.Types(), t)]
+	r.gpus, r.free = r.gpus-gpus, r.free-gpus
+	keep := cluster.Resources{}
+	if r.gpus > 0 {
+		used := min(1, float64(r.gpus)/float64(max(1, r.free)))
+		keep.CPUs, keep.Memory = used*r.modest.CPUs, int64(used*float64(r.modest.Memory))
+	}
+	pl.wish.Reserve(t, keep)
+}
+
+// place finds slots for a job:
+//
+//  1. on one node with room for the cell that the plan names, or else for the
+//     fastest cell below it, or else on one whose other jobs can make room for its
+//     first cell, because they need not get all that they are named;
+//  2. on several nodes, if it does not fit on one, or if it gains more than the
+//     penalty of being split.
+//
+// In each case the job is booked with the cell that the plan names: mend may still
+// find room for that.
+func (pl *Placer) place(l *layout, i int) {
+	gpus, t := pl.gpus(i)
+	cells := pl.settler.Jobs[i].Cells
+	node, cell := pl.onOne(i)
+	if gpus > 1 && cell < pl.settler.Jobs[i].Wish {
+		if slots, at, ok := pl.onSeveral(i); ok && (cell < 0 || len(slots) > 1 && cells[at].Value*(1-pl.o.Penalty) > cells[cell].Value+1e-9) {
+			pl.take(l, i, slots)
+			return
+		}
+	}
+	if cell >= 0 {
+		pl.take(l, i, []hostalloc.Slot{{Node: node, GPUs: gpus}})
+	} else if slots, ok := pl.least.Split(t, gpus, pl.worker(i), cells[0].Per()); ok {
+		pl.take(l, i, slots)
+	}
+}
+
+// onOne returns the best node for all of a job, and the cell for which it has
+// room; -1 if there is none.
+func (pl *Placer) onOne(i int) (node, cell int) {
+	gpus, t := pl.gpus(i)
+	j := &pl.settler.Jobs[i]
+	for k := j.Wish; k >= 0; k-- {
+		if n, ok := pl.wish.One(t, gpus, j.Cells[k].Per()); ok {
+			return n, k
+		}
+	}
+	if n, ok := pl.least.One(t, gpus, j.Cells[0].Per()); ok {
+		return n, 0
+	}
+	return 0, -1
+}
+
+// onSeveral returns the best nodes for a job that is split, and the fastest cell
+// for which they have room.
+func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
+	gpus, t := pl.gpus(i)
+	j := &pl.settler.Jobs[i]
+	for k := j.Wish; k >= 0; k-- {
+		if slots, ok = pl.wish.Split(t, gpus, pl.worker(i), j.Cells[k].Per()); ok {
+			return slots, k, true
+		}
+	}
+	return nil, 0, false
+}
+
+// settle finds the cells of all jobs in a layout, and computes its value and net value.
+func (pl *Placer) settle(l *layout) {
+	for i := range pl.settler.Jobs {
+		j := &pl.settler.Jobs[i]
+		j.Slots = append(j.Slots[:0], l.slots[i]...)
+	}
+	l.value = pl.settler.Settle()
+	l.cells = slices.Grow(l.cells[:0], len(pl.settler.Jobs))[:len(pl.settler.Jobs)]
+	for i := range pl.settler.Jobs {
+		j := &pl.settler.Jobs[i]
+		l.cells[i] = j.Cell
+		if len(j.Slots) < len(l.slots[i]) {
+			l.slots[i] = l.slots[i][:0] // taken back
+		}
+	}
+	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
+}
+
+// lost returns what the jobs lose that move: the sum of their restart overheads in
+// seconds, each times the job's relative speed in the given cell.
+func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
+	for _, i := range pl.order {
+		if len(pl.held[i]) == 0 || len(l.slots[i]) == 0 || sameSlots(l.slots[i], pl.held[i]) {
+			continue
+		}
+		v := pl.settler.Jobs[i].Cells[cell(i)].Value
+		if len(l.slots[i]) > 1 {
+			v *= 1 - pl.o.Penalty
+		}
+		sum += pl.s.Jobs[i].RestartOverhead.Seconds() * v
+	}
+	return sum
+}
+
+// sameSlots reports whether a and b have the same numbers of GPUs of the same nodes, in
+// any order.
+func sameSlots(a, b []hostalloc.Slot) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
+}
+
+// best returns the best layout of those it tries:
+//
+//  1. all running jobs stay, and the others are packed around them;
+//  2. the same, and mend may move all jobs;
+//  3. all jobs are packed anew.
+//
+// The second and the third are tried only if some job does not get what the plan
+// names. They are taken only if they gain more in this round than the jobs lose
+// that move. The search stops as soon as the value of a layout is what the plan is
+// worth if every job gets what it names.
+func (pl *Placer) best() *layout {
+	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
+	pl.fill(stay, true)
+	pl.mend(stay, pl.mending.pending)
+	pl.settle(stay)
+	best, named := stay, pl.named()
+	if stay.value >= named-1e-9 {
+		return best
+	}
+	pl.copy(mended, stay)
+	if pl.mend(mended, pl.order) {
+		pl.settle(mended)
+		best = better(best, mended)
+	}
+	if best.value >= named-1e-9 {
+		return best
+	}
+	pl.fill(anew, false)
+	pl.rename(anew)
+	if !pl.mayPay(anew, named, best) {
+		return best
+	}
+	pl.retake(anew)
+	pl.mend(anew, pl.order)
+	pl.settle(anew)
+	return better(best, anew)
+}
+
+// mayPay reports whether a layout would be better than the best so far if all its jobs got
+// what the plan names. If not, it need not be mended and settled.
+func (pl *Placer) mayPay(l *layout, named float64, best *layout) bool {
+	lost := pl.lost(l, func(i int) int { return pl.settler.Jobs[i].Wish })
+	return named*pl.s.Length.Seconds()-lost > best.net
+}
+
+// better returns b if its net value is larger than that of a, and a otherwise.
+func better(a, b *layout) *layout {
+	if b.net > a.net+1e-9 {
+		return b
+	}
+	return a
+}
+
+// named returns the value of the plan if every job gets the cell that the plan names, or
+// the best cell that nodes can carry.
+func (pl *Placer) named() (sum float64) {
+	for _, i := range pl.order {
+		sum += pl.most(i)
+	}
+	return sum
+}
+
+// most returns the largest value that job i can have: with the cell that the plan names,
+// split over nodes, or with the fastest cell for which one node has room if it is idle.
+func (pl *Placer) most(i int) float64 {
+	gpus, t := pl.gpus(i)
+	j := &pl.settler.Jobs[i]
+	split := j.Cells[j.Wish].Value * (1 - pl.o.Penalty)
+	for k := j.Wish; k >= 0; k-- {
+		if v := j.Cells[k].Value; v <= split || !pl.wish.Beyond(t, gpus, j.Cells[k].Per()) {
+			return max(v, split)
+		}
+	}
+	return split
+}
+
+// copy copies the slots of a layout. The bookings on the nodes must be those of from.
+func (pl *Placer) copy(l, from *layout) {
+	for len(l.slots) < len(from.slots) {
+		l.slots = append(l.slots, nil)
+	}
+	for i := range pl.s.Jobs {
+		l.slots[i] = append(l.slots[i][:0], from.slots[i]...)
+	}
+}

@@ -1,0 +1,144 @@
+package pack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+)
+
+// Options configure a Placer.
+type Options struct {
+	// Penalty is the part of its speed, 0 to 1, that a job is believed to lose if it
+	// is split over nodes. A job that fits on a node is split only if the CPUs and
+	// memory that it then gets are worth more. With 1 such a job is never split.
+	// Default 0.1. Source: Synergy §6, "Tradeoff between consolidation and
+	// allocation".
+	Penalty float64
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options { return Options{Penalty: 0.1} }
+
+// Validate returns an error if the penalty is not within 0 and 1.
+func (o Options) Validate() error {
+	if !(o.Penalty >= 0 && o.Penalty <= 1) {
+		return fmt.Errorf("pack: penalty %v, want 0 to 1", o.Penalty)
+	}
+	return nil
+}
+
+// A Placer implements placement.Placer. Its placements depend only on the snapshot and
+// the plan. It is not safe for concurrent use.
+type Placer struct {
+	o       Options
+	settler hostalloc.Settler
+	wish    *hostalloc.Nodes // what is free if every job has the cell that the plan names
+	least   *hostalloc.Nodes // what is free if every job has its first cell
+
+	// Of the round being placed:
+	s       *policy.Snapshot
+	p       *policy.Plan
+	held    [][]hostalloc.Slot  // by job: the GPUs that it holds and may keep
+	order   []int               // jobs without a given placement, in the order of packing
+	demands []cluster.Resources // by job: see demand
+	modests []cluster.Resources // by job: see modest
+	tried   [3]layout
+	mending mending
+	naming  naming
+}
+
+// New returns a Placer, or the error of o.Validate.
+func New(o Options) (*Placer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	pl := &Placer{o: o}
+	pl.settler.Penalty = o.Penalty
+	return pl, nil
+}
+
+// Place implements placement.Placer. It returns an error, and leaves the plan as
+// it is, if the GPUs of a placement that the policy gave are not free, or if the
+// cluster does not have a GPU type.
+func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	pl.s, pl.p = s, p
+	defer func() { pl.s, pl.p = nil, nil }()
+	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {
+		pl.wish, pl.least = hostalloc.NewNodes(s.Cluster), hostalloc.NewNodes(s.Cluster)
+	}
+	pl.settler.Read(s, p) // 1. what each job may get
+	pl.locate()           // 2. where each is
+	if err := pl.check(); err != nil {
+		return nil, err
+	}
+	best := pl.best() // 3. where each goes
+	for i := range pl.settler.Jobs {
+		j := &pl.settler.Jobs[i]
+		j.Slots, j.Cell = append(j.Slots[:0], best.slots[i]...), best.cells[i]
+	}
+	pl.settler.Write(s, p) // 4. in the plan
+	return p, nil
+}
+
+// locate finds the GPUs of the jobs that may stay, and the order in which jobs are
+// packed.
+func (pl *Placer) locate() {
+	for len(pl.held) < len(pl.s.Jobs) {
+		pl.held = append(pl.held, nil)
+	}
+	pl.demands = slices.Grow(pl.demands[:0], len(pl.s.Jobs))[:len(pl.s.Jobs)]
+	pl.modests = slices.Grow(pl.modests[:0], len(pl.s.Jobs))[:len(pl.s.Jobs)]
+	pl.order = pl.order[:0]
+	for i, j := range pl.s.Jobs {
+		pl.held[i] = pl.held[i][:0]
+		if len(pl.settler.Jobs[i].Cells) == 0 {
+			continue
+		}
+		pl.order = append(pl.order, i)
+		row := &pl.settler.Jobs[i]
+		pl.demands[i], pl.modests[i] = row.Cells[row.Wish].Per(), row.Cells[0].Per()
+		if d := &pl.p.Jobs[i]; d.Allocation.SameGPUs(&j.Allocation) {
+			var ok bool
+			if pl.held[i], ok = pl.wish.Slots(pl.held[i], j.Placement); !ok {
+				pl.held[i] = pl.held[i][:0] // a node is gone
+			}
+		}
+	}
+	pl.sort()
+}
+
+// check returns an error if the GPUs of a placement that the policy gave are not free, or
+// if the cluster does not have a GPU type.
+func (pl *Placer) check() error {
+	pl.wish.Reset()
+	for i := range pl.settler.Jobs {
+		j, d := &pl.settler.Jobs[i], &pl.p.Jobs[i]
+		if d.Allocation.GPUs == 0 {
+			continue
+		}
+		if _, ok := pl.s.Cluster.Type(d.Allocation.GPUType); !ok {
+			return fmt.Errorf("pack: job %s: GPU type %q is not in the cluster", pl.s.Jobs[i].ID, d.Allocation.GPUType)
+		}
+		for _, share := range j.Fixed {
+			n, ok := pl.s.Cluster.Index(share.Node)
+			if !ok || share.GPUs < 1 || share.GPUs > pl.wish.Free(n).GPUs || !d.Allocation.Has(pl.s.Cluster.Nodes()[n].GPUType) {
+				return fmt.Errorf("pack: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, j.Fixed)
+			}
+			pl.wish.Take(n, share.Resources)
+		}
+	}
+	return nil
+}
+
+// worker returns how many GPUs of job i must stay together on a node.
+func (pl *Placer) worker(i int) int { return max(1, pl.s.Jobs[i].WorkerGPUs) }
+
+// gpus returns the GPUs that job i is granted, and their type.
+func (pl *Placer) gpus(i int) (int, cluster.GPUType) {
+	a := &pl.p.Jobs[i].Allocation
+	return a.GPUs, a.GPUType
+}

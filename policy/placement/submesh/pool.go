@@ -1,0 +1,159 @@
+package submesh
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A node is what the placer knows of a node of the cluster.
+type node struct {
+	size, free int32 // GPUs
+	pool       int32
+	local      int32 // position in its pool
+	rank       int32 // position by node ID
+}
+
+// A pool is the nodes of one GPU type. Nodes with free GPUs are in one of its sets, by how many
+// are free.
+type pool struct {
+	nodes []int32     // positions in the cluster
+	sizes []int       // distinct GPUs per node, ascending
+	count map[int]int // nodes by size
+	idle  []set       // by size: nodes with all GPUs free
+	part  []set       // by free GPUs: nodes with some in use
+}
+
+// adopt prepares for the nodes of a cluster not seen before.
+func (pl *Placer) adopt(c *cluster.Cluster) {
+	pl.cluster, pl.memo = c, nil
+	pl.nodes, pl.tenants = make([]node, len(c.Nodes())), make([][]int32, len(c.Nodes()))
+	pl.pools = make([]pool, len(c.Types()))
+	pl.counts = slices.ContainsFunc(c.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
+	pl.room = nil
+	if pl.counts {
+		pl.room = make([]cluster.Resources, len(c.Nodes()))
+	}
+	index := make(map[cluster.GPUType]int)
+	for i, t := range c.Types() {
+		index[t.Type] = i
+		pl.pools[i] = pool{sizes: t.Sizes, count: make(map[int]int), idle: make([]set, t.PerNode+1), part: make([]set, t.PerNode+1)}
+	}
+	byName := make([]int, len(pl.nodes))
+	for i, n := range c.Nodes() {
+		k := index[n.GPUType]
+		p := &pl.pools[k]
+		pl.nodes[i] = node{size: int32(n.Capacity.GPUs), pool: int32(k), local: int32(len(p.nodes))}
+		p.nodes = append(p.nodes, int32(i))
+		p.count[n.Capacity.GPUs]++
+		byName[i] = i
+	}
+	slices.SortFunc(byName, func(a, b int) int { return cmp.Compare(c.Nodes()[a].ID, c.Nodes()[b].ID) })
+	for rank, i := range byName {
+		pl.nodes[i].rank = int32(rank)
+	}
+	for i := range pl.pools {
+		p := &pl.pools[i]
+		for f := range p.idle {
+			p.idle[f].words = make([]uint64, (len(p.nodes)+63)/64)
+			p.part[f].words = make([]uint64, (len(p.nodes)+63)/64)
+		}
+	}
+}
+
+// most returns the GPUs of the largest node.
+func (p *pool) most() int { return len(p.part) - 1 }
+
+// shelve puts every node into its set, as shelf says.
+func (p *pool) shelve(nodes []node) {
+	for f := range p.idle {
+		p.idle[f].clear()
+		p.part[f].clear()
+	}
+	for _, i := range p.nodes {
+		if s := p.shelf(&nodes[i]); s != nil {
+			s.add(nodes[i].local)
+		}
+	}
+}
+
+// shelf returns the set that n belongs to; nil if no GPU of it is free.
+func (p *pool) shelf(n *node) *set {
+	switch n.free {
+	case 0:
+		return nil
+	case n.size:
+		return &p.idle[n.size]
+	}
+	return &p.part[n.free]
+}
+
+// take takes g GPUs of node i; a negative g gives them back.
+func (pl *Placer) take(i, g int32) {
+	n := &pl.nodes[i]
+	p := &pl.pools[n.pool]
+	if s := p.shelf(n); s != nil {
+		s.remove(n.local)
+	}
+	n.free -= g
+	if s := p.shelf(n); s != nil {
+		s.add(n.local)
+	}
+}
+
+// fit returns the node for g GPUs: the one in use with the fewest free GPUs
+// that suffice, or else the smallest idle one; -1 if there is none.
+func (p *pool) fit(g int) int32 {
+	for f := g; f < len(p.part); f++ {
+		if p.part[f].n > 0 {
+			return p.nodes[p.part[f].first()]
+		}
+	}
+	for _, size := range p.sizes {
+		if size >= g && p.idle[size].n > 0 {
+			return p.nodes[p.idle[size].first()]
+		}
+	}
+	return -1
+}
+
+// freest returns a node with the most free GPUs; -1 if nothing is free.
+func (p *pool) freest() int32 {
+	for f := p.most(); f > 0; f-- {
+		if p.idle[f].n > 0 {
+			return p.nodes[p.idle[f].first()]
+		}
+		if p.part[f].n > 0 {
+			return p.nodes[p.part[f].first()]
+		}
+	}
+	return -1
+}
+
+// A set is a set of positions in a pool.
+type set struct {
+	words []uint64
+	n     int
+}
+
+func (s *set) add(i int32)    { s.words[i/64] |= 1 << (i % 64); s.n++ }
+func (s *set) remove(i int32) { s.words[i/64] &^= 1 << (i % 64); s.n-- }
+
+func (s *set) clear() {
+	if s.n > 0 {
+		clear(s.words)
+		s.n = 0
+	}
+}
+
+// first returns the least position of a set that is not empty.
+func (s *set) first() int {
+	for w, word := range s.words {
+		if word != 0 {
+			return 64*w + bits.TrailingZeros64(word)
+		}
+	}
+	panic("submesh: first of an empty set")
+}

@@ -1,0 +1,71 @@
+package submesh
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// resize leaves a job whose workers join and leave while it trains those that it keeps where they
+// are, and queues what it gets more. It reports false, and does nothing, if it is no such job, or
+// comes from elsewhere.
+func (pl *Placer) resize(i int) bool {
+	stay := pl.staying(i)
+	if stay == nil {
+		return false
+	}
+	c, more := &pl.claims[i], pl.p.Jobs[i].Allocation.GPUs
+	for _, s := range stay {
+		pl.nodes[s.node].free -= s.gpus
+		pl.feed(int32(i), s.node, s.gpus)
+		more -= int(s.gpus)
+	}
+	c.slots, c.own = append(c.slots, stay...), len(stay)
+	if more > 0 {
+		pl.pending = append(pl.pending, piece{job: int32(i), class: scatter, size: int32(more), nodes: 1, odd: true})
+	}
+	return true
+}
+
+// staying returns the GPUs that a job keeps where they are, in whole workers, on the nodes of
+// which it has most; nil if it cannot be resized.
+func (pl *Placer) staying(i int) []slot {
+	j, a := pl.s.Jobs[i], &pl.p.Jobs[i].Allocation
+	if !resizes(j, a) {
+		return nil
+	}
+	held := slices.Clone(j.Placement)
+	slices.SortStableFunc(held, func(x, y cluster.Share) int { return cmp.Compare(y.GPUs, x.GPUs) })
+	var stay []slot
+	left, worker := min(a.GPUs, j.Allocation.GPUs), max(1, j.WorkerGPUs)
+	for _, share := range held {
+		n, ok := pl.cluster.Index(share.Node)
+		g := min(left, share.GPUs) / worker * worker
+		if !ok || int(pl.nodes[n].free) < g {
+			return nil
+		}
+		if left -= g; g > 0 {
+			stay = append(stay, slot{int32(n), int32(g)})
+		}
+	}
+	if left > 0 {
+		return nil
+	}
+	return stay
+}
+
+// resizes reports whether a job that runs may come to an allocation without a restart.
+func resizes(j *policy.Job, a *cluster.Allocation) bool {
+	return j.Resizes && j.Phase == job.Running && len(j.Placement) > 0 && j.Allocation.GPUType == a.GPUType && !j.Allocation.Mixed() && !a.Mixed()
+}
+
+// stop leaves a job that was to grow, and for which there is no room, what it had.
+func (pl *Placer) stop(i int32) {
+	pl.giveBack(i, pl.claims[i].own)
+	d, j := &pl.p.Jobs[i], pl.s.Jobs[i]
+	why := policy.Reason{Kind: policy.KeptNoPlace, Config: d.Allocation.Configuration}
+	*d, pl.kept = policy.Decision{Allocation: j.Allocation, Why: why}, true
+}

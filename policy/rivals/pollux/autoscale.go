@@ -1,0 +1,213 @@
+package pollux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// AutoscaleOptions configure an Autoscaler. DefaultAutoscaleOptions has the defaults.
+type AutoscaleOptions struct {
+	Options         // of the search, in a round and for each size that is tried
+	Target  float64 // efficiency c that is aimed at, above 0 and below 1; default 0.6 (public code)
+	Least   int     // nodes of the cluster, rented or not; default 2 (public code)
+	Cycles  int     // rounds whose mean efficiency has to leave the band; default 2 (public code)
+}
+
+// DefaultAutoscaleOptions returns the published settings.
+func DefaultAutoscaleOptions() AutoscaleOptions {
+	return AutoscaleOptions{Options: DefaultOptions(), Target: 0.6, Least: 2, Cycles: 2}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *AutoscaleOptions) Validate() error {
+	errs := []error{o.Options.Validate()}
+	if !(o.Target > 0 && o.Target < 1) {
+		errs = append(errs, fmt.Errorf("target %v, want above 0 and below 1", o.Target))
+	}
+	if o.Least < 0 {
+		errs = append(errs, fmt.Errorf("least %d, want at least 0", o.Least))
+	}
+	if o.Cycles < 1 || o.Cycles > 1000 {
+		errs = append(errs, fmt.Errorf("cycles %d, want 1 to 1000", o.Cycles))
+	}
+	return errors.Join(errs...)
+}
+
+// band returns how far efficiency may be from the target. Source: BOA §6.1, "Pollux with
+// Autoscaling".
+func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
+
+// An Autoscaler is Pollux on as many rented nodes as bring the cluster's efficiency near a
+// target. It is not safe for concurrent use. Make one with NewAutoscaler.
+type Autoscaler struct {
+	o         AutoscaleOptions
+	pollux    *Policy
+	met       bool      // wanted is known
+	wanted    int       // rented nodes
+	size      int       // GPUs of which recent tells
+	recent    []float64 // efficiencies, the last Cycles at most
+	evaluated int       // matrices, in this round's search of a size
+}
+
+// NewAutoscaler returns an Autoscaler, or an error that joins all complaints about o.
+func NewAutoscaler(o AutoscaleOptions) (*Autoscaler, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("pollux: %w", err)
+	}
+	p, err := New(o.Options)
+	return &Autoscaler{o: o, pollux: p}, err
+}
+
+// Traits implements policy.Policy.
+func (*Autoscaler) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true, Rents: true}
+}
+
+// Plan implements policy.Policy. It takes the time of Policy.Plan, and in rounds in which
+// the size changes that of one more for each size that is tried, about log2 of those that
+// are possible. Errors: that of ctx, before it begins, and an offer that is no node.
+func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if len(s.Rentals) == 0 {
+		return a.pollux.Plan(ctx, s)
+	}
+	f, err := newRentedNodes(s, a.o.Least) // 1. what there is, and what could be
+	if err != nil {
+		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
+	}
+	shown := f.view(a.kept(f))
+	plan, err := a.pollux.Plan(ctx, shown) // 2. jobs on the nodes that are to stay
+	if err != nil {
+		return nil, err
+	}
+	a.note(shown, plan)
+	a.resize(ctx, f, shown) // 3. how many there should be
+	f.encourage(plan)
+	plan.Stats.Iterations += a.evaluated
+	plan.Capacity = map[cluster.Group]int{f.rental.Group: a.wanted}
+	return plan, nil
+}
+
+// kept returns how many of the rented nodes jobs may be on: as many as are wanted, and
+// all while a reservation waits, which must not wait beside nodes that are there.
+func (a *Autoscaler) kept(f *rentedNodes) int {
+	if !a.met {
+		a.met, a.wanted = true, f.ready+f.rental.Starting
+	}
+	if f.reserving {
+		return f.ready
+	}
+	return min(f.ready, max(a.wanted, f.least))
+}
+
+// note takes up the efficiency of a plan, and forgets those of clusters of another size.
+func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
+	if gpus := s.Cluster.GPUs(); gpus != a.size {
+		a.size, a.recent = gpus, nil
+	}
+	a.recent = append(a.recent, a.pollux.efficiency(s, plan))
+	a.recent = a.recent[max(0, len(a.recent)-a.o.Cycles):]
+}
+
+// resize changes how many nodes are wanted, if there are no jobs, no GPUs, or the mean of
+// the last efficiencies is out of its band; not while nodes are on their way.
+func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.Snapshot) {
+	a.evaluated = 0
+	low, high, now := f.least, f.rental.Most, f.shown(shown)
+	mean, known := a.mean()
+	switch {
+	case len(f.s.Jobs) == 0:
+		a.wanted = low
+	case a.growing(f):
+	case a.size == 0 && a.wanted == 0:
+		a.wanted = a.closest(ctx, f, low, high)
+	case known && mean > a.o.Target+a.o.band():
+		a.wanted = a.closest(ctx, f, max(low, now), high)
+	case known && mean < a.o.Target-a.o.band():
+		a.wanted = a.closest(ctx, f, low, min(now, high))
+	}
+	a.wanted = min(max(a.wanted, low), high)
+}
+
+// growing reports whether more nodes are wanted than there are, and may still come: until
+// then the target is frozen.
+func (a *Autoscaler) growing(f *rentedNodes) bool {
+	return f.ready < a.wanted && (f.rental.Starting > 0 || !f.rental.Refused)
+}
+
+// mean returns the mean of the last efficiencies, and whether there are enough of them.
+func (a *Autoscaler) mean() (float64, bool) {
+	sum := 0.0
+	for _, v := range a.recent {
+		sum += v
+	}
+	return sum / float64(len(a.recent)), len(a.recent) == a.o.Cycles && a.size > 0
+}
+
+// closest returns the number of nodes, of those from low to high, whose best allocation has
+// the efficiency closest to the target. Source: BOA §6.1, "Pollux with Autoscaling".
+func (a *Autoscaler) closest(ctx context.Context, f *rentedNodes, low, high int) int {
+	a.recent = nil
+	return bisect(low, high, a.o.Target, func(n int) float64 {
+		s := f.view(n)
+		plan := a.pollux.plan(ctx, s, a.pollux.last.probe(s.Cluster))
+		a.evaluated += plan.Stats.Iterations
+		return a.pollux.efficiency(s, plan)
+	})
+}
+
+// bisect returns the number from low to high at which a function that does not grow is
+// closest to a target, the smaller of two; low if there are none. It asks for it at no
+// more than 3 + log2(high - low) numbers.
+func bisect(low, high int, target float64, at func(int) float64) int {
+	if low >= high {
+		return low
+	}
+	above, below := at(low), at(high)
+	if above <= target {
+		return low
+	}
+	if below > target {
+		return high
+	}
+	for high-low > 1 {
+		middle := (low + high) / 2
+		if v := at(middle); v > target {
+			low, above = middle, v
+		} else {
+			high, below = middle, v
+		}
+	}
+	if above-target <= target-below {
+		return low
+	}
+	return high
+}
+
+// efficiency returns the sum of the speedups of all jobs over one GPU each, by GPU of the
+// cluster: 1 if all GPUs are used as well as one alone is; 0 of a cluster without GPUs.
+// Source: BOA §6.1, "Pollux".
+func (p *Policy) efficiency(s *policy.Snapshot, plan *policy.Plan) float64 {
+	sum := 0.0
+	for i, j := range s.Jobs {
+		if a := &plan.Jobs[i].Allocation; !a.IsZero() {
+			sum += p.believe(s, j).overOne(j, a.Configuration)
+		}
+	}
+	return sum / math.Max(1, float64(s.Cluster.GPUs()))
+}
+
+// overOne returns how much faster a job is believed to be than on one GPU; one replica, if
+// it has several GPUs, counts as many.
+func (b *belief) overOne(j *policy.Job, c cluster.Configuration) float64 {
+	replica := j.ReplicaGPUs(b.reference)
+	one := b.at(j, 1, replica)
+	if one <= 0 {
+		return 0
+	}
+	return float64(replica) * b.at(j, c.Nodes, c.GPUs) / one
+}

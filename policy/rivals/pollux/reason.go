@@ -1,0 +1,83 @@
+package pollux
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// decide turns a matrix into allocations and placements, with reasons.
+func (r *round) decide(x []int) {
+	n := len(r.slots)
+	for i, t := range r.seats {
+		row := x[i*n : (i+1)*n]
+		d := &r.plan.Jobs[t.index]
+		r.m.granted[t.job.ID] = row
+		where := r.placement(row)
+		if len(where) == 0 {
+			d.Why = r.whyWaiting(t)
+			continue
+		}
+		d.Allocation, d.Placement = r.allocation(row, where), where
+		if where.SameGPUs(t.job.Placement) {
+			d.Allocation, d.Placement = t.job.Allocation, t.job.Placement
+		}
+		d.Why = r.why(t, row, d)
+	}
+}
+
+// allocation returns the amounts of a row that has GPUs, all of one type, with their
+// proportional share of CPUs and memory.
+func (r *round) allocation(row []int, where cluster.Placement) cluster.Allocation {
+	t := &r.types[r.slots[slices.IndexFunc(row, positive)].typeIndex]
+	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
+}
+
+// why explains what a job gets. Its speedup is relative to a share of the
+// cluster, not to the least that it runs on, and says only how many times as fast a change makes it:
+// not where the type changes, as all types are taken for the same, nor where nothing is known of its speed.
+func (r *round) why(t *seat, row []int, d *policy.Decision) policy.Reason {
+	value := func(row []int) float64 {
+		nodes, gpus, _ := r.shape(t, row)
+		return t.speedup(nodes, gpus)
+	}
+	before, now := t.job.Allocation.Configuration, d.Allocation.Configuration
+	why := policy.Reason{Config: before}
+	if now.GPUType == before.GPUType && !t.belief.blind {
+		why.Value, why.Limit = value(row), value(t.base)
+	}
+	switch {
+	case !t.job.Holding():
+		return policy.Reason{Kind: policy.Started}
+	case d.Placement.SameGPUs(t.job.Placement):
+		return policy.Reason{Kind: policy.AsPlanned}
+	case now.GPUType != before.GPUType, now.GPUs == before.GPUs:
+		why.Kind = policy.Moved
+	case now.GPUs > before.GPUs:
+		why.Kind = policy.Grown
+	default:
+		return policy.Reason{Kind: policy.Shrunk, Config: before}
+	}
+	return why
+}
+
+// whyWaiting explains why a job gets nothing: too few GPUs are free, or they are on nodes
+// that it cannot have together.
+func (r *round) whyWaiting(t *seat) policy.Reason {
+	var why policy.Reason
+	for kind, info := range r.types {
+		if !t.usable[kind] {
+			continue
+		}
+		need, free := least(t.job, info.Type), r.freeOf(r.room, kind)
+		want := info.Fewest(need)
+		if free >= need {
+			return policy.Reason{Kind: policy.Evicted, Config: want}
+		}
+		if why.Kind == policy.Unexplained || need < why.Config.GPUs {
+			why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(free), Limit: float64(need)}
+		}
+	}
+	return why
+}

@@ -1,0 +1,237 @@
+package pollux
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A round is a plan in the making.
+type round struct {
+	p     *Policy
+	m     *memory
+	s     *policy.Snapshot
+	plan  *policy.Plan
+	types []cluster.TypeInfo
+	slots []slot
+	free  []int   // by slot: GPUs that are neither pinned nor reserved
+	held  []bool  // by slot: a distributed job is there that is pinned or reserved
+	seats []*seat // by attained service
+	room  []int   // of repair, by slot: GPUs left
+	owner []bool  // of repair, by slot: a distributed job is there
+	order []int   // of repair: slots at random
+	used  []int   // of mutate, by slot: GPUs in use
+	there []int   // of mutate, by slot: jobs there
+}
+
+// A seat is a row of the matrix: a job that the search decides about.
+type seat struct {
+	job      *policy.Job
+	index    int // in the snapshot
+	belief   *belief
+	usable   []bool  // by GPU type
+	anywhere bool    // all are
+	stays    float64 // what it adds to the fitness's sum if it keeps what it holds
+	most     int     // GPUs that it may have in this round
+	gang     bool    // not any number of GPUs will do
+	fair     float64 // goodput of its fair share
+	factor   float64 // of a restart
+	base     []int   // GPUs that it holds, by slot
+	torn     bool    // it holds others too, which it cannot keep
+}
+
+func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
+	n := len(m.slots)
+	r := &round{
+		p: p, m: m, s: s, types: s.Cluster.Types(), slots: m.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
+		free: make([]int, n), held: make([]bool, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
+		used: make([]int, n), there: make([]int, n),
+	}
+	for i, at := range m.slots {
+		r.free[i], r.order[i] = at.gpus, i
+	}
+	return r
+}
+
+// lineUp makes a row for every job without a decision, those with the least attained
+// GPU service first.
+func (r *round) lineUp() {
+	jobs := 0
+	for i, j := range r.s.Jobs {
+		if j.Phase != job.Profiling {
+			jobs++
+		}
+		if r.plan.Jobs[i].Why.Kind != policy.Unexplained {
+			continue
+		}
+		t := &seat{job: j, index: i, gang: isGang(j, r.types)}
+		if t.usable = r.usable(j); !slices.Contains(t.usable, true) {
+			r.plan.Jobs[i].Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs, j.MinGPUs)}}
+			continue
+		}
+		t.anywhere = !slices.Contains(t.usable, false)
+		r.seats = append(r.seats, t)
+	}
+	slices.SortStableFunc(r.seats, func(a, b *seat) int {
+		return cmp.Compare(a.job.AttainedGPUService(r.s.Now), b.job.AttainedGPUService(r.s.Now))
+	})
+	left := slices.Clone(r.free)
+	for _, t := range r.seats {
+		j := t.job
+		t.belief = r.p.believe(r.s, j)
+		t.most = r.most(j)
+		t.fair = r.fairShare(t, jobs)
+		t.factor = reallocFactor(j.Age(r.s.Now), j.Restarts, j.RestartOverhead)
+		t.base = r.base(t, left)
+		t.stays = r.term(t, t.base)
+	}
+}
+
+// isGang reports whether a job runs on some numbers of GPUs only.
+func isGang(j *policy.Job, types []cluster.TypeInfo) bool {
+	return !j.Adaptivity.Has(job.GPUCount) ||
+		slices.ContainsFunc(types, func(t cluster.TypeInfo) bool { return j.Min(t.Type) > 1 || j.ReplicaGPUs(t.Type) > 1 })
+}
+
+// usable says by GPU type whether a job could have its least GPUs there.
+func (r *round) usable(j *policy.Job) []bool {
+	all := make([]bool, len(r.types))
+	for k, t := range r.types {
+		n := least(j, t.Type)
+		all[k] = j.Eligible(t.Type) && j.KeepsType(t.Type) && n <= t.GPUs && n%j.ReplicaGPUs(t.Type) == 0 &&
+			(!j.Adaptivity.Has(job.GPUCount) || j.Spec.MaxGPUs == 0 || n <= j.Most(t.Type))
+	}
+	return all
+}
+
+// least returns the fewest GPUs of a type that a job runs on, in whole replicas.
+func least(j *policy.Job, t cluster.GPUType) int {
+	if !j.Adaptivity.Has(job.GPUCount) {
+		return j.Requested(t)
+	}
+	p := j.ReplicaGPUs(t)
+	return (max(1, j.Min(t)) + p - 1) / p * p
+}
+
+// most returns the most GPUs that a job may have: Growth times the most it ever had, and
+// no more than the smallest GPU type has. Its least it may always have.
+// Source: Pollux §4.1.
+func (r *round) most(j *policy.Job) int {
+	n := int(r.p.o.Growth * float64(max(j.Status.MaxGPUs, j.Allocation.GPUs)))
+	if j.Spec.MaxGPUs > 0 {
+		n = min(n, j.Spec.MaxGPUs)
+	}
+	if l := j.BatchLimits(); l.Max > 0 && j.Adaptivity.Has(job.BatchSizes) {
+		n = min(n, l.Max/max(1, l.LocalMin)*j.ReplicaGPUs(firstType(j, r.types)))
+	}
+	for _, t := range r.types {
+		n = min(n, t.GPUs)
+	}
+	return max(1, n)
+}
+
+// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, or
+// one replica if that is more, on as few virtual nodes as hold them. Source: Pollux §4.2.
+func (r *round) fairShare(t *seat, jobs int) float64 {
+	replica := t.job.ReplicaGPUs(t.belief.reference)
+	gpus := (r.s.Cluster.GPUs() + jobs - 1) / jobs
+	if t.job.Spec.MaxGPUs > 0 {
+		gpus = min(gpus, t.job.Spec.MaxGPUs)
+	}
+	on := func(gpus int) float64 {
+		return t.belief.at(t.job, (gpus+r.slots[0].gpus-1)/r.slots[0].gpus, gpus)
+	}
+	for ; gpus > replica; gpus /= 2 { // its largest batch may not feed so many
+		if g := on(gpus); g > 0 {
+			return g
+		}
+	}
+	return max(on(replica), math.SmallestNonzeroFloat32)
+}
+
+// base returns what a job holds by slot, as it was granted if that is where it is and
+// left has it, and takes it off left.
+func (r *round) base(t *seat, left []int) []int {
+	row := make([]int, len(r.slots))
+	if !t.job.Holding() {
+		return row
+	}
+	if g := r.m.granted[t.job.ID]; g != nil && r.placement(g).SameGPUs(t.job.Placement) && take(left, g) {
+		return slices.Clone(g)
+	}
+	t.torn = !r.lay(row, t.job.Placement, left)
+	return row
+}
+
+// take takes a row off what is free and reports whether it was all there; if not, it
+// takes nothing.
+func take(free, row []int) bool {
+	for k, v := range row {
+		if v > free[k] {
+			return false
+		}
+	}
+	for k, v := range row {
+		free[k] -= v
+	}
+	return true
+}
+
+// speedup returns SPEEDUP_j of GPUs on virtual nodes. Source: Pollux §4.2.
+func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, nodes, gpus) / t.fair }
+
+// shape returns the virtual nodes and GPUs of a job's row, and whether it is other GPUs
+// than those it holds.
+func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
+	more := 0
+	moved = t.torn
+	for i, v := range row {
+		if v > 0 {
+			nodes++
+			gpus += v
+		}
+		if more += v - t.base[i]; r.slots[i].last {
+			moved = moved || more != 0
+			more = 0
+		}
+	}
+	return nodes, gpus, moved
+}
+
+// starved is added to every speedup, so that none is zero (public code).
+const starved = 1e-3
+
+// fitness returns the power mean of the speedups. Source: Pollux §4.2.
+func (r *round) fitness(x []int) float64 {
+	n, sum := len(r.slots), 0.0
+	for i, t := range r.seats {
+		if row := x[i*n : (i+1)*n]; slices.Equal(row, t.base) {
+			sum += t.stays
+		} else {
+			sum += r.term(t, row)
+		}
+	}
+	return power(sum/float64(len(r.seats)), 1/r.p.o.P)
+}
+
+// term returns what a job with a row adds to the sum of the power mean.
+func (r *round) term(t *seat, row []int) float64 {
+	nodes, gpus, moved := r.shape(t, row)
+	v := t.speedup(nodes, gpus)
+	if moved {
+		v *= t.factor
+	}
+	return power(v+starved, r.p.o.P)
+}
+
+// power returns math.Pow(x, p), at once for the harmonic mean.
+func power(x, p float64) float64 {
+	if p == -1 {
+		return 1 / x
+	}
+	return math.Pow(x, p)
+}

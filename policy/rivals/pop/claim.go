@@ -1,0 +1,87 @@
+package pop
+
+import (
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A claim is what a job has, or is to get whatever others do.
+type claim struct {
+	cluster.Allocation
+	turn int // in which claims are honoured
+}
+
+// The turns of claims: that of a non-preemptive job comes before a reservation, which comes
+// before what any other job holds.
+const (
+	pinned = iota
+	reserved
+	held
+	turns
+)
+
+// firm reports whether the claim has to be honoured if that is possible.
+func (c claim) firm() bool { return c.turn != held }
+
+func claimOf(j *policy.Job) claim {
+	switch {
+	case j.NonPreemptive && j.Holding():
+		return claim{j.Allocation, pinned}
+	case !j.Reservation.IsZero() && j.Phase != job.Profiling:
+		return claim{cluster.Allocation{Configuration: j.Reservation}, reserved}
+	}
+	return claim{j.Allocation, held}
+}
+
+// roomFor reports whether a part has room for what a job claims beside what
+// others do, and could meet its least demand.
+func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
+	if c.IsZero() {
+		return p.meets(r, j)
+	}
+	t := p.typeIndex(c.GPUType)
+	if t < 0 || r.held[t].GPUs+c.GPUs > r.gpus[t] || !r.feeds(t, &c.Allocation) {
+		return false
+	}
+	holds := j.Holding() && c.Configuration == j.Allocation.Configuration
+	if !holds && (c.Nodes > r.nodes[t] || c.GPUs > c.Nodes*r.perNode[t]) {
+		return false
+	}
+	return c.firm() || p.meets(r, j)
+}
+
+// feeds reports whether CPUs and memory are left for an allocation of GPU type t,
+// or are not counted.
+func (r *room) feeds(t int, a *cluster.Allocation) bool {
+	has, used := &r.host[t], &r.held[t]
+	return r.silent[t] || used.CPUs+a.CPUs <= has.CPUs*(1+rounding) && used.Memory+a.Memory <= has.Memory
+}
+
+// rounding is what sums of CPUs may be above a capacity, relatively.
+const rounding = 1e-12
+
+// hold counts an allocation of GPU type t.
+func (r *room) hold(t int, a *cluster.Allocation) {
+	h := &r.held[t]
+	h.GPUs, h.CPUs, h.Memory = h.GPUs+a.GPUs, h.CPUs+a.CPUs, h.Memory+a.Memory
+}
+
+// meets reports whether a part, all idle, has the fewest GPUs that a job runs on,
+// of any type it may have.
+func (p *parts) meets(r *room, j *policy.Job) bool {
+	for t := range p.types {
+		gpu := p.types[t].Type
+		if !j.Eligible(gpu) || !j.KeepsType(gpu) {
+			continue
+		}
+		need := j.Requested(gpu)
+		if j.Adaptivity.Has(job.GPUCount) {
+			need = j.Min(gpu)
+		}
+		if r.gpus[t] >= need {
+			return true
+		}
+	}
+	return false
+}

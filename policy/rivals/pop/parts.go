@@ -1,0 +1,269 @@
+package pop
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	split "github.com/oxgang/oxgang/opt/pop"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// parts says who is in which part.
+type parts struct {
+	o       Options
+	order   []int // of the parts, for ties
+	cluster *cluster.Cluster
+	types   []cluster.TypeInfo
+	node    map[cluster.NodeID]int
+	job     map[job.ID]int
+	next    map[job.ID]int // of this round, while it is being dealt
+	rooms   []room         // by part
+	whole   room
+	into    []int // by part: the part it was joined to in this round; itself
+}
+
+// A room is what a part has, and what is claimed of it. Slices are by GPU type.
+type room struct {
+	nodes, gpus, perNode []int
+	host, held           []cluster.Resources // CPUs and memory of its nodes; what jobs hold that have a claim
+	silent               []bool              // a node does not say what CPUs and memory it has
+	load                 float64             // of its jobs
+}
+
+func newRoom(types int) room {
+	return room{
+		nodes: make([]int, types), gpus: make([]int, types), perNode: make([]int, types),
+		host: make([]cluster.Resources, types), held: make([]cluster.Resources, types), silent: make([]bool, types),
+	}
+}
+
+func newParts(o Options) parts {
+	return parts{
+		o: o, order: split.Shuffled(o.Parts, o.Seed), rooms: make([]room, o.Parts), into: make([]int, o.Parts),
+		node: map[cluster.NodeID]int{}, job: map[job.ID]int{}, next: map[job.ID]int{},
+	}
+}
+
+// dealNodes gives every node that has none a part: of the parts, that which has
+// fewest nodes of its type (Random) or fewest GPUs of it, then fewest GPUs of all
+// (Balanced). Nodes that are gone are forgotten.
+func (p *parts) dealNodes(c *cluster.Cluster) {
+	if c == p.cluster {
+		p.measure()
+		return
+	}
+	p.cluster, p.types = c, c.Types()
+	kept := make(map[cluster.NodeID]int, len(c.Nodes()))
+	for _, n := range c.Nodes() {
+		if part, ok := p.node[n.ID]; ok {
+			kept[n.ID] = part
+		}
+	}
+	p.node = kept
+	p.measure()
+	for _, i := range p.newNodes() {
+		n := &c.Nodes()[i]
+		t := p.typeIndex(n.GPUType)
+		best := p.order[0]
+		for _, part := range p.order[1:] {
+			if p.lighter(&p.rooms[part], &p.rooms[best], t) {
+				best = part
+			}
+		}
+		p.node[n.ID] = best
+		p.rooms[best].take(n, t)
+	}
+}
+
+// newNodes returns the nodes without a part, in the order in which they are
+// dealt: at random, or largest first.
+func (p *parts) newNodes() []int {
+	nodes := p.cluster.Nodes()
+	order := split.Shuffled(len(nodes), p.o.Seed)
+	if p.o.Split == Balanced {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nodes[b].Capacity.GPUs, nodes[a].Capacity.GPUs) })
+	}
+	return slices.DeleteFunc(order, func(i int) bool {
+		_, has := p.node[nodes[i].ID]
+		return has
+	})
+}
+
+// lighter reports whether a should get the next node of type t before b.
+func (p *parts) lighter(a, b *room, t int) bool {
+	if p.o.Split == Balanced {
+		return cmp.Or(cmp.Compare(a.gpus[t], b.gpus[t]), cmp.Compare(sum(a.gpus), sum(b.gpus))) < 0
+	}
+	return a.nodes[t] < b.nodes[t]
+}
+
+func sum(of []int) int {
+	total := 0
+	for _, n := range of {
+		total += n
+	}
+	return total
+}
+
+// measure fills in the rooms, of which nothing is claimed, none joined.
+func (p *parts) measure() {
+	for i := range p.rooms {
+		p.rooms[i], p.into[i] = newRoom(len(p.types)), i
+	}
+	p.whole = newRoom(len(p.types))
+	for i := range p.cluster.Nodes() {
+		n := &p.cluster.Nodes()[i]
+		t := p.typeIndex(n.GPUType)
+		p.whole.take(n, t)
+		if part, ok := p.node[n.ID]; ok {
+			p.rooms[part].take(n, t)
+		}
+	}
+}
+
+func (r *room) take(n *cluster.Node, t int) {
+	r.nodes[t]++
+	r.gpus[t] += n.Capacity.GPUs
+	r.perNode[t] = max(r.perNode[t], n.Capacity.GPUs)
+	r.host[t].CPUs += n.Capacity.CPUs
+	r.host[t].Memory += n.Capacity.Memory
+	r.silent[t] = r.silent[t] || n.Capacity.CPUs == 0
+}
+
+// typeIndex returns the index of a GPU type, -1 if the cluster has none.
+func (p *parts) typeIndex(t cluster.GPUType) int {
+	return slices.IndexFunc(p.types, func(info cluster.TypeInfo) bool { return info.Type == t })
+}
+
+// joined returns the part that stands for the given one in this round.
+func (p *parts) joined(part int) int {
+	for p.into[part] != part {
+		part = p.into[part]
+	}
+	return part
+}
+
+// unite makes one of two parts: that of the lower index.
+func (p *parts) unite(a, b int) int {
+	a, b = min(a, b), max(a, b)
+	p.into[b] = a
+	to, from := &p.rooms[a], &p.rooms[b]
+	for t := range to.gpus {
+		to.nodes[t] += from.nodes[t]
+		to.gpus[t] += from.gpus[t]
+		to.perNode[t] = max(to.perNode[t], from.perNode[t])
+		to.host[t].CPUs += from.host[t].CPUs
+		to.host[t].Memory += from.host[t].Memory
+		to.silent[t] = to.silent[t] || from.silent[t]
+		to.hold(t, &cluster.Allocation{Configuration: cluster.Configuration{GPUs: from.held[t].GPUs}, CPUs: from.held[t].CPUs, Memory: from.held[t].Memory})
+	}
+	to.load += from.load
+	return a
+}
+
+// dealJobs gives every job a part. Those whose claims have to be kept come first,
+// in the order in which policies honour them, and join parts where there is no room for them; so do jobs whose least
+// demand no part can meet.
+func (p *parts) dealJobs(s *policy.Snapshot) {
+	clear(p.next)
+	for _, j := range s.Jobs {
+		if part, ok := p.job[j.ID]; ok {
+			p.rooms[part].load += p.weight(j)
+		}
+	}
+	for turn := range turns {
+		for _, j := range s.Jobs {
+			if c := claimOf(j); c.turn == turn {
+				p.next[j.ID] = p.place(j, c)
+			}
+		}
+	}
+	p.job, p.next = p.next, p.job
+}
+
+// weight is what a job adds to the load of its part.
+func (p *parts) weight(j *policy.Job) float64 {
+	if p.o.Split == Balanced {
+		return float64(max(1, j.GPUs, j.Allocation.GPUs))
+	}
+	return 1
+}
+
+// place returns the part of a job: that which it was in, if it can be there, else the one of
+// least load in which it can; else parts are joined. A job that has no room even in the whole
+// cluster does not change the parts.
+func (p *parts) place(j *policy.Job, c claim) int {
+	fits := func(r *room) bool { return p.roomFor(r, j, c) }
+	need := func(r *room) bool { return p.meets(r, j) }
+	was, known := p.job[j.ID]
+	part := p.keepOrBest(was, known, fits)
+	if part < 0 && !c.firm() { // what it holds fits nowhere: is there what it needs?
+		part = p.keepOrBest(was, known, need)
+	}
+	if part < 0 {
+		if part = was; !known || sum(p.rooms[p.joined(was)].gpus) == 0 {
+			part = max(0, p.best(func(*room) bool { return true }))
+		}
+		if c.firm() {
+			p.join(part, fits)
+		} else {
+			p.join(part, need)
+		}
+	}
+	if r := &p.rooms[p.joined(part)]; !known || p.joined(part) != p.joined(was) {
+		r.load += p.weight(j)
+		if known {
+			p.rooms[p.joined(was)].load -= p.weight(j)
+		}
+	}
+	if t := p.typeIndex(c.GPUType); t >= 0 && fits(&p.rooms[p.joined(part)]) {
+		p.rooms[p.joined(part)].hold(t, &c.Allocation)
+		if c.firm() {
+			p.whole.hold(t, &c.Allocation)
+		}
+	}
+	return part
+}
+
+// keepOrBest returns the part that a job was in, if it will do, else the best one
+// that does, -1 if none does.
+func (p *parts) keepOrBest(was int, known bool, do func(r *room) bool) int {
+	if known && do(&p.rooms[p.joined(was)]) {
+		return was
+	}
+	return p.best(do)
+}
+
+// best returns the part of least load for its GPUs among those that will do, -1
+// if none does.
+func (p *parts) best(do func(r *room) bool) int {
+	best, least := -1, 0.0
+	for _, part := range p.order {
+		r := &p.rooms[p.joined(part)]
+		gpus := sum(r.gpus)
+		if gpus == 0 || !do(r) {
+			continue
+		}
+		if load := r.load / float64(gpus); best < 0 || load < least {
+			best, least = part, load
+		}
+	}
+	return best
+}
+
+// join makes parts one, the one of least load next, until there is enough: not if
+// the whole cluster would not be.
+func (p *parts) join(part int, enough func(r *room) bool) {
+	if !enough(&p.whole) {
+		return
+	}
+	for at := p.joined(part); !enough(&p.rooms[at]); {
+		other := p.best(func(r *room) bool { return r != &p.rooms[at] })
+		if other < 0 {
+			return
+		}
+		at = p.unite(at, p.joined(other))
+	}
+}

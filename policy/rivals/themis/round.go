@@ -1,0 +1,132 @@
+package themis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/fairness"
+	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// A round is a plan in the making.
+type round struct {
+	s          *policy.Snapshot
+	plan       *grant.Round
+	free       []int    // GPUs by type
+	jobs       []bidder // worst treated first
+	contention float64  // GPUs asked for, over those there are, at least 1
+}
+
+// A bidder is a job that may have GPUs, and what it would do with them.
+type bidder struct {
+	*policy.Job
+	index  int // in the snapshot
+	rho    float64
+	alone  float64 // seconds left on the GPUs it asks for
+	offers []offer
+	won    int // the offer that it has; -1: none
+}
+
+// An offer is an amount of GPUs of a type.
+type offer struct {
+	t, gpus int
+	asked   bool    // no more than the job asks for
+	left    float64 // seconds, if the job keeps it to its end
+	value   float64 // logarithm of the valuation 1/ρ
+}
+
+// letThrough returns how many of n jobs a filter lets through: at least one if there are
+// any.
+func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*float64(n)-1e-9))) }
+
+func newRound(s *policy.Snapshot) *round {
+	plan := grant.NewRound(s)
+	plan.KeepUnsaved()
+	return &round{s: s, plan: plan, free: plan.FreeByType()}
+}
+
+// meet lists the jobs about which nothing is decided, by falling finish-time fairness. Jobs
+// that no cluster like this could carry get that as their reason.
+func (r *round) meet() {
+	asked := 0
+	for i, j := range r.s.Jobs {
+		if r.plan.Decided(i) {
+			continue
+		}
+		b := bidder{Job: j, index: i, won: -1}
+		if r.offers(&b); len(b.offers) == 0 {
+			r.plan.Refuse(i)
+			continue
+		}
+		asked += max(1, j.GPUs)
+		r.jobs = append(r.jobs, b)
+	}
+	r.contention = math.Max(1, float64(asked)/math.Max(1, float64(r.s.Cluster.GPUs())))
+	for i := range r.jobs {
+		r.judge(&r.jobs[i])
+	}
+	slices.SortStableFunc(r.jobs, func(a, b bidder) int { return cmp.Compare(b.rho, a.rho) })
+}
+
+// offers lists what a job could have, with the time it would take from now on. A job of
+// which nothing is known is taken to be as fast as it has GPUs.
+func (r *round) offers(b *bidder) {
+	fastest := 0.0
+	for pass := 0; pass < 2 && len(b.offers) == 0; pass++ {
+		for t := range r.s.Cluster.Types() {
+			least, most, step := r.plan.Range(b.index, t)
+			want := min(most, max(least, b.GPUs))
+			for n := least; n > 0 && n <= most; n += step {
+				speed, _ := b.Job.Speed(r.plan.Amount(b.index, t, n))
+				if pass > 0 {
+					speed = float64(n) / float64(want)
+				}
+				if speed <= 0 || math.IsInf(speed, 0) {
+					continue
+				}
+				if n <= want {
+					fastest = math.Max(fastest, speed)
+				}
+				b.offers = append(b.offers, offer{t: t, gpus: n, asked: n <= want, left: r.missing(b.Job) / speed})
+			}
+		}
+	}
+	b.alone = r.missing(b.Job) / fastest
+}
+
+// missing returns the progress that a job lacks; a job without a target or of unknown speed
+// always lacks the progress of one round.
+func (r *round) missing(j *policy.Job) float64 {
+	left, from := r.s.Work(j)
+	if j.Perf == nil || from == remaining.Attained {
+		return r.s.Length.Seconds()
+	}
+	return left
+}
+
+// judge finds a job's finish-time fairness as it is and with each of its offers.
+// Source: Themis §3.2, as Shockwave's Eq. 9.
+func (r *round) judge(b *bidder) {
+	attained := b.AttainedService(r.s.Now)
+	waited := max(0, b.Age(r.s.Now)-attained)
+	total := seconds(b.alone) + attained
+	if left := b.Target - b.Done(r.s.Now); b.Perf != nil && b.Target > 0 && left > 0 {
+		total = seconds(b.alone * b.Target / left)
+	}
+	life := fairness.Life{Attained: attained, Waited: waited, Remaining: seconds(b.alone), Total: max(total, time.Second)}
+	b.rho = life.Estimate(r.contention)
+	for k := range b.offers {
+		o := &b.offers[k]
+		life.Remaining = seconds(o.left)
+		o.value = -math.Log(math.Max(life.Estimate(r.contention), 1e-9))
+	}
+}
+
+// seconds returns x seconds, at most a hundred years.
+func seconds(x float64) time.Duration {
+	return time.Duration(math.Min(x, 100*365*24*3600) * float64(time.Second))
+}

@@ -1,0 +1,231 @@
+package calibration
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/csv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+)
+
+const (
+	bandwidth   = 0.7  // standard deviation of the weights, in logarithms of length and of how far apart guesses are
+	hardlyApart = 0.05 // logarithm of the ratio of two times that are not equal, and nearly so
+	priorWeight = 5.0  // of all errors of other runs together, in jobs
+	mostAtOnce  = 20   // of errors of this run that may be off together, in jobs
+	perLength   = 4    // jobs that the errors of this run may count more, each time that a time as long has passed
+	perBand     = 2    // bands of length, and of how far apart, in a factor of e
+	negligible  = 1e-3
+)
+
+// A mark names quantiles that were computed before.
+type mark struct {
+	phase Phase
+	like  features // rounded
+	share float64
+}
+
+// An observation is an error that a prediction had or, if it is still open, has at least.
+type observation struct {
+	errors [3]float64
+	weight float64
+	known  bool // else the error is at least this
+}
+
+// quantiles returns the quantiles of the errors of guesses like this one: the low one of the early
+// guess, the median of the mean, and the high one of the late guess; see between.
+func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]float64 {
+	if !now.Equal(r.asOf) {
+		r.asOf = now
+		clear(r.marks)
+	}
+	like := r.features(g).rounded()
+	at := mark{p, like, share}
+	if m, ok := r.marks[at]; ok {
+		return m
+	}
+	all := r.own(now, p, like)
+	all = append(all, r.others(p, like)...)
+	low, high := between(distributionOf(all, 0), distributionOf(all, 2), share)
+	middle, _ := distributionOf(all, 1).upper(0.5)
+	r.marks[at] = [3]float64{low, middle, high}
+	return r.marks[at]
+}
+
+// own returns the errors of this run's predictions with about these features. All of one job together weigh
+// at most as much as one prediction with exactly these, and those of all jobs no more than mostOwn says.
+func (r *Record) own(now time.Time, p Phase, like features) []observation {
+	var all []observation
+	var of []job.ID
+	total := make(map[job.ID]float64)
+	for _, x := range r.all[p] {
+		w := like.weight(x.features)
+		if w < negligible || !x.at.Before(now) {
+			continue
+		}
+		after := x.took
+		if x.state == open {
+			after = now.Sub(x.at)
+		}
+		all = append(all, observation{x.guess.errors(after, r.round), w, x.state == happened})
+		of = append(of, x.job)
+		total[x.job] += w
+	}
+	sum := 0.0
+	for i := range all {
+		all[i].weight /= max(1, total[of[i]])
+		sum += all[i].weight
+	}
+	most := r.mostOwn(now, p, like.length)
+	for i := range all {
+		all[i].weight *= min(1, most/sum)
+	}
+	return all
+}
+
+// mostOwn returns how much all errors of this run weigh at most, in jobs. Jobs that wait at one time are off in the
+// same direction, so that a hundred errors say little more than a few, until a time has passed that is long
+// beside the one that is predicted.
+func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
+	if len(r.all[p]) == 0 {
+		return mostAtOnce
+	}
+	passed := now.Sub(r.all[p][0].at).Seconds() / r.round.Seconds()
+	return max(mostAtOnce, perLength*passed/math.Exp(length))
+}
+
+// others returns the errors of other runs, with a total weight of priorWeight.
+func (r *Record) others(p Phase, like features) []observation {
+	var all []observation
+	total := 0.0
+	for _, x := range prior()[p] {
+		w := like.weight(x.features()) + negligible
+		all = append(all, observation{x.errors, w, true})
+		total += w
+	}
+	for i := range all {
+		all[i].weight *= priorWeight / total
+	}
+	return all
+}
+
+// A step is an error, and the share of all errors that are above it.
+type step struct{ error, above float64 }
+
+// A distribution is the steps of errors, in ascending order, each error once. The last may be above all that are known: then its share is not 0.
+type distribution []step
+
+// distributionOf returns the product-limit estimate of the distribution of errors.
+func distributionOf(all []observation, which int) (d distribution) {
+	slices.SortFunc(all, func(a, b observation) int {
+		if c := cmp.Compare(a.errors[which], b.errors[which]); c != 0 || a.known == b.known {
+			return c
+		}
+		return map[bool]int{true: -1, false: 1}[a.known]
+	})
+	left := 0.0 // weight of the errors that are not below the present one
+	for _, x := range all {
+		left += x.weight
+	}
+	above := 1.0
+	for _, x := range all {
+		if x.known {
+			above *= max(0, 1-x.weight/left)
+			d = d.until(x.errors[which], above)
+		}
+		left -= x.weight
+	}
+	if n := len(all); n > 0 && !all[n-1].known {
+		d = d.until(all[n-1].errors[which], above)
+	}
+	return d
+}
+
+// until returns the distribution up to an error, which may be the last one again.
+func (d distribution) until(e, above float64) distribution {
+	if n := len(d); n > 0 && d[n-1].error == e {
+		d[n-1].above = above
+		return d
+	}
+	return append(d, step{e, above})
+}
+
+// rounding is how far sums of shares are off.
+const rounding = 1e-9
+
+// upper returns the least error that no more than a share of the errors is above, and how many are. If the largest
+// errors are those of open predictions, so that no such error is known, it returns the largest.
+func (d distribution) upper(share float64) (e, above float64) {
+	for _, x := range d {
+		if x.above <= share+rounding {
+			return x.error, x.above
+		}
+	}
+	if len(d) == 0 {
+		return 0, share
+	}
+	return d[len(d)-1].error, share
+}
+
+// lower returns the largest error that no more than a share of the errors is below, and how many are.
+func (d distribution) lower(share float64) (e, below float64) {
+	for i, x := range d {
+		smaller := 0.0
+		if i > 0 {
+			smaller = 1 - d[i-1].above
+		}
+		if smaller > share+rounding {
+			break
+		}
+		e, below = x.error, smaller
+	}
+	return e, below
+}
+
+// between returns a low and a high error between which a share of the errors is. On each side it leaves out half of the
+// rest. Where many errors are the same, as those of exact predictions, fewer are left out on that side, and as
+// many more on the other: of both ways to do so it takes the narrower one.
+func between(low, high distribution, share float64) (from, to float64) {
+	rest := 1 - share
+	from, below := low.lower(rest / 2)
+	to, above := high.upper(rest / 2)
+	after, _ := low.lower(rest - above)
+	before, _ := high.upper(rest - below)
+	if before-from <= to-after {
+		return from, before
+	}
+	return after, to
+}
+
+// A before is the errors of one prediction of another run, and its length.
+type before struct {
+	length float64 // logarithm of the length in rounds
+	errors [3]float64
+}
+
+//go:embed prior.csv
+var priorTable string
+
+// prior returns the errors of other runs, by phase.
+var prior = sync.OnceValue(func() (all [Phases][]before) {
+	rows, err := csv.NewReader(strings.NewReader(priorTable)).ReadAll()
+	if err != nil {
+		panic("calibration: prior.csv: " + err.Error())
+	}
+	for _, row := range rows[1:] {
+		var x [5]float64
+		for i, field := range row {
+			if x[i], err = strconv.ParseFloat(field, 64); err != nil {
+				panic("calibration: prior.csv: " + err.Error())
+			}
+		}
+		all[int(x[0])] = append(all[int(x[0])], before{x[1], [3]float64{x[2], x[3], x[4]}})
+	}
+	return all
+})

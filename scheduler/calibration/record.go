@@ -1,0 +1,193 @@
+package calibration
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// Share is the probability with which ranges are to hold.
+const Share = 0.8
+
+// A Phase is a kind of time that is predicted.
+type Phase uint8
+
+// The phases.
+const (
+	Start      Phase = iota // when a job that waits gets GPUs
+	WaitingEnd              // when a job that waits ends
+	RunningEnd              // when a job that has GPUs ends
+	Phases                  // the number of phases
+)
+
+var phaseNames = [Phases]string{"start of a waiting job", "end of a waiting job", "end of a running job"}
+
+// String returns what is predicted, in words.
+func (p Phase) String() string {
+	if p >= Phases {
+		return "unknown"
+	}
+	return phaseNames[p]
+}
+
+// A Guess is in how long from now something happens by two simulations: the earlier and the later
+// of their results.
+type Guess struct{ Early, Late time.Duration }
+
+// length returns the geometric mean of both times.
+func (g Guess) length(round time.Duration) float64 {
+	return math.Sqrt((g.Early + round).Seconds() * (g.Late + round).Seconds())
+}
+
+// errors returns the logarithms of the ratio of a time to the early, the mean and the late guess.
+func (g Guess) errors(after, round time.Duration) [3]float64 {
+	t := math.Log((after + round).Seconds())
+	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
+}
+
+// Exact reports whether both times are less than a round from what happened.
+func (g Guess) Exact(after, round time.Duration) bool {
+	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
+}
+
+// Errors returns the logarithm of the length of a guess in rounds, and the errors that it had if what was
+// guessed happened after a time: see the package.
+func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
+	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
+}
+
+// A Range says in how long from now something happens: with a probability of Share between Early
+// and Late, and as likely before Likely as after. Early <= Likely <= Late.
+type Range struct {
+	Early, Likely, Late time.Duration
+	// Held says how many of the last ranges of this phase held, up to Recent, and Of how many of them
+	// there were whose outcome is known.
+	Held, Of int
+}
+
+// Recent is the largest number of ranges of which it is said how many held.
+const Recent = 200
+
+// most bounds the predictions of one phase that are kept: the oldest go.
+const most = 2000
+
+// A prediction is a guess and the range that was stated for it.
+type prediction struct {
+	job      job.ID
+	at       time.Time
+	guess    Guess
+	features features
+	said     Range
+	took     time.Duration // until it happened, or until it was known that it would not
+	state    state
+}
+
+type state uint8
+
+const (
+	open      state = iota
+	happened        // after took
+	forgotten       // the job was cancelled or has failed after took
+)
+
+// A Record has the predictions of a run, and what came of them. Make one with New. It is not safe
+// for concurrent use.
+type Record struct {
+	round time.Duration // length of a round
+	all   [Phases][]*prediction
+	open  [Phases]map[job.ID][]*prediction
+	marks map[mark][3]float64 // quantiles as of asOf
+	asOf  time.Time
+}
+
+// New returns a Record of a run with rounds of this length that has seen nothing.
+func New(round time.Duration) *Record {
+	r := &Record{round: max(round, time.Second), marks: make(map[mark][3]float64)}
+	for p := range r.open {
+		r.open[p] = make(map[job.ID][]*prediction)
+	}
+	return r
+}
+
+// Range returns the range of a guess, as of now, that holds with a probability of Share.
+// Predictions that were stated at now do not count yet.
+//
+// Complexity: O(n log n) for n predictions of the phase, once for guesses of about the same length
+// at one time.
+func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
+	x := r.Wide(now, p, g, Share)
+	x.Held, x.Of = r.Held(p)
+	return x
+}
+
+// Wide returns the range of a guess, as of now, that holds with a given probability. It does not
+// say how many held before.
+func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
+	if g.Late < g.Early {
+		g.Early, g.Late = g.Late, g.Early
+	}
+	m := r.quantiles(now, p, g, share)
+	times := func(d time.Duration, e float64) time.Duration {
+		return max(0, time.Duration(float64(d+r.round)*math.Exp(e))-r.round)
+	}
+	mean := time.Duration(g.length(r.round)*float64(time.Second)) - r.round
+	x := Range{Early: times(g.Early, m[0]), Likely: times(mean, m[1]), Late: times(g.Late, m[2])}
+	x.Early, x.Late = min(x.Early, x.Late), max(x.Early, x.Late)
+	x.Likely = min(max(x.Likely, x.Early), x.Late)
+	return x
+}
+
+// State records that a range was stated for a guess about a job.
+func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, said Range) {
+	x := &prediction{job: id, at: now, guess: g, features: r.features(g), said: said}
+	r.all[p] = append(r.all[p], x)
+	r.open[p][id] = append(r.open[p][id], x)
+	if extra := len(r.all[p]) - most; extra > 0 {
+		r.all[p] = append(r.all[p][:0], r.all[p][extra:]...)
+	}
+}
+
+// Started records that a job that waited got GPUs.
+func (r *Record) Started(now time.Time, id job.ID) { r.close(now, id, Start, happened) }
+
+// Ended records that a job has ended. If it was not completed, its predictions have not come true
+// and will not.
+func (r *Record) Ended(now time.Time, id job.ID, completed bool) {
+	as := happened
+	if !completed {
+		as = forgotten
+	}
+	r.close(now, id, Start, forgotten)
+	r.close(now, id, WaitingEnd, as)
+	r.close(now, id, RunningEnd, as)
+}
+
+func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
+	for _, x := range r.open[p][id] {
+		x.state, x.took = as, now.Sub(x.at)
+	}
+	delete(r.open[p], id)
+	clear(r.marks)
+}
+
+// Held returns how many of the last ranges of a phase held, up to Recent whose outcome is known,
+// and how many these are. Half a round more or less counts as held, because things happen in rounds.
+func (r *Record) Held(p Phase) (held, of int) {
+	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
+		x := r.all[p][i]
+		if x.state != happened {
+			continue
+		}
+		of++
+		if x.said.Holds(x.took, r.round) {
+			held++
+		}
+	}
+	return held, of
+}
+
+// Holds reports whether a time is in the range, give or take half a round.
+func (r *Range) Holds(after, round time.Duration) bool {
+	return after >= r.Early-round/2 && after <= r.Late+round/2
+}

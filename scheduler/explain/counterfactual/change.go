@@ -1,0 +1,199 @@
+package counterfactual
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Change is what to change, and what the job would then get.
+type Change struct {
+	Kind     Kind               `json:"kind"`
+	GPUs     int                `json:"gpus,omitzero"`   // to ask for, of FewerGPUs; that are added, of MoreGPUs and NodesCome
+	Type     cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
+	Group    cluster.Group      `json:"group,omitzero"`  // of NodesCome
+	Jobs     []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
+	Rough    bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
+	Rounds   int                `json:"rounds,omitzero"` // of RoundsPass
+	In       time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
+	Start    time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
+	Gets     cluster.Allocation `json:"-"`
+	Each     int                `json:"-"`                 // GPUs of the type of Gets that do the work of one that the job counts; 0: one
+	Priority float64            `json:"priority,omitzero"` // that it has, of MorePriority
+	Others   int                `json:"others,omitzero"`   // GPUs that other jobs get more, of MoreGPUs; negative: fewer
+	Asked    int                `json:"-"`                 // how often the round was decided
+	Tried    []Kind             `json:"tried,omitempty"`   // without success, of NothingHelps
+}
+
+// A Kind is one entry of the closed list of changes.
+type Kind uint8
+
+// The kinds of change, in the order in which they are tried.
+const (
+	NoChange     Kind = iota // a later round gives it GPUs as things stand
+	NodesCome                // rented nodes that are ordered are there
+	JobsEnd                  // jobs end, each of which is needed
+	MorePriority             // the job has a higher priority
+	FewerGPUs                // the job asks for fewer GPUs, the most that help
+	AnotherType              // it allows another GPU type
+	Checkpoints              // it has checkpoints
+	Preemptible              // it may be preempted
+	MoreGPUs                 // the cluster has more GPUs of a type, the fewest that help
+	RoundsPass               // a number of rounds pass, and nothing else changes
+	NothingHelps             // none of these does
+	kinds
+)
+
+var kindNames = [kinds]string{
+	"no change", "rented nodes come", "jobs end", "a higher priority", "fewer GPUs", "another GPU type",
+	"checkpoints", "preemptible", "more GPUs", "rounds pass", "nothing helps",
+}
+
+// String returns the kind in a few words.
+func (k Kind) String() string {
+	if k >= kinds {
+		return "unknown"
+	}
+	return kindNames[k]
+}
+
+// MarshalText returns the kind in a few words.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// mostNamed is how many jobs a sentence names before it counts the others.
+const mostNamed = 3
+
+// String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
+func (c *Change) String() string { return c.Text(func(id job.ID) string { return string(id) }) }
+
+// Text is String, with jobs as name calls them.
+func (c *Change) Text(name func(job.ID) string) string {
+	switch c.Kind {
+	case NothingHelps:
+		return "none of the changes that were decided again gives it more now: " + c.tried()
+	case NoChange:
+		return "a later round gives it " + amount(c.Gets) + " if nothing changes"
+	case NodesCome:
+		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
+	case JobsEnd:
+		return fmt.Sprintf("it would get %s if %s ended%s%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In), meanwhile(c.Start))
+	case MorePriority:
+		return fmt.Sprintf("it would get %s if its priority were %s", amount(c.Gets), strconv.FormatFloat(c.Priority, 'f', -1, 64))
+	case FewerGPUs:
+		return fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), gpus(c.GPUs, ""), c.each())
+	case AnotherType:
+		return fmt.Sprintf("it would get %s if it allowed GPUs of type %s", amount(c.Gets), c.Type)
+	case Checkpoints:
+		return "it would get " + amount(c.Gets) + " if it had checkpoints"
+	case Preemptible:
+		return "it would get " + amount(c.Gets) + " if it could be preempted"
+	case MoreGPUs:
+		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" ")) + c.others()
+	case RoundsPass:
+		return fmt.Sprintf("it would get %s if %d rounds passed and nothing else changed", amount(c.Gets), c.Rounds)
+	case kinds:
+	}
+	return "unknown"
+}
+
+// each says how many GPUs do the work of one that a job counts.
+func (c *Change) each() string {
+	if c.Each <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(", for each of which it takes %d of type %s", c.Each, c.Gets.GPUType)
+}
+
+// others says what becomes of the rest of GPUs that are added.
+func (c *Change) others() string {
+	rest := c.GPUs - c.Gets.AllGPUs()
+	switch {
+	case rest <= 0:
+		return ""
+	case c.Others < 0:
+		return fmt.Sprintf(" (other jobs would get %d fewer, and %d more would be free)", -c.Others, rest-c.Others)
+	case c.Others == 0:
+		return fmt.Sprintf(" (%d more would be free)", rest)
+	case c.Others < rest:
+		return fmt.Sprintf(" (other jobs would get %d more, and %d more would be free)", c.Others, rest-c.Others)
+	}
+	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
+}
+
+// named returns "job a", "jobs a and b", "jobs a, b, c and 2 more".
+func (c *Change) named(name func(job.ID) string) string {
+	if len(c.Jobs) == 1 {
+		return "job " + name(c.Jobs[0])
+	}
+	var text strings.Builder
+	text.WriteString("jobs ")
+	for i, id := range c.Jobs[:min(mostNamed, len(c.Jobs))] {
+		switch {
+		case i > 0 && i == len(c.Jobs)-1:
+			text.WriteString(" and ")
+		case i > 0:
+			text.WriteString(", ")
+		}
+		text.WriteString(name(id))
+	}
+	if more := len(c.Jobs) - mostNamed; more > 0 {
+		fmt.Fprintf(&text, " and %d more", more)
+	}
+	return text.String()
+}
+
+// tried lists the kinds that do not help.
+func (c *Change) tried() string {
+	var text strings.Builder
+	for i, k := range c.Tried {
+		if slices.Contains(c.Tried[:i], k) { // jobs that hold GPUs, and then all
+			continue
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(k.String())
+	}
+	return text.String()
+}
+
+// gpus returns "1 GPU", "4 more a100 GPUs".
+func gpus(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + "GPU"
+	}
+	return fmt.Sprintf("%d %sGPUs", n, what)
+}
+
+// amount returns "4 a100 GPUs on 2 nodes".
+func amount(a cluster.Allocation) string {
+	text := gpus(a.GPUs, string(a.GPUType)+" ")
+	if a.Nodes > 1 {
+		text += fmt.Sprintf(" on %d nodes", a.Nodes)
+	}
+	if a.Mixed() {
+		text += " and " + gpus(a.Also.GPUs, string(a.Also.GPUType)+" ")
+	}
+	return text
+}
+
+// meanwhile says when a job is to start by all that is foreseen.
+func meanwhile(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; by all that ends and comes meanwhile, it should start in %s", printable.Duration(d))
+}
+
+func in(d time.Duration) string {
+	if d < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", which should be in %s", printable.Duration(d))
+}

@@ -1,0 +1,111 @@
+package counterfactual
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// With returns a copy of the snapshot in which a job's specification is changed.
+func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
+	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
+	change(&spec)
+	row.Spec = &spec
+	then.Jobs = slices.Clone(s.Jobs)
+	then.Jobs[at] = &row
+	return &then
+}
+
+// asking returns the change of a specification to one that asks for n GPUs, or from n on.
+func asking(n int) func(*job.Spec) {
+	return func(spec *job.Spec) {
+		spec.MinGPUs, spec.Reservation = min(spec.MinGPUs, n), cluster.Configuration{}
+		if !spec.Adaptivity.Has(job.GPUCount) {
+			spec.GPUs = n
+		}
+	}
+}
+
+// Without returns a copy of the snapshot in which some jobs have ended.
+func Without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
+	then, ended := *s, make(map[job.ID]bool, len(gone))
+	for _, id := range gone {
+		ended[id] = true
+	}
+	then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return ended[j.ID] })
+	return &then
+}
+
+// Left returns what is left of a snapshot and of the plan for it, once some jobs have ended.
+func Left(s *policy.Snapshot, p *policy.Plan, gone []job.ID) (*policy.Snapshot, *policy.Plan) {
+	if len(gone) == 0 {
+		return s, p
+	}
+	then := *p
+	then.Jobs = nil
+	for i, j := range s.Jobs {
+		if !slices.Contains(gone, j.ID) {
+			then.Jobs = append(then.Jobs, p.Jobs[i])
+		}
+	}
+	return Without(s, gone), &then
+}
+
+// Grown returns a copy of the snapshot with a number of additional GPUs of a type. They are on
+// owned nodes no larger than the present ones, and each has the GPU-proportional share of CPUs and
+// memory. There must be a node of the type. It returns nil if there is no such cluster.
+func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
+	nodes := slices.Clone(s.Cluster.Nodes())
+	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]
+	for i := 0; gpus > 0; i++ {
+		n := like
+		n.ID, n.Tenure, n.Group = cluster.NodeID(fmt.Sprintf("%s more-%d", t.Type, i)), cluster.Owned, ""
+		n.Capacity.GPUs = min(gpus, t.PerNode)
+		if n.Capacity.CPUs, n.Capacity.Memory = 0, 0; t.Counts() {
+			n.Capacity.CPUs, n.Capacity.Memory = float64(n.Capacity.GPUs)*t.Share.CPUs, int64(n.Capacity.GPUs)*t.Share.Memory
+		}
+		gpus -= n.Capacity.GPUs
+		nodes = append(nodes, n)
+	}
+	return on(s, nodes)
+}
+
+// arrived returns a copy of the snapshot in which so many more rented nodes of one offer are there;
+// nil if there is no such cluster.
+func arrived(s *policy.Snapshot, rental, more int) *policy.Snapshot {
+	r := s.Rentals[rental]
+	nodes := slices.Clone(s.Cluster.Nodes())
+	for i := range more {
+		n := r.Node
+		n.ID = cluster.NodeID(fmt.Sprintf("%s next-%d", r.Group, i))
+		nodes = append(nodes, n)
+	}
+	then := on(s, nodes)
+	if then == nil {
+		return nil
+	}
+	then.Rentals = slices.Clone(s.Rentals)
+	then.Rentals[rental].Ready, then.Rentals[rental].Starting = r.Ready+more, max(0, r.Starting-more)
+	return then
+}
+
+// on returns a copy of the snapshot with other nodes; nil if they make no cluster.
+func on(s *policy.Snapshot, nodes []cluster.Node) *policy.Snapshot {
+	then := *s
+	var err error
+	if then.Cluster, err = cluster.New(nodes); err != nil {
+		return nil
+	}
+	return &then
+}
+
+// after returns a copy of the snapshot as if so many rounds more had passed, and nothing had happened.
+func after(s *policy.Snapshot, rounds int) *policy.Snapshot {
+	then := *s
+	then.Round, then.Now = s.Round+rounds, s.Now.Add(time.Duration(rounds)*s.Length)
+	return &then
+}

@@ -1,0 +1,480 @@
+package counterfactual
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Find returns the cheapest change by which a job of a snapshot would get GPUs, or more than the
+// plan gives it. It makes one change at a time and decides the round again, in this order:
+//
+//  1. nothing changes, and what the policy computes beside the rounds is ready;
+//  2. rented nodes that are on their way, or that the plan orders, are there;
+//  3. jobs have ended of which it is known when they will, those that end soonest first, jobs that wait yet among them; or, if
+//     that is known of none or does not help, one of the jobs that the plan gives GPUs has ended, or several of these; of several
+//     each is needed, unless jobs are so many that it would take long to find out;
+//  4. the job has a higher priority: that of another job, or the next whole number above it. The lowest that helps is named. This comes
+//     before 3 where priority is the reason why the job waits;
+//  5. it asks for one GPU less, two less, and so on;
+//  6. it may use one more GPU type, has checkpoints, or may be preempted;
+//  7. the cluster has 1, 2, 3 and so on more GPUs of a type;
+//  8. jobs that wait have ended too;
+//  9. one round more has passed, two more, and so on up to 32, and nothing else has changed.
+//
+// If none helps, it returns a change of kind NothingHelps, which says what was tried. It returns an
+// error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
+// about 2n plans, and one for each GPU of the largest type; where jobs are many, no more than
+// mostAlone and mostRows allow, and for GPUs twice the logarithm of their number.
+//
+// ends says in how long jobs end, of which a look ahead knows it; may be nil. Without it, each is taken to run on
+// what it has, and jobs that wait not to end: then the end that helps may be one that comes long after
+// the job has started, because others end and jobs ahead of it have their turn.
+func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider, ends map[job.ID]time.Duration) (*Change, error) {
+	at := s.Index(id)
+	if at < 0 || at >= len(p.Jobs) {
+		return nil, fmt.Errorf("counterfactual: job %s: not in the snapshot", id)
+	}
+	f := &finder{ctx: ctx, s: s, plan: p, at: at, d: d, known: ends}
+	c := f.first()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("counterfactual: job %s: %w", id, err)
+	}
+	c.Asked = f.asked
+	return c, nil
+}
+
+// A finder looks for a change for one job.
+type finder struct {
+	ctx   context.Context
+	s     *policy.Snapshot
+	plan  *policy.Plan
+	at    int
+	d     Decider
+	known map[job.ID]time.Duration // in how long jobs end
+	asked int
+	tried []Kind
+}
+
+// first returns the first change that helps.
+func (f *finder) first() *Change {
+	first, then := f.ends, f.higher
+	if f.plan.Jobs[f.at].Why.Kind == policy.WaitPriority {
+		first, then = then, first
+	}
+	for _, try := range []func() *Change{f.waiting, f.nodes, first, then, f.request, f.larger, f.emptied, f.later} {
+		if c := try(); c != nil {
+			return c
+		}
+	}
+	return &Change{Kind: NothingHelps, Tried: f.tried}
+}
+
+// helps reports whether the job gets more than it has if the round is decided with a snapshot, and
+// completes the change. It makes no snapshot when the time is over.
+func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
+	if f.ctx.Err() != nil {
+		return false
+	}
+	s := then()
+	if s == nil {
+		return false
+	}
+	if len(f.tried) == 0 || f.tried[len(f.tried)-1] != c.Kind {
+		f.tried = append(f.tried, c.Kind)
+	}
+	f.asked++
+	plan, err := f.d.Decide(f.ctx, s)
+	if err != nil {
+		return false
+	}
+	c.Gets = plan.Jobs[s.Index(f.s.Jobs[f.at].ID)].Allocation
+	c.Each = f.s.Jobs[f.at].Equivalent(c.Gets.GPUType)
+	if c.Kind == MoreGPUs {
+		c.Others = f.others(plan)
+	}
+	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
+}
+
+// others returns how many GPUs a plan for the same jobs gives all other jobs more than the round's does; negative: fewer.
+func (f *finder) others(plan *policy.Plan) int {
+	more := 0
+	for i := range plan.Jobs {
+		if i != f.at {
+			more += plan.Jobs[i].Allocation.AllGPUs() - f.plan.Jobs[i].Allocation.AllGPUs()
+		}
+	}
+	return more
+}
+
+// better reports whether a job would rather have b than a: it has none, b is believed to be
+// faster, or it is more GPUs of the same type. GPUs of different types are not compared by number.
+func better(j *policy.Job, a, b cluster.Allocation) bool {
+	if a.IsZero() || b.IsZero() {
+		return a.IsZero() && !b.IsZero()
+	}
+	was, _ := j.Speed(a)
+	if now, _ := j.Speed(b); was > 0 && now > 0 {
+		return now > was
+	}
+	return a.GPUType == b.GPUType && b.GPUs > a.GPUs
+}
+
+func (f *finder) waiting() *Change {
+	if c := (&Change{Kind: NoChange}); f.helps(c, func() *policy.Snapshot { return f.s }) {
+		return c
+	}
+	return nil
+}
+
+// nodes tries the rented nodes that are on their way or that the plan orders, group by group.
+func (f *finder) nodes() *Change {
+	for i := range f.s.Rentals {
+		r := &f.s.Rentals[i]
+		n := max(r.Starting, f.plan.Capacity[r.Group]-r.Ready)
+		c := &Change{Kind: NodesCome, Group: r.Group, Type: r.Node.GPUType, GPUs: n * r.Node.Capacity.GPUs}
+		if n > 0 && f.helps(c, func() *policy.Snapshot { return arrived(f.s, i, n) }) {
+			return c
+		}
+	}
+	return nil
+}
+
+// soonest tries the ends of jobs that are known to come, the soonest first.
+func (f *finder) soonest() *Change {
+	var all []job.ID
+	for i, j := range f.s.Jobs {
+		if _, ok := f.known[j.ID]; ok && i != f.at {
+			all = append(all, j.ID)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b job.ID) int { return cmp.Compare(f.known[a], f.known[b]) })
+	return f.needed(all)
+}
+
+// ends tries the ends of jobs that are known to come, then that of one job that has GPUs, and then of several.
+func (f *finder) ends() *Change {
+	if c := f.soonest(); c != nil {
+		return c
+	}
+	holders := f.holders()
+	for _, id := range f.samples(holders) {
+		if c := f.without(holders[:0:0], id); c != nil {
+			return c
+		}
+	}
+	return f.needed(holders)
+}
+
+// samples returns the jobs whose end alone is tried. These are all holders, if they are few enough. Else it groups holders by the
+// type and number of their GPUs. It returns the first of each group, then the second of each, and so on, until there are enough.
+func (f *finder) samples(holders []job.ID) []job.ID {
+	most := mostAlone / max(1, len(f.s.Jobs))
+	if len(holders) <= most {
+		return holders
+	}
+	kind := make(map[job.ID]cluster.Configuration, len(f.s.Jobs))
+	for i, j := range f.s.Jobs {
+		a := &f.plan.Jobs[i].Allocation
+		kind[j.ID] = cluster.Configuration{GPUType: a.GPUType, GPUs: a.GPUs}
+	}
+	seen, nth := map[cluster.Configuration]int{}, make(map[job.ID]int, len(holders))
+	for _, id := range holders {
+		nth[id] = seen[kind[id]]
+		seen[kind[id]]++
+	}
+	some := slices.Clone(holders)
+	slices.SortStableFunc(some, func(a, b job.ID) int { return cmp.Compare(nth[a], nth[b]) })
+	return some[:most]
+}
+
+// mostAlone bounds the rows of snapshots that are decided to try the end of one job.
+const mostAlone = 1_000_000
+
+// emptied tries the end of every other job.
+func (f *finder) emptied() *Change {
+	all := f.holders()
+	for i, j := range f.s.Jobs {
+		if i != f.at && f.plan.Jobs[i].Allocation.IsZero() {
+			all = append(all, j.ID)
+		}
+	}
+	return f.needed(all)
+}
+
+// without tries the end of some jobs and of one more.
+func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
+	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(gone), and...)}
+	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return Without(f.s, c.Jobs) }) {
+		return nil
+	}
+	c.In = f.lastEnd(c.Jobs)
+	return c
+}
+
+// needed returns the end of as few of the first jobs as can be found, each of which is needed; nil
+// if the end of all does not help. If there are so many jobs that it would take too long to find out, each
+// may not be needed, and the change says so.
+func (f *finder) needed(jobs []job.ID) *Change {
+	c := f.fewest(jobs)
+	left := mostRows / max(1, len(f.s.Jobs))
+	for c != nil && left > 0 {
+		fewer := f.spared(c, &left)
+		if len(fewer.Jobs) == len(c.Jobs) {
+			break
+		}
+		c = fewer
+	}
+	if c != nil && left <= 0 {
+		if c.Rough = true; f.known == nil {
+			c.In = -1
+		}
+	}
+	return c
+}
+
+// mostRows bounds the rows of snapshots that are decided to leave out jobs whose end is not needed.
+const mostRows = 100_000
+
+// fewest returns the end of the first jobs, as few as help; nil if the end of all does not.
+func (f *finder) fewest(jobs []job.ID) *Change {
+	var c *Change
+	low, n := 0, 1 // the end of the first low ones does not help
+	for ; ; n *= 2 {
+		n = min(n, len(jobs))
+		if c = f.without(jobs[:n]); c != nil {
+			break
+		}
+		if low = n; n == len(jobs) {
+			return nil
+		}
+	}
+	for n-low > 1 {
+		half := (low + n) / 2
+		if fewer := f.without(jobs[:half]); fewer != nil {
+			c, n = fewer, half
+		} else {
+			low = half
+		}
+	}
+	return c
+}
+
+// spared tries of each job of a change, the last one first, whether its end is needed, and leaves it out if not, until so many trials as
+// are left have been made. What was needed beside more jobs is not tried again beside fewer: the next pass does.
+func (f *finder) spared(c *Change, left *int) *Change {
+	for i := len(c.Jobs) - 1; i >= 0 && *left > 0; i-- {
+		*left--
+		if fewer := f.without(slices.Delete(slices.Clone(c.Jobs), i, i+1)); fewer != nil {
+			c = fewer
+		}
+	}
+	return c
+}
+
+// later tries later rounds: of a policy that has planned some ahead, only time may help.
+func (f *finder) later() *Change {
+	for n := 1; n <= mostRounds; n++ {
+		c := &Change{Kind: RoundsPass, Rounds: n, In: time.Duration(n) * f.s.Length}
+		if f.helps(c, func() *policy.Snapshot { return after(f.s, n) }) {
+			return c
+		}
+	}
+	return nil
+}
+
+// mostRounds is how far ahead Find looks for a round that gives a job GPUs.
+const mostRounds = 32
+
+// with returns how a snapshot is made in which the specification of the job is changed.
+func (f *finder) with(change func(*job.Spec)) func() *policy.Snapshot {
+	return func() *policy.Snapshot { return With(f.s, f.at, change) }
+}
+
+// request tries what the submitter of the job could change.
+func (f *finder) request() *Change {
+	j := f.s.Jobs[f.at]
+	if c := f.least(asks(j)-1, f.fewer); c != nil {
+		return c
+	}
+	for _, t := range f.s.Cluster.Types() {
+		if j.Eligible(t.Type) || j.GPUsPerReplica != nil {
+			continue
+		}
+		allow := func(spec *job.Spec) { spec.GPUTypes = append(slices.Clone(spec.GPUTypes), t.Type) }
+		if c := (&Change{Kind: AnotherType, Type: t.Type}); f.helps(c, f.with(allow)) {
+			return c
+		}
+	}
+	return f.gentler(j)
+}
+
+// mostPriorities is how many higher priorities are tried.
+const mostPriorities = 16
+
+// higher tries priorities of other jobs above the job's own, and the next whole numbers above those; where all are equal, none.
+func (f *finder) higher() *Change {
+	own := f.s.Jobs[f.at].Priority
+	var all []float64
+	for _, j := range f.s.Jobs {
+		if p := j.Priority; p > own && !math.IsInf(p, 1) {
+			all = append(all, p, math.Floor(p)+1)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, p := range all[:min(len(all), mostPriorities)] {
+		raise := func(spec *job.Spec) { spec.Priority = p }
+		if c := (&Change{Kind: MorePriority, Priority: p}); f.helps(c, f.with(raise)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// gentler tries checkpoints and preemption.
+func (f *finder) gentler(j *policy.Job) *Change {
+	c := &Change{Kind: Checkpoints}
+	if j.NoCheckpoint && f.helps(c, f.with(func(spec *job.Spec) { spec.NoCheckpoint = false })) {
+		return c
+	}
+	c = &Change{Kind: Preemptible}
+	if j.NonPreemptive && f.helps(c, f.with(func(spec *job.Spec) { spec.NonPreemptive = false })) {
+		return c
+	}
+	return nil
+}
+
+// larger tries more GPUs, the fewest first: up to twice as many of a type, and at least as many as
+// the job asks for.
+func (f *finder) larger() *Change {
+	most := asks(f.s.Jobs[f.at])
+	for _, t := range f.s.Cluster.Types() {
+		most = max(most, t.GPUs)
+	}
+	return f.least(most, f.more)
+}
+
+// more tries so many more GPUs of each type.
+func (f *finder) more(n int) *Change {
+	j := f.s.Jobs[f.at]
+	for _, t := range f.s.Cluster.Types() {
+		c := &Change{Kind: MoreGPUs, GPUs: n, Type: t.Type}
+		if j.Eligible(t.Type) && f.helps(c, func() *policy.Snapshot { return Grown(f.s, &t, n) }) {
+			return c
+		}
+	}
+	return nil
+}
+
+// fewer tries that the job asks for so many GPUs less.
+func (f *finder) fewer(n int) *Change {
+	c := &Change{Kind: FewerGPUs, GPUs: asks(f.s.Jobs[f.at]) - n}
+	if !f.helps(c, f.with(asking(c.GPUs))) {
+		return nil
+	}
+	return c
+}
+
+// least tries numbers from 1 to most, and returns the change of the least that helps; nil if none does. Where jobs are many it tries
+// only the first few one by one. After these it doubles the number until one helps, and bisects: it assumes that what helps with a number helps with a higher one.
+func (f *finder) least(most int, try func(n int) *Change) *Change {
+	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
+	for n := 1; n <= few; n++ {
+		if c := try(n); c != nil {
+			return c
+		}
+	}
+	for low := few; low < most; low *= 2 {
+		high := min(most, 2*low)
+		if c := try(high); c != nil {
+			return between(low, high, c, try)
+		}
+	}
+	return nil
+}
+
+// oneByOne is the highest number up to which each is tried, however many jobs there are.
+const oneByOne = 16
+
+// between bisects: the number low does not help, and high does, by the change c. It returns the change of the least that is found to help.
+func between(low, high int, c *Change, try func(n int) *Change) *Change {
+	for high-low > 1 {
+		half := (low + high) / 2
+		if less := try(half); less != nil {
+			c, high = less, half
+		} else {
+			low = half
+		}
+	}
+	return c
+}
+
+// asks returns the least number of GPUs that a job asks for.
+func asks(j *policy.Job) int {
+	switch {
+	case !j.Reservation.IsZero():
+		return j.Reservation.GPUs
+	case j.Adaptivity.Has(job.GPUCount):
+		return max(1, j.MinGPUs)
+	}
+	return max(1, j.GPUs)
+}
+
+// holders returns the other jobs that the plan gives GPUs, those that end soonest first, those whose
+// end is not known last.
+func (f *finder) holders() []job.ID {
+	var all []job.ID
+	ends := map[job.ID]time.Duration{}
+	for i, j := range f.s.Jobs {
+		if i == f.at || f.plan.Jobs[i].Allocation.IsZero() {
+			continue
+		}
+		all = append(all, j.ID)
+		if ends[j.ID] = f.endsIn(i); ends[j.ID] < 0 {
+			ends[j.ID] = math.MaxInt64
+		}
+	}
+	slices.SortStableFunc(all, func(a, b job.ID) int { return cmp.Compare(ends[a], ends[b]) })
+	return all
+}
+
+// endsIn returns the time until a job is complete on what the plan gives it, by its target and its
+// model; negative if either is not known, or the plan gives it nothing.
+func (f *finder) endsIn(i int) time.Duration {
+	j := f.s.Jobs[i]
+	if f.plan.Jobs[i].Allocation.IsZero() {
+		return -1
+	}
+	rate, _ := j.Speed(f.plan.Jobs[i].Allocation)
+	basis := f.s.Basis(j)
+	left, from := basis.Time(rate)
+	if !(rate > 0) || from != remaining.Stated {
+		return -1
+	}
+	return left
+}
+
+// lastEnd returns the time until the last of some jobs ends; negative if that is not known.
+func (f *finder) lastEnd(jobs []job.ID) time.Duration {
+	last := time.Duration(0)
+	for _, id := range jobs {
+		d, ok := f.known[id]
+		if !ok {
+			d = f.endsIn(f.s.Index(id))
+		}
+		if d < 0 {
+			return -1
+		}
+		last = max(last, d)
+	}
+	return last
+}

@@ -1,0 +1,56 @@
+package counterfactual
+
+import (
+	"context"
+
+	"github.com/oxgang/oxgang/internal/deepcopy"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Weigh returns what a job counted in a round that can be decided again, and which terms decided; false if its policy does not
+// weigh jobs, or the job was not in the round. Complexity: a plan, and one for each term.
+func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (policy.Terms, bool) {
+	st, ok := d.(state)
+	if !ok {
+		return policy.Terms{}, false
+	}
+	x, got, ok := weigh(ctx, s, id, st, nil)
+	if !ok {
+		return policy.Terms{}, false
+	}
+	for _, t := range policy.AllTerms() {
+		_, without, ok := weigh(ctx, s, id, st, func(w policy.Weigher) { w.Ignore(id, t) })
+		if !ok || ctx.Err() != nil { // what is not known must not look like a term that decided nothing
+			return policy.Terms{}, false
+		}
+		if without != got {
+			x.Decided = append(x.Decided, t)
+		}
+	}
+	return x, true
+}
+
+// weigh decides a round again, by a copy of a policy that was changed, and returns what a job counted and was granted; false if
+// the policy does not weigh jobs, or the job was not in the round.
+func weigh(ctx context.Context, s *policy.Snapshot, id job.ID, st state, change func(policy.Weigher)) (x policy.Terms, got cluster.Configuration, ok bool) {
+	own, err := deepcopy.Of(st, unchanging)
+	if err == nil {
+		s, err = ownComputed(s)
+	}
+	w, weighs := own.policy.(policy.Weigher)
+	at := s.Index(id)
+	if err != nil || !weighs || at < 0 {
+		return x, got, false
+	}
+	if change != nil {
+		change(w)
+	}
+	plan, err := w.Plan(ctx, s)
+	if err != nil {
+		return x, got, false
+	}
+	x, ok = w.Weighed(id)
+	return x, plan.Jobs[at].Allocation.Configuration, ok
+}

@@ -1,0 +1,113 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// decided adds the changes that a round made to the job, which held GPUs on some nodes before. The
+// clusterState has the round already.
+func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
+	r := t.jobs[t.id]
+	if r == nil {
+		return
+	}
+	for _, a := range round.Actions {
+		switch a := a.(type) {
+		case scheduler.Run:
+			if a.Job == t.id {
+				t.run(r, a, held, on)
+			}
+		case scheduler.Preempt:
+			if a.Job == t.id {
+				t.preempted(r, held)
+			}
+		}
+	}
+	if r.holds.IsZero() && r.ruled {
+		t.waits(r)
+	}
+}
+
+// waits adds a change for each reason of a wait, when it is first given.
+func (t *journalReader) waits(r *row) {
+	s := &t.state
+	if s.told[r.why.Kind] {
+		return
+	}
+	text := "waits: "
+	if len(s.told) > 0 {
+		text = "still waits: "
+	}
+	s.told[r.why.Kind] = true
+	sc := t.contextOf(r)
+	t.add(Waits, cluster.Allocation{}, cluster.Allocation{}, text+sc.reason())
+}
+
+func (t *journalReader) preempted(r *row, held cluster.Allocation) {
+	s := &t.state
+	r.holds = held
+	t.settle(t.now)
+	r.holds = cluster.Allocation{}
+	sc := t.contextOf(r)
+	s.takers = t.takers(t.id)
+	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason()+t.went(t.id))
+	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""
+	clear(s.told)
+	s.told[r.why.Kind] = true
+}
+
+// run adds a start or a change of GPUs. It adds nothing if only batch size, CPUs or memory change.
+func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
+	s := &t.state
+	now := a.Allocation
+	if a.InPlace(held, on) {
+		return
+	}
+	r.holds = held
+	t.settle(t.now)
+	r.holds = now
+	sc := t.contextOf(r)
+	what, text := t.verb(held, now)
+	text += t.racks(a.Placement)
+	switch {
+	case a.Free:
+		text += " at no cost"
+	case a.Resized:
+		text += " while it trained on"
+	}
+	t.state.takers = t.takers(t.id)
+	t.add(what, held, now, text+": "+sc.reason()+t.went(t.id))
+	if !held.IsZero() {
+		s.before, s.lost = held, ""
+	}
+	s.since = t.now
+	clear(s.told)
+	if a.Free || a.Resized {
+		return
+	}
+	s.phase, s.train = job.Restoring, t.now
+	s.starts++
+	t.totals.Restarts = s.starts - 1
+}
+
+// verb returns the kind of the change from one allocation to another, and a text for it.
+func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
+	switch {
+	case from.IsZero() && t.state.starts == 0:
+		return Started, fmt.Sprintf("started on %s after %s", both(to), passed(t.came, t.now))
+	case from.IsZero():
+		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), passed(t.state.since, t.now))
+	case from.GPUType != to.GPUType:
+		return Moved, fmt.Sprintf("moved from %s to %s", both(from), both(to))
+	case to.AllGPUs() > from.AllGPUs():
+		return Grown, fmt.Sprintf("grew from %d to %s", from.AllGPUs(), both(to))
+	case to.AllGPUs() < from.AllGPUs():
+		return Shrunk, fmt.Sprintf("shrank from %d to %s", from.AllGPUs(), both(to))
+	}
+	return Moved, "moved its " + both(to) + " to other nodes"
+}

@@ -1,0 +1,257 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// Life returns the whole life of a job, with one Change for every change. Only the
+// header of the journal may have been read. If the journal is truncated, the life
+// ends there, and a Note says so. It returns an *UnknownJobError if the journal does
+// not have the job.
+func Life(r *journal.Reader, id job.ID) (*Story, error) {
+	t := newJournalReader(r.Header(), id)
+	if err := t.listen(r, func(time.Duration) {}); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
+}
+
+// At returns the state of a job at a time since the start of the recording, after
+// everything that is recorded for that time, and what came next. A negative time
+// counts as 0, and a time after the end of the recording as its end. Only the header
+// of the journal may have been read. Errors are those of Life.
+func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
+	at = max(at, 0)
+	t := newJournalReader(r.Header(), id)
+	then, err := t.until(r, at)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	story := t.story(then, at)
+	story.Note = noted(r.Sealed(), story.Note)
+	return story, nil
+}
+
+// story returns the story of a moment. then is nil if nothing came after it.
+func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
+	story := &Story{Job: t.id, Policy: t.policy, Asked: asked(t.state.spec), Note: t.note}
+	if then == nil {
+		then = t.snapshot()
+		if at > t.now && t.note == "" && !then.state.phase.Terminal() {
+			story.Note = fmt.Sprintf("The recording ends at %s; this is how things stood then.", clock(t.now))
+		}
+		if !then.state.phase.Terminal() {
+			at = min(at, t.now)
+		}
+	}
+	story.Moment = t.moment(then, at)
+	return story
+}
+
+// Seen is what is known of a job whose run goes on, and not from its journal.
+type Seen struct {
+	At time.Duration // the present, since the start of the recording
+	Up bool          // processes of the job run, and its program has not said yet whether it trains
+}
+
+// Live returns the state of a job now, while its run goes on. Only the header of the journal may have
+// been read. Errors are those of Life.
+func Live(r *journal.Reader, id job.ID, seen Seen) (*Story, error) {
+	t := newJournalReader(r.Header(), id)
+	then, err := t.until(r, seen.At)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	if then == nil {
+		then = t.snapshot()
+	}
+	if seen.Up && then.state.phase == job.Restoring {
+		then.state.phase = job.Running
+	}
+	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Moment: t.moment(then, seen.At)}
+	story.Moment.Next, story.Moment.NextAt = "", nil
+	story.Note = noted(r.Sealed(), "")
+	return story, nil
+}
+
+// until reads the journal to its end. It returns what was known after everything that is recorded up
+// to a time; nil if nothing is recorded for later.
+func (t *journalReader) until(r *journal.Reader, at time.Duration) (then *snapshot, err error) {
+	err = t.listen(r, func(next time.Duration) {
+		if then == nil && next > at {
+			then = t.snapshot()
+		}
+	})
+	return then, err
+}
+
+// noted returns a note; it adds journal.Unverified if the journal is not sealed.
+func noted(sealed bool, note string) string {
+	switch {
+	case sealed:
+		return note
+	case note == "":
+		return journal.Unverified
+	}
+	return note + " " + journal.Unverified
+}
+
+// A snapshot is what is known of the job at one time.
+type snapshot struct {
+	state   state
+	row     *row // nil: not submitted, or ended
+	context explainContext
+	told    int     // number of changes so far
+	lost    float64 // GPU-hours that starts took, without the present one
+}
+
+func (t *journalReader) snapshot() *snapshot {
+	s := &snapshot{state: t.state, told: len(t.changes), lost: t.totals.LostHours, context: explainContext{view: t.view()}}
+	if r := t.jobs[t.id]; r != nil {
+		row := *r
+		s.row, s.context = &row, t.contextOf(r)
+	}
+	return s
+}
+
+// moment returns the moment of a snapshot. The reader has read the whole journal since, and
+// so knows what came next.
+func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
+	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.context.view}
+	t.next(m, then, at)
+	if then.state.spec == nil {
+		came := time.Duration(t.totals.Submitted)
+		m.Sentence = fmt.Sprintf("%s had not been submitted yet: it came at %s, %s later.", t.id, clock(came), passed(at, came))
+		return m
+	}
+	since := journal.Seconds(then.state.since)
+	m.Since, m.Before, m.Takers, m.Lost = &since, holding(then.state.before), then.state.takers, then.state.lost
+	phase := then.state.phase
+	if phase.Terminal() {
+		m.Phase, m.Ended = phase.String(), true
+		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
+		if !strings.Contains(then.state.detail, "\n") { // the last lines of its output are as it wrote them
+			m.Sentence += "."
+		}
+		if t.totals.Ended == nil {
+			m.Since, m.Sentence = nil, fmt.Sprintf("%s %s before this recording begins.", t.id, ended[phase])
+		}
+		return m
+	}
+	if phase == job.Waiting && t.profiling(then) {
+		phase = job.Profiling
+	}
+	m.Phase, m.Holds = phase.String(), holding(then.row.holds)
+	if m.Holds != nil {
+		m.Holds.CPUs, m.Holds.Memory = then.row.holds.CPUs, then.row.holds.Memory
+	}
+	if then.row.ruled {
+		m.Reason, m.Best = then.row.why.Kind.String(), best(then.row.why)
+	}
+	if m.LostHours, m.Starts = then.lost, then.state.starts; phase == job.Restoring {
+		m.LostHours += float64(then.row.holds.AllGPUs()) * max(0, at-then.state.train).Hours()
+	}
+	m.Sentence = t.sentence(then, phase, passed(then.state.since, at))
+	return m
+}
+
+// ended says what a job did whose phase is the last.
+var ended = map[job.Phase]string{job.Completed: "completed", job.Failed: "failed", job.Cancelled: "was cancelled"}
+
+// best returns the configuration that a reason calls better at today's prices than the one the
+// job has; nil if the reason names none.
+func best(why policy.Reason) *Holding {
+	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
+		return holding(cluster.Allocation{Configuration: why.Config})
+	}
+	return nil
+}
+
+// profiling reports whether a job that was waiting was waiting for its profiles.
+func (t *journalReader) profiling(then *snapshot) bool {
+	if then.row.why.Kind == policy.WaitProfile {
+		return true
+	}
+	for _, c := range t.changes[then.told:] {
+		if c.What == Profiled {
+			return !then.row.ruled
+		}
+	}
+	return false
+}
+
+// sentence says what the job was doing, for how long, and why.
+func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {
+	held := both(then.row.holds)
+	then.context.trains = phase == job.Running
+	because := "no round has decided on it yet; the next one does"
+	if then.row.ruled {
+		because = then.context.because()
+	}
+	if phase == job.Profiling {
+		if !then.row.ruled {
+			then.context.why.Kind = policy.WaitProfile
+			because = then.context.because()
+		}
+		return fmt.Sprintf("%s has been profiled for %s: %s.", t.id, length, because)
+	}
+	if phase == job.Restoring {
+		return fmt.Sprintf("%s got %s %s ago and is starting there, or restoring its checkpoint: %s.", t.id, held, length, because)
+	}
+	if phase == job.Running {
+		return fmt.Sprintf("%s has been running on %s for %s: %s.", t.id, held, length, because)
+	}
+	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
+}
+
+// next sets the first change after a moment that matters to the owner of the job: the start if
+// the job waits; any change, or the end, if it runs.
+func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
+	waiting := then.row != nil && then.row.holds.IsZero()
+	for _, c := range t.changes[then.told:] {
+		if waiting && c.What == Waits || c.What == Profiled {
+			continue
+		}
+		m.NextAt = &c.At
+		m.Next = fmt.Sprintf("at %s, %s later: %s", clock(time.Duration(c.At)), passed(at, time.Duration(c.At)), c.Text)
+		return
+	}
+	switch {
+	case then.state.phase.Terminal(): // nothing comes
+	case waiting:
+		m.Next = fmt.Sprintf("it did not start before the recording ends at %s", clock(t.now))
+	default:
+		m.Next = fmt.Sprintf("nothing changed before the recording ends at %s", clock(t.now))
+	}
+}
+
+// text returns what is held: "4 a100 GPUs, 12 cores and 232.8 GiB of memory".
+func (h *Holding) text() string {
+	what := both(h.allocation())
+	if h != nil && (h.CPUs > 0 || h.Memory > 0) {
+		cores := fmt.Sprintf("%.4g cores", h.CPUs)
+		if h.CPUs == 1 {
+			cores = "1 core"
+		}
+		what += fmt.Sprintf(", %s and %s of memory", cores, gibibytes(float64(h.Memory)))
+	}
+	return what
+}
+
+// allocation returns the GPUs that are held; none if h is nil.
+func (h *Holding) allocation() cluster.Allocation {
+	var a cluster.Allocation
+	if h == nil {
+		return a
+	}
+	a.Configuration = cluster.Configuration{Nodes: h.Nodes, GPUs: h.GPUs, GPUType: h.Type}
+	a.Also = h.Also.allocation().Configuration
+	return a
+}

@@ -1,0 +1,604 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(d time.Duration) time.Time { return start.Add(d) }
+
+func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
+	return cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: t}
+}
+
+// sentences are what the examples of References must say.
+var sentences = map[policy.Kind]string{
+	policy.Unexplained:      "its policy gives no reason",
+	policy.AsPlanned:        "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)",
+	policy.Started:          "there is room for it (2.5 times as fast as on the least it runs on)",
+	policy.Grown:            "more GPUs make it 1.75 times as fast",
+	policy.Shrunk:           "others gain 1.5 times as much with each of its GPUs as it did",
+	policy.Moved:            "another GPU type makes it 2 times as fast",
+	policy.KeptNoRestart:    "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs",
+	policy.AboveShare:       "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them",
+	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest",
+	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",
+	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
+	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
+	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs and 3 are free",
+	policy.WaitServed:       "it needs at least 8 a100 GPUs and 3 are free; jobs that have GPUs are before it in its policy's order",
+	policy.WaitPriority:     "it needs at least 8 a100 GPUs and 3 are free; jobs of a higher priority go before it",
+	policy.WaitPrice:        "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more",
+	policy.WaitHost:         "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants",
+	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
+	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free",
+	policy.WaitNodes:        "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; the first round after its nodes are up decides anew",
+	policy.WaitBudget:       "it is to have 4 t4 GPUs, but with that 43.50 would be paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room",
+	policy.Reclaimed:        "the nodes that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on",
+	policy.WaitProfile:      "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile",
+	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the 20m00s since it was submitted; its turn comes again when others have had theirs",
+	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off",
+	policy.Unpredicted:      "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes",
+	policy.Evicted:          "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again",
+	policy.KeptNoPlace:      "it was granted 4 a100 GPUs, but no nodes were left for it beside the others', so it keeps what it has; the next round tries again",
+	policy.WaitQuota:        "its queue's quota leaves 3 GPUs, and it needs 8; ends of jobs that use this quota, or a larger one, make room",
+	policy.Impossible:       "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less",
+	policy.Refused:          "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew",
+}
+
+// Every kind of reason has its sentence: a kind added to the closed list
+// without one fails here. What it says of the rounds to come is in the reference where it says any.
+func TestEveryKindHasASentence(t *testing.T) {
+	all := References()
+	if len(all) != len(policy.Kinds()) || len(references) != len(all) {
+		t.Fatalf("%d rows, want one for each of %d kinds", len(references), len(policy.Kinds()))
+	}
+	for _, r := range all {
+		t.Run(r.Why.Kind.String(), func(t *testing.T) {
+			if _, has := templates[r.Why.Kind]; !has || r.Means == "" || r.Numbers == "" {
+				t.Fatalf("no sentence, or no reference: %+v", r)
+			}
+			if diff := cmp.Diff(sentences[r.Why.Kind], r.Example); diff != "" {
+				t.Error(diff)
+			}
+			if (r.Ahead != "") != (templates[r.Why.Kind].unblock != nil) {
+				t.Errorf("the reference says of the rounds to come %q, and the sentence differs", r.Ahead)
+			}
+		})
+	}
+}
+
+func TestView_names_the_prices_there_are(t *testing.T) {
+	price, none := 1.7, 0.0
+	for want, v := range map[string]TypeView{
+		"a100 3 of 8 GPUs free, price 1.7":                                              {Price: &price},
+		"a100 3 of 8 GPUs free, price 0":                                                {Price: &none},
+		"a100 3 of 8 GPUs free, price of a core 0.04 and of a GB of memory 0":           {Price: &none, CPU: 0.04},
+		"a100 3 of 8 GPUs free, price 1.7, price of a core 0 and of a GB of memory 0.5": {Price: &price, Memory: 0.5},
+		"a100 3 of 8 GPUs free":                                                         {},
+		"a100 3 of 8 GPUs free, 16 rented on their way":                                 {Starting: 16},
+		"a100 3 of 8 GPUs free, 8 rented on their way, more not to be had, price 1.7":   {Starting: 8, Refused: true, Price: &price},
+	} {
+		v.Type, v.GPUs, v.Free = "a100", 8, 3
+		view := View{Types: []TypeView{v}}
+		if got, _, _ := strings.Cut(view.text(), ";"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Nodes for rent are there once NodesChanged says so.
+func TestView_of_rented_nodes(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{
+		{ID: "t0", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}},
+		{ID: "a0", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}, Tenure: cluster.Rented, Group: "a"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newClusterState(journal.Header{Cluster: c})
+	say := func(want string) {
+		t.Helper()
+		v := w.view()
+		if got, _, _ := strings.Cut(v.text(), "; 0 jobs"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free")
+	w.event(scheduler.NodesChanged{Cluster: c.Held(), Rentals: []cluster.Rental{{Offer: c.Offers()[0], Starting: 1}}})
+	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free, 8 rented on their way")
+	w.event(scheduler.NodesChanged{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 1}}})
+	say("t4 4 of 4 GPUs free; a100 8 of 8 GPUs free")
+}
+
+func TestHolding_names_CPUs_and_memory_where_they_count(t *testing.T) {
+	for want, h := range map[string]*Holding{
+		"no GPUs":                              nil,
+		"1 a100 GPU":                           {Nodes: 1, GPUs: 1, Type: "a100"},
+		"8 v100 GPUs and 6 t4 GPUs on 2 nodes": {Nodes: 1, GPUs: 8, Type: "v100", Also: &Holding{Nodes: 2, GPUs: 6, Type: "t4"}},
+		"1 a100 GPU, 1 core and 18.63 GiB of memory":     {Nodes: 1, GPUs: 1, Type: "a100", CPUs: 1, Memory: 20e9},
+		"4 a100 GPUs, 7.5 cores and 58.21 GiB of memory": {Nodes: 1, GPUs: 4, Type: "a100", CPUs: 7.5, Memory: 62500000000},
+	} {
+		if got := h.text(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A policy weighs more than two numbers: where these do not explain it alone,
+// the sentence says what does.
+func TestSentences_say_when_prices_are_not_all(t *testing.T) {
+	for _, c := range []struct {
+		why  policy.Reason
+		text string
+	}{
+		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps what it has, as planned (3.14 times as fast as on the least it runs on); 8 a100 GPUs would be worth their price (5.1 times), but are not free"},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "its GPUs do more for others now"},
+	} {
+		s := explainContext{why: c.why}
+		if diff := cmp.Diff(c.text, s.because()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Where CPUs or memory have a price, it is in that of a GPU.
+func TestSentence_of_a_price_with_CPUs(t *testing.T) {
+	s := exampleContext(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
+	s.view.Types[0].CPU = 0.3
+	if want := "per a100 GPU, with its CPUs and memory, as it would"; !strings.Contains(s.because(), want) {
+		t.Errorf("got %q, want it to say %q", s.because(), want)
+	}
+}
+
+// a run writes a journal by hand.
+type run struct {
+	t testing.TB
+	b bytes.Buffer
+	w *journal.Writer
+	n int
+}
+
+func newRun(t testing.TB) *run {
+	c, err := cluster.New([]cluster.Node{
+		{ID: "a0", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}},
+		{ID: "t0", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{t: t}
+	r.w = journal.NewWriter(&r.b, journal.Header{Policy: "sia", Start: start, Round: time.Minute, Cluster: c})
+	return r
+}
+
+func (r *run) submit(d time.Duration, id job.ID) {
+	r.w.Event(at(d), scheduler.Submitted{Spec: &job.Spec{
+		ID: id, GPUs: 2, MaxGPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096},
+	}})
+}
+
+func (r *run) report(d time.Duration, id job.ID) {
+	r.w.Event(at(d), scheduler.Reported{Report: job.Report{Job: id, Interval: 30 * time.Second}})
+}
+
+func (r *run) exit(d time.Duration, id job.ID, o scheduler.Outcome, detail string) {
+	r.w.Event(at(d), scheduler.Exited{Job: id, Outcome: o, Detail: detail})
+}
+
+// A decided is one job of a round; holds is what it holds after it, and change
+// that this is new.
+type decided struct {
+	id     job.ID
+	why    policy.Reason
+	holds  cluster.Configuration
+	node   cluster.NodeID
+	change bool
+}
+
+func (r *run) round(d time.Duration, price float64, jobs ...decided) {
+	r.n++
+	s := &policy.Snapshot{Now: at(d), Round: r.n}
+	p := &policy.Plan{Prices: []policy.TypePrice{{Type: "a100", Price: price}}}
+	var acts []scheduler.Action
+	for _, j := range jobs {
+		s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: j.id}})
+		got := policy.Decision{Why: j.why, Allocation: cluster.Allocation{Configuration: j.holds}}
+		if j.holds.GPUs > 0 {
+			got.Placement = cluster.Placement{{Node: j.node, Resources: cluster.Resources{GPUs: j.holds.GPUs}}}
+		}
+		p.Jobs = append(p.Jobs, got)
+		switch {
+		case j.change && j.holds.GPUs > 0:
+			acts = append(acts, scheduler.Run{Job: j.id, Allocation: got.Allocation, Placement: got.Placement})
+		case j.change:
+			acts = append(acts, scheduler.Preempt{Job: j.id})
+		}
+	}
+	r.w.Round(s, p, acts)
+}
+
+func (r *run) text() string {
+	r.t.Helper()
+	if err := r.w.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.b.String()
+}
+
+// story is the life of cifar10-17 beside one other job.
+func story(t testing.TB) string {
+	r := newRun(t)
+	m := time.Minute
+	two, four, rtx := config(1, 2, "a100"), config(1, 4, "a100"), config(1, 4, "t4")
+	price := policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1.2, Limit: 1.8}
+	big := decided{id: "bert-1", why: policy.Reason{Kind: policy.AsPlanned, Value: 6}, holds: config(1, 8, "a100"), node: "a0"}
+	r.submit(0, "bert-1")
+	first := big
+	first.change, first.why.Kind = true, policy.Started
+	r.round(m, 0.5, first)
+	r.submit(10*m, "cifar10-17")
+	r.round(10*m, 1.5, big, decided{id: "cifar10-17", why: policy.Reason{Kind: policy.WaitProfile}})
+	r.w.Event(at(13*m), scheduler.Profiled{Job: "cifar10-17"})
+	r.round(13*m, 1.8, big, decided{id: "cifar10-17", why: price})
+	price.Limit = 1.7
+	r.round(14*m, 1.7, big, decided{id: "cifar10-17", why: price})
+	r.round(15*m, 1.7, big, decided{id: "cifar10-17", why: policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "a100"), Value: 0, Limit: 1}})
+	r.exit(16*m+30*time.Second, "bert-1", scheduler.Done, "")
+	r.round(17*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.Started, Value: 2}, two, "a0", true})
+	r.report(18*m, "cifar10-17") // trained from 17m30s
+	r.round(20*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.Grown, Config: two, Value: 3.5, Limit: 2}, four, "a0", true})
+	r.report(21*m, "cifar10-17") // trained from 20m30s
+	r.round(21*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.AsPlanned, Value: 3.5}, four, "a0", false})
+	r.exit(30*m, "cifar10-17", scheduler.Lost, "node a0 failed")
+	r.round(31*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.Started, Value: 1.5}, rtx, "t0", true})
+	r.report(32*m, "cifar10-17")
+	r.round(40*m, 0.9, decided{"cifar10-17", policy.Reason{Kind: policy.WaitTurn, Value: 300, Limit: 300}, cluster.Configuration{}, "", true})
+	r.round(45*m, 0.9, decided{"cifar10-17", policy.Reason{Kind: policy.Moved, Config: rtx, Value: 3.5, Limit: 1.5}, four, "a0", true})
+	r.round(46*m, 0.9, decided{"cifar10-17", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 0.6, Limit: 0.9}, two, "a0", true})
+	r.report(47*m, "cifar10-17")
+	r.exit(60*m, "cifar10-17", scheduler.Done, "")
+	r.submit(61*m, "cifar10-2")
+	return r.text()
+}
+
+func reader(t testing.TB, text string) *journal.Reader {
+	t.Helper()
+	r, err := journal.NewReader(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func render(t testing.TB, s *Story, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := s.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What a job had and lost with a node is said to be lost, until a round takes other GPUs from it.
+func TestAt_says_what_was_lost(t *testing.T) {
+	text := story(t)
+	for at, want := range map[time.Duration]string{
+		30*time.Minute + 30*time.Second: "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
+		35 * time.Minute:                "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
+		42 * time.Minute:                "\n  before   4 t4 GPUs\n",
+		time.Hour:                       "\n  before   2 a100 GPUs\n",
+	} {
+		s, err := At(reader(t, text), "cifar10-17", at)
+		if got := render(t, s, err); !strings.Contains(got, want) {
+			t.Errorf("at %v: %s\nwant %q", at, got, want)
+		}
+	}
+}
+
+func TestLife(t *testing.T) {
+	s, err := Life(reader(t, story(t)), "cifar10-17")
+	got := render(t, s, err)
+	want := `cifar10-17 under sia
+
+     0h10m00s  submitted, asking for 1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
+     0h10m00s  waits: its one-GPU profiles are not complete, so nobody knows yet how fast it trains
+     0h13m00s  profiled on one GPU of each type, which took 3m00s
+     0h13m00s  waits: others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice
+     0h15m00s  still waits: it needs at least 1 a100 GPU and none is free
+     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
+     0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
+     0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times as fast as on the least it runs on)
+     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted; no other job got GPUs that it had
+     0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
+     0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did; no other job got GPUs that it had
+     1h00m00s  completed, 50m00s after submission
+
+Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
+It held 1.90 GPU-hours, of which 0.17 went into starting and 4 restarts.
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// 3 min × 2 + 10 min × 4 + 9 min × 4 + 1 min × 4 + 14 min × 2 = 114 GPU-min;
+	// lost: 0.5 × 2 + 0.5 × 4 + 0.5 × 4 + 1 × 4 + 0.5 × 2 = 10 GPU-min.
+	if got, want := s.Totals.GPUHours*60, 114.0; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("GPU-minutes: got %v, want %v", got, want)
+	}
+	if got, want := s.Totals.LostHours*60, 10.0; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("lost GPU-minutes: got %v, want %v", got, want)
+	}
+}
+
+func TestAt(t *testing.T) {
+	text := story(t)
+	for name, c := range map[string]struct {
+		at   time.Duration
+		want string
+	}{
+		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17 at 0h14m30s, under sia
+
+cifar10-17 has been waiting 1m30s: others gain 1.42 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice.
+
+  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
+  phase    waiting
+  since    0h13m00s
+  holds    no GPUs
+  cluster  a100 0 of 8 GPUs free, price 1.7; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
+  best     2 a100 GPUs at today's prices
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
+`},
+		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
+
+cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as planned (3.5 times as fast as on the least it runs on).
+
+  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
+  phase    running
+  since    0h20m00s
+  holds    4 a100 GPUs
+  before   2 a100 GPUs
+  cluster  a100 4 of 8 GPUs free, price 0.2; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
+  lost     0.05 GPU-hours to starting and 1 restart
+  next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
+`},
+		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
+
+cifar10-17 completed at 1h00m00s, 4d03h before.
+
+  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
+  phase    completed
+  since    1h00m00s
+  before   2 a100 GPUs
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := At(reader(t, text), "cifar10-17", c.at)
+			if diff := cmp.Diff(c.want, render(t, s, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAt_in_every_phase(t *testing.T) {
+	text := story(t)
+	m := time.Minute
+	for _, c := range []struct {
+		id              job.ID
+		at              time.Duration
+		phase, sentence string
+		note            string
+	}{
+		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 10m00s later.", ""},
+		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 1m00s later.", ""},
+		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been profiled for 2m00s: its one-GPU profiles are not complete", ""},
+		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting there", ""},
+		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
+		{"cifar10-17", 41 * m, "waiting", "cifar10-17 has been waiting 1m00s: jobs take turns", ""},
+		{"cifar10-17", 60 * m, "completed", "cifar10-17 completed at 1h00m00s, 0s before.", ""},
+		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: no round has decided on it yet", "The recording ends at 1h01m00s; this is how things stood then."},
+	} {
+		s, err := At(reader(t, text), c.id, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Moment.Phase != c.phase || !strings.HasPrefix(s.Moment.Sentence, c.sentence) || s.Note != c.note {
+			t.Errorf("%s at %v: got %s, %q, note %q", c.id, c.at, s.Moment.Phase, s.Moment.Sentence, s.Note)
+		}
+	}
+}
+
+func TestAt_names_those_who_offer_more(t *testing.T) {
+	r := newRun(t)
+	offer := func(id job.ID, value float64, typ cluster.GPUType) decided {
+		r.submit(0, id)
+		return decided{id: id, why: policy.Reason{Kind: policy.WaitPrice, Config: config(1, 1, typ), Value: value, Limit: 9}}
+	}
+	r.round(time.Minute, 9, offer("mine", 1, "a100"), offer("more", 2, "a100"), offer("less", 0.5, "a100"), offer("other", 3, "t4"))
+	s, err := At(reader(t, r.text()), "mine", time.Minute)
+	if err != nil || !strings.Contains(s.Moment.Sentence, "of those that wait, more would gain more") {
+		t.Errorf("got %v, %v", s, err)
+	}
+	if want := "it did not start before the recording ends at 0h01m00s"; s.Moment.Next != want {
+		t.Errorf("next: got %q, want %q", s.Moment.Next, want)
+	}
+}
+
+func TestAt_names_those_ahead(t *testing.T) {
+	r := newRun(t)
+	place := func(id job.ID, why policy.Reason) decided {
+		r.submit(0, id)
+		return decided{id: id, why: why}
+	}
+	order := func(ahead float64) policy.Reason {
+		return policy.Reason{Kind: policy.WaitOrder, Value: ahead, Limit: 2}
+	}
+	r.round(time.Minute, 9, place("mine", order(4)), place("c", order(2)), place("b", order(1)), place("later", order(5)),
+		place("a", policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 2, "a100"), Limit: 2}), place("d", order(3)))
+	s, err := At(reader(t, r.text()), "mine", time.Minute)
+	if want := "4 jobs are ahead of it in the queue (a, b, c and 1 more), and "; err != nil || !strings.Contains(s.Moment.Sentence, want) {
+		t.Errorf("got %v, %v, want %q", s.Moment.Sentence, err, want)
+	}
+}
+
+// Who lost GPUs hears who got them, in the line of its life and on the page.
+func TestWho_got_the_GPUs_is_named(t *testing.T) {
+	r := newRun(t)
+	one, two, four := config(1, 1, "a100"), config(1, 2, "a100"), config(1, 4, "a100")
+	starts := policy.Reason{Kind: policy.Started, Value: 1}
+	r.submit(0, "mine")
+	r.submit(0, "other")
+	r.submit(0, "elsewhere")
+	r.round(time.Minute, 1, decided{"mine", starts, four, "a0", true})
+	r.round(2*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 1, Limit: 2}, two, "a0", true},
+		decided{"other", starts, one, "a0", true}, decided{"elsewhere", starts, one, "t0", true})
+	r.round(3*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.WaitNoCapacity, Config: one, Limit: 1}, none, "", true},
+		decided{"other", policy.Reason{Kind: policy.Grown, Config: one, Value: 3, Limit: 1}, config(1, 3, "a100"), "a0", true})
+	text := r.text()
+	life, err := Life(reader(t, text), "mine")
+	got := render(t, life, err)
+	for _, want := range []string{"as it did; GPUs that it had went to other (1, started)\n", "in the last round; GPUs that it had went to other (2, grown)\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %q", got, want)
+		}
+	}
+	page, err := At(reader(t, text), "mine", 3*time.Minute)
+	if got := render(t, page, err); !strings.Contains(got, "before   2 a100 GPUs; GPUs that it had went to other (2, grown)\n") || page.Moment.Takers[0].Job != "other" {
+		t.Error(got)
+	}
+}
+
+func TestUnknownJob(t *testing.T) {
+	_, err := Life(reader(t, story(t)), "cifar10-71")
+	if _, ok := errors.AsType[*UnknownJobError](err); !ok {
+		t.Fatalf("got %v, want an UnknownJobError", err)
+	}
+	want := "explain: job cifar10-71: not in this journal; the closest names are cifar10-17, cifar10-2, bert-1"
+	if err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if _, err := At(reader(t, newRun(t).text()), "x", 0); err == nil || !strings.HasSuffix(err.Error(), "which has no jobs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// While a run goes on, times count to the present, and a job of which the backend sees processes runs,
+// although nobody has reported that it trains.
+func TestLive_counts_to_the_present(t *testing.T) {
+	text := story(t)
+	restores, _, _ := strings.Cut(text, `{"t":1080,"report":["cifar10-17"`)
+	for name, c := range map[string]struct {
+		text     string
+		seen     Seen
+		id       job.ID
+		sentence string
+	}{
+		"waits":    {text, Seen{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
+		"starts":   {restores, Seen{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting there"},
+		"runs":     {restores, Seen{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s: "},
+		"complete": {text, Seen{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed at 1h00m00s, 10m00s before."},
+	} {
+		s, err := Live(reader(t, c.text), c.id, c.seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(s.Moment.Sentence, c.sentence) || s.Note != "" || s.Moment.Next != "" {
+			t.Errorf("%s: got %q, note %q, next %q, want %q", name, s.Moment.Sentence, s.Note, s.Moment.Next, c.sentence)
+		}
+	}
+}
+
+func TestTruncatedJournal_tells_the_life_so_far(t *testing.T) {
+	text := story(t)
+	cut := strings.Index(text, `{"t":2700`) + 20
+	s, err := Life(reader(t, text[:cut]), "cifar10-17")
+	got := render(t, s, err)
+	if !strings.Contains(got, "Not over when the recording ends: 3m00s profiling, 5m00s waiting") ||
+		!strings.Contains(got, "Note: The journal has no end after 0h40m00s: ") {
+		t.Error(got)
+	}
+	damaged := strings.Replace(text, `"why":["grown"`, `"why":["kept"`, 1)
+	if _, err := Life(reader(t, damaged), "cifar10-17"); !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("damaged: got %v", err)
+	}
+}
+
+func TestStory_as_JSON(t *testing.T) {
+	s, err := At(reader(t, story(t)), "cifar10-17", 14*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Moment.Sentence, s.Moment.Next = "…", "…"
+	got, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096",` +
+		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…",` +
+		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020,"best":{"nodes":1,"gpus":2,"type":"a100"}}}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Whatever a journal says, its story is told or refused.
+func FuzzStory(f *testing.F) {
+	f.Add(story(f), int64(14*time.Minute))
+	f.Add(strings.ReplaceAll(story(f), "bert-1", "cifar10-17"), int64(20*time.Minute))
+	f.Fuzz(func(t *testing.T, text string, when int64) {
+		for _, ask := range []func(*journal.Reader) (*Story, error){
+			func(r *journal.Reader) (*Story, error) { return Life(r, "cifar10-17") },
+			func(r *journal.Reader) (*Story, error) { return At(r, "cifar10-17", time.Duration(when)) },
+		} {
+			r, err := journal.NewReader(strings.NewReader(text))
+			if err != nil {
+				return
+			}
+			s, err := ask(r)
+			if err != nil {
+				continue
+			}
+			if render(t, s, nil) == "" {
+				t.Error("an empty story")
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A program on one machine that has not spoken yet is not preemptible until it does: nobody submitted it so.
+func TestNot_preemptible_until_it_speaks(t *testing.T) {
+	silent := &job.Spec{ID: "j", GPUs: 1, NonPreemptive: true, NoCheckpoint: true}
+	declared := &job.Spec{ID: "j", GPUs: 1, NonPreemptive: true}
+	why := policy.Reason{Kind: policy.PinnedNonPreempt}
+	for s, want := range map[*job.Spec][2]string{
+		silent:   {"exactly 1 GPU of any type, not preemptible until its program says that it saves checkpoints", "nothing says yet that it saves checkpoints, and it keeps its GPUs until its program does or ends"},
+		declared: {"exactly 1 GPU of any type, not preemptible", "it was submitted as not preemptible, and keeps its GPUs until it ends"},
+	} {
+		x := exampleContext(why)
+		x.spec = s
+		if got := [2]string{asked(s), x.because()}; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package explaintest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// page returns the page of a job in a round, with what would unblock it.
+func (r *run) page(t *testing.T, at point, c *stated) string {
+	t.Helper()
+	j, err := journal.NewReader(bytes.NewReader(r.journal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := explain.At(j, at.job, r.all[at.round].s.Now.Sub(j.Header().Start))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Moment.Unblock, s.Moment.Next, s.Moment.NextAt = c.text, "", nil
+	var out strings.Builder
+	if err := s.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A fact is a pattern of numbers on a page, and what is true of them.
+type fact struct {
+	found *regexp.Regexp
+	right func(x *round, id job.ID, m []string) bool
+}
+
+// free returns how many GPUs of a type are free after a round, and how many there are: nodes that it gives back have gone.
+func (x *round) free(t string) (free, all int) {
+	for _, n := range x.s.Cluster.Nodes() {
+		if string(n.GPUType) == t && !slices.Contains(x.p.Return, n.ID) {
+			all += n.Capacity.GPUs
+		}
+	}
+	free = all
+	for i := range x.p.Jobs {
+		a := &x.p.Jobs[i].Allocation
+		for _, c := range []cluster.Configuration{a.Configuration, a.Also} {
+			if string(c.GPUType) == t {
+				free -= c.GPUs
+			}
+		}
+	}
+	return free, all
+}
+
+// count returns how many jobs have GPUs after a round, and how many do not.
+func (x *round) count() (hold, wait int) {
+	for i := range x.p.Jobs {
+		if x.p.Jobs[i].Allocation.IsZero() {
+			wait++
+		} else {
+			hold++
+		}
+	}
+	return hold, wait
+}
+
+// listed returns the jobs in "a, b, c and 4 more", and how many these are.
+func listed(text string) (names []job.ID, all int) {
+	rest := 0
+	if m := regexp.MustCompile(` and (\d+) more$`).FindStringSubmatch(text); m != nil {
+		text, rest = strings.TrimSuffix(text, m[0]), number(m[1])
+	}
+	for name := range strings.SplitSeq(strings.ReplaceAll(text, " and ", ", "), ", ") {
+		names = append(names, job.ID(name))
+	}
+	return names, len(names) + rest
+}
+
+// wait reports whether all of some jobs have no GPUs after a round.
+func (x *round) wait(names []job.ID) bool {
+	return !slices.ContainsFunc(names, func(id job.ID) bool {
+		at := x.s.Index(id)
+		return at < 0 || !x.p.Jobs[at].Allocation.IsZero()
+	})
+}
+
+// seconds returns a duration as it is written.
+func seconds(text string) int {
+	d, _ := time.ParseDuration(text)
+	return int(d / time.Second)
+}
+
+// spans reports whether a length of time is so many seconds, in the two units in which it is written, each rounded down.
+func spans(text string, n int) bool {
+	unit := map[bool]int{true: 1, false: 60}[strings.HasSuffix(text, "s")]
+	return seconds(text) == n/unit*unit
+}
+
+// each returns how many GPUs of a type do the work of one that a job counts.
+func each(j *policy.Job, of string) int { return max(1, j.Equivalents[cluster.GPUType(of)]) }
+
+// facts are what a page of a job that waits says of the round.
+var facts = []fact{
+	{regexp.MustCompile(`[ ;] *(\S+) (\d+) of (\d+) GPUs free`), func(x *round, _ job.ID, m []string) bool {
+		free, all := x.free(m[1])
+		return number(m[2]) == free && number(m[3]) == all
+	}},
+	{regexp.MustCompile(`(\d+) jobs? holds? GPUs, (\d+) waits?`), func(x *round, _ job.ID, m []string) bool {
+		hold, wait := x.count()
+		return number(m[1]) == hold && number(m[2]) == wait
+	}},
+	{regexp.MustCompile(`\d+ (\S+) GPUs?(?: on \d+ nodes)?(?:, [^;]*,)? and (none|\d+) (?:is|are) free`), func(x *round, _ job.ID, m []string) bool {
+		free, _ := x.free(m[1])
+		return number(m[2]) == free
+	}},
+	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it`), func(x *round, _ job.ID, m []string) bool {
+		_, wait := x.count()
+		return number(m[1]) >= 1 && number(m[1]) < wait
+	}},
+	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it in the queue \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
+		names, all := listed(m[2])
+		return all == number(m[1]) && x.wait(names) && !slices.Contains(names, id)
+	}},
+	{regexp.MustCompile(`under (?:fifo|easy)\n\n.* (\d+) jobs? (?:is|are) ahead of it`), func(x *round, id job.ID, m []string) bool {
+		earlier, no := 0, 0 // later; what cannot run on the cluster, was granted GPUs, or is not in the queue yet, is not ahead of anybody
+		for i, j := range x.s.Jobs {
+			if by := j.Submitted.Compare(x.s.Job(id).Submitted); by < 0 && x.p.Jobs[i].Allocation.IsZero() && !slices.Contains([]policy.Kind{policy.Impossible, policy.Evicted, policy.WaitProfile}, x.p.Jobs[i].Why.Kind) {
+				earlier, no = earlier+1, no+1
+			} else if by == 0 && j.ID != id {
+				no++
+			}
+		}
+		return number(m[1]) >= earlier && number(m[1]) <= no
+	}},
+	{regexp.MustCompile(`ahead of it in the queue[^\n]*`), func(x *round, _ job.ID, m []string) bool {
+		scattered := slices.ContainsFunc(x.p.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted && d.Allocation.IsZero() })
+		return scattered == strings.Contains(m[0], "granted GPUs, which lie scattered")
+	}},
+	{regexp.MustCompile(`of those that wait, (.*) would gain more`), func(x *round, id job.ID, m []string) bool {
+		names, _ := listed(m[1])
+		return x.wait(names) && !slices.Contains(names, id)
+	}},
+	{regexp.MustCompile(`GPUs that it had went to ([^\n]*)`), func(x *round, id job.ID, m []string) bool {
+		names, _ := listed(regexp.MustCompile(` \(\d+, [^)]*\)`).ReplaceAllString(m[1], ""))
+		slices.Sort(names)
+		return len(slices.Compact(names)) == len(names)
+	}},
+	{regexp.MustCompile(`if jobs? ([^\n]*?) (?:\(perhaps fewer are enough\) )?ended`), func(x *round, id job.ID, m []string) bool {
+		names, _ := listed(m[1])
+		return !slices.ContainsFunc(names, func(other job.ID) bool { return other == id || x.s.Job(other) == nil })
+	}},
+	{regexp.MustCompile(`(?s:.*) at (\S+), under .*\n\n.* has been waiting (\S+):(?s:.*)\n  since +(\S+)`), func(_ *round, _ job.ID, m []string) bool {
+		return spans(m[2], seconds(m[1])-seconds(m[3]))
+	}},
+	{regexp.MustCompile(`needs (?:at least )?(\d+)(?: \S+)? GPUs?[^;]* (?:and|but) (\d+) are free`), func(_ *round, _ job.ID, m []string) bool {
+		return number(m[2]) < number(m[1])
+	}},
+	{regexp.MustCompile(`needs (?:at least )?(\d+) (?:(\S+) )?GPUs?(?s:.*)asked +exactly (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
+		return number(m[1]) == number(m[3])*each(x.s.Job(id), m[2])
+	}},
+	{regexp.MustCompile(`no fewer than (\d+) (?:(\S+) )?GPUs?(?: on \d+ nodes)?, (as many|more)(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
+		return (number(m[1]) == number(m[4])*each(x.s.Job(id), m[2])) == (m[3] == "as many")
+	}},
+	{regexp.MustCompile(`if it asked for (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
+		return number(m[1]) < least(x.s.Job(id).Spec)
+	}},
+	{regexp.MustCompile(`asked +exactly (\d+) GPU(?s:.*)it would get (\d+) (\S+) GPUs?([^\n]*)`), func(x *round, id job.ID, m []string) bool {
+		n := each(x.s.Job(id), m[3])
+		if asks := regexp.MustCompile(`if it asked for (\d+) GPU`).FindStringSubmatch(m[4]); asks != nil {
+			m[1] = asks[1]
+		}
+		says := n == 1 || strings.Contains(m[4], "if it asked for") == strings.Contains(m[4], fmt.Sprintf("takes %d of type %s", n, m[3]))
+		return number(m[1])*n == number(m[2]) && says || strings.Contains(m[4], " and ")
+	}},
+	{regexp.MustCompile(`asked +(\d+) to (\d+) GPU(?s:.*)it would get (\d+) (\S+) GPUs?([^\n]*)`), func(x *round, id job.ID, m []string) bool {
+		n := each(x.s.Job(id), m[4])
+		return number(m[3]) <= n*number(m[2]) && (number(m[3]) >= n*number(m[1]) || strings.Contains(m[5], "if it asked for")) || strings.Contains(m[5], " and ")
+	}},
+	{regexp.MustCompile(`asked [^\n]* of type ([^,\n]*)(?s:.*)it would get \d+ (\S+) GPUs?([^\n]*)`), func(_ *round, _ job.ID, m []string) bool {
+		return strings.Contains(m[3], "if it allowed GPUs of type") || strings.Contains(" or "+m[1]+" or ", " or "+m[2]+" or ")
+	}},
+	{regexp.MustCompile(`jobs of a higher (priority) go before it`), func(x *round, id job.ID, _ []string) bool {
+		own := x.s.Job(id)
+		return slices.ContainsFunc(x.s.Jobs, func(j *policy.Job) bool {
+			return j.Priority > own.Priority && x.p.Jobs[x.s.Index(j.ID)].Allocation.GPUs > 0
+		})
+	}},
+	{regexp.MustCompile(`jobs that have (GPUs) are before it`), func(x *round, _ job.ID, _ []string) bool {
+		hold, _ := x.count()
+		return hold > 0
+	}},
+	{regexp.MustCompile(`the (?:(\d+) GPUs|GPU) that it needs (?:is|are) free`), func(x *round, id job.ID, m []string) bool {
+		return max(1, number(m[1])) == max(1, x.s.Job(id).GPUs)
+	}},
+	{regexp.MustCompile(`it had (\S+) of service in the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
+		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Round(time.Second).Seconds()))
+	}},
+	{regexp.MustCompile(`with that (\S+) would be paid per hour, and no more than (\S+) may be`), func(_ *round, _ job.ID, m []string) bool {
+		paid, err := strconv.ParseFloat(m[1], 64)
+		most, also := strconv.ParseFloat(m[2], 64)
+		return err == nil && also == nil && paid >= most
+	}},
+	{regexp.MustCompile(`\n  phase +(\S+)\n`), func(_ *round, _ job.ID, m []string) bool { return m[1] == "waiting" }},
+	{regexp.MustCompile(`\n  holds +([^\n]*)\n`), func(_ *round, _ job.ID, m []string) bool { return m[1] == "no GPUs" }},
+}
+
+// wrong returns what the page of a point says that is not so in its round, or against itself; empty if nothing.
+func (r *run) wrong(t *testing.T, at point, c *stated) string {
+	t.Helper()
+	page := r.page(t, at, c)
+	for _, f := range facts {
+		for _, m := range f.found.FindAllStringSubmatch(page, -1) {
+			if !f.right(&r.all[at.round], at.job, m) {
+				return fmt.Sprintf("%q\n%s", m[0], page)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,312 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// AtIn is At for a journal in a file. If that has checkpoints, it reads the lines that name the job, from
+// its submission to the first change after the moment, and of other lines only those from a
+// checkpoint to the moment and to the changes before and after it. So it finds lines that were changed
+// or lost only there. That a job is not known, and which names are like it, it says by the beginnings of all lines.
+func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
+	at = max(at, 0)
+	story, err := fromCheckpoints(f, id, at)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	if story != nil {
+		return story, nil
+	}
+	r, err := known(f, id)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return At(r, id, at)
+}
+
+// LifeIn is Life for a journal in a file. It says that a job is not known by the beginnings of lines, without reading the rest.
+func LifeIn(f *journal.File, id job.ID) (*Story, error) {
+	r, err := known(f, id)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return Life(r, id)
+}
+
+// known returns a Reader of a journal, or an *UnknownJobError if no job of that name begins in it.
+func known(f *journal.File, id job.ID) (*journal.Reader, error) {
+	all, err := f.Jobs()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(all, id) {
+		return nil, &UnknownJobError{id, near.Closest(id, all)}
+	}
+	return f.Start()
+}
+
+// always is later than any record.
+const always = time.Duration(math.MaxInt64)
+
+// fromCheckpoints returns the story of a job; nil if it cannot be told without reading all.
+func fromCheckpoints(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
+	marks, err := f.Marks(always)
+	if err != nil || len(marks) == 0 {
+		return nil, err
+	}
+	own, err := recordsOf(f, marks, id, at)
+	if err != nil || own == nil {
+		return nil, err
+	}
+	t := newJournalReader(f.Header(), id)
+	then, err := t.follow(own.records, at)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := t.partsToRead(f, marks, then, at)
+	if err != nil {
+		return nil, err
+	}
+	return retell(f, own, parts, id, at)
+}
+
+// follow takes the records of the job alone, and returns the snapshot of a time. What that says of other
+// jobs is not so.
+func (t *journalReader) follow(records []journal.Named, at time.Duration) (*snapshot, error) {
+	var then *snapshot
+	for _, rec := range records {
+		if then == nil && rec.At > at {
+			then = t.snapshot()
+		}
+		t.take(rec.Record)
+	}
+	if then == nil {
+		then = t.snapshot()
+	}
+	return then, t.over()
+}
+
+// own are the records that name a job, from its submission until it is known what came after a moment.
+type own struct {
+	records []journal.Named
+	ended   bool // all records after the moment were searched
+	last    journal.Last
+}
+
+// recordsOf returns the records that name a job; nil if the journal has none with which it begins.
+func recordsOf(f *journal.File, marks []journal.Mark, id job.ID, at time.Duration) (*own, error) {
+	n := f.Naming(id)
+	end, err := f.End(at)
+	if err != nil {
+		return nil, err
+	}
+	begun := false
+	later := end
+	for i := len(marks); i >= 0 && !begun; i-- {
+		from := f.Body()
+		if i > 0 {
+			from = marks[i-1]
+		}
+		if !from.Before(later) {
+			continue
+		}
+		if begun, err = n.Prepend(from, later); err != nil {
+			return nil, err
+		}
+		later = from
+	}
+	return forward(f, n, marks, end, id, at, begun)
+}
+
+// forward adds records after a moment until one changes what the owner of the job sees.
+func forward(f *journal.File, n *journal.Naming, marks []journal.Mark, from journal.Mark, id job.ID, at time.Duration, begun bool) (*own, error) {
+	last, err := f.Last()
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; ; i++ {
+		records, err := n.Records()
+		if err != nil {
+			return nil, err
+		}
+		if begun = begun || begins(records, id); begun && changes(f, records, id, at) {
+			return &own{records, false, last}, nil
+		}
+		for i < len(marks) && !from.Before(marks[i]) {
+			i++
+		}
+		to := last.End
+		if i < len(marks) {
+			to = marks[i]
+		}
+		if !from.Before(to) {
+			if !begun {
+				return nil, nil
+			}
+			return &own{records, true, last}, nil
+		}
+		if err := n.Append(from, to); err != nil {
+			return nil, err
+		}
+		from = to
+	}
+}
+
+// begins reports whether records have the submission of a job.
+func begins(records []journal.Named, id job.ID) bool {
+	for _, rec := range records {
+		switch ev := rec.Event.(type) {
+		case scheduler.Submitted:
+			if ev.Spec.ID == id {
+				return true
+			}
+		case scheduler.Restored:
+			if ev.Spec.ID == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changes reports whether it is known what came after a moment: a change, or nothing because the job
+// had ended.
+func changes(f *journal.File, records []journal.Named, id job.ID, at time.Duration) bool {
+	t := newJournalReader(f.Header(), id)
+	then, err := t.follow(records, at)
+	if err != nil {
+		return false
+	}
+	var m Moment
+	t.next(&m, then, at)
+	return m.NextAt != nil || then.state.phase.Terminal() && then.state.spec != nil
+}
+
+// A part is what is read of a journal between two marks.
+type part struct {
+	from, to journal.Mark
+	whole    bool // it begins at the start of the journal, not at a checkpoint
+}
+
+// partsToRead returns the parts that must be read as a whole, in order and disjoint: those up to the
+// last change of GPUs, to the moment, and to the first change after it.
+func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then *snapshot, at time.Duration) ([]part, error) {
+	ends := []time.Duration{at}
+	for _, c := range t.changes[:then.told] {
+		switch c.What {
+		case Started, Resumed, Grown, Shrunk, Moved, Preempted:
+			ends[0] = time.Duration(c.At)
+		default:
+		}
+	}
+	ends = append(ends, at)
+	var m Moment
+	if t.next(&m, then, at); m.NextAt != nil {
+		ends = append(ends, time.Duration(*m.NextAt))
+	}
+	var all []part
+	for _, end := range ends {
+		to, err := f.End(end)
+		if err != nil {
+			return nil, err
+		}
+		p := part{f.Body(), to, true}
+		for _, mark := range marks {
+			if mark.At < end {
+				p.from, p.whole = mark, false
+			}
+		}
+		if n := len(all); n > 0 && !all[n-1].to.Before(p.from) {
+			all[n-1].to = p.to
+			continue
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// retell follows the job through its own records and, where parts are read as a whole, through all.
+func retell(f *journal.File, own *own, parts []part, id job.ID, at time.Duration) (*Story, error) {
+	t := newJournalReader(f.Header(), id)
+	var then *snapshot
+	before := func(next time.Duration) {
+		if then == nil && next > at {
+			then = t.snapshot()
+		}
+	}
+	rest := own.records
+	for _, p := range parts {
+		for ; len(rest) > 0 && rest[0].In(f.Body(), p.from); rest = rest[1:] {
+			before(rest[0].At)
+			t.take(rest[0].Record)
+		}
+		if err := t.readPart(f, p, before); err != nil {
+			return nil, err
+		}
+		for len(rest) > 0 && rest[0].In(p.from, p.to) {
+			rest = rest[1:]
+		}
+	}
+	for _, rec := range rest {
+		before(rec.At)
+		t.take(rec.Record)
+	}
+	if own.ended {
+		before(own.last.At)
+		t.now = own.last.At
+	}
+	if own.last.Cut {
+		t.note = cutOff(own.last.At)
+	}
+	if err := t.over(); err != nil {
+		return nil, err
+	}
+	return t.story(then, at), nil
+}
+
+// readPart takes all records of a part.
+func (t *journalReader) readPart(f *journal.File, p part, before func(time.Duration)) error {
+	r, c, err := f.Part(p.from, p.to)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		before(c.At)
+		t.restoreFrom(c)
+	}
+	for rec, err := range r.Records() {
+		if errors.Is(err, journal.ErrTruncated) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		before(rec.At)
+		t.take(rec)
+	}
+	return nil
+}
+
+// restoreFrom makes the state that of a checkpoint.
+func (w *clusterState) restoreFrom(c *journal.Checkpoint) {
+	w.cluster, w.rentals, w.prices, w.refused = c.Nodes.Cluster, c.Nodes.Rentals, c.Prices, c.Refused
+	w.gains = newGains()
+	clear(w.jobs)
+	for i := range c.Jobs {
+		j := &c.Jobs[i]
+		r := &row{spec: j.Spec, holds: j.Status.Allocation, on: j.Status.Placement}
+		if j.Said != nil {
+			r.why, r.ruled = j.Said.Why, true
+		}
+		w.jobs[j.Spec.ID] = r
+	}
+}

@@ -1,0 +1,244 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// A journalReader follows one job through a journal.
+type journalReader struct {
+	clusterState
+	id      job.ID
+	policy  string
+	start   time.Time     // of the recording
+	now     time.Duration // of the last record
+	came    time.Duration // when the job was submitted; negative if before the recording
+	state   state
+	changes []Change
+	totals  Totals
+	note    string
+}
+
+// A state is the state of the job.
+type state struct {
+	spec   *job.Spec // nil: not submitted yet
+	phase  job.Phase
+	since  time.Duration // when it began to wait, or to hold its present GPUs
+	before cluster.Allocation
+	takers []Taker // of what it had before
+	lost   string  // when and how it lost what it had before; empty: a round took that, or nothing did
+	starts int
+	told   map[policy.Kind]bool // reasons of the present wait that changes already tell
+	train  time.Duration        // since when it holds GPUs without training, while restoring
+	detail string               // of how it ended, after a colon; empty: nothing is known
+}
+
+func newJournalReader(h journal.Header, id job.ID) *journalReader {
+	return &journalReader{clusterState: newClusterState(h), id: id, policy: h.Policy, start: h.Start}
+}
+
+// listen reads the journal to its end, and calls before with the time of each
+// record before it handles that. It returns an error if the journal is damaged or
+// does not have the job. A journal that is cut off only gets a note.
+func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
+	for rec, err := range r.Records() {
+		if errors.Is(err, journal.ErrTruncated) {
+			t.note = cutOff(t.now)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		before(rec.At)
+		t.take(rec)
+	}
+	return t.over()
+}
+
+// over ends the reading. It returns an error if no record was about the job.
+func (t *journalReader) over() error {
+	if t.state.spec == nil {
+		return &UnknownJobError{t.id, near.Closest(t.id, t.ids)}
+	}
+	t.settle(t.now)
+	return nil
+}
+
+// cutOff says that a journal has no end.
+func cutOff(now time.Duration) string {
+	return fmt.Sprintf("The journal has no end after %s: it was cut off, as by a crash, or its run goes on; what came later is not known.", clock(now))
+}
+
+func (t *journalReader) take(rec journal.Record) {
+	t.now = rec.At
+	if rec.Round != nil {
+		held := cluster.Allocation{}
+		var on cluster.Placement
+		if r := t.jobs[t.id]; r != nil {
+			held, on = r.holds, r.on
+		}
+		t.clusterState.round(rec.Round)
+		t.decided(rec.Round, held, on)
+		return
+	}
+	if ev, ok := rec.Event.(scheduler.Exited); ok && ev.Job == t.id {
+		t.exited(ev, t.jobs[t.id])
+	}
+	t.clusterState.event(rec.Event)
+	switch ev := rec.Event.(type) {
+	case scheduler.Submitted:
+		if ev.Spec.ID == t.id {
+			t.submitted(ev.Spec)
+		}
+	case scheduler.Described:
+		if ev.Spec.ID == t.id {
+			t.state.spec = ev.Spec
+		}
+	case scheduler.Restored:
+		if ev.Spec.ID == t.id {
+			t.restored(&ev)
+		}
+	case scheduler.Profiled:
+		if ev.Job == t.id {
+			t.profiled()
+		}
+	case scheduler.Reported:
+		if ev.Job == t.id && !ev.Profile {
+			t.trains(ev.Interval)
+		}
+	}
+}
+
+// add adds a change of the job.
+func (t *journalReader) add(what What, from, to cluster.Allocation, text string) {
+	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
+	switch what {
+	case Submitted, Profiled, Lost, Ended: // no round decided these: they have no reason
+	default:
+		c.Reason = t.jobs[t.id].why.Kind.String()
+	}
+	t.changes = append(t.changes, c)
+}
+
+func (t *journalReader) submitted(spec *job.Spec) {
+	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
+	t.came, t.totals.Submitted = t.now, journal.Seconds(t.now)
+	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
+}
+
+// restored begins with a job that was submitted before the recording. What it did before is not
+// known.
+func (t *journalReader) restored(ev *scheduler.Restored) {
+	st := &ev.Status
+	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, told: map[policy.Kind]bool{}}
+	if !st.FirstStarted.IsZero() {
+		t.state.starts++
+	}
+	if !st.Since.IsZero() && !st.Phase.Terminal() {
+		t.state.since = min(t.now, st.Since.Sub(t.start))
+	}
+	t.came = st.Submitted.Sub(t.start)
+	t.totals.Submitted = journal.Seconds(t.now)
+	t.totals.Restarts = st.Restarts
+	before := "before this recording begins"
+	if st.Phase.Terminal() {
+		t.totals.Outcome = st.Phase.String()
+		before = t.totals.Outcome + " " + before
+	}
+	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.UTC().Format(time.DateTime)+" UTC, "+before+"; asking for "+asked(ev.Spec))
+}
+
+func (t *journalReader) profiled() {
+	s := &t.state
+	if s.phase.Terminal() || s.starts > 0 || s.spec == nil {
+		return
+	}
+	t.totals.Profiling += journal.Seconds(t.now - s.since)
+	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+passed(s.since, t.now))
+	s.phase, s.since = job.Waiting, t.now
+	clear(s.told)
+}
+
+// trains handles a report of training over an interval. The first one after a start
+// says when the start was over: when its interval began.
+func (t *journalReader) trains(interval time.Duration) {
+	if t.state.phase != job.Restoring {
+		return
+	}
+	t.state.phase = job.Running
+	t.lose(max(t.state.train, t.now-interval))
+}
+
+// lose adds the GPU-hours that the job held without training, up to a time.
+func (t *journalReader) lose(until time.Duration) {
+	if r := t.jobs[t.id]; r != nil {
+		t.totals.LostHours += float64(r.holds.AllGPUs()) * (until - t.state.train).Hours()
+		t.state.train = until
+	}
+}
+
+// settle adds the time since the last change to the totals.
+func (t *journalReader) settle(now time.Duration) {
+	s := &t.state
+	r := t.jobs[t.id]
+	if r == nil || s.spec == nil {
+		return
+	}
+	length := now - s.since
+	switch {
+	case !r.holds.IsZero():
+		t.totals.Holding += journal.Seconds(length)
+		t.totals.GPUHours += float64(r.holds.AllGPUs()) * length.Hours()
+		if s.phase == job.Restoring {
+			t.lose(now)
+		}
+	case r.why.Kind == policy.WaitProfile && s.starts == 0:
+		t.totals.Profiling += journal.Seconds(length)
+	default:
+		t.totals.Waiting += journal.Seconds(length)
+	}
+}
+
+// exited handles the end of the job, or the loss of its GPUs. It must be called before the
+// clusterState gets the event, while r still has the GPUs that the job held.
+func (t *journalReader) exited(ev scheduler.Exited, r *row) {
+	s := &t.state
+	if s.spec == nil || r == nil {
+		return
+	}
+	t.settle(t.now)
+	held := r.holds
+	detail := ""
+	if ev.Detail != "" {
+		detail = ": " + ev.Detail
+	}
+	if ev.Outcome == scheduler.Lost {
+		then := "goes on from its last checkpoint"
+		if s.spec.NoCheckpoint {
+			then = "begins anew: it has no checkpoints"
+		}
+		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then)
+		s.phase, s.since, s.before, s.takers = job.Waiting, t.now, held, nil
+		s.lost = "lost at " + clock(t.now) + detail
+		clear(s.told)
+		return
+	}
+	s.phase = lastPhase[ev.Outcome]
+	s.since, s.before, s.lost, s.detail = t.now, held, "", detail
+	end := journal.Seconds(t.now)
+	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
+	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission")
+}
+
+// lastPhase is the phase of a job after an outcome that ended it.
+var lastPhase = map[scheduler.Outcome]job.Phase{
+	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
+}

@@ -1,0 +1,258 @@
+package explain
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// An Overview is the state of a cluster and of all its jobs at one time. Times count from the start of the
+// recording.
+type Overview struct {
+	At     journal.Seconds `json:"at"`
+	Last   journal.Seconds `json:"last"`  // of the last record of the journal
+	Begun  time.Time       `json:"begun"` // the start of the recording
+	Policy string          `json:"policy"`
+	Types  []TypeView      `json:"types"`
+	Nodes  []OverviewNode  `json:"nodes"`
+	Jobs   []OverviewJob   `json:"jobs"`  // that have not ended, in order of submission
+	Ended  []OverviewEnd   `json:"ended"` // the last ones since the checkpoint before At, the latest first
+}
+
+// An OverviewNode is a node, and who has GPUs there.
+type OverviewNode struct {
+	ID   cluster.NodeID   `json:"id"`
+	Type cluster.GPUType  `json:"type"`
+	GPUs int              `json:"gpus"`
+	Held []OverviewHolder `json:"held,omitempty"` // in order of submission
+	// Closed says why no job comes to it; empty: nothing known keeps them off.
+	Closed string `json:"closed,omitempty"`
+}
+
+// An OverviewHolder is a job with GPUs on a node.
+type OverviewHolder struct {
+	Job  job.ID `json:"job"`
+	GPUs int    `json:"gpus"`
+}
+
+// An OverviewJob is a job that has not ended.
+type OverviewJob struct {
+	ID        job.ID          `json:"id"`
+	Name      string          `json:"name"`
+	Queue     string          `json:"queue,omitempty"` // where there are several
+	Phase     string          `json:"phase"`           // a job.Phase
+	Asked     string          `json:"asked"`           // what was submitted, in words
+	Submitted journal.Seconds `json:"submitted"`
+	Since     journal.Seconds `json:"since"` // when it got what it holds or lost what it had; else Submitted
+	Holds     *Holding        `json:"holds,omitempty"`
+	Reason    string          `json:"reason,omitempty"` // name of the policy's reason; empty: no round has decided yet
+	Sentence  string          `json:"sentence"`         // the reason in words
+	Restarts  int             `json:"restarts,omitzero"`
+	// Progress and Target are samples at initial efficiency; 0: nothing yet, not known.
+	Progress float64 `json:"progress,omitzero"`
+	Target   float64 `json:"target,omitzero"`
+	// Start and End say when the job is expected to get GPUs and to be complete; nil: not asked for.
+	Start *Expected `json:"start,omitempty"`
+	End   *Expected `json:"end,omitempty"`
+	// Trouble is what keeps its processes from being as planned; empty: nothing known does.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// An OverviewEnd is the end of a job.
+type OverviewEnd struct {
+	Job     job.ID          `json:"job"`
+	At      journal.Seconds `json:"at"`
+	Outcome string          `json:"outcome"` // completed, failed or cancelled
+	Detail  string          `json:"detail,omitempty"`
+}
+
+// mostEnded bounds how many ends an Overview has.
+const mostEnded = 20
+
+// OverviewIn returns the state at a time, after everything that is recorded for it. A time before the
+// recording counts as its start, one after it as its end. It reads from the last checkpoint before the
+// time on. It returns an error if the journal is damaged there.
+func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
+	last, err := f.Last()
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	at = min(max(at, 0), last.At)
+	r, err := f.Before(at)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	c, err := r.Checkpoint()
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	t := newOverviewReader(f.Header(), c)
+	for rec, err := range r.Records() {
+		if errors.Is(err, journal.ErrTruncated) || err == nil && rec.At > at {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		t.take(&rec)
+	}
+	s := t.overview(at)
+	s.Last = journal.Seconds(last.At)
+	return s, nil
+}
+
+// A overviewReader follows all jobs through a journal.
+type overviewReader struct {
+	clusterState
+	begun  time.Time
+	policy string
+	all    map[job.ID]*life
+	ends   []OverviewEnd
+}
+
+// A life is what is known of a job beside its row.
+type life struct {
+	phase            job.Phase
+	submitted, since time.Duration
+	starts           int
+	progress         float64
+}
+
+// newOverviewReader begins where a Reader does: at the start of a journal, or at a checkpoint.
+func newOverviewReader(h journal.Header, c *journal.Checkpoint) *overviewReader {
+	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, policy: h.Policy, all: map[job.ID]*life{}}
+	if c == nil {
+		return t
+	}
+	t.restoreFrom(c)
+	for i := range c.Jobs {
+		t.restored(&c.Jobs[i].Restored)
+	}
+	return t
+}
+
+// restored begins with a job that is known already.
+func (t *overviewReader) restored(ev *scheduler.Restored) {
+	st := &ev.Status
+	l := &life{phase: st.Phase, submitted: st.Submitted.Sub(t.begun), since: st.Since.Sub(t.begun), starts: st.Restarts, progress: st.Progress}
+	if st.Since.IsZero() {
+		l.since = l.submitted
+	}
+	if !st.FirstStarted.IsZero() {
+		l.starts++
+	}
+	if !st.Phase.Terminal() {
+		t.all[ev.Spec.ID] = l
+	}
+}
+
+func (t *overviewReader) take(rec *journal.Record) {
+	if rec.Round != nil {
+		t.round(rec.At, rec.Round)
+		return
+	}
+	switch ev := rec.Event.(type) {
+	case scheduler.Submitted:
+		t.all[ev.Spec.ID] = &life{phase: job.Waiting, submitted: rec.At, since: rec.At}
+	case scheduler.Restored:
+		t.restored(&ev)
+	case scheduler.Profiled:
+		if l := t.all[ev.Job]; l != nil && l.starts == 0 {
+			l.phase = job.Waiting
+		}
+	case scheduler.Reported:
+		if l := t.all[ev.Job]; l != nil && !ev.Profile {
+			l.phase, l.progress = job.Running, ev.Progress
+		}
+	case scheduler.Exited:
+		t.exited(rec.At, &ev)
+	}
+	t.event(rec.Event)
+}
+
+func (t *overviewReader) exited(at time.Duration, ev *scheduler.Exited) {
+	l := t.all[ev.Job]
+	if l == nil {
+		return
+	}
+	if ev.Outcome == scheduler.Lost {
+		l.phase, l.since = job.Waiting, at
+		return
+	}
+	delete(t.all, ev.Job)
+	t.ends = append(t.ends, OverviewEnd{Job: ev.Job, At: journal.Seconds(at), Outcome: lastPhase[ev.Outcome].String(), Detail: ev.Detail})
+	t.ends = t.ends[max(0, len(t.ends)-mostEnded):]
+}
+
+// round takes a round of the journal; the phases and times of jobs change where they get other GPUs.
+func (t *overviewReader) round(at time.Duration, r *journal.Round) {
+	for _, a := range r.Actions {
+		switch a := a.(type) {
+		case scheduler.Run:
+			l, had := t.all[a.Job], t.jobs[a.Job]
+			if l == nil || had == nil || a.InPlace(had.holds, had.on) {
+				continue
+			}
+			l.since = at
+			if !a.Free && !a.Resized {
+				l.phase, l.starts = job.Restoring, l.starts+1
+			}
+		case scheduler.Preempt:
+			if l := t.all[a.Job]; l != nil {
+				l.phase, l.since = job.Waiting, at
+			}
+		}
+	}
+	t.clusterState.round(r)
+}
+
+// overview returns what is known now. Complexity: as sorting the jobs.
+func (t *overviewReader) overview(at time.Duration) *Overview {
+	view, order := t.view(), t.order()
+	s := &Overview{At: journal.Seconds(at), Begun: t.begun, Policy: t.policy, Types: view.Types}
+	var ids []job.ID
+	for id := range t.all {
+		if t.jobs[id] != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b job.ID) int {
+		return cmp.Or(cmp.Compare(t.all[a].submitted, t.all[b].submitted), cmp.Compare(a, b))
+	})
+	held := make(map[cluster.NodeID][]OverviewHolder)
+	for _, id := range ids {
+		for _, sh := range t.jobs[id].on {
+			held[sh.Node] = append(held[sh.Node], OverviewHolder{id, sh.GPUs})
+		}
+		s.Jobs = append(s.Jobs, t.job(id, view, order))
+	}
+	for _, n := range t.cluster.Nodes() {
+		s.Nodes = append(s.Nodes, OverviewNode{ID: n.ID, Type: n.GPUType, GPUs: n.Capacity.GPUs, Held: held[n.ID]})
+	}
+	s.Ended = slices.Clone(t.ends)
+	slices.Reverse(s.Ended)
+	return s
+}
+
+// job returns a job as the overview has it.
+func (t *overviewReader) job(id job.ID, view View, order *waitingOrder) OverviewJob {
+	r, l := t.jobs[id], t.all[id]
+	j := OverviewJob{
+		ID: id, Name: cmp.Or(r.spec.Name, string(id)), Phase: l.phase.String(), Asked: asked(r.spec), Submitted: journal.Seconds(l.submitted), Since: journal.Seconds(l.since),
+		Holds: holding(r.holds), Restarts: max(0, l.starts-1), Progress: l.progress, Target: r.spec.Target,
+		Sentence: "no round has decided on it yet; the next one does",
+	}
+	if r.ruled {
+		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: t.refused, moved: t.gave(id), trains: l.phase == job.Running}
+		order.others(&here)
+		j.Reason, j.Sentence = r.why.Kind.String(), here.because()+t.went(id)
+	}
+	return j
+}

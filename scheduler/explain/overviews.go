@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// Overviews are those of one journal, one after another: the records since a checkpoint are read once for all times up to the next
+// one. What is kept is at most what lies between two checkpoints. It is safe for concurrent use.
+type Overviews struct {
+	File *journal.File
+
+	mu    sync.Mutex
+	last  time.Duration  // of the journal; 0: not read yet
+	marks []journal.Mark // of all of it
+	kept  *stretch       // nil: nothing was read yet
+	most  int            // of records; 0: mostKept
+}
+
+// mostKept bounds how many records are kept.
+const mostKept = 200_000
+
+// A stretch is what was read from a checkpoint on.
+type stretch struct {
+	after   int // how many checkpoints are before it
+	reader  *journal.Reader
+	from    *journal.Checkpoint // nil: the start of the journal
+	records []journal.Record    // the last one may be later than what was asked for
+	ended   bool                // there are no more
+	long    bool                // they are too many, and none is kept
+}
+
+// At is OverviewIn.
+func (o *Overviews) At(at time.Duration) (*Overview, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.open(); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	at = min(max(at, 0), o.last)
+	if err := o.move(at); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	if o.kept.long {
+		return OverviewIn(o.File, at)
+	}
+	t := newOverviewReader(o.File.Header(), o.kept.from)
+	for i := range o.kept.records {
+		if rec := &o.kept.records[i]; rec.At <= at {
+			t.take(rec)
+		}
+	}
+	s := t.overview(at)
+	s.Last = journal.Seconds(o.last)
+	return s, nil
+}
+
+// open reads when the journal ends, and where its checkpoints are.
+func (o *Overviews) open() error {
+	if o.last > 0 {
+		return nil
+	}
+	last, err := o.File.Last()
+	if err == nil {
+		o.marks, err = o.File.Marks(last.At)
+	}
+	o.last = last.At
+	return err
+}
+
+// move reads on, from the checkpoint before a time if that is another one than before, until it has all up to the time.
+func (o *Overviews) move(at time.Duration) error {
+	n := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].At > at })
+	if o.kept == nil || o.kept.after != n {
+		r, err := o.File.Before(at)
+		if err != nil {
+			return err
+		}
+		c, err := r.Checkpoint()
+		if err != nil {
+			return err
+		}
+		o.kept = &stretch{after: n, reader: r, from: c}
+	}
+	return o.kept.read(at, cmp.Or(o.most, mostKept))
+}
+
+// read reads until a record is later than a time, or too many are kept.
+func (k *stretch) read(at time.Duration, most int) error {
+	for !k.ended && !k.long && (len(k.records) == 0 || k.records[len(k.records)-1].At <= at) {
+		rec, err := k.reader.Read()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, journal.ErrTruncated):
+			k.ended = true
+		case err != nil:
+			return err
+		case len(k.records) == most:
+			k.records, k.long = nil, true
+		default:
+			k.records = append(k.records, rec)
+		}
+	}
+	return nil
+}

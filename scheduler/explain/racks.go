@@ -1,0 +1,61 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf/locality"
+)
+
+// Cross adds to a moment what several racks cost jobs of its class.
+func (m *Moment) Cross(c locality.Cost) { m.Locality, m.Racks = &c, crossed(c) }
+
+// crossed says in words what was measured of a class in several racks. It says what was, not what will be: how far measurements of one
+// job differ from those of the next is not known.
+func crossed(c locality.Cost) string {
+	by := ", where GPUs and batch sizes were the same (" + count(c.Pairs, "comparison") + ")"
+	switch {
+	case c.Times >= 1.01:
+		return fmt.Sprintf("steps of its class took %s times as long in several racks as in one", ratio(c.Times, 1)) + by
+	case c.Times <= 0.99:
+		return fmt.Sprintf("steps of its class took %.0f %% less in several racks than in one", 100*(1-c.Times)) + by
+	}
+	return "steps of its class took as long in several racks as in one, to 1 %" + by
+}
+
+// racks says in which racks a job on several nodes is, or that one NVLink domain has them all; nothing if it is
+// on one, or no node of it has a rack.
+func (w *clusterState) racks(p cluster.Placement) string {
+	if len(p) < 2 {
+		return ""
+	}
+	if domains, loose := w.groups(p, func(n *cluster.Node) string { return n.NVLinkDomain }); len(domains) == 1 && !loose {
+		return ", all in NVLink domain " + domains[0]
+	}
+	names, loose := w.groups(p, func(n *cluster.Node) string { return n.Rack })
+	switch {
+	case len(names) == 0:
+		return ""
+	case loose:
+		return ", partly in rack " + named(names, len(names))
+	case len(names) == 1:
+		return ", all in rack " + names[0]
+	}
+	return ", in racks " + named(names, len(names))
+}
+
+// groups returns the names of the groups in which the nodes of a placement are, and whether some node is in none.
+func (w *clusterState) groups(p cluster.Placement, of func(*cluster.Node) string) (names []string, loose bool) {
+	for k := range p {
+		at, ok := w.cluster.Index(p[k].Node)
+		if !ok || of(&w.cluster.Nodes()[at]) == "" {
+			loose = true
+			continue
+		}
+		if g := of(&w.cluster.Nodes()[at]); !slices.Contains(names, g) {
+			names = append(names, g)
+		}
+	}
+	return names, loose
+}

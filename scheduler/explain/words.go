@@ -1,0 +1,142 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// clock returns a time of the recording: 2h13m05s.
+func clock(d time.Duration) string {
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
+}
+
+// span returns a duration as people read it.
+func span(d time.Duration) string { return printable.Duration(d) }
+
+// passed returns how long it is from one time of the recording to another, as clock writes them: what a reader finds who subtracts them.
+func passed(from, to time.Duration) string {
+	return span(to.Round(time.Second) - from.Round(time.Second))
+}
+
+// number returns x to three digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// fixed returns x to two decimals: 0.40.
+func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// count returns "1 job", "3 jobs".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// are returns "1 job is", "3 jobs are".
+func are(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return count(n, what) + " are"
+}
+
+// gpus returns "4 a100 GPUs".
+func gpus(n int, t cluster.GPUType) string {
+	if t == "" {
+		return count(n, "GPU")
+	}
+	return count(n, string(t)+" GPU")
+}
+
+// amount returns "16 t4 GPUs on 4 nodes", "4 a100 GPUs" on one, or "no GPUs".
+func amount(c cluster.Configuration) string {
+	if c.IsZero() {
+		return "no GPUs"
+	}
+	text := gpus(c.GPUs, c.GPUType)
+	if c.Nodes > 1 {
+		text += fmt.Sprintf(" on %d nodes", c.Nodes)
+	}
+	return text
+}
+
+// both returns amount of each GPU type of an allocation: "8 v100 GPUs and 6 t4 GPUs".
+func both(a cluster.Allocation) string {
+	if !a.Mixed() {
+		return amount(a.Configuration)
+	}
+	return amount(a.Configuration) + " and " + amount(a.Also)
+}
+
+// asked returns what a job was submitted with.
+func asked(s *job.Spec) string {
+	parts := []string{size(s), "of " + types(s)}
+	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
+		if n := s.Equivalent(t); n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %s for one", n, t))
+		}
+	}
+	switch {
+	case s.Adaptivity.Has(job.BatchSizes) && s.Batch.Max > 0:
+		parts = append(parts, fmt.Sprintf("batch size %d to %d", s.Batch.Init, s.Batch.Max))
+	case s.BatchSize > 0:
+		parts = append(parts, fmt.Sprintf("batch size %d", s.BatchSize))
+	}
+	switch {
+	case s.NonPreemptive && s.NoCheckpoint: // a program on one machine has not spoken yet
+		parts = append(parts, "not preemptible until its program says that it saves checkpoints")
+	case s.NonPreemptive:
+		parts = append(parts, "not preemptible")
+	}
+	if !s.Reservation.IsZero() {
+		parts = append(parts, "reserved "+amount(s.Reservation))
+	}
+	return strings.Replace(strings.Join(parts, ", "), ", of ", " of ", 1)
+}
+
+func size(s *job.Spec) string {
+	if !s.Adaptivity.Has(job.GPUCount) {
+		return "exactly " + count(max(1, s.GPUs), "GPU")
+	}
+	least := max(1, s.MinGPUs)
+	if s.MaxGPUs == 0 {
+		return fmt.Sprintf("%s or more (%d requested)", count(least, "GPU"), s.GPUs)
+	}
+	return fmt.Sprintf("%d to %s (%d requested)", least, count(s.MaxGPUs, "GPU"), s.GPUs)
+}
+
+func types(s *job.Spec) string {
+	if len(s.GPUTypes) == 0 {
+		return "any type"
+	}
+	names := make([]string, len(s.GPUTypes))
+	for i, t := range s.GPUTypes {
+		names[i] = string(t)
+	}
+	return "type " + strings.Join(names, " or ")
+}
+
+// mostNamed is how many jobs a sentence names before it counts the others.
+const mostNamed = 3
+
+// named returns "a and b", or "a, b, c and 4 more", of so many in all.
+func named(names []string, all int) string {
+	shown := names[:min(mostNamed, len(names))]
+	text := strings.Join(shown, ", ")
+	switch more := all - len(shown); {
+	case more > 0:
+		return text + " and " + strconv.Itoa(more) + " more"
+	case len(shown) > 1:
+		return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
+	}
+	return text
+}

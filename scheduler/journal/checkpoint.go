@@ -1,0 +1,210 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Checkpoint is the state of a run directly after a round, so that a reader can begin there.
+type Checkpoint struct {
+	At       time.Duration // since Header.Start
+	Nodes    scheduler.NodesChanged
+	Jobs     []JobState // that have not ended, by submission time, then ID
+	Prices   []policy.TypePrice
+	Capacity map[cluster.Group]int
+	Refused  string // why the plan of the round was refused, if it was
+	// Memory is what those who decide remember, in a form that only they know; empty: it is not here.
+	Memory []byte
+}
+
+// A JobState is a job as it stands. Its Restored has no reports.
+type JobState struct {
+	scheduler.Restored
+	// Said is the last decision on the job; nil if no round has decided on it yet.
+	Said *policy.Decision
+}
+
+const (
+	checkpointKey = `"checkpoint":`
+	hashedKey     = `{"hashed":"`
+	backKey       = `,"back":`
+)
+
+// MostMemory bounds what a checkpoint may remember, in bytes: a line has room for many jobs, too.
+const MostMemory = maxLine / 4
+
+// Written returns how many bytes the journal has, with those that are not flushed, and how many of
+// them follow the last checkpoint, or the header if there is none.
+func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
+
+// Checkpoint records the state after the round that was recorded last: at its time, the jobs and nodes that
+// the scheduler has, and what it remembers, which must be less than 16 MiB.
+func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
+	if len(memory) > MostMemory {
+		w.enc.fail(fmt.Errorf("a checkpoint remembers %d bytes, want at most %d", len(memory), MostMemory))
+	}
+	back := w.back
+	w.back = w.size
+	w.begin(now)
+	state, err := w.chain.state()
+	if err != nil {
+		w.enc.fail(err)
+	}
+	w.enc.raw("," + checkpointKey + hashedKey)
+	w.enc.buf = append(w.enc.buf, state...)
+	w.enc.raw(`"` + backKey)
+	w.enc.int(int(back))
+	w.there = nil // so that the nodes are listed
+	nodes := m.Nodes()
+	w.enc.raw(",")
+	w.nodes(&nodes)
+	w.jobStates(m.Active())
+	if len(w.prices) > 0 {
+		w.enc.raw(`,"prices":`)
+		w.enc.prices(w.prices)
+	}
+	if len(w.wants) > 0 {
+		w.enc.raw(`,"capacity":`)
+		w.enc.capacity(w.wants)
+	}
+	if w.refused != "" {
+		w.enc.raw(`,"refused":`)
+		w.enc.str(w.refused)
+	}
+	if len(memory) > 0 {
+		w.enc.raw(`,"memory":"`)
+		w.enc.buf = base64.StdEncoding.AppendEncode(w.enc.buf, memory)
+		w.enc.raw(`"`)
+	}
+	w.enc.raw("}}")
+	w.end("checkpoint")
+	w.after = w.size
+}
+
+// standing appends the jobs, each with what was last said of it.
+func (w *Writer) jobStates(jobs []scheduler.Restored) {
+	w.enc.raw(`,"jobs":[`)
+	for i := range jobs {
+		w.enc.comma(i)
+		w.enc.job(&jobs[i])
+		if s := w.said[jobs[i].Spec.ID]; s != nil {
+			w.enc.raw(`,"said":{"why":`)
+			w.enc.reason(s.Why)
+			w.enc.grant(&policy.Decision{}, &s.Decision)
+			w.enc.raw("}")
+		}
+		w.enc.raw("}")
+	}
+	w.enc.raw("]")
+}
+
+// isCheckpoint reports whether a line begins as a checkpoint does.
+func isCheckpoint(line []byte) bool {
+	_, rest, ok := bytes.Cut(line, []byte(","))
+	return ok && bytes.HasPrefix(rest, []byte(checkpointKey+hashedKey))
+}
+
+// hashed returns the state of the hash before a checkpoint, as that names it; nil if it names none.
+func hashed(line []byte) []byte {
+	_, rest, _ := bytes.Cut(line, []byte(checkpointKey+hashedKey))
+	state, _, ok := bytes.Cut(rest, []byte(`"`))
+	if !ok {
+		return nil
+	}
+	return state
+}
+
+// checkpoint reads the value of a checkpoint, and makes it what the cursor knows.
+func (c *cursor) checkpoint(known map[job.ID]policy.Decision) (p Checkpoint) {
+	for key := range c.keys() {
+		switch key {
+		case "hashed":
+			c.str()
+		case "back":
+			c.count(1 << 62)
+		case "nodes":
+			p.Nodes.Cluster = c.listed()
+		case "rentals", "loans":
+			c.offers(key, &p.Nodes)
+		case "jobs":
+			for range c.items() {
+				p.Jobs = append(p.Jobs, c.jobState(known))
+			}
+		case "prices":
+			for range c.items() {
+				p.Prices = append(p.Prices, c.price())
+			}
+		case "capacity":
+			p.Capacity = c.capacity()
+		case "refused":
+			p.Refused = c.str()
+		case "memory":
+			p.Memory = c.bytes()
+		default:
+			c.unknown(key)
+		}
+	}
+	if c.err == nil && p.Nodes.Cluster == nil {
+		c.err = errors.New("a checkpoint without nodes, want some")
+	}
+	c.there, c.wants = p.Nodes.Cluster, p.Capacity
+	return p
+}
+
+// listed reads nodes.
+func (c *cursor) listed() *cluster.Cluster {
+	var nodes []nodeLine
+	var there *cluster.Cluster
+	c.decoded("nodes", &nodes, func() (err error) {
+		there, err = makeCluster(nodes)
+		return err
+	})
+	return there
+}
+
+func (c *cursor) jobState(known map[job.ID]policy.Decision) JobState {
+	var s JobState
+	s.Restored = c.restored(func(key string) bool {
+		if key != "said" {
+			return false
+		}
+		s.Said = &policy.Decision{}
+		for key := range c.keys() {
+			switch {
+			case c.granted(key, s.Said):
+			case key == "why":
+				s.Said.Why = c.reason()
+			default:
+				c.unknown(key)
+			}
+		}
+		return true
+	})
+	if s.Said != nil && s.Spec != nil {
+		known[s.Spec.ID] = *s.Said
+	}
+	return s
+}
+
+// bytes reads bytes in base 64.
+func (c *cursor) bytes() []byte {
+	start := c.pos
+	text := c.value()
+	if c.err != nil {
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(string(bytes.Trim(text, `"`)))
+	if err != nil {
+		c.pos = start
+		c.fail("bytes in base 64")
+	}
+	return data
+}

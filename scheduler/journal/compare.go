@@ -1,0 +1,279 @@
+package journal
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Watch returns an observer for the run that replays. Without it only actions are compared; with
+// it, all that is recorded of a plan: for each job its allocation, placement, batch size and
+// reason; the prices; the number of nodes wanted of each group; why a plan was refused; and the
+// stats of plans that were not interrupted. In shadow only actions are compared. Call it before
+// the first call of Next.
+//
+// What journals do not contain is not compared: policy.Plan.Fungible, whose result is in the
+// placement, and the contents of background work. Return and Background are compared as actions.
+func (b *Backend) Watch() scheduler.Observer {
+	b.said = maps.Clone(b.begun)
+	if b.said == nil {
+		b.said = map[job.ID]policy.Decision{}
+	}
+	return watcher{b}
+}
+
+// A watcher keeps the plan of a round for the Backend, which compares it in Do.
+type watcher struct{ b *Backend }
+
+// Event implements scheduler.Observer.
+func (watcher) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (w watcher) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	w.b.planned = &planned{s, p}
+}
+
+// planned is the plan of a round.
+type planned struct {
+	*policy.Snapshot
+	plan *policy.Plan
+}
+
+// plans returns the first difference between the plan of a round and the recorded one, or nil. rec
+// is nil if no round was recorded. It returns nil if plans are not compared.
+func (b *Backend) plans(rec *Round, now *planned) *Difference {
+	if b.said == nil || b.Shadow {
+		return nil
+	}
+	if rec != nil {
+		b.hear(rec)
+	}
+	switch {
+	case rec == nil && now == nil:
+		return nil
+	case rec == nil:
+		return &Difference{Field: "the round", Got: "a plan", Want: "none"}
+	case now == nil:
+		return &Difference{Field: "the round", Got: "no plan", Want: "one"}
+	case rec.Number != now.Round:
+		return &Difference{Field: "the number of the round", Got: strconv.Itoa(now.Round), Want: strconv.Itoa(rec.Number)}
+	}
+	if d := b.jobsOf(now); d != nil {
+		return d
+	}
+	return b.rest(rec, now.plan)
+}
+
+// hear updates the recorded decisions by a round.
+func (b *Backend) hear(rec *Round) {
+	for i := range rec.Changed {
+		b.said[rec.Changed[i].Job] = rec.Changed[i].Decision
+	}
+	for _, id := range rec.Left {
+		delete(b.said, id)
+	}
+}
+
+// jobsOf returns the first difference between the recorded decisions on jobs and the present ones.
+func (b *Backend) jobsOf(now *planned) *Difference {
+	for i, j := range now.Jobs {
+		recorded, ok := b.said[j.ID]
+		if !ok {
+			return &Difference{Job: j.ID, Field: "presence", Got: "in the round", Want: "not in it"}
+		}
+		if d := apartIn(&recorded, &now.plan.Jobs[i]); d != nil {
+			d.Job = j.ID
+			return d
+		}
+	}
+	if len(b.said) == len(now.Jobs) {
+		return nil
+	}
+	missing := maps.Clone(b.said)
+	for _, j := range now.Jobs {
+		delete(missing, j.ID)
+	}
+	return &Difference{Job: slices.Min(slices.Collect(maps.Keys(missing))), Field: "presence", Got: "not in the round", Want: "in it"}
+}
+
+// apartIn returns the first difference between two decisions on a job; nil if they are equal.
+func apartIn(recorded, now *policy.Decision) *Difference {
+	switch {
+	case now.Allocation != recorded.Allocation:
+		return unlike("allocation", recorded.Allocation, now.Allocation, (*encoder).allocation)
+	case !now.Placement.Equal(recorded.Placement):
+		return unlike("placement", recorded.Placement, now.Placement, (*encoder).placement)
+	case now.Batch != recorded.Batch:
+		return unlike("batch size", recorded.Batch, now.Batch, (*encoder).batch)
+	case now.Why != recorded.Why:
+		return unlike("reason", recorded.Why, now.Why, (*encoder).reason)
+	}
+	return nil
+}
+
+// rest returns the first difference in the parts of a plan that are not about a single job.
+func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
+	switch {
+	case !slices.Equal(rec.Prices, now.Prices):
+		return unlike("prices", rec.Prices, now.Prices, (*encoder).prices)
+	case b.r.Sealed() && !maps.Equal(rec.Capacity, now.Capacity):
+		return unlike("nodes wanted", rec.Capacity, now.Capacity, (*encoder).capacity)
+	case !sameRefusal(rec.Refused, now.Refused):
+		return unlike("refusal", rec.Refused, now.Refused, (*encoder).str)
+	case !rec.Stats.Interrupted && rec.Stats != now.Stats:
+		return unlike("stats", &rec.Stats, &now.Stats, (*encoder).stats)
+	}
+	return nil
+}
+
+// inARow is the text that policy/fallback adds to the failure of a policy in live runs. A replay has
+// no fallback.
+var inARow = regexp.MustCompile(`plan: failure \d+ in a row: `)
+
+// sameRefusal reports whether two plans were refused for the same reason, or neither was.
+func sameRefusal(recorded, now string) bool {
+	return recorded == now || inARow.ReplaceAllString(recorded, "plan: ") == now || inARow.ReplaceAllString(recorded, "") == now
+}
+
+// unlike returns a difference in a field, as a journal writes it.
+func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Difference {
+	var want, got encoder
+	write(&want, recorded)
+	write(&got, now)
+	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
+}
+
+// A Comparison says how far the decisions agree with those recorded. In shadow only actions about
+// jobs are compared: other policies have other reasons and other background work, and rent other
+// nodes.
+type Comparison struct {
+	Rounds    int         // rounds compared
+	Differing int         // rounds in which something differs
+	Actions   int         // actions that differ, over all rounds
+	First     *Difference // nil if there is none
+}
+
+// A Difference is the first difference between a round and the recorded one: of a decision or of
+// an action. It is an error.
+type Difference struct {
+	Round int // as recorded; -1 if no round was recorded then
+	At    time.Duration
+	Job   job.ID // empty if it is of no single job
+	// Field is what differs, in words, with its values as a journal writes them; empty if
+	// it is an action.
+	Field, Got, Want string
+	Recorded         scheduler.Action // nil if none was
+	Now              scheduler.Action // nil if none is
+	// Interrupted: the recorded plan was the best one found before its time was over. Another
+	// run, even on the same machine, may find another plan.
+	Interrupted bool
+}
+
+// Error says what was recorded and what was decided in the replay.
+func (d *Difference) Error() string {
+	what, got, want := d.what()
+	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)
+	if d.Interrupted {
+		text += "; the recorded plan was interrupted when its time was over, and need not come out again"
+	}
+	return text
+}
+
+func (d *Difference) what() (what, got, want string) {
+	if d.Field == "" {
+		about := d.Recorded
+		if about == nil {
+			about = d.Now
+		}
+		return about.Topic().String(), show(d.Now), show(d.Recorded)
+	}
+	if d.Job == "" {
+		return d.Field, d.Got, d.Want
+	}
+	return fmt.Sprintf("job %s: %s", d.Job, d.Field), d.Got, d.Want
+}
+
+// show returns an action as a journal writes it.
+func show(a scheduler.Action) string {
+	if a == nil {
+		return "no action"
+	}
+	var e encoder
+	e.action(a)
+	return string(e.buf)
+}
+
+// compare counts the differences of one round; rec is nil if none was recorded.
+func (b *Backend) compare(rec *Record, now []scheduler.Action, plan *planned) error {
+	b.counts.Rounds++
+	found := Difference{Round: -1, At: b.at()}
+	var round *Round
+	var recorded []scheduler.Action
+	if rec != nil {
+		round, recorded = rec.Round, rec.Round.Actions
+		found = Difference{Round: round.Number, At: rec.At, Interrupted: round.Stats.Interrupted}
+	}
+	if b.Shadow {
+		recorded, now = ofJobs(recorded), ofJobs(now)
+	}
+	actions := pair(recorded, now)
+	b.counts.Actions += len(actions)
+	first := b.plans(round, plan)
+	if first == nil && len(actions) > 0 {
+		first = &actions[0]
+	}
+	if first == nil {
+		return nil
+	}
+	first.Round, first.At, first.Interrupted = found.Round, found.At, found.Interrupted
+	return b.differs(first)
+}
+
+// differs counts a round that differs, which ends the replay unless it is in shadow.
+func (b *Backend) differs(first *Difference) error {
+	b.counts.Differing++
+	if b.counts.First == nil {
+		b.counts.First = first
+	}
+	if b.Shadow {
+		return nil
+	}
+	b.ahead, b.err, b.own = nil, io.EOF, nil
+	return first
+}
+
+// ofJobs returns the actions that are about jobs.
+func ofJobs(actions []scheduler.Action) []scheduler.Action {
+	return slices.DeleteFunc(slices.Clone(actions), apart)
+}
+
+// pair returns the actions that differ, matched by topic: first those recorded, in their order, then
+// those that only the replay decided.
+func pair(recorded, now []scheduler.Action) []Difference {
+	asked := make(map[scheduler.Topic]scheduler.Action, len(now))
+	for _, a := range now {
+		asked[a.Topic()] = a
+	}
+	var all []Difference
+	for _, a := range recorded {
+		about := a.Topic()
+		if b := asked[about]; !equal(a, b) {
+			all = append(all, Difference{Job: about.Job, Recorded: a, Now: b})
+		}
+		delete(asked, about)
+	}
+	for _, a := range now {
+		if about := a.Topic(); asked[about] != nil {
+			all = append(all, Difference{Job: about.Job, Now: a})
+		}
+	}
+	return all
+}

@@ -1,0 +1,242 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A cursor reads JSON from one line. Its methods return zero values after the
+// first error, which stays in err; loops over keys and items then end.
+type cursor struct {
+	buf  []byte
+	pos  int
+	err  error
+	seen map[string]string // strings read before, to keep one copy of each
+	only []byte            // the job, in quotes, whose changes of rounds are read; nil: those of all
+	// there is the nodes as an earlier line last said; nil: none did.
+	there *cluster.Cluster
+	// wants is how many nodes are wanted, as an earlier line last said.
+	wants map[cluster.Group]int
+	ended bool // this line says that the journal ends
+	// passed is the value of the checkpoint that this line is; nil: it is none.
+	passed []byte
+}
+
+// maxSeen bounds the strings that are kept.
+const maxSeen = 1 << 20
+
+// fail records that something else than want was found at the cursor.
+func (c *cursor) fail(want string) {
+	if c.err != nil {
+		return
+	}
+	got := "end of line"
+	if c.pos < len(c.buf) {
+		got = strconv.Quote(string(c.buf[c.pos:min(c.pos+20, len(c.buf))]))
+	}
+	c.err = fmt.Errorf("column %d: got %s, want %s", c.pos+1, got, want)
+}
+
+// peek returns the next byte that is not white space, or 0 at the end.
+func (c *cursor) peek() byte {
+	for c.pos < len(c.buf) {
+		switch b := c.buf[c.pos]; b {
+		case ' ', '\t', '\r':
+			c.pos++
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// take moves past b and reports whether it came next.
+func (c *cursor) take(b byte) bool {
+	if c.err != nil || c.peek() != b {
+		return false
+	}
+	c.pos++
+	return true
+}
+
+func (c *cursor) want(b byte) {
+	if !c.take(b) {
+		c.fail(strconv.Quote(string(b)))
+	}
+}
+
+// end fails unless the line is used up.
+func (c *cursor) end() {
+	if c.peek(); c.err == nil && c.pos < len(c.buf) {
+		c.fail("end of record")
+	}
+}
+
+// keys yields the keys of an object; the loop's body must read each value.
+func (c *cursor) keys() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		c.want('{')
+		for first := true; c.err == nil && !c.take('}'); first = false {
+			if !first {
+				c.want(',')
+			}
+			key := c.str()
+			c.want(':')
+			if c.err != nil || !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// items yields the indices of an array; the loop's body must read each element.
+func (c *cursor) items() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		c.want('[')
+		for i := 0; c.err == nil && !c.take(']'); i++ {
+			if i > 0 {
+				c.want(',')
+			}
+			if c.err != nil || !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// str reads a string.
+func (c *cursor) str() string {
+	c.want('"')
+	start := c.pos
+	for c.err == nil {
+		if c.pos == len(c.buf) {
+			c.fail("closing quote")
+			break
+		}
+		switch b := c.buf[c.pos]; {
+		case b == '"':
+			c.pos++
+			return c.keep(c.buf[start : c.pos-1])
+		case b == '\\' || b >= utf8.RuneSelf || b < ' ':
+			return c.escaped(start - 1)
+		}
+		c.pos++
+	}
+	return ""
+}
+
+// escaped reads a string that begins, with its quote, at start.
+func (c *cursor) escaped(start int) string {
+	c.pos = start
+	text := c.value()
+	var s string
+	if c.err == nil && (!utf8.Valid(text) || json.Unmarshal(text, &s) != nil) {
+		c.pos = start
+		c.fail("a string")
+	}
+	return c.keep([]byte(s))
+}
+
+func (c *cursor) keep(text []byte) string {
+	if s, ok := c.seen[string(text)]; ok {
+		return s
+	}
+	if c.seen == nil || len(c.seen) >= maxSeen {
+		c.seen = map[string]string{}
+	}
+	s := string(text)
+	c.seen[s] = s
+	return s
+}
+
+// number returns the text of a number.
+func (c *cursor) number() string {
+	c.peek()
+	start := c.pos
+	for c.pos < len(c.buf) && bytes.IndexByte([]byte("+-.0123456789eE"), c.buf[c.pos]) >= 0 {
+		c.pos++
+	}
+	if start == c.pos {
+		c.fail("a number")
+	}
+	return string(c.buf[start:c.pos])
+}
+
+// float reads a finite number.
+func (c *cursor) float() float64 {
+	start := c.pos
+	text := c.number()
+	if c.err != nil {
+		return 0
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		c.pos = start
+		c.fail("a finite number")
+	}
+	return x
+}
+
+// count reads a whole number from 0 to most.
+func (c *cursor) count(most int64) int64 {
+	start := c.pos
+	text := c.number()
+	if c.err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > most {
+		c.pos = start
+		c.fail(fmt.Sprintf("a whole number from 0 to %d", most))
+		return 0
+	}
+	return n
+}
+
+func (c *cursor) seconds() time.Duration {
+	start := c.pos
+	text := c.number()
+	if c.err != nil {
+		return 0
+	}
+	d, err := parseSeconds(text)
+	if err != nil {
+		c.pos = start
+		c.fail("seconds with at most nine decimals")
+	}
+	return d
+}
+
+// value returns the text of one JSON value of any kind, unchecked but for the
+// balance of its brackets.
+func (c *cursor) value() []byte {
+	c.peek()
+	start, depth, quoted := c.pos, 0, false
+	for ; c.err == nil && c.pos < len(c.buf); c.pos++ {
+		switch b := c.buf[c.pos]; {
+		case quoted && b == '\\':
+			c.pos++
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '{' || b == '[':
+			depth++
+		case b == '}' || b == ']':
+			depth--
+		}
+		if depth == 0 && !quoted && c.pos < len(c.buf) {
+			c.pos++
+			return c.buf[start:c.pos]
+		}
+	}
+	c.pos = min(c.pos, len(c.buf))
+	c.fail("closing bracket or quote")
+	return nil
+}

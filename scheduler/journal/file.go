@@ -1,0 +1,247 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A File is a journal in which readers can begin at any checkpoint. Readers check only the lines that
+// they read: whether the others are as they were written, a Reader of the whole journal finds. A File
+// is safe for concurrent use.
+type File struct {
+	src    io.ReaderAt
+	length int64
+	size   int64 // of its whole lines
+	header Header
+	sealed bool
+	body   int64 // where the line after the header begins
+	base   int64 // what is added to a place here to have that in the whole journal
+}
+
+// OpenFile returns the journal of so many bytes. Errors are those of NewReader.
+func OpenFile(src io.ReaderAt, size int64) (*File, error) {
+	f := &File{src: src, length: size, size: size}
+	r, err := f.Start()
+	if err != nil {
+		return nil, err
+	}
+	f.header, f.sealed = r.Header(), r.Sealed()
+	if f.body, err = f.next(0); err != nil {
+		return nil, err
+	}
+	if f.header.From > 0 {
+		f.base = f.header.From - f.body
+	}
+	f.size, err = f.whole()
+	return f, err
+}
+
+// whole returns where the last line feed is.
+func (f *File) whole() (int64, error) {
+	last := make([]byte, 1)
+	if _, err := f.src.ReadAt(last, f.length-1); err != nil && !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("journal: %w", err)
+	}
+	if last[0] == '\n' {
+		return f.length, nil
+	}
+	return f.lineOf(f.length)
+}
+
+// Header returns the first line of the journal.
+func (f *File) Header() Header { return f.header }
+
+// Start returns a Reader of the whole journal.
+func (f *File) Start() (*Reader, error) { return NewReader(io.NewSectionReader(f.src, 0, f.length)) }
+
+// Before returns a Reader that begins after the last checkpoint up to a time, whose Checkpoint is
+// that; one of the whole journal, without a Checkpoint, if there is none. It reads a few lines of the
+// file, and what lies between the checkpoint and the time.
+func (f *File) Before(at time.Duration) (*Reader, error) {
+	offset, err := f.last(at)
+	if err != nil {
+		return nil, err
+	}
+	if offset == 0 {
+		return f.Start()
+	}
+	return f.from(offset)
+}
+
+// from returns a Reader that begins at the checkpoint at an offset.
+func (f *File) from(offset int64) (*Reader, error) {
+	r := &Reader{
+		src: bufio.NewReaderSize(io.NewSectionReader(f.src, offset, f.size-offset), 1<<16), header: f.header, sealed: true,
+		chain: newChain(), known: map[job.ID]policy.Decision{}, offset: offset,
+	}
+	return r, r.resume()
+}
+
+// resume reads the checkpoint at which the reader begins.
+func (r *Reader) resume() error {
+	text, whole, err := r.next()
+	if errors.Is(err, io.EOF) || err == nil && !whole {
+		err = ErrTruncated
+	}
+	if err != nil {
+		return r.place(err)
+	}
+	if err := r.chain.resume(hashed(text)); err != nil {
+		return r.place(fmt.Errorf("no checkpoint, want one: %w", err))
+	}
+	if text, err = r.chain.open(text); err != nil {
+		return r.place(fmt.Errorf("%w; restore the file", err))
+	}
+	r.cur = cursor{buf: text}
+	rec := r.cur.record(r.known)
+	if r.cur.err != nil {
+		return r.place(r.cur.err)
+	}
+	r.passed, r.at, r.last = bytes.Clone(r.cur.passed), rec.At, rec.At
+	p := cursor{buf: r.passed}
+	p.checkpoint(r.known)
+	r.cur.there, r.cur.wants = p.there, p.wants
+	return p.err
+}
+
+// Checkpoint returns the last checkpoint that was read; nil if there was none. It returns an error
+// if the checkpoint is none that a Writer wrote.
+func (r *Reader) Checkpoint() (*Checkpoint, error) {
+	if r.passed == nil {
+		return nil, nil
+	}
+	c := cursor{buf: r.passed}
+	p := c.checkpoint(map[job.ID]policy.Decision{})
+	if p.At = r.at; c.err != nil {
+		return nil, fmt.Errorf("journal: checkpoint at %v: %w", r.at, c.err)
+	}
+	return &p, nil
+}
+
+// Passed returns the time of the last checkpoint that was read, and whether there was one.
+func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
+
+// last returns where the last checkpoint up to a time begins; 0 if there is none.
+func (f *File) last(at time.Duration) (int64, error) {
+	if !f.sealed {
+		return 0, nil
+	}
+	end, err := f.after(at)
+	if err != nil {
+		return 0, err
+	}
+	return f.findBack(end, []byte(","+checkpointKey+hashedKey))
+}
+
+// after returns where the first line begins that is later than a time; the size of the file if none
+// is. Lines that cannot be read count as earlier: the Reader that comes to them says what is wrong.
+func (f *File) after(at time.Duration) (int64, error) {
+	var failed error
+	i := sort.Search(int(f.size-f.body), func(i int) bool {
+		t, ok, err := f.timeOf(f.body + int64(i))
+		if err != nil {
+			failed = err
+		}
+		return !ok || t > at
+	})
+	if failed != nil {
+		return 0, fmt.Errorf("journal: %w", failed)
+	}
+	return f.next(f.body + int64(i) - 1)
+}
+
+// timeOf returns the time of the first line that begins at an offset or later; false if there is none.
+func (f *File) timeOf(offset int64) (at time.Duration, ok bool, err error) {
+	start, err := f.next(offset - 1)
+	if err != nil || start >= f.size {
+		return 0, false, err
+	}
+	head := make([]byte, 64)
+	n, err := f.src.ReadAt(head, start)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, false, err
+	}
+	return timeIn(head[:n])
+}
+
+// timeIn reads the time with which a line begins. A line without one counts as of time 0.
+func timeIn(head []byte) (time.Duration, bool, error) {
+	text, ok := bytes.CutPrefix(head, []byte(`{"t":`))
+	end := bytes.IndexByte(text, ',')
+	if !ok || end < 0 {
+		return 0, true, nil
+	}
+	at, err := parseSeconds(string(text[:end]))
+	if err != nil {
+		return 0, true, nil //nolint:nilerr // the Reader that comes to the line says what is wrong
+	}
+	return at, true, nil
+}
+
+// window is how much of a file is searched at a time, in bytes.
+const window = 1 << 18
+
+// next returns where the line after the one with an offset begins; the size of the file if there is
+// none.
+func (f *File) next(offset int64) (int64, error) {
+	buf := make([]byte, 4<<10)
+	for offset < f.size {
+		n, err := f.src.ReadAt(buf[:min(int64(len(buf)), f.size-offset)], offset)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return offset + int64(i) + 1, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("journal: %w", err)
+		}
+		if n == 0 {
+			break
+		}
+		offset += int64(n)
+		if len(buf) < window {
+			buf = make([]byte, window)
+		}
+	}
+	return f.size, nil
+}
+
+// findBack returns where the last line before an offset begins that has a text; 0 if none has.
+func (f *File) findBack(end int64, text []byte) (int64, error) {
+	buf := make([]byte, window+len(text))
+	for end > f.body {
+		start := max(f.body, end-window)
+		part := buf[:min(end+int64(len(text)), f.size)-start]
+		if _, err := f.src.ReadAt(part, start); err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("journal: %w", err)
+		}
+		if i := bytes.LastIndex(part[:min(len(part), int(end-start)+len(text)-1)], text); i >= 0 {
+			return f.lineOf(start + int64(i))
+		}
+		end = start
+	}
+	return 0, nil
+}
+
+// lineOf returns where the line with an offset begins.
+func (f *File) lineOf(offset int64) (int64, error) {
+	buf := make([]byte, window)
+	for offset > f.body {
+		start := max(f.body, offset-window)
+		part := buf[:offset-start]
+		if _, err := f.src.ReadAt(part, start); err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("journal: %w", err)
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		offset = start
+	}
+	return f.body, nil
+}

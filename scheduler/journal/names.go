@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// Jobs returns the jobs that are in the journal from its first record on, or submitted or restored in it, in order. It looks at the
+// beginning of each line, decodes only names, and checks no hashes.
+func (f *File) Jobs() ([]job.ID, error) {
+	all, err := f.beginning()
+	if err != nil {
+		return nil, err
+	}
+	src := bufio.NewReaderSize(io.NewSectionReader(f.src, f.body, f.size-f.body), 1<<18)
+	r := &Reader{src: src, header: f.header, offset: max(1, f.body)}
+	for {
+		text, whole, err := r.next()
+		if errors.Is(err, io.EOF) || err == nil && !whole {
+			return all, nil
+		}
+		if err != nil {
+			return nil, r.place(err)
+		}
+		if id, ok := begun(text); ok {
+			all = append(all, id)
+		}
+	}
+}
+
+// beginning returns the jobs of the checkpoint with which a part of a journal begins.
+func (f *File) beginning() ([]job.ID, error) {
+	if f.header.From == 0 {
+		return nil, nil
+	}
+	r, err := f.Start()
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.Checkpoint()
+	if err != nil || c == nil {
+		return nil, err
+	}
+	var all []job.ID
+	for i := range c.Jobs {
+		all = append(all, c.Jobs[i].Spec.ID)
+	}
+	return all, nil
+}
+
+// begun returns the job that is submitted or restored in a line.
+func begun(line []byte) (job.ID, bool) {
+	_, rest, _ := bytes.Cut(line, []byte(","))
+	for _, key := range []string{submitKey, restoreKey} {
+		if name, ok := bytes.CutPrefix(rest, []byte(key)); ok {
+			c := cursor{buf: name}
+			id := c.str()
+			return job.ID(id), c.err == nil
+		}
+	}
+	return "", false
+}
+
+// submitKey and restoreKey are what follows the time in the line of a job that is submitted or restored, up to its name.
+const (
+	submitKey  = `"submit":{"id":`
+	restoreKey = `"restore":{"spec":{"id":`
+)

@@ -1,0 +1,157 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Before reports whether a mark is before another one.
+func (m Mark) Before(n Mark) bool { return m.offset < n.offset }
+
+// Body returns the Mark of the first record.
+func (f *File) Body() Mark { return Mark{0, f.body} }
+
+// A Named is a record of a Naming.
+type Named struct {
+	Record
+	offset int64 // where its line begins
+}
+
+// In reports whether the record is between two marks.
+func (r *Named) In(from, to Mark) bool { return r.offset >= from.offset && r.offset < to.offset }
+
+// A Last says how a journal ends.
+type Last struct {
+	At  time.Duration // of the last whole record
+	End Mark          // of the end of the file
+	Cut bool          // the journal has no end
+}
+
+// Last returns how the journal ends.
+func (f *File) Last() (Last, error) {
+	l := Last{End: Mark{0, f.size}, Cut: true}
+	line, err := f.lineOf(f.size - 1)
+	if err != nil {
+		return l, err
+	}
+	tail := make([]byte, min(f.size-line, 64))
+	if _, err := f.src.ReadAt(tail, line); err != nil && !errors.Is(err, io.EOF) {
+		return l, fmt.Errorf("journal: %w", err)
+	}
+	l.At, _, err = timeIn(tail)
+	l.Cut = !bytes.Contains(tail, []byte(`,"end":true`))
+	return l, err
+}
+
+// Part returns a Reader of what is between two marks, the first of which is Body or a checkpoint, and that
+// checkpoint. Of a part that is not the first, Body is one. At the second mark the Reader says ErrTruncated.
+func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
+	some := *f
+	some.length, some.size = to.offset, to.offset
+	if from.offset == f.body && f.header.From == 0 {
+		r, err := some.Start()
+		return r, nil, err
+	}
+	return some.From(from)
+}
+
+// A Naming collects the records that name a job, without decoding others, and without checking hashes.
+type Naming struct {
+	f     *File
+	id    job.ID
+	name  []byte // of the job, in quotes
+	lines []line
+	// all are the first of lines as records; known is what is known after them.
+	all   []Named
+	read  int // how many of lines are read
+	known map[job.ID]policy.Decision
+	seen  map[string]string // strings read before
+}
+
+// A line is a line of a journal as it was read.
+type line struct {
+	text   []byte
+	offset int64
+}
+
+// Naming returns a Naming that has no records yet.
+func (f *File) Naming(id job.ID) *Naming {
+	var e encoder
+	e.str(string(id))
+	return &Naming{f: f, id: id, name: e.buf}
+}
+
+// Append adds the records between two marks after those that are there.
+func (n *Naming) Append(from, to Mark) error {
+	lines, err := n.find(from, to)
+	n.lines = append(n.lines, lines...)
+	return err
+}
+
+// Prepend adds the records between two marks before those that are there, and reports whether the job is
+// submitted or restored in one of them.
+func (n *Naming) Prepend(from, to Mark) (bool, error) {
+	lines, err := n.find(from, to)
+	n.lines = append(lines, n.lines...)
+	n.all, n.read, n.known = nil, 0, nil
+	return slices.ContainsFunc(lines, func(l line) bool {
+		_, rest, _ := bytes.Cut(l.text, []byte(","))
+		return begins(rest, submitKey, n.name) || begins(rest, restoreKey, n.name)
+	}), err
+}
+
+func begins(text []byte, key string, name []byte) bool {
+	rest, ok := bytes.CutPrefix(text, []byte(key))
+	return ok && bytes.HasPrefix(rest, name)
+}
+
+// find returns the lines between two marks in which the name of the job stands.
+func (n *Naming) find(from, to Mark) ([]line, error) {
+	var all []line
+	src := bufio.NewReaderSize(io.NewSectionReader(n.f.src, from.offset, to.offset-from.offset), 1<<18)
+	r := &Reader{src: src, header: n.f.header, offset: max(1, from.offset)}
+	at := from.offset
+	for {
+		text, whole, err := r.next()
+		if errors.Is(err, io.EOF) || err == nil && !whole {
+			return all, nil
+		}
+		if err != nil {
+			return nil, r.place(err)
+		}
+		if bytes.Contains(text, n.name) && !isCheckpoint(text) {
+			all = append(all, line{bytes.Clone(text), at})
+		}
+		at += int64(len(text)) + 1
+	}
+}
+
+// Records returns the records, in order. Those of rounds have no changes of other jobs. Records about nodes are left
+// out. Lines are decoded once, unless others come before them.
+func (n *Naming) Records() ([]Named, error) {
+	if n.known == nil {
+		n.known = map[job.ID]policy.Decision{}
+	}
+	for _, l := range n.lines[n.read:] {
+		n.read++
+		_, rest, _ := bytes.Cut(l.text, []byte(","))
+		if bytes.HasPrefix(rest, []byte(`"nodes":`)) {
+			continue
+		}
+		c := cursor{buf: unsealed(l.text), seen: n.seen, only: n.name}
+		rec := c.record(n.known)
+		if n.seen = c.seen; c.err != nil {
+			return nil, fmt.Errorf("journal: line at byte %d: %w", l.offset, c.err)
+		}
+		n.all = append(n.all, Named{rec, l.offset})
+	}
+	return n.all, nil
+}

@@ -1,0 +1,231 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// ErrTruncated says that a journal has no end: it was cut off, as by a crash, within a line or
+// between two, or its run goes on. The records before it are valid. In journals of format 1, a cut
+// between two lines is not noticed.
+var ErrTruncated = errors.New("the journal is cut off, or its run goes on")
+
+// maxLine bounds a line, in bytes: a round in which a few hundred thousand
+// jobs change.
+const maxLine = 64 << 20
+
+// A Reader streams a journal. If the journal is Sealed, each line is compared with its hash before
+// it is decoded.
+type Reader struct {
+	src    *bufio.Reader
+	header Header
+	sealed bool
+	chain  chain
+	cur    cursor
+	known  map[job.ID]policy.Decision
+	line   int
+	offset int64 // of the line from which lines are counted; 0: of the header
+	last   time.Duration
+	err    error
+	given  []Record // what the checkpoint says with which a part begins, not yet read
+	// Of the last checkpoint: nil if there was none.
+	passed []byte
+	at     time.Duration
+}
+
+// NewReader returns a Reader that has read the header. It returns an error if
+// there is none, or one of another version.
+func NewReader(r io.Reader) (*Reader, error) {
+	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), chain: newChain(), known: map[job.ID]policy.Decision{}}
+	text, whole, err := j.next()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("journal: empty, want a header")
+	}
+	if err != nil {
+		return nil, j.place(err)
+	}
+	if err := j.begin(text); err != nil {
+		if !whole {
+			err = ErrTruncated
+		}
+		return nil, j.place(err)
+	}
+	return j, j.beginPart()
+}
+
+// begin reads the header.
+func (r *Reader) begin(text []byte) error {
+	version, err := parseVersion(text)
+	if err != nil {
+		return err
+	}
+	if r.sealed = version > 1; r.sealed {
+		if text, err = r.chain.open(text); err != nil {
+			return fmt.Errorf("%w; restore the file", err)
+		}
+	}
+	r.header, err = parseHeader(text)
+	return err
+}
+
+// Sealed reports whether the lines of the journal carry hashes, so that a line that was changed,
+// lost, doubled or moved is found. Those of format 1 do not.
+func (r *Reader) Sealed() bool { return r.sealed }
+
+// Header returns the first line of the journal.
+func (r *Reader) Header() Header { return r.header }
+
+// Records yields the records from where the last call stopped. An error comes with a
+// zero Record, and nothing follows it. Errors name the line. They wrap ErrTruncated if
+// the journal was cut off there, and ErrChanged if the line is not as it was written.
+func (r *Reader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			rec, err := r.Read()
+			if errors.Is(err, io.EOF) || !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Read returns the next record. It returns io.EOF after the last; after an
+// error it returns that again. It passes over checkpoints. What the checkpoint says with which a part
+// begins comes as records: nodes, jobs as restored, and what was last decided on them.
+func (r *Reader) Read() (Record, error) {
+	if len(r.given) > 0 {
+		rec := r.given[0]
+		r.given = r.given[1:]
+		return rec, nil
+	}
+	for {
+		rec, err := r.read()
+		if err != nil || rec.Event != nil || rec.Round != nil {
+			return rec, err
+		}
+		r.passed, r.at = bytes.Clone(r.cur.passed), rec.At
+	}
+}
+
+// read returns the record of the next line, which is empty if that is a checkpoint.
+func (r *Reader) read() (Record, error) {
+	if r.err != nil {
+		return Record{}, r.err
+	}
+	var rec Record
+	text, whole, err := r.next()
+	if err == nil {
+		rec, err = r.record(text)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		r.err = r.over()
+	case err != nil && text != nil && !whole:
+		r.err = r.place(ErrTruncated)
+	case err != nil:
+		r.err = r.place(err)
+	case r.cur.ended:
+		r.err = r.finish()
+	}
+	if r.err != nil {
+		return Record{}, r.err
+	}
+	return rec, nil
+}
+
+// Line returns the number of the line that was read last, from 1: the header.
+func (r *Reader) Line() int { return r.line }
+
+// record makes a record of a line.
+func (r *Reader) record(text []byte) (rec Record, err error) {
+	if r.sealed {
+		if text, err = r.chain.open(text); err != nil {
+			return Record{}, fmt.Errorf("%w; %s", err, r.remedy())
+		}
+	}
+	r.cur = cursor{buf: text, seen: r.cur.seen, there: r.cur.there, wants: r.cur.wants}
+	rec = r.cur.record(r.known)
+	rec.Line = r.line
+	if r.cur.err != nil {
+		return Record{}, r.cur.err
+	}
+	if rec.At < r.last {
+		return Record{}, fmt.Errorf("time goes back from %v to %v", r.last, rec.At)
+	}
+	r.last = rec.At
+	return rec, nil
+}
+
+// remedy says what a user can do about a line that is not as it was written.
+func (r *Reader) remedy() string {
+	if r.offset > 0 {
+		return "restore the file"
+	}
+	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
+}
+
+// over returns the error for a file that ends after a whole line, without the last line of a
+// journal: ErrTruncated, or io.EOF in format 1, which has no last line.
+func (r *Reader) over() error {
+	if r.sealed {
+		return r.place(ErrTruncated)
+	}
+	return io.EOF
+}
+
+// finish returns io.EOF if nothing follows the end.
+func (r *Reader) finish() error {
+	switch _, _, err := r.next(); {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return r.place(err)
+	}
+	return r.place(fmt.Errorf("%w: a line after the end, want none; %s", ErrChanged, r.remedy()))
+}
+
+func (r *Reader) place(err error) error {
+	if r.offset > 0 {
+		return fmt.Errorf("journal: line %d from byte %d on: %w", r.line, r.offset, err)
+	}
+	return fmt.Errorf("journal: line %d: %w", r.line, err)
+}
+
+// next returns the next line, valid until the next call, and whether it is
+// whole: ended by a line feed.
+func (r *Reader) next() (text []byte, whole bool, err error) {
+	r.line++
+	text, err = r.src.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		text, err = r.long(bytes.Clone(text))
+	}
+	switch {
+	case err == nil:
+		return text[:len(text)-1], true, nil
+	case !errors.Is(err, io.EOF):
+		return nil, false, err
+	case len(text) == 0:
+		return nil, false, io.EOF
+	}
+	return text, false, nil
+}
+
+// long reads on in a line that does not fit into the buffer.
+func (r *Reader) long(text []byte) ([]byte, error) {
+	for len(text) <= maxLine {
+		more, err := r.src.ReadSlice('\n')
+		text = append(text, more...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, err
+		}
+	}
+	return nil, fmt.Errorf("more than %d bytes, want shorter lines", maxLine)
+}

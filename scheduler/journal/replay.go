@@ -1,0 +1,256 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Backend is the scheduler.Backend of a recording. The recorded events happen at
+// their recorded times, whatever actions it gets. The actions of each round are compared
+// with those recorded; with Watch, all that a round decides.
+//
+// It cannot know what other actions would have led to. So in shadow, another policy
+// answers the events that followed the recorded actions.
+//
+// Background work is done by the Backend. It ends where the recorded work of the same
+// round ended, and at once if that round started none, which only happens in shadow.
+type Backend struct {
+	// Shadow counts differences instead of ending at the first. Set it before
+	// the first call of Next.
+	Shadow bool
+
+	r      *Reader
+	start  time.Time
+	now    time.Time
+	ahead  *Record // read, and not yet happened; nil at the end
+	err    error   // io.EOF, or what ended the recording
+	jobs   map[job.ID]bool
+	most   map[cluster.Group]int // nodes that can be rented or borrowed
+	nodes  *cluster.Cluster      // there
+	due    bool                  // Next last returned nil: the next call of Do is of a round
+	work   policy.Work           // under way until the recorded one ends; nil: none
+	own    policy.Work           // under way, although none was recorded; nil: none
+	counts Comparison
+
+	begun   map[job.ID]policy.Decision // as recorded at the checkpoint from which this goes on
+	said    map[job.ID]policy.Decision // as recorded up to the last round compared; nil: plans are not compared
+	planned *planned                   // what is asked for next; nil: no plan was seen
+}
+
+var _ scheduler.Backend = (*Backend)(nil)
+
+// Replay returns the Backend of the recording in r. Only the header of r may have been
+// read.
+func Replay(r *Reader) *Backend {
+	h := r.Header()
+	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
+	b.advance()
+	return b
+}
+
+// Resume returns the Backend of what follows the checkpoint c at which r begins. What it has in shadow or
+// with Watch is that of Replay from there on. Nothing may have been read of r yet.
+func Resume(r *Reader, c *Checkpoint) *Backend {
+	r.given = nil
+	b := Replay(r)
+	b.now, b.nodes, b.begun = b.start.Add(c.At), c.Nodes.Cluster, map[job.ID]policy.Decision{}
+	for i := range c.Jobs {
+		j := &c.Jobs[i]
+		b.jobs[j.Spec.ID] = true
+		if j.Said != nil {
+			b.begun[j.Spec.ID] = *j.Said
+		}
+	}
+	return b
+}
+
+// most returns how many nodes of each group can be rented or borrowed.
+func most(c *cluster.Cluster) map[cluster.Group]int {
+	n := make(map[cluster.Group]int)
+	for _, o := range c.Offers() {
+		n[o.Group] = o.Most
+	}
+	for _, l := range c.Loans() {
+		n[l.Group] = l.Nodes
+	}
+	return n
+}
+
+// Comparison returns what has been compared so far.
+func (b *Backend) Comparison() Comparison { return b.counts }
+
+// Now returns the recorded time of what happened last.
+func (b *Backend) Now() time.Time { return b.now }
+
+// advance reads the next record. It skips the end of recorded work if no work is under way
+// here.
+func (b *Backend) advance() {
+	for {
+		rec, err := b.r.Read()
+		if b.ahead, b.err = &rec, err; err != nil {
+			b.ahead = nil
+			return
+		}
+		if _, ended := rec.Event.(scheduler.Computed); !ended || b.work != nil {
+			return
+		}
+	}
+}
+
+func (b *Backend) at() time.Duration { return b.now.Sub(b.start) }
+
+// Next returns the next recorded event up to the deadline, or nil at the
+// deadline. After the last record it returns io.EOF, or the error that ends a
+// truncated or damaged journal.
+func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if b.own != nil {
+		return computed(ctx, &b.own), nil
+	}
+	if err := b.unanswered(deadline); err != nil {
+		return nil, err
+	}
+	if b.ahead == nil {
+		return nil, b.err
+	}
+	if at := b.start.Add(b.ahead.At); b.ahead.Event != nil && !at.After(deadline) {
+		ev := b.ahead.Event
+		switch e := ev.(type) {
+		case scheduler.Submitted:
+			b.jobs[e.Spec.ID] = true
+		case scheduler.Restored:
+			b.jobs[e.Spec.ID] = true
+		case scheduler.NodesChanged:
+			b.nodes = e.Cluster
+		case scheduler.Computed:
+			ev = computed(ctx, &b.work)
+		}
+		if at.After(b.now) {
+			b.now = at
+		}
+		b.advance()
+		b.due = false
+		return ev, nil
+	}
+	if at := b.start.Add(b.ahead.At); b.slept(deadline, at) {
+		deadline = at
+	}
+	if deadline.After(b.now) {
+		b.now = deadline
+	}
+	b.due = true
+	return nil, nil
+}
+
+// slept reports whether the next record is a round that came long after its deadline, because
+// the machine or the scheduler stood still: later by more than a round, and not by whole rounds.
+func (b *Backend) slept(deadline, at time.Time) bool {
+	round, late := b.r.Header().Round, at.Sub(deadline)
+	return b.ahead.Round != nil && !b.Shadow && round > 0 && late > round && late%round != 0
+}
+
+// computed does work, which then is no longer under way.
+func computed(ctx context.Context, work *policy.Work) scheduler.Event {
+	result := work.Do(ctx)
+	*work = nil
+	return scheduler.Computed{Result: result}
+}
+
+// unanswered skips recorded rounds that the scheduler did not have: those before the
+// deadline, and one at the deadline that was due already.
+func (b *Backend) unanswered(deadline time.Time) error {
+	for b.ahead != nil && b.ahead.Round != nil {
+		at := b.start.Add(b.ahead.At)
+		asked := b.due && at.Equal(b.now)
+		if at.After(deadline) || at.Equal(deadline) && !asked {
+			return nil
+		}
+		rec := *b.ahead
+		b.advance()
+		b.due = false
+		if err := b.compare(&rec, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Do compares actions with those recorded for this round. It returns an error that names
+// the job, group or node if an action is about a job that was never submitted, about more
+// nodes than are offered, or about a node that is not rented. Unless in shadow, it
+// returns a *Difference if the actions, or with Watch the plan, are not as recorded.
+// Actions after an event and before the next round were not recorded, and are not
+// compared.
+func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, a := range actions {
+		if err := b.known(a); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		if c, ok := a.(scheduler.Compute); ok {
+			b.begin(c.Work)
+		}
+	}
+	if !b.due {
+		return nil
+	}
+	b.due = false
+	plan := b.planned
+	b.planned = nil
+	if !b.recorded() {
+		if len(actions) == 0 && plan == nil { // rounds without jobs are not recorded
+			return nil
+		}
+		return b.compare(nil, actions, plan)
+	}
+	rec := *b.ahead
+	b.advance()
+	return b.compare(&rec, actions, plan)
+}
+
+// known returns an error if an action is about a job or nodes that do not exist.
+func (b *Backend) known(a scheduler.Action) error {
+	switch a := a.(type) {
+	case scheduler.Compute:
+	case scheduler.Provision:
+		if n, ok := b.most[a.Group]; !ok || a.Nodes < 0 || a.Nodes > n {
+			return fmt.Errorf("group %s: %d nodes wanted, want no more than are offered", a.Group, a.Nodes)
+		}
+	case scheduler.Return:
+		for _, id := range a.Nodes {
+			if i, ok := b.nodes.Index(id); !ok || b.nodes.Nodes()[i].Tenure == cluster.Owned {
+				return fmt.Errorf("node %s: given back, want one that is rented or on loan, and there", id)
+			}
+		}
+	default:
+		if id := a.Topic().Job; !b.jobs[id] {
+			return fmt.Errorf("job %s: %T of a job never submitted", id, a)
+		}
+	}
+	return nil
+}
+
+// recorded reports whether the next record is a round of now.
+func (b *Backend) recorded() bool {
+	return b.ahead != nil && b.ahead.Round != nil && b.ahead.At == b.at()
+}
+
+// begin starts the background work of a round.
+func (b *Backend) begin(work policy.Work) {
+	if b.recorded() && slices.ContainsFunc(b.ahead.Round.Actions, computes) {
+		b.work = work
+	} else {
+		b.own = work
+	}
+}

@@ -1,0 +1,57 @@
+package journal
+
+import (
+	"errors"
+	"io"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Show shows the records to an observer from where the last call stopped: events as they were, and
+// rounds as far as a journal has them. Of a snapshot these are Now, Round, Length, Cluster, Rentals
+// and Loans; Jobs has one row for each active job, and all rows are nil. Of a plan they are Prices,
+// Stats, Capacity and Refused. It returns nil at the end of the journal; else the error of Read,
+// which wraps ErrTruncated if the journal was cut off.
+func (r *Reader) Show(o scheduler.Observer) error {
+	h := r.Header()
+	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}
+	active := map[job.ID]bool{}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.Now = h.Start.Add(record.At)
+		if round := record.Round; round != nil {
+			now := s
+			now.Round, now.Jobs = round.Number, make([]*policy.Job, len(active))
+			o.Round(&now, &policy.Plan{Prices: round.Prices, Stats: round.Stats, Capacity: round.Capacity, Refused: round.Refused}, round.Actions)
+			continue
+		}
+		follow(&s, active, record.Event)
+		o.Event(s.Now, record.Event)
+	}
+}
+
+// follow keeps up with what there is.
+func follow(s *policy.Snapshot, active map[job.ID]bool, ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		active[ev.Spec.ID] = true
+	case scheduler.Restored:
+		if !ev.Status.Phase.Terminal() {
+			active[ev.Spec.ID] = true
+		}
+	case scheduler.Exited:
+		if ev.Outcome != scheduler.Lost {
+			delete(active, ev.Job)
+		}
+	case scheduler.NodesChanged:
+		s.Cluster, s.Rentals, s.Loans = ev.Cluster, ev.Rentals, ev.Loans
+	}
+}

@@ -1,0 +1,290 @@
+package journal
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Writer records a run: it is a scheduler.Observer. After the first error it
+// writes nothing more; Flush and Close return that error.
+type Writer struct {
+	w     *bufio.Writer
+	enc   encoder
+	chain chain
+	head  Header
+	start time.Time
+	last  time.Duration // time of the last record
+	err   error
+	said  map[job.ID]*said      // of every job of the last round
+	jobs  []job.ID              // of the last round, in its order
+	round int                   // rounds written
+	wants map[cluster.Group]int // nodes, as the last plan said
+	there *cluster.Cluster      // as NodesChanged last said; nil: it did not
+	// Of the last round, for checkpoints.
+	prices  []policy.TypePrice
+	refused string
+	size    int64 // bytes written
+	back    int64 // where the last checkpoint begins; 0: there is none
+	after   int64 // where the line after it, or after the header, begins
+}
+
+// said is what the journal says of a job.
+type said struct {
+	policy.Decision
+	round int // the last round the job was in, counted as Writer.round
+}
+
+var _ scheduler.Observer = (*Writer)(nil)
+
+// NewWriter returns a Writer to w that has written the header.
+func NewWriter(w io.Writer, h Header) *Writer {
+	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), head: h, start: h.Start.Round(0).UTC(), said: map[job.ID]*said{}}
+	if err := h.validate(); err != nil {
+		j.err = fmt.Errorf("journal: header: %w", err)
+		return j
+	}
+	j.enc.json(h.line())
+	j.end("header")
+	j.after = j.size
+	return j
+}
+
+// Event records an event.
+func (w *Writer) Event(now time.Time, ev scheduler.Event) {
+	w.begin(now)
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		w.enc.raw(`,"submit":`)
+		w.enc.json(makeSpecLine(ev.Spec))
+	case scheduler.Described:
+		w.enc.raw(`,"describe":`)
+		w.enc.json(makeSpecLine(ev.Spec))
+	case scheduler.Restored:
+		w.enc.restored(&ev)
+	case scheduler.Reported:
+		w.enc.raw(`,"report":`)
+		w.enc.report(&ev.Report)
+	case scheduler.Profiled:
+		w.enc.raw(`,"profiled":`)
+		w.enc.str(string(ev.Job))
+	case scheduler.Exited:
+		w.enc.raw(`,"exit":[`)
+		w.enc.str(string(ev.Job))
+		w.enc.raw(",")
+		w.enc.str(ev.Outcome.String())
+		if ev.Detail != "" {
+			w.enc.raw(",")
+			w.enc.str(ev.Detail)
+		}
+		w.enc.raw("]")
+	case scheduler.NodesChanged:
+		w.enc.raw(",")
+		w.nodes(&ev)
+	case scheduler.Computed:
+		w.enc.raw(`,"computed":true`)
+	default:
+		w.enc.fail(fmt.Errorf("got event %T, want one of package scheduler's", ev))
+	}
+	w.enc.raw("}")
+	w.end("event")
+}
+
+// nodes appends a NodesChanged. If nodes can be lent, it writes null for the same nodes as in the
+// last one.
+func (w *Writer) nodes(ev *scheduler.NodesChanged) {
+	w.enc.raw(`"nodes":`)
+	if len(ev.Loans) > 0 && ev.Cluster == w.there {
+		w.enc.raw("null")
+	} else {
+		w.enc.json(nodeLines(ev.Cluster))
+	}
+	w.there = ev.Cluster
+	if len(ev.Rentals) > 0 {
+		w.enc.raw(`,"rentals":`)
+		w.enc.json(rentalLines(ev.Rentals))
+	}
+	if len(ev.Loans) > 0 {
+		w.enc.raw(`,"loans":`)
+		w.enc.json(loanLines(ev.Loans))
+	}
+}
+
+// Round records the decisions of a round: for each job only what differs from the last
+// recorded one. Of a plan that is nil or has no decisions, only the actions are recorded.
+func (w *Writer) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
+	w.begin(s.Now)
+	w.enc.raw(`,"round":{"n":`)
+	w.enc.int(s.Round)
+	w.prices, w.refused = nil, ""
+	if p != nil {
+		w.prices, w.refused = p.Prices, p.Refused
+		w.plan(s, p)
+	}
+	for i, a := range actions {
+		w.listItem(i, `,"do":[`)
+		w.enc.action(a)
+	}
+	w.listEnd(len(actions))
+	w.enc.raw("}}")
+	w.end("round")
+}
+
+func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
+	if len(p.Jobs) != len(s.Jobs) {
+		w.enc.fail(fmt.Errorf("round %d: %d decisions, want one for each of %d jobs", s.Round, len(p.Jobs), len(s.Jobs)))
+		return
+	}
+	w.round++
+	w.decisions(s.Jobs, p.Jobs)
+	w.left(s.Jobs)
+	if len(p.Prices) > 0 {
+		w.enc.raw(`,"prices":`)
+		w.enc.prices(p.Prices)
+	}
+	w.capacity(p.Capacity)
+	if p.Refused != "" {
+		w.enc.raw(`,"refused":`)
+		w.enc.str(p.Refused)
+	}
+	if p.Stats != (policy.Stats{}) {
+		w.enc.raw(`,"stats":`)
+		w.enc.stats(&p.Stats)
+	}
+}
+
+// capacity writes how many nodes are wanted, unless that has not changed.
+func (w *Writer) capacity(wants map[cluster.Group]int) {
+	if maps.Equal(wants, w.wants) {
+		return
+	}
+	w.wants = maps.Clone(wants)
+	w.enc.raw(`,"capacity":`)
+	w.enc.capacity(wants)
+}
+
+// decisions writes the decisions that have changed.
+func (w *Writer) decisions(jobs []*policy.Job, plan []policy.Decision) {
+	written := 0
+	for i, j := range jobs {
+		d, was := &plan[i], w.said[j.ID]
+		if was == nil {
+			was = &said{}
+			w.said[j.ID] = was
+		} else if same(&was.Decision, d) {
+			was.round = w.round
+			continue
+		}
+		w.listItem(written, `,"jobs":[`)
+		written++
+		w.enc.raw(`{"id":`)
+		w.enc.str(string(j.ID))
+		w.enc.grant(&was.Decision, d)
+		if d.Why != was.Why {
+			w.enc.raw(`,"why":`)
+			w.enc.reason(d.Why)
+		}
+		w.enc.raw("}")
+		*was = said{*d, w.round}
+	}
+	w.listEnd(written)
+}
+
+func same(a, b *policy.Decision) bool {
+	return a.Allocation == b.Allocation && a.Batch == b.Batch && a.Why == b.Why && a.Placement.Equal(b.Placement)
+}
+
+// left writes, and forgets, the jobs that were in the last round only.
+func (w *Writer) left(jobs []*policy.Job) {
+	gone := 0
+	for _, id := range w.jobs {
+		if w.said[id].round == w.round {
+			continue
+		}
+		w.listItem(gone, `,"left":[`)
+		gone++
+		w.enc.str(string(id))
+		delete(w.said, id)
+	}
+	w.listEnd(gone)
+	w.jobs = slices.Grow(w.jobs[:0], len(jobs))
+	for _, j := range jobs {
+		w.jobs = append(w.jobs, j.ID)
+	}
+}
+
+// listItem begins the i-th element of a list that is left out if it is empty.
+func (w *Writer) listItem(i int, opening string) {
+	if i == 0 {
+		w.enc.raw(opening)
+		return
+	}
+	w.enc.raw(",")
+}
+
+func (w *Writer) listEnd(n int) {
+	if n > 0 {
+		w.enc.raw("]")
+	}
+}
+
+// begin starts a record.
+func (w *Writer) begin(now time.Time) {
+	at := now.Sub(w.start)
+	if at < w.last {
+		w.enc.fail(fmt.Errorf("time goes back from %v to %v", w.last, at))
+	}
+	w.last = at
+	w.enc.buf = append(w.enc.buf[:0], `{"t":`...)
+	w.enc.buf = appendSeconds(w.enc.buf, max(at, 0))
+}
+
+// end hands a finished record on, unless it or one before it failed.
+func (w *Writer) end(what string) {
+	if w.err == nil && w.enc.err != nil {
+		w.err = fmt.Errorf("journal: %s at %v: %w", what, w.last, w.enc.err)
+	}
+	if w.err != nil {
+		return
+	}
+	w.enc.buf = w.chain.seal(w.enc.buf)
+	w.size += int64(len(w.enc.buf))
+	if _, err := w.w.Write(w.enc.buf); err != nil {
+		w.err = fmt.Errorf("journal: write: %w", err)
+	}
+}
+
+// Flush writes everything recorded to the underlying writer. It returns the first error
+// since the Writer was made.
+func (w *Writer) Flush() error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.w.Flush(); err != nil {
+		w.err = fmt.Errorf("journal: write: %w", err)
+	}
+	return w.err
+}
+
+// Close records the end of the journal and flushes; the underlying writer stays open. Later
+// events and rounds are not recorded.
+func (w *Writer) Close() error {
+	if w.err == nil {
+		w.begin(w.start.Add(w.last))
+		w.enc.raw(`,"end":true}`)
+		w.end("end")
+	}
+	err := w.Flush()
+	if err == nil {
+		w.err = errClosed
+	}
+	return err
+}

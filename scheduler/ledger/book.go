@@ -1,0 +1,261 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Book adds entries up, by job, pool and use. Its zero value is empty.
+type Book struct {
+	sums map[line]*Sum
+}
+
+// A line is what a sum is of.
+type line struct {
+	who
+	Pool
+	use Use
+}
+
+// who is whose a line is; zero: nobody's.
+type who struct {
+	queue, user string
+	class       job.Class
+	job         job.ID
+}
+
+// whose returns whose entries of a job are. A job without class has its name as one.
+func whose(spec *job.Spec) who {
+	if spec == nil {
+		return who{}
+	}
+	return who{spec.Queue, spec.User, cmp.Or(spec.Class, job.Class(spec.Name)), spec.ID}
+}
+
+// Add adds an entry.
+func (b *Book) Add(e *Entry) {
+	if b.sums == nil {
+		b.sums = make(map[line]*Sum)
+	}
+	l := line{whose(e.Job), e.Pool, e.Use}
+	if b.sums[l] == nil {
+		b.sums[l] = new(Sum)
+	}
+	b.sums[l].Add(&e.Sum)
+}
+
+// lines returns the lines in one order.
+func (b *Book) lines() []line {
+	return slices.SortedFunc(maps.Keys(b.sums), func(a, b line) int {
+		return cmp.Or(
+			cmp.Compare(a.queue, b.queue), cmp.Compare(a.user, b.user), cmp.Compare(a.class, b.class),
+			cmp.Compare(a.job, b.job), a.Pool.compare(b.Pool), cmp.Compare(a.use, b.use),
+		)
+	})
+}
+
+// A Row is what some lines of jobs come to.
+type Row struct {
+	Of        []string `json:"of"`   // by the keys of a statement
+	Jobs      int      `json:"jobs"` // with any GPU time
+	Used      GPUTime  `json:"gpu_seconds"`
+	UsedShare float64  `json:"gpu_seconds_share"`     // of what all jobs used
+	Owned     GPUTime  `json:"owned_gpu_seconds"`     // of Used
+	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // of Used, on nodes on loan
+	Rented    GPUTime  `json:"rented_gpu_seconds"`    // of Used
+	Profiling GPUTime  `json:"profiling_gpu_seconds"` // of Used, and of Owned
+	Idle      GPUTime  `json:"idle_gpu_seconds"`      // of Used, after the end of a job until the end of its round
+	Priced    GPUTime  `json:"priced_gpu_seconds"`    // of Used, in rounds whose plan has prices
+	Paid      float64  `json:"paid"`                  // in the unit of the policy's objective
+	PaidShare float64  `json:"paid_share"`            // of what all jobs paid
+	Rent      float64  `json:"rent"`                  // in the currency of the nodes' prices
+	jobs      map[job.ID]bool
+}
+
+// add adds a line.
+func (r *Row) add(l *line, s *Sum) {
+	r.Used, r.Priced = r.Used.Plus(s.Time), r.Priced.Plus(s.Priced)
+	r.Paid += s.Paid
+	r.Rent += s.Rent
+	for _, part := range []struct {
+		of  bool
+		sum *GPUTime
+	}{
+		{l.Tenure == cluster.Owned, &r.Owned},
+		{l.Tenure == cluster.Loaned, &r.Loaned},
+		{l.Tenure == cluster.Rented, &r.Rented},
+		{l.use == Profiling, &r.Profiling},
+		{l.use == Idle, &r.Idle},
+	} {
+		if part.of {
+			*part.sum = part.sum.Plus(s.Time)
+		}
+	}
+	if r.jobs == nil {
+		r.jobs = map[job.ID]bool{}
+	}
+	r.jobs[l.job] = true
+	r.Jobs = len(r.jobs)
+}
+
+// A key is something that rows can be of.
+type key struct {
+	name string
+	of   func(*line) string
+}
+
+// keys are what rows can be of.
+var keys = []key{
+	{"queue", func(l *line) string { return l.queue }},
+	{"user", func(l *line) string { return l.user }},
+	{"class", func(l *line) string { return string(l.class) }},
+	{"job", func(l *line) string { return string(l.job) }},
+	{"type", func(l *line) string { return string(l.Type) }},
+	{"tenure", func(l *line) string { return l.TenureName() }},
+	{"group", func(l *line) string { return string(l.Group) }},
+	{"use", func(l *line) string { return l.use.String() }},
+}
+
+// Keys returns the names of what rows of a statement can be of.
+func Keys() []string {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// A Statement is a Book as tables.
+type Statement struct {
+	By    []string `json:"by"`   // what rows are of: some of Keys
+	Rows  []Row    `json:"rows"` // of jobs, in the order of the keys
+	Total Row      `json:"total"`
+	Pools []Supply `json:"pools"` // by type, tenure and group
+}
+
+// A Supply is what became of the GPUs of a pool.
+type Supply struct {
+	Type     cluster.GPUType `json:"type"`
+	Tenure   string          `json:"tenure"`
+	Group    cluster.Group   `json:"group,omitempty"`
+	Came     int             `json:"came"`              // nodes that came, of owned ones none
+	Returned int             `json:"returned"`          // nodes that rounds gave back
+	Gone     int             `json:"gone"`              // nodes that went otherwise: taken, or broken
+	There    GPUTime         `json:"there_gpu_seconds"` // held + idle + free + leaving
+	Jobs     GPUTime         `json:"jobs_gpu_seconds"`  // of There: held + idle
+	Free     GPUTime         `json:"free_gpu_seconds"`  // of There: of nobody
+	Leaving  GPUTime         `json:"leaving_gpu_seconds"`
+	Starting GPUTime         `json:"starting_gpu_seconds"` // not of There
+	Rent     float64         `json:"rent"`                 // of jobs and of nobody
+	Nobody   float64         `json:"nobody_rent"`          // of Rent: starting, free and leaving
+}
+
+// State returns what a Book comes to, in rows by some of Keys; no key: one row. Movements are those
+// of the recorders of the book. It returns an error for another key, and for one that comes twice.
+func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
+	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
+	if err := checkKeys(by); err != nil {
+		return nil, err
+	}
+	rows, supplies := map[string]*Row{}, map[Pool]*Supply{}
+	var order []string
+	for _, l := range b.lines() {
+		sum := b.sums[l]
+		supplyOf(supplies, l.Pool).add(l.use, sum)
+		if l.use.Nobody() {
+			continue
+		}
+		of := l.names(by)
+		id := strings.Join(of, "\x00")
+		if rows[id] == nil {
+			rows[id] = &Row{Of: of}
+			order = append(order, id)
+		}
+		rows[id].add(&l, sum)
+		s.Total.add(&l, sum)
+	}
+	slices.Sort(order)
+	for _, id := range order {
+		r := rows[id]
+		r.setShare(&s.Total)
+		s.Rows = append(s.Rows, *r)
+	}
+	s.Total.setShare(&s.Total)
+	for i := range movements {
+		supplyOf(supplies, movements[i].Pool).moved(&movements[i])
+	}
+	for _, p := range slices.SortedFunc(maps.Keys(supplies), Pool.compare) {
+		if !supplies[p].empty() {
+			s.Pools = append(s.Pools, *supplies[p])
+		}
+	}
+	return s, nil
+}
+
+func checkKeys(by []string) error {
+	for i, name := range by {
+		if !slices.Contains(Keys(), name) {
+			return fmt.Errorf("ledger: rows by %q, want some of %s", name, strings.Join(Keys(), ", "))
+		}
+		if slices.Contains(by[:i], name) {
+			return fmt.Errorf("ledger: rows by %q twice, want it once", name)
+		}
+	}
+	return nil
+}
+
+// names returns what a line is of.
+func (l *line) names(by []string) []string {
+	of := make([]string, len(by))
+	for i, name := range by {
+		of[i] = keys[slices.IndexFunc(keys, func(k key) bool { return k.name == name })].of(l)
+	}
+	return of
+}
+
+// setShare sets what part of all jobs' a row is.
+func (r *Row) setShare(all *Row) {
+	if used := all.Used.Seconds(); used > 0 {
+		r.UsedShare = r.Used.Seconds() / used
+	}
+	if all.Paid > 0 {
+		r.PaidShare = r.Paid / all.Paid
+	}
+}
+
+func supplyOf(all map[Pool]*Supply, p Pool) *Supply {
+	if all[p] == nil {
+		all[p] = &Supply{Type: p.Type, Tenure: p.TenureName(), Group: p.Group}
+	}
+	return all[p]
+}
+
+func (s *Supply) add(use Use, sum *Sum) {
+	s.Rent += sum.Rent
+	if use.Nobody() {
+		s.Nobody += sum.Rent
+	}
+	to := map[Use]*GPUTime{Held: &s.Jobs, Idle: &s.Jobs, Free: &s.Free, Leaving: &s.Leaving, Starting: &s.Starting}[use]
+	if to == nil { // profiling, on GPUs beside those that are granted
+		return
+	}
+	*to = to.Plus(sum.Time)
+	if use != Starting {
+		s.There = s.There.Plus(sum.Time)
+	}
+}
+
+// empty reports whether there never was a GPU: profiling runs are booked on a pool of their own.
+func (s *Supply) empty() bool { return s.There.IsZero() && s.Starting.IsZero() && s.Came == 0 }
+
+func (s *Supply) moved(m *Movement) {
+	s.Came += m.Came
+	s.Returned += m.Returned
+	s.Gone += m.Gone
+}

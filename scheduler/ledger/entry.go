@@ -1,0 +1,76 @@
+package ledger
+
+import (
+	"cmp"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Use is what GPUs were had for.
+type Use uint8
+
+// The uses: three by jobs, and three by nobody.
+const (
+	Held      Use = iota // granted by rounds, until the job lost them or ended
+	Idle                 // held by a job that had ended, until the end of its round
+	Profiling            // of profiling runs
+	Free                 // there, and held by no job
+	Starting             // rented, paid, and on their way
+	Leaving              // rented, given back, held by no job, and paid until they are gone
+)
+
+var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "leaving"}
+
+// String returns the use in one word.
+func (u Use) String() string { return useNames[u] }
+
+// Nobody reports whether no job had the GPUs.
+func (u Use) Nobody() bool { return u >= Free }
+
+// A Pool is GPUs of one type and tenure, of rented and lent ones also of one group.
+type Pool struct {
+	Type   cluster.GPUType
+	Tenure cluster.Tenure
+	Group  cluster.Group // empty of owned nodes
+}
+
+func (p Pool) compare(q Pool) int {
+	return cmp.Or(cmp.Compare(p.Type, q.Type), cmp.Compare(p.Tenure, q.Tenure), cmp.Compare(p.Group, q.Group))
+}
+
+func poolOf(n *cluster.Node) Pool {
+	p := Pool{Type: n.GPUType, Tenure: n.Tenure, Group: n.Group}
+	if n.Tenure == cluster.Owned {
+		p.Group = ""
+	}
+	return p
+}
+
+var tenureNames = map[cluster.Tenure]string{cluster.Owned: "owned", cluster.Loaned: "loaned", cluster.Rented: "rented"}
+
+// TenureName returns the tenure in one word.
+func (p Pool) TenureName() string { return tenureNames[p.Tenure] }
+
+// A Sum is GPU time and what was paid for it.
+type Sum struct {
+	Time   GPUTime
+	Priced GPUTime // of Time, in rounds whose plan has prices
+	Paid   float64 // at the prices of the rounds, in the unit of the policy's objective
+	Rent   float64 // for rented nodes, in the currency of their prices
+}
+
+// Add adds more of u.
+func (s *Sum) Add(u *Sum) {
+	s.Time, s.Priced = s.Time.Plus(u.Time), s.Priced.Plus(u.Priced)
+	s.Paid += u.Paid
+	s.Rent += u.Rent
+}
+
+// An Entry says that a job, or nobody, had GPUs of one pool for some time.
+type Entry struct {
+	Job *job.Spec // nil: nobody
+	Pool
+	Use Use
+	Sum
+}

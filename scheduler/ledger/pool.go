@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// This file follows the GPUs themselves: how many there are, and what nobody has of them.
+
+// A pool is the GPUs of a Pool as they are now.
+type pool struct {
+	Pool
+	there    int // GPUs, those that are leaving too
+	starting int // GPUs on their way
+	leaving  int // of there
+	price    float64
+	held     int // GPUs that jobs have
+
+	came, back, gone int // nodes
+}
+
+// A Movement says how many nodes of a pool came and went. A node that broke and was repaired
+// came twice.
+type Movement struct {
+	Pool
+	Came     int // those that were there at the start too
+	Returned int // given back by a round, and gone
+	Gone     int // gone otherwise: taken by their owner or provider, or broken
+}
+
+// Movements returns how the nodes of rented and lent pools came and went, by type, tenure and group.
+func (r *Recorder) Movements() []Movement {
+	var all []Movement
+	for _, p := range r.pools {
+		if p.Tenure != cluster.Owned {
+			all = append(all, Movement{p.Pool, p.came, p.back, p.gone})
+		}
+	}
+	slices.SortFunc(all, func(a, b Movement) int { return a.Pool.compare(b.Pool) })
+	return all
+}
+
+func (r *Recorder) pool(of Pool) *pool {
+	i := slices.IndexFunc(r.pools, func(p *pool) bool { return p.Pool == of })
+	if i < 0 {
+		i = len(r.pools)
+		r.pools = append(r.pools, &pool{Pool: of})
+	}
+	return r.pools[i]
+}
+
+// setCluster takes note of the nodes there are. Of rented ones, rentals say how many are paid.
+func (r *Recorder) setCluster(c *cluster.Cluster) {
+	if c == r.cluster {
+		return
+	}
+	r.moved(c)
+	r.cluster = c
+	for _, p := range r.pools {
+		if p.Tenure != cluster.Rented {
+			p.there = 0
+		}
+	}
+	nodes := c.Nodes()
+	for i := range nodes {
+		if p := r.pool(poolOf(&nodes[i])); p.Tenure != cluster.Rented {
+			p.there += nodes[i].Capacity.GPUs
+		}
+	}
+}
+
+// moved counts the nodes that came and went.
+func (r *Recorder) moved(c *cluster.Cluster) {
+	nodes := c.Nodes()
+	for i := range nodes {
+		if r.cluster != nil {
+			if _, was := r.cluster.Index(nodes[i].ID); was {
+				continue
+			}
+		}
+		r.pool(poolOf(&nodes[i])).came++
+	}
+	if r.cluster == nil {
+		return
+	}
+	nodes = r.cluster.Nodes()
+	for i := range nodes {
+		id := nodes[i].ID
+		if _, there := c.Index(id); there {
+			continue
+		}
+		if p := r.pool(poolOf(&nodes[i])); r.returned[id] {
+			p.back++
+		} else {
+			p.gone++
+		}
+		delete(r.returned, id)
+	}
+}
+
+// setRentals takes note of what is rented.
+func (r *Recorder) setRentals(rentals []cluster.Rental) {
+	for _, p := range r.pools {
+		if p.Tenure == cluster.Rented {
+			p.there, p.starting, p.leaving = 0, 0, 0
+		}
+	}
+	for i := range rentals {
+		l := &rentals[i]
+		gpus := l.Node.Capacity.GPUs
+		p := r.pool(Pool{l.Node.GPUType, cluster.Rented, l.Group})
+		p.price = l.GPUPrice()
+		p.there += (l.Ready + l.Leaving) * gpus
+		p.starting += l.Starting * gpus
+		p.leaving += l.Leaving * gpus
+	}
+}
+
+// settleNobody moves to a time, and books what nobody had until then.
+func (r *Recorder) settleNobody(now time.Time) {
+	d := now.Sub(r.now)
+	if d <= 0 {
+		return
+	}
+	r.now = now
+	for _, p := range r.pools {
+		r.bookRest(p, d)
+	}
+}
+
+// bookRest books what nobody had of a pool for a time.
+func (r *Recorder) bookRest(p *pool, d time.Duration) {
+	rest := max(0, p.there-p.held)
+	leaving := min(p.leaving, rest)
+	r.bookNobody(p, Free, rest-leaving, d)
+	r.bookNobody(p, Leaving, leaving, d)
+	r.bookNobody(p, Starting, p.starting, d)
+}
+
+func (r *Recorder) bookNobody(p *pool, use Use, gpus int, d time.Duration) {
+	if gpus == 0 {
+		return
+	}
+	e := Entry{Pool: p.Pool, Use: use, Sum: Sum{Time: Of(gpus, d)}}
+	if p.Tenure == cluster.Rented {
+		e.Rent = float64(gpus) * p.price * d.Hours()
+	}
+	r.book(&e)
+}

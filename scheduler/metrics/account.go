@@ -1,0 +1,147 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// An account follows one job from submission to the end of its last round.
+type account struct {
+	spec         *job.Spec
+	outcome      Outcome
+	submitted    time.Time
+	firstStarted time.Time // zero if never
+	finished     time.Time // zero if not
+
+	held     holding
+	since    time.Time // when held or state last changed
+	state    State
+	restarts int
+	service  time.Duration // held, before the end of the job
+
+	preemptions, resizes int
+	onLoan               bool          // once
+	lost                 time.Duration // of useful: GPU time when the job last began anew
+
+	byType                           []time.Duration // GPU time, by type
+	useful, restart, profiling, idle time.Duration   // GPU time
+	reported, efficient              float64         // GPU-seconds reported, and weighted by efficiency
+	joules, cost                     float64
+	contention                       float64 // job-seconds of the cluster at submission; at the end, N_avg
+	rho                              float64
+	allocation                       cluster.Allocation
+	placement                        cluster.Placement
+	intervals                        []Interval
+	pending                          Interval // the last one, if untold
+	untold                           bool
+}
+
+// A holding is what a job's GPUs are and what they cost while held.
+type holding struct {
+	typ    int
+	gpus   int // of all types
+	second int // type of others; of one type, typ
+	others int // of gpus, of the type second
+	rented int // of gpus, on rented nodes
+	loaned int // of gpus, on nodes on loan
+	watts  float64
+	price  float64 // per hour
+}
+
+// settle books the time since the last change and reports whether there was
+// any.
+func (a *account) settle(now time.Time) bool {
+	d := now.Sub(a.since)
+	a.since = now
+	if a.held.gpus == 0 || d <= 0 {
+		return false
+	}
+	used := time.Duration(a.held.gpus) * d
+	others := time.Duration(a.held.others) * d
+	a.spend(a.held.typ, used-others)
+	a.spend(a.held.second, others)
+	switch a.state {
+	case Training:
+		a.useful += used
+	case Restoring:
+		a.restart += used
+	case Idle:
+		a.idle += used
+	}
+	if a.state != Idle {
+		a.service += d
+	}
+	a.joules += a.held.watts * d.Seconds()
+	a.cost += a.held.price * d.Hours()
+	return true
+}
+
+func (a *account) spend(typ int, used time.Duration) {
+	for len(a.byType) <= typ {
+		a.byType = append(a.byType, 0)
+	}
+	a.byType[typ] += used
+}
+
+// learn takes the statistical efficiency of a report, weighted by GPU time.
+// Source: Sia §2.1, Eq. 2.3, with phi = B0 * var / sqr.
+func (a *account) learn(r *job.Report) {
+	weight := r.Interval.Seconds() * float64(a.held.gpus)
+	initial := float64(a.spec.Batch.Init)
+	batch := float64(r.Batch.PerReplica() * (r.Configuration.GPUs / a.spec.ReplicaGPUs(r.Configuration.GPUType)))
+	if weight <= 0 || initial <= 0 || batch <= 0 || r.GradSqr <= 0 || r.GradVar < 0 {
+		return
+	}
+	a.reported += weight
+	a.efficient += weight * perf.Efficiency(initial*r.GradVar/r.GradSqr, initial, batch)
+}
+
+func (a *account) efficiency() float64 {
+	if a.reported == 0 {
+		return 1
+	}
+	return a.efficient / a.reported
+}
+
+// result returns the record of the job at now, with times since start.
+func (a *account) result(start, now time.Time, types int) JobResult {
+	class := a.spec.Class
+	if class == "" {
+		class = job.Class(a.spec.Name)
+	}
+	end := now
+	if !a.finished.IsZero() {
+		end = a.finished
+	}
+	jct := end.Sub(a.submitted)
+	res := JobResult{
+		ID: a.spec.ID, Class: class, Outcome: a.outcome,
+		Submitted:    a.submitted.Sub(start).Seconds(),
+		FirstStarted: sinceOrNever(a.firstStarted, start),
+		Finished:     sinceOrNever(a.finished, start),
+		JCT:          jct.Seconds(), Queued: (jct - a.service).Seconds(),
+		Restarts:  a.restarts,
+		Allocated: (a.useful + a.restart + a.profiling + a.idle).Seconds(),
+		ByType:    make([]float64, types),
+		Useful:    a.useful.Seconds(), Restart: a.restart.Seconds(),
+		Profiling: a.profiling.Seconds(), Idle: a.idle.Seconds(), Lost: a.lost.Seconds(),
+		Preemptions: a.preemptions, Resizes: a.resizes, OnLoan: a.onLoan,
+		Efficiency: a.efficiency(), Contention: a.contention, Rho: a.rho,
+		Energy: a.joules / 3.6e6, Cost: a.cost,
+		Intervals: a.intervals,
+	}
+	for i, used := range a.byType {
+		res.ByType[i] = used.Seconds()
+	}
+	return res
+}
+
+func sinceOrNever(t, start time.Time) float64 {
+	if t.IsZero() {
+		return -1
+	}
+	return t.Sub(start).Seconds()
+}

@@ -1,0 +1,280 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// This file follows jobs through their lives: submitted, run, reported,
+// released, exited, filed.
+
+func (r *Recorder) submitted(spec *job.Spec) {
+	if r.active[spec.ID] != nil {
+		return
+	}
+	if r.submission.IsZero() {
+		r.submission = r.now
+		clear(r.pauseSeconds)
+		r.rent.paused, r.lending.paused = payment{}, usage{}
+	}
+	r.rent.paid.add(&r.rent.paused)
+	r.rent.paused = payment{}
+	r.lending.used.add(&r.lending.paused, 1)
+	r.lending.paused = usage{}
+	for i, pause := range r.pauseSeconds {
+		r.capacitySeconds[i] += pause
+		r.pauseSeconds[i] = 0
+	}
+	r.active[spec.ID] = &account{
+		spec: spec, outcome: Active, submitted: r.now, since: r.now, contention: r.jobSeconds,
+	}
+}
+
+// settle books the time since a's last change, and the interval it was.
+func (r *Recorder) settle(a *account) {
+	from, state := a.since, a.state
+	if !a.settle(r.now) {
+		return
+	}
+	next := Interval{
+		Start: from.Sub(r.start).Seconds(), End: r.now.Sub(r.start).Seconds(),
+		GPUs: int32(a.held.gpus), Type: uint8(a.held.typ), State: state,
+	}
+	r.streamHeld(a, next)
+	if n := len(a.intervals); n > 0 && a.intervals[n-1].continues(next) {
+		a.intervals[n-1].End = next.End
+		return
+	}
+	switch {
+	case !r.measures(a):
+		return
+	case r.intervals >= r.opts.MaxIntervals:
+		r.dropped++
+		return
+	}
+	r.intervals++
+	a.intervals = append(a.intervals, next)
+}
+
+// continues reports whether next is more of the same.
+func (i Interval) continues(next Interval) bool {
+	return i.End == next.Start && i.GPUs == next.GPUs && i.Type == next.Type && i.State == next.State &&
+		i.State != Restoring
+}
+
+// run gives a job other GPUs. A Run in place changes CPUs, memory and batch size
+// at most and is no restart, nor is one by which workers join or leave.
+func (r *Recorder) run(a *account, act *scheduler.Run) {
+	next := r.holding(act)
+	if next.gpus == 0 {
+		return
+	}
+	if a.held.gpus > 0 && act.InPlace(a.allocation, a.placement) {
+		a.allocation, a.placement = act.Allocation, act.Placement
+		return
+	}
+	r.settle(a)
+	if a.held.gpus == 0 {
+		r.running++
+	}
+	switch {
+	case a.held.gpus == 0 || a.moves(act):
+		r.started(a)
+	case act.Resized:
+		a.resizes++
+	}
+	r.free(a)
+	r.hold(a, next)
+	a.allocation, a.placement = act.Allocation, act.Placement
+}
+
+// moves reports whether a job that holds GPUs restarts on what a Run grants.
+func (a *account) moves(act *scheduler.Run) bool {
+	return a.held.gpus > 0 && !act.Free && !act.Resized && !act.InPlace(a.allocation, a.placement)
+}
+
+// hold gives GPUs to a job that holds none.
+func (r *Recorder) hold(a *account, h holding) {
+	r.busy[h.typ] += h.gpus - h.others
+	r.busy[h.second] += h.others
+	r.rent.busy += h.rented
+	r.lending.busy += h.loaned
+	if h.loaned > 0 {
+		r.lending.jobs++
+		a.onLoan = true
+	}
+	a.held = h
+}
+
+// free takes what a job holds off the GPUs that are busy.
+func (r *Recorder) free(a *account) {
+	r.busy[a.held.typ] -= a.held.gpus - a.held.others
+	r.busy[a.held.second] -= a.held.others
+	r.rent.busy -= a.held.rented
+	r.lending.busy -= a.held.loaned
+	if a.held.loaned > 0 {
+		r.lending.jobs--
+	}
+	a.held = holding{}
+}
+
+// started notes a start or move that costs a restore.
+func (r *Recorder) started(a *account) {
+	a.state = Restoring
+	if a.firstStarted.IsZero() {
+		a.firstStarted = r.now
+		return
+	}
+	a.restarts++
+	a.anew()
+}
+
+// anew forgets the work of a job without checkpoints.
+func (a *account) anew() {
+	a.lost += a.atStake()
+}
+
+// atStake returns the useful GPU time that a loses if it begins anew now.
+func (a *account) atStake() time.Duration {
+	if !a.spec.NoCheckpoint {
+		return 0
+	}
+	return a.useful - a.lost
+}
+
+// holding returns what a Run grants, with the rates of its nodes; where it
+// names none, those of its GPU types.
+func (r *Recorder) holding(act *scheduler.Run) holding {
+	a := &act.Allocation
+	h := holding{typ: r.typeIndex(a.GPUType), gpus: a.AllGPUs(), others: a.Also.GPUs}
+	if h.second = h.typ; a.Mixed() {
+		h.second = r.typeIndex(a.Also.GPUType)
+	}
+	if len(act.Placement) == 0 || r.cluster == nil {
+		own, others := float64(h.gpus-h.others), float64(h.others)
+		h.watts = own*r.watts[h.typ] + others*r.watts[h.second]
+		h.price = own*r.price[h.typ] + others*r.price[h.second]
+		return h
+	}
+	nodes := r.cluster.Nodes()
+	for _, share := range act.Placement {
+		if i, ok := r.cluster.Index(share.Node); ok {
+			h.watts += float64(share.GPUs) * nodes[i].Power
+			h.price += float64(share.GPUs) * float64(nodes[i].Price)
+			switch nodes[i].Tenure {
+			case cluster.Rented:
+				h.rented += share.GPUs
+			case cluster.Loaned:
+				h.loaned += share.GPUs
+			case cluster.Owned:
+			}
+		}
+	}
+	return h
+}
+
+// goesOn takes a report of a job that trains and goes on as it did, and returns false for any other. It does not move the
+// clock: integrals are rounded alike, however often jobs report.
+func (r *Recorder) goesOn(now time.Time, rep *job.Report) bool {
+	a := r.active[rep.Job]
+	if a == nil || a.held.gpus == 0 || a.state != Training || rep.Profile {
+		return false
+	}
+	r.heard = now
+	a.learn(rep)
+	return true
+}
+
+func (r *Recorder) reported(a *account, rep *job.Report) {
+	if rep.Profile {
+		r.profiled(a, rep)
+		return
+	}
+	if a.held.gpus == 0 {
+		return
+	}
+	if a.state == Restoring {
+		r.settle(a)
+		a.state = Training
+	}
+	a.learn(rep)
+}
+
+// profiled books a profiling run, which holds no GPUs of the job's allocation.
+func (r *Recorder) profiled(a *account, rep *job.Report) {
+	typ := r.typeIndex(rep.Configuration.GPUType)
+	used := time.Duration(max(1, rep.Configuration.GPUs)) * max(0, rep.Interval)
+	a.spend(typ, used)
+	a.profiling += used
+	a.joules += r.watts[typ] * used.Seconds()
+	a.cost += r.price[typ] * used.Hours()
+}
+
+// release takes a job's GPUs away.
+func (r *Recorder) release(a *account) {
+	r.settle(a)
+	if a.held.gpus == 0 {
+		return
+	}
+	a.preemptions++
+	a.anew()
+	r.free(a)
+	r.running--
+}
+
+func (r *Recorder) exited(a *account, how scheduler.Outcome) {
+	if how == scheduler.Lost {
+		if a.held.loaned > 0 {
+			r.lending.count.Lost++
+		}
+		r.release(a)
+		return
+	}
+	r.settle(a)
+	a.finished = r.now
+	a.contention = r.meanContention(a)
+	switch how {
+	case scheduler.Done:
+		a.outcome, a.rho = Done, r.rho(a)
+	case scheduler.Failed:
+		a.outcome = Failed
+	default:
+		a.outcome = Cancelled
+	}
+	delete(r.active, a.spec.ID)
+	if a.held.gpus == 0 {
+		r.file(a)
+		return
+	}
+	r.running--
+	a.state = Idle
+	r.ending = append(r.ending, a)
+}
+
+// meanContention returns N_avg of an active job: the mean number of active
+// jobs since it was submitted. Source: Sia §3.5.5.
+func (r *Recorder) meanContention(a *account) float64 {
+	life := r.now.Sub(a.submitted).Seconds()
+	if life <= 0 {
+		return float64(len(r.active))
+	}
+	return (r.jobSeconds - a.contention) / life
+}
+
+// measures reports whether the Result tells a job's life.
+func (r *Recorder) measures(a *account) bool {
+	return r.opts.Measured == nil || r.opts.Measured(a.spec)
+}
+
+// file keeps the record of a job that holds nothing more.
+func (r *Recorder) file(a *account) {
+	if !r.measures(a) {
+		return
+	}
+	a.intervals = slices.Clip(a.intervals)
+	r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.types))))
+}

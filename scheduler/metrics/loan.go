@@ -1,0 +1,163 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// This file follows nodes on loan: how many there are, and how much of them and of their
+// owner's cluster is used.
+
+// A lending is how it stands with nodes on loan, and what came of them so far.
+type lending struct {
+	loans    []cluster.Loan          // as last told; none: nothing can be lent
+	returned map[cluster.NodeID]bool // given back and still there
+	nodes    int                     // on loan that are there
+	gpus     int                     // of nodes
+	busy     int                     // of gpus, held by jobs
+	jobs     int                     // that hold some of gpus
+
+	used, paused usage // GPU-seconds from the first submission to the last end, and since
+	waves        waves
+	worth        worth // by the last plan
+	appraisals   appraisals
+	count        LoanSummary // of what happened; the rest of it is found in the end
+}
+
+// A usage is GPUs of the two clusters, or GPU-seconds.
+type usage struct {
+	training, trained float64 // not on loan, and of them held by jobs
+	lent, busy        float64 // on loan, and of them held by jobs
+	pool, load        float64 // of the owner, lent or not, and those it would use itself
+	short             float64 // of load, beyond what is not lent
+	wanted            float64 // of those lent, wanted back
+}
+
+// add books some seconds as things are.
+func (u *usage) add(now *usage, seconds float64) {
+	u.training += seconds * now.training
+	u.trained += seconds * now.trained
+	u.lent += seconds * now.lent
+	u.busy += seconds * now.busy
+	u.pool += seconds * now.pool
+	u.load += seconds * now.load
+	u.short += seconds * now.short
+	u.wanted += seconds * now.wanted
+}
+
+// of returns the usage of the owner's nodes.
+func (u *usage) of(l *cluster.Loan) {
+	gpus, load := float64(l.Node.Capacity.GPUs), l.Load*float64(l.Nodes)
+	u.pool += gpus * float64(l.Nodes)
+	u.load += gpus * load
+	u.short += gpus * max(0, load-float64(l.Nodes-l.Lent))
+	u.wanted += gpus * float64(l.Reclaim)
+}
+
+// usage returns how many GPUs are used now.
+func (r *Recorder) usage() usage {
+	l := &r.lending
+	u := usage{lent: float64(l.gpus), busy: float64(l.busy), training: -float64(l.gpus), trained: -float64(l.busy)}
+	for i := range r.types {
+		u.training += float64(r.capacity[i])
+		u.trained += float64(r.busy[i])
+	}
+	for i := range l.loans {
+		u.of(&l.loans[i])
+	}
+	return u
+}
+
+// lend books some seconds as things are.
+func (r *Recorder) lend(seconds float64) {
+	if len(r.lending.loans) == 0 {
+		return
+	}
+	sum, now := &r.lending.used, r.usage()
+	if len(r.active) == 0 && len(r.ending) == 0 {
+		sum = &r.lending.paused
+	}
+	sum.add(&now, seconds)
+}
+
+// setLoans takes note of how it stands with what can be lent. What is known first is taken
+// to have been so since the first submission.
+func (r *Recorder) setLoans(loans []cluster.Loan) {
+	l := &r.lending
+	first := len(l.loans) == 0 && len(loans) > 0
+	for i := range loans {
+		l.told(&loans[i])
+	}
+	l.loans = loans
+	if first && !r.submission.IsZero() {
+		now := r.usage()
+		l.used.add(&now, r.now.Sub(r.submission).Seconds())
+	}
+}
+
+// told counts what is new of a loan: nodes that were lent, or are wanted back.
+func (l *lending) told(now *cluster.Loan) {
+	was := l.last(now.Group)
+	if now.Lent > was.Lent {
+		l.count.Loans++
+		l.count.Nodes += now.Lent - was.Lent
+	}
+	if now.Reclaim > was.Reclaim {
+		l.count.Reclaims++
+	}
+}
+
+// last returns how it stood last with a group.
+func (l *lending) last(g cluster.Group) cluster.Loan {
+	if i := slices.IndexFunc(l.loans, func(o cluster.Loan) bool { return o.Group == g }); i >= 0 {
+		return l.loans[i]
+	}
+	return cluster.Loan{}
+}
+
+// setLent takes note of the nodes on loan that there are, before c becomes the cluster.
+func (r *Recorder) setLent(c *cluster.Cluster) {
+	r.lending.nodes, r.lending.gpus = 0, 0
+	for _, n := range c.Nodes() {
+		if n.Tenure == cluster.Loaned {
+			r.lending.nodes++
+			r.lending.gpus += n.Capacity.GPUs
+		}
+	}
+	if r.cluster == nil {
+		return
+	}
+	for _, n := range r.cluster.Nodes() {
+		if _, there := c.Index(n.ID); n.Tenure == cluster.Loaned && !there {
+			r.left(&n)
+		}
+	}
+}
+
+// left counts a node on loan that is gone as taken if it was due and nobody gave it back.
+func (r *Recorder) left(n *cluster.Node) {
+	l := &r.lending
+	if due := l.last(n.Group); !l.returned[n.ID] && due.Reclaim > 0 && !r.now.Before(due.By) {
+		l.count.Taken++
+	}
+	delete(l.returned, n.ID)
+}
+
+// summary returns what came of loans; nil if nothing could be lent.
+func (l *lending) summary() *LoanSummary {
+	if len(l.loans) == 0 {
+		return nil
+	}
+	s, u := l.count, &l.used
+	s.Training, s.OnLoan = ratio(u.trained, u.training), ratio(u.busy, u.lent)
+	s.Overall = ratio(u.trained+u.busy+u.load-u.short, u.training+u.pool)
+	s.LentHours, s.BusyHours, s.ShortHours = u.lent/3600, u.busy/3600, u.short/3600
+	s.Flexible = ratio(float64(l.waves.flexible), float64(s.Reclaimed))
+	s.OfRunning = ratio(float64(s.Preempted), float64(l.waves.running))
+	s.OfBorrowing = ratio(float64(s.Preempted), float64(l.waves.borrowing))
+	s.Damage = ratio(float64(l.waves.damage), float64(l.waves.gpus))
+	s.ReturnCost = ratio(l.waves.lost.Hours(), float64(s.Reclaimed))
+	l.appraisals.of(&s)
+	return &s
+}

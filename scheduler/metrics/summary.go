@@ -1,0 +1,233 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/fairness"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// Result returns how the run went so far and leaves the Recorder as it is.
+// Where no job is active, the last round is taken to run to its end; else what
+// jobs hold is booked up to the last thing seen.
+// Complexity: O(n log n) in the number of jobs.
+func (r *Recorder) Result() *Result {
+	c := r.clone()
+	c.opts.Stream = Stream{}
+	return c.close()
+}
+
+// close ends what goes on and returns the Result. It changes r, which is of no use afterwards.
+func (r *Recorder) close() *Result {
+	if !r.heard.IsZero() {
+		r.advance(r.heard)
+	}
+	if len(r.active) == 0 && len(r.ending) > 0 {
+		r.integrate(r.boundary)
+	}
+	r.endRound()
+	for _, id := range slices.Sorted(maps.Keys(r.active)) {
+		a := r.active[id]
+		r.settle(a)
+		if !r.measures(a) {
+			continue
+		}
+		a.contention = r.meanContention(a)
+		r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.types))))
+	}
+	res := &Result{
+		Start: r.start, Types: append([]cluster.GPUType{}, r.types...),
+		Jobs: r.done.all(), IntervalsDropped: r.dropped,
+	}
+	for i := range res.Jobs { // types that appeared after the job was filed
+		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.types)-len(res.Jobs[i].ByType))...)
+	}
+	sortResults(res.Jobs)
+	res.Series = r.series.series(len(r.types), r.rent.groups)
+	if len(r.lending.loans) > 0 {
+		res.Series.Loans = r.series.loans(r.lending.appraisals.rounds > 0)
+	}
+	res.Summary = r.summary(res.Jobs)
+	res.Nodes, res.NodesDropped = r.rent.lives, r.rent.dropped
+	return res
+}
+
+// sortResults sorts by submission, then ID, and moves each result, which is large, about once.
+func sortResults(jobs []JobResult) {
+	from := make([]int32, len(jobs)) // from[i] is where the result is that goes to i
+	for i := range from {
+		from[i] = int32(i)
+	}
+	slices.SortFunc(from, func(i, k int32) int {
+		a, b := &jobs[i], &jobs[k]
+		if c := cmp.Compare(a.Submitted, b.Submitted); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	for i := range from {
+		if from[i] == int32(i) {
+			continue
+		}
+		first, at := jobs[i], int32(i)
+		for from[at] != int32(i) {
+			jobs[at] = jobs[from[at]]
+			at, from[at] = from[at], at
+		}
+		jobs[at], from[at] = first, at
+	}
+}
+
+// clone returns a Recorder that can be closed without a trace in r.
+func (r *Recorder) clone() *Recorder {
+	c := *r
+	c.types, c.busy = slices.Clip(r.types), slices.Clone(r.busy)
+	c.pauseSeconds = slices.Clone(r.pauseSeconds)
+	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
+	c.done = r.done.clone()
+	c.series, c.rent = r.series.clone(), r.rent.clone()
+	c.active = make(map[job.ID]*account, len(r.active))
+	for id, a := range r.active {
+		c.active[id] = a.clone()
+	}
+	c.ending = make([]*account, len(r.ending))
+	for i, a := range r.ending {
+		c.ending[i] = a.clone()
+	}
+	return &c
+}
+
+func (a *account) clone() *account {
+	c := *a
+	c.byType, c.intervals = slices.Clone(a.byType), slices.Clone(a.intervals)
+	return &c
+}
+
+func (r *Recorder) summary(jobs []JobResult) Summary {
+	s := Summary{Jobs: len(jobs), Rounds: r.rounds, MaxContention: r.maxContention}
+	s.MeanContention = ratio(float64(r.contention), float64(r.rounds))
+	s.count(jobs)
+	s.times(jobs)
+	s.Rho = r.rhoSummary(jobs)
+	held, there := 0.0, 0.0
+	s.Types = []TypeSummary{}
+	for i, t := range r.types {
+		ts := TypeSummary{Type: t, GPUs: r.capacity[i], Utilisation: ratio(r.heldSeconds[i], r.capacitySeconds[i])}
+		for j := range jobs {
+			ts.Hours += jobs[j].ByType[i] / 3600
+		}
+		held, there = held+r.heldSeconds[i], there+r.capacitySeconds[i]
+		s.Types = append(s.Types, ts)
+	}
+	s.Utilisation = ratio(held, there)
+	s.MeanGPUs = ratio(there, r.rent.paid.seconds)
+	s.MeanSpending = ratio(r.rent.paid.money+r.rent.paid.owned, r.rent.paid.seconds)
+	s.Rent = r.rent.summary(r.now.Sub(r.start).Seconds())
+	s.Loans = r.lending.summary()
+	return s
+}
+
+// count adds up outcomes, GPU time, energy and cost.
+func (s *Summary) count(jobs []JobResult) {
+	good, doneHours, doneRestarts := 0.0, 0.0, 0.0
+	for i := range jobs {
+		j := &jobs[i]
+		switch j.Outcome {
+		case Done:
+			s.Done++
+			doneHours += j.Allocated / 3600
+			doneRestarts += float64(j.Restarts)
+		case Failed:
+			s.Failed++
+		case Cancelled:
+			s.Cancelled++
+		case Active:
+			s.Active++
+		}
+		s.AllocatedHours += j.Allocated / 3600
+		s.UsefulHours += j.Useful / 3600
+		s.RestartHours += j.Restart / 3600
+		s.ProfilingHours += j.Profiling / 3600
+		s.IdleHours += j.Idle / 3600
+		s.LostHours += j.Lost / 3600
+		s.Preemptions += j.Preemptions
+		s.Resizes += j.Resizes
+		good += (j.Useful - j.Lost) / 3600 * j.Efficiency
+		s.Energy += j.Energy
+		s.Cost += j.Cost
+	}
+	s.GPUHoursPerJob = ratio(doneHours, float64(s.Done))
+	s.RestartsPerJob = ratio(doneRestarts, float64(s.Done))
+	s.GoodputRatio = ratio(good, s.AllocatedHours)
+}
+
+// times sums up completion and queuing times and the makespan.
+func (s *Summary) times(jobs []JobResult) {
+	var jcts, queued []float64
+	last := 0.0
+	for i := range jobs {
+		j := &jobs[i]
+		last = max(last, j.Finished)
+		if j.Outcome == Done {
+			jcts, queued = append(jcts, j.JCT), append(queued, j.Queued)
+		}
+	}
+	if len(jobs) > 0 {
+		s.Makespan = max(0, last-jobs[0].Submitted)
+	}
+	s.MeanJCT, s.MeanQueued = mean(jcts), mean(queued)
+	slices.Sort(jcts)
+	slices.Sort(queued)
+	s.P50JCT, s.P75JCT, s.P90JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.75), Quantile(jcts, 0.9)
+	s.P95JCT, s.P99JCT = Quantile(jcts, 0.95), Quantile(jcts, 0.99)
+	s.P50Queued, s.P75Queued = Quantile(queued, 0.5), Quantile(queued, 0.75)
+	s.P95Queued, s.P99Queued = Quantile(queued, 0.95), Quantile(queued, 0.99)
+}
+
+// mean returns the mean, 0 of none.
+func mean(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return ratio(total, float64(len(values)))
+}
+
+// rhoSummary returns nil if no job has a rho.
+func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
+	var rhos []float64
+	total := 0.0
+	for i := range jobs {
+		if jobs[i].Rho > 0 {
+			rhos = append(rhos, jobs[i].Rho)
+			total += jobs[i].Rho
+		}
+	}
+	if len(rhos) == 0 {
+		return nil
+	}
+	return &RhoSummary{
+		Static: r.opts.Fair != nil, Mean: total / float64(len(rhos)), Worst: fairness.Worst(rhos),
+		UnfairAbove: r.opts.UnfairAbove, Unfair: fairness.UnfairFraction(rhos, r.opts.UnfairAbove),
+	}
+}
+
+// Quantile returns sorted[int(q n)], the last value if q is 1, and zero if there
+// are none: the definition of the public Sia simulator.
+func Quantile[T any](sorted []T, q float64) (value T) {
+	if len(sorted) == 0 {
+		return value
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// ratio returns a / b, 0 if b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

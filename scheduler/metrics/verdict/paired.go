@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/scheduler/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+)
+
+// A Difference is by how much the mean completion time of one policy is above that of another, as parts of the other's,
+// with the range of Level.
+type Difference struct {
+	Part  float64 `json:"part"`
+	Low   float64 `json:"low"`  // if Known
+	High  float64 `json:"high"` // likewise
+	Known bool    `json:"known"`
+}
+
+// Chance reports whether the difference may be chance: 0 is in the range, or there is no range.
+func (d *Difference) Chance() bool { return !d.Known || d.Low <= 0 && d.High >= 0 }
+
+// Difference returns by how much the mean completion time of one policy is above that of another. Over seeds it is the
+// geometric mean of their ratios, as completion times of crowded seeds are multiples of those of others.
+func (v *Verdict) Difference(policy, other string) Difference {
+	if len(v.Seeds) == 1 {
+		return v.blocks(policy, other)
+	}
+	logs, positive := v.pairs(JCT, policy, other)
+	i := interval.Of(logs, Level)
+	return Difference{math.Expm1(i.Mean), math.Expm1(i.Low), math.Expm1(i.High), i.Known && positive}
+}
+
+// rounding is the part of a value by which two may differ that are the same but for the order of sums.
+const rounding = 1e-9
+
+// better reports whether a measure of one policy is better than that of another by more than chance.
+func (v *Verdict) better(measure string, sign int, policy, other string) bool {
+	if len(v.Seeds) == 1 {
+		if measure != JCT {
+			return false // nothing is known of it
+		}
+		d := v.blocks(policy, other)
+		return d.Known && d.High < 0
+	}
+	pairs, _ := v.pairs(measure, policy, other)
+	a, b := v.mean(policy, measure), v.mean(other, measure)
+	if len(pairs) < len(v.Seeds) || float64(sign)*(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) {
+		return false
+	}
+	i := interval.Of(pairs, Level)
+	return i.Known && (sign < 0 && i.High < 0 || sign > 0 && i.Low > 0)
+}
+
+// pairs returns for each seed, if the measure is known in all, the logarithm of the ratio of two policies' values; if some
+// value is not positive, their differences.
+func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positive bool) {
+	var ratios, differences []float64
+	positive = true
+	for i := range v.trials[policy] {
+		a, known := v.trials[policy][i].Measures[measure]
+		b, also := v.trials[other][i].Measures[measure]
+		if !known || !also {
+			return nil, false
+		}
+		positive = positive && a > 0 && b > 0
+		ratios, differences = append(ratios, math.Log(a/b)), append(differences, a-b)
+	}
+	if !positive {
+		return differences, false
+	}
+	return ratios, true
+}
+
+// blocks returns the difference over blocks of time of one history, from the jobs that are done under both policies.
+func (v *Verdict) blocks(policy, other string) Difference {
+	was := make(map[string]float64)
+	for _, j := range v.trials[other][0].Jobs {
+		was[j.ID] = j.JCT
+	}
+	var pairs []resample.Pair
+	for _, j := range v.trials[policy][0].Jobs {
+		if w, both := was[j.ID]; both {
+			pairs = append(pairs, resample.Pair{At: j.At, Was: w, Would: j.JCT})
+		}
+	}
+	c := resample.Between(pairs, 1)
+	if math.IsInf(c.High, 1) { // which JSON cannot say
+		return Difference{Part: c.Ratio - 1}
+	}
+	return Difference{c.Ratio - 1, c.Low - 1, c.High - 1, true}
+}

@@ -1,0 +1,234 @@
+package budget
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// Goodputs are measured speeds of classes, in place of those of profiles.
+type Goodputs struct {
+	file  string
+	speed map[goodputKey]float64
+	last  map[job.Class]int // epoch
+	sizes map[epochKey]float64
+	every map[job.Class]float64 // sizes of classes all of whose epochs are equal
+	rest  map[job.Class]time.Duration
+}
+
+// A goodputKey is where a goodput was measured; an empty type stands for all.
+type goodputKey struct {
+	class   job.Class
+	epoch   int
+	gpuType cluster.GPUType
+	gpus    int
+}
+
+type epochKey struct {
+	class job.Class
+	epoch int
+}
+
+// Bounds of what a table says, far beyond what is measured.
+const (
+	minSize    = 1e-9 // of an epoch
+	mostNumber = 1e15
+	mostRest   = 30 * 24 * 3600 // seconds of a restart
+)
+
+// Columns by their names, ours first, then those of published tables.
+var (
+	goodputColumn = []string{"goodput", "goodput_samples_per_s"}
+	sizeColumn    = []string{"size", "dataset_size_samples", "delta_progress"}
+	restartColumn = []string{"restart_s", "rescale_s"}
+)
+
+// ReadGoodputs reads a table of measured goodputs and one of the sizes of epochs, both
+// CSV. The former has the columns application, epoch (from 0), gpus, goodput and, if
+// types differ, gpu_type; the latter application, size, and optionally epoch (without it
+// all epochs of an application are alike) and restart_s. Goodput is in the unit of size
+// per second. Errors name file, line and value.
+func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
+	g := &Goodputs{
+		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
+		sizes: map[epochKey]float64{}, every: map[job.Class]float64{}, rest: map[job.Class]time.Duration{},
+	}
+	return g, errors.Join(eachLine(goodputs, file, g.goodput), eachLine(sizes, sizesFile, g.size))
+}
+
+// goodput takes a row of the goodputs.
+func (g *Goodputs) goodput(r *csvRow) {
+	k := goodputKey{class: job.Class(r.text("application")), epoch: r.epoch(), gpus: r.count(1, mostGPUs, "gpus")}
+	if r.has("gpu_type") {
+		k.gpuType = cluster.GPUType(r.text("gpu_type"))
+	}
+	if _, twice := g.speed[k]; twice {
+		r.fail("%s, epoch %d, %d GPUs: is there twice", k.class, k.epoch, k.gpus)
+	}
+	g.speed[k] = r.number(0, mostNumber, goodputColumn...)
+	g.last[k.class] = max(g.last[k.class], k.epoch)
+}
+
+// size takes a row of the sizes.
+func (g *Goodputs) size(r *csvRow) {
+	class := job.Class(r.text("application"))
+	size := r.number(minSize, mostNumber, sizeColumn...)
+	if r.has("epoch") {
+		k := epochKey{class, r.epoch()}
+		if g.sizes[k] > 0 {
+			r.fail("%s, epoch %d: is there twice", class, k.epoch)
+		}
+		g.sizes[k] = size
+	} else {
+		if g.every[class] > 0 {
+			r.fail("%s: is there twice, and the table has no column epoch", class)
+		}
+		g.every[class] = size
+	}
+	if !r.has(restartColumn...) {
+		return
+	}
+	rest := time.Duration(r.number(0, mostRest, restartColumn...) * float64(time.Second))
+	if before, ok := g.rest[class]; ok && rest != before {
+		r.fail("%s: restarts take %v, and %v in a row before; want one time", class, rest, before)
+	}
+	g.rest[class] = rest
+}
+
+// Measured gives every class of a workload the goodputs measured of it, under its name.
+// It returns an error that names classes, epochs and sizes that are missing.
+func (w *Workload) Measured(g *Goodputs) error {
+	var errs []error
+	for _, c := range w.Classes {
+		errs = append(errs, g.give(c))
+	}
+	return errors.Join(errs...)
+}
+
+// give replaces what is known of a class.
+func (g *Goodputs) give(c *perf.ClassStats) error {
+	last, ok := g.last[c.Class]
+	if !ok {
+		return fmt.Errorf("%s: nothing was measured of class %q, which the workload has", g.file, c.Class)
+	}
+	class := c.Class
+	c.Sizes = make([]float64, last+1)
+	for e := range c.Sizes {
+		if c.Sizes[e] = cmp.Or(g.sizes[epochKey{class, e}], g.every[class]); c.Sizes[e] == 0 {
+			return fmt.Errorf("%s: class %s, epoch %d: its size is not known, want a row of the table of sizes", g.file, class, e)
+		}
+	}
+	if rest, ok := g.rest[class]; ok {
+		c.Restart = rest
+	}
+	c.Speeds = perf.EpochSpeed(func(epoch int, at cluster.Configuration) float64 {
+		if v, ok := g.speed[goodputKey{class, epoch, at.GPUType, at.GPUs}]; ok {
+			return v
+		}
+		return g.speed[goodputKey{class, epoch, "", at.GPUs}]
+	})
+	return nil
+}
+
+// A csvRow is a row with the complaints about it.
+type csvRow struct {
+	file string
+	line int
+	head []string
+	cell []string
+	errs []error
+}
+
+// eachLine calls take with each row below the header, blanks around cells and a byte
+// order mark before the first cut off. It stops at the first row with complaints.
+func eachLine(r io.Reader, file string, take func(*csvRow)) error {
+	read := csv.NewReader(r)
+	head, err := read.Read()
+	if err != nil {
+		return fmt.Errorf("%s: no header: %w", file, err)
+	}
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
+	row := &csvRow{file: file, head: trimmed(head)}
+	for {
+		cells, err := read.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		row.cell = trimmed(cells)
+		row.line, _ = read.FieldPos(0)
+		if take(row); len(row.errs) > 0 {
+			return errors.Join(row.errs...)
+		}
+	}
+}
+
+// trimmed cuts the blanks around cells off, in place.
+func trimmed(cells []string) []string {
+	for i, c := range cells {
+		cells[i] = strings.TrimSpace(c)
+	}
+	return cells
+}
+
+func (r *csvRow) fail(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s:%d: "+format, append([]any{r.file, r.line}, args...)...))
+}
+
+func (r *csvRow) column(names []string) int {
+	return slices.IndexFunc(r.head, func(h string) bool { return slices.Contains(names, h) })
+}
+
+func (r *csvRow) has(names ...string) bool { return r.column(names) >= 0 }
+
+// text returns a cell that must not be empty.
+func (r *csvRow) text(name string) string {
+	i := r.column([]string{name})
+	switch {
+	case i < 0:
+		r.fail("no column %s", name)
+		return ""
+	case r.cell[i] == "":
+		r.fail("%s is empty", name)
+	}
+	return r.cell[i]
+}
+
+// number returns a number from least to most from the column of one of the names.
+func (r *csvRow) number(least, most float64, names ...string) float64 {
+	i := r.column(names)
+	if i < 0 {
+		r.fail("no column %s", names[0])
+		return 0
+	}
+	v, err := strconv.ParseFloat(r.cell[i], 64)
+	if err != nil || !(v >= least && v <= most) {
+		r.fail("%s %q, want a number from %g to %g", r.head[i], r.cell[i], least, most)
+		return 0
+	}
+	return v
+}
+
+// count returns a whole number from least to most.
+func (r *csvRow) count(least, most float64, name string) int {
+	v := r.number(least, most, name)
+	if v != math.Trunc(v) {
+		r.fail("%s %g, want a whole number", name, v)
+	}
+	return int(v)
+}
+
+func (r *csvRow) epoch() int { return r.count(0, job.MaxEpochs-1, "epoch") }

@@ -1,0 +1,198 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/opt/convex"
+	"github.com/oxgang/oxgang/policy/boa"
+)
+
+// A Planner is a workload on the offers of a price list.
+type Planner struct {
+	Workload *Workload
+	Prices   *PriceList
+	Widest   int // most GPUs of a job
+	Repaired int // epochs whose speeds are not monotone or not concave: their hulls stand for them
+	Epochs   int // of all classes
+	problem  *boa.Problem
+}
+
+// NewPlanner returns the planner for jobs of up to widest GPUs. It returns an error that
+// names the offers and classes that do not go together.
+func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
+	if err := w.checkOffers(l, widest); err != nil {
+		return nil, err
+	}
+	problem, err := boa.NewProblem(w.Classes, l.offers(), widest)
+	if err != nil {
+		return nil, fmt.Errorf("price list %s: %w", l.Name, err)
+	}
+	p := &Planner{Workload: w, Prices: l, Widest: widest, problem: problem}
+	for _, c := range w.Classes {
+		p.Epochs += len(c.Sizes)
+	}
+	p.Repaired, err = problem.Repaired()
+	return p, err
+}
+
+// runsOn reports whether a class has a speed on an offer in some epoch.
+func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
+	nodes := cluster.TypeInfo{Type: o.Type, PerNode: o.GPUs}
+	for epoch := range c.Sizes {
+		for k := 1; k <= min(widest, o.Most*o.GPUs); k++ {
+			if c.Speed(epoch, nodes.Fewest(k)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ErrTooSmall says that a budget is infeasible: more and more jobs would wait.
+var ErrTooSmall = errors.New("too small")
+
+// A Plan is the widths for a budget, and what comes of them. Budgets are in money per
+// hour or, without prices, in GPUs; times are in seconds.
+type Plan struct {
+	Prices   string  `json:"prices" yaml:"prices"`
+	Currency string  `json:"currency,omitempty" yaml:"currency,omitempty"`
+	Budget   float64 `json:"budget_per_hour" yaml:"budget_per_hour"`
+	Spend    float64 `json:"spend_per_hour" yaml:"spend_per_hour"`
+	Least    float64 `json:"smallest_feasible_per_hour" yaml:"smallest_feasible_per_hour"`
+	Most     float64 `json:"largest_useful_per_hour" yaml:"largest_useful_per_hour"`
+	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
+	// Simulated is where MeanJCT lies where the plan is carried out; nil: that was not simulated.
+	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
+	// Multiplier is by how many seconds one more unit per hour shortens MeanJCT.
+	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
+	// OneMore is by how many seconds one more GPU, or unit of money a day, does.
+	OneMore  float64 `json:"s_by_one_more" yaml:"s_by_one_more"`
+	Use      []Use   `json:"gpus" yaml:"gpus"`
+	Repaired int     `json:"epochs_repaired" yaml:"epochs_repaired"`
+	Epochs   int     `json:"epochs" yaml:"epochs"`
+	Classes  []Class `json:"classes" yaml:"classes"`
+}
+
+// A Use is how many GPUs of an offer are in use on average.
+type Use struct {
+	Offer   string          `json:"offer" yaml:"offer"`
+	GPUType cluster.GPUType `json:"gpu_type" yaml:"gpu_type"`
+	GPUs    float64         `json:"mean_gpus" yaml:"mean_gpus"`
+}
+
+// A Class is what the jobs of a class get.
+type Class struct {
+	Name    string  `json:"class" yaml:"class"`
+	Jobs    float64 `json:"jobs_per_hour" yaml:"jobs_per_hour"`
+	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
+	GPUs    float64 `json:"mean_gpus" yaml:"mean_gpus"` // of all its jobs
+	Guessed string  `json:"guessed,omitempty" yaml:"guessed,omitempty"`
+	Tables  []Table `json:"tables" yaml:"tables"` // two where budgets end between them
+}
+
+// A Table is the widths of a share of the jobs, in runs of epochs of equal width.
+type Table struct {
+	Share   float64 `json:"share" yaml:"share"`
+	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
+	Runs    []Run   `json:"runs" yaml:"runs"`
+}
+
+// A Run is epochs, counted from 0, of one width.
+type Run struct {
+	First   int             `json:"first_epoch" yaml:"first_epoch"`
+	Last    int             `json:"last_epoch" yaml:"last_epoch"`
+	GPUs    int             `json:"gpus" yaml:"gpus"`
+	Nodes   int             `json:"nodes" yaml:"nodes"`
+	GPUType cluster.GPUType `json:"gpu_type" yaml:"gpu_type"`
+	Offer   string          `json:"offer" yaml:"offer"`
+}
+
+// Plan returns the plan for a budget per hour. An error is ErrTooSmall where the budget
+// is, and names the smallest feasible one.
+func (p *Planner) Plan(perHour float64) (*Plan, error) {
+	t, err := p.problem.Table(perHour, boa.Mixture)
+	var small *convex.BudgetError
+	switch {
+	case errors.As(err, &small):
+		u := unit(p.Prices.Currency)
+		return nil, fmt.Errorf("budget of %s is %w: ever more jobs would wait; the smallest feasible one is %s", u.per(perHour), ErrTooSmall, u.atLeast(small.Least))
+	case err != nil:
+		return nil, err
+	}
+	plan := &Plan{
+		Prices: p.Prices.Name, Currency: p.Prices.Currency, Budget: t.Budget, Spend: t.Spend, Least: t.Least, Most: t.Most,
+		MeanJCT: t.MeanJCT, Multiplier: t.Multiplier, Repaired: p.Repaired, Epochs: p.Epochs,
+	}
+	more, err := p.problem.Table(perHour+step(p.Prices), boa.Mixture)
+	if err != nil {
+		return nil, err
+	}
+	plan.OneMore = t.MeanJCT - more.MeanJCT
+	for _, o := range p.Prices.Offers {
+		plan.Use = append(plan.Use, Use{Offer: o.Name, GPUType: o.Type})
+	}
+	for i, c := range p.Workload.Classes {
+		plan.Classes = append(plan.Classes, p.class(plan.Use, c, t, i))
+	}
+	return plan, nil
+}
+
+// step returns one GPU, or one unit of money a day, per hour.
+func step(l *PriceList) float64 {
+	if l.Currency == "" {
+		return 1
+	}
+	return 1 / Day
+}
+
+// class returns what class i gets, and adds its GPUs to those in use.
+func (p *Planner) class(use []Use, c *perf.ClassStats, t *boa.Table, i int) Class {
+	out := Class{Name: string(c.Class), Jobs: c.Rate * 3600, Guessed: c.Guessed}
+	cheap, fast, share := t.Cheap.Widths[i], t.Fast.Widths[i], t.Share
+	if slices.Equal(cheap, fast) {
+		share = 0
+	}
+	for _, part := range []struct {
+		share  float64
+		widths []convex.Point
+	}{{1 - share, cheap}, {share, fast}} {
+		if part.share == 0 {
+			continue
+		}
+		table := Table{Share: part.share, Runs: p.runs(part.widths)}
+		for j, at := range part.widths {
+			took := c.Sizes[j] / at.Speed
+			if j == 0 || !same(at, part.widths[j-1]) {
+				took += c.Restart.Seconds()
+			}
+			table.MeanJCT += took
+			gpus := part.share * c.Rate * took * float64(at.Width)
+			use[at.Kind].GPUs += gpus
+			out.GPUs += gpus
+		}
+		out.MeanJCT += part.share * table.MeanJCT
+		out.Tables = append(out.Tables, table)
+	}
+	return out
+}
+
+// same reports whether a job stays as it is.
+func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
+
+// runs returns widths by epoch as runs.
+func (p *Planner) runs(widths []convex.Point) []Run {
+	var runs []Run
+	for j, at := range widths {
+		if j > 0 && same(at, widths[j-1]) {
+			runs[len(runs)-1].Last = j
+			continue
+		}
+		c, o := p.problem.At(at)
+		runs = append(runs, Run{First: j, Last: j, GPUs: c.GPUs, Nodes: c.Nodes, GPUType: c.GPUType, Offer: string(o.Group)})
+	}
+	return runs
+}

@@ -1,0 +1,236 @@
+package budget
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A PriceList is what a provider, or a contract, lets at which price.
+type PriceList struct {
+	Name     string
+	Currency string  // empty: no prices, so that budgets are in GPUs
+	Offers   []Offer // at least one
+}
+
+// An Offer is nodes of one kind at one price.
+type Offer struct {
+	Name  string          `yaml:"name"`
+	Type  cluster.GPUType `yaml:"type"`
+	GPUs  int             `yaml:"-"`     // of a node
+	Price float64         `yaml:"price"` // per GPU-hour
+	Most  int             `yaml:"-"`     // nodes at a time; as many as mostGPUs are, if it is not said
+	// Interruptions is how often per hour the provider takes a node back.
+	Interruptions float64 `yaml:"interruptions"`
+	// Kind is on-demand, reserved or spot: a word for people. What is reserved and not
+	// used is not in the model; spot is what has Interruptions.
+	Kind string `yaml:"kind"`
+}
+
+// Bounds of what a slip of the pen may ask for.
+const (
+	mostGPUs   = 1_000_000
+	mostOnOne  = 1024 // GPUs of a node
+	leastPrice = 1e-6 // per GPU-hour
+	mostPrice  = 1e9
+	mostBroken = 1000    // interruptions per hour, as in config
+	mostBytes  = 1 << 20 // of a price list
+)
+
+var kinds = []string{"on-demand", "reserved", "spot"}
+
+// priceFile is a price list as YAML.
+type priceFile struct {
+	Name     string  `yaml:"name"`
+	Currency *string `yaml:"currency"`
+	Offers   []row   `yaml:"offers"`
+}
+
+// A row is an offer as YAML, which would cut off what numbers are more than whole.
+type row struct {
+	Offer `yaml:",inline"`
+	GPUs  float64 `yaml:"gpus"`
+	Most  float64 `yaml:"most"`
+}
+
+// ReadPriceList reads a price list from YAML: name, currency ($ if not said otherwise)
+// and offers, with the keys of Offer. file names it in errors, which have the line; a
+// key that it does not know is one.
+func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
+	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("price list %s: %w", file, err)
+	}
+	if len(text) > mostBytes {
+		return nil, fmt.Errorf("price list %s: more than %d bytes, want fewer", file, mostBytes)
+	}
+	var read priceFile
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&read); err != nil {
+		return nil, blame(err, file)
+	}
+	var more yaml.Node
+	if err := d.Decode(&more); err == nil {
+		return nil, fmt.Errorf("%s:%d: a second document, want one price list a file", file, more.Line)
+	} else if !errors.Is(err, io.EOF) {
+		return nil, blame(err, file)
+	}
+	l := &PriceList{Name: cmp.Or(read.Name, file), Currency: "$"}
+	if read.Currency != nil && *read.Currency != "" {
+		l.Currency = *read.Currency
+	}
+	return l, l.take(read.Offers, file, offerLines(text))
+}
+
+// yamlKinds are what is wanted, by the type that YAML names in complaints; others are text.
+var yamlKinds = map[string]string{
+	"float64": "a number", "[]budget.row": "a list of offers", "budget.row": "an offer: name, type, gpus, price",
+	"budget.priceFile": "name, currency and offers",
+}
+
+// blame puts file and line before each complaint about YAML.
+func blame(err error, file string) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("price list %s: it is empty, want name, currency and offers", file)
+	}
+	var types *yaml.TypeError
+	if !errors.As(err, &types) {
+		return fmt.Errorf("price list %s: %w", file, err)
+	}
+	var errs []error
+	for _, e := range types.Errors {
+		where, what, _ := strings.Cut(strings.TrimPrefix(e, "line "), ": ")
+		if key, unknown := strings.CutPrefix(what, "field "); unknown {
+			key, _, _ = strings.Cut(key, " not found")
+			what = fmt.Sprintf("unknown key %q, want name, currency, offers, and of each offer name, type, gpus, price, most, interruptions, kind", key)
+		}
+		if got, into, ok := strings.Cut(strings.TrimPrefix(what, "cannot unmarshal "), " into "); ok {
+			what = fmt.Sprintf("got %s, want %s", strings.TrimPrefix(got, "!!"), cmp.Or(yamlKinds[into], "text"))
+		}
+		errs = append(errs, fmt.Errorf("%s:%s: %s", file, where, what))
+	}
+	return errors.Join(errs...)
+}
+
+// offerLines returns the line of each offer.
+func offerLines(text []byte) []int {
+	var doc struct {
+		Offers []yaml.Node `yaml:"offers"`
+	}
+	_ = yaml.Unmarshal(text, &doc) // it was read before
+	lines := make([]int, len(doc.Offers))
+	for i := range lines {
+		lines[i] = doc.Offers[i].Line
+	}
+	return lines
+}
+
+// take makes offers of rows, and returns all complaints about them.
+func (l *PriceList) take(rows []row, file string, lines []int) error {
+	if len(rows) == 0 {
+		return fmt.Errorf("price list %s: no offers, want at least one", file)
+	}
+	var errs []error
+	for i := range rows {
+		r := &rows[i]
+		for _, err := range r.complaints() {
+			errs = append(errs, fmt.Errorf("%s:%d: offer %q: %w", file, lines[i], r.Name, err))
+		}
+		if first := slices.IndexFunc(l.Offers, func(b Offer) bool { return b.Name == r.Name }); first >= 0 {
+			errs = append(errs, fmt.Errorf("%s:%d: offer %q: the name is that of line %d too", file, lines[i], r.Name, lines[first]))
+		}
+		o := r.Offer
+		o.GPUs, o.Most, o.Kind = int(r.GPUs), int(r.Most), cmp.Or(o.Kind, kinds[0])
+		if o.Most == 0 {
+			o.Most = mostGPUs / max(1, o.GPUs)
+		}
+		l.Offers = append(l.Offers, o)
+	}
+	return errors.Join(errs...)
+}
+
+// complaints returns what is wrong with an offer.
+func (o *row) complaints() []error {
+	var errs []error
+	no := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	no(o.Name == "", "no name, want one")
+	no(!word(string(o.Type)), "type %q, want a GPU type, as t4", o.Type)
+	no(!whole(o.GPUs, 1, mostOnOne), "%g gpus of a node, want 1 to %d", o.GPUs, mostOnOne)
+	no(!(o.Price >= leastPrice && o.Price <= mostPrice), "price %g per GPU-hour, want %g to %g", o.Price, leastPrice, mostPrice)
+	no(!whole(o.Most, 0, mostGPUs), "most %g nodes, want 1 to %d, or 0 for no limit", o.Most, mostGPUs)
+	no(!(o.Interruptions >= 0 && o.Interruptions <= mostBroken), "%g interruptions per hour, want 0 to %d", o.Interruptions, mostBroken)
+	no(o.Kind != "" && !slices.Contains(kinds, o.Kind), "kind %q, want one of %s", o.Kind, strings.Join(kinds, ", "))
+	return errs
+}
+
+// whole reports whether a number is whole, and from least to most.
+func whole(v, least, most float64) bool { return v >= least && v <= most && v == math.Trunc(v) }
+
+// word reports whether a name is made of letters, digits and what joins them.
+func word(name string) bool {
+	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// Unpriced returns the list of GPU types without prices, from "t4:4,a100:8": type and
+// GPUs of a node. Budgets are then in GPUs.
+func Unpriced(text string) (*PriceList, error) {
+	l := &PriceList{Name: "GPUs"}
+	for part := range strings.SplitSeq(text, ",") {
+		var gpus int
+		name, count, _ := strings.Cut(strings.TrimSpace(part), ":")
+		if _, err := fmt.Sscanf(count+"\n", "%d\n", &gpus); err != nil || !word(name) || gpus < 1 || gpus > mostOnOne {
+			return nil, fmt.Errorf("%q, want GPU types and how many a node has, as t4:4,a100:8", text)
+		}
+		if slices.ContainsFunc(l.Offers, func(o Offer) bool { return o.Name == name }) {
+			return nil, fmt.Errorf("%q names %s twice, want it once", text, name)
+		}
+		l.Offers = append(l.Offers, Offer{Name: name, Type: cluster.GPUType(name), GPUs: gpus, Most: mostGPUs / gpus, Kind: kinds[0]})
+	}
+	return l, nil
+}
+
+// offers returns the list as nodes.
+func (l *PriceList) offers() []cluster.Offer { return l.Rentable() }
+
+// Rentable returns the offers as what can be rented.
+func (l *PriceList) Rentable() []cluster.Offer {
+	offers := make([]cluster.Offer, len(l.Offers))
+	for i := range l.Offers {
+		o := &l.Offers[i]
+		offers[i] = cluster.Offer{Group: cluster.Group(o.Name), Most: o.Most, Node: cluster.Node{
+			GPUType: o.Type, Capacity: cluster.Resources{GPUs: o.GPUs}, Group: cluster.Group(o.Name), Tenure: cluster.Rented,
+			Price: cluster.Price(o.Price), Interruptions: o.Interruptions,
+		}}
+	}
+	return offers
+}
+
+// CheckTogether returns an error unless lists can be compared: their names differ, and
+// their currency is the same.
+func CheckTogether(lists []*PriceList) error {
+	for i, l := range lists {
+		for _, before := range lists[:i] {
+			if l.Name == before.Name {
+				return fmt.Errorf("two price lists are named %q, want each to have a name of its own", l.Name)
+			}
+			if l.Currency != before.Currency {
+				return fmt.Errorf("price list %s is in %s and %s in %s, want one currency", l.Name, l.Currency, before.Name, before.Currency)
+			}
+		}
+	}
+	return nil
+}

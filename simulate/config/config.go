@@ -1,0 +1,224 @@
+// Package config is the root configuration of a run: one table of keys, filled
+// from defaults, then a file, then the environment, then flags. Each value
+// remembers where it came from.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/policy/placement/pack"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/sim"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Config is everything that decides how a simulation runs.
+type Config struct {
+	Inputs
+	Deciding
+	Measuring
+	Jobs Jobs
+	// Public switches on all rules of the public Sia simulator that the thesis
+	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
+	Public    bool
+	Scheduler scheduler.Options
+	Sim       sim.Options
+	Lender    Lender // beside Sim.Lender
+	origins   map[string]string
+}
+
+// Inputs are the nodes, the jobs, and how fast jobs train.
+type Inputs struct {
+	Cluster  string   // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
+	Scale    int      // times the nodes of Cluster
+	Trace    string   // a file; empty: generate
+	Format   string   // of Trace; empty: by its content
+	OnBadRow string   // fail or skip
+	Zone     string   // of local times in Trace, for Location; empty: UTC, and the summary says so
+	Limit    int      // most jobs taken; 0: all
+	Profiles string   // a folder of measured profiles; empty: the embedded fits
+	Table    string   // of measured steps, where the profiles have several
+	Like     []string // GPU types without profiles: "h100=a100x2.2", type=like x speed
+	Generate Generate
+}
+
+// Deciding says which policies run, and what they believe.
+type Deciding struct {
+	Policies []string
+	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
+	Placer   string   // empty: the one that the policy prefers
+	Penalty  float64  // part of its speed that a job is believed to lose where it is split over nodes: of placer pack
+	Estimate string   // estimate.Mode
+	Classes  string   // learned or known, for policies that ask for classes
+}
+
+// Measuring says when a run ends, and which jobs are measured.
+type Measuring struct {
+	Horizon  time.Duration // the run ends here; 0: when all jobs have ended
+	Window   Window        // jobs that are measured; zero: all
+	Skipped  []string      // queues whose jobs are not measured
+	Fairness Fairness
+}
+
+// Generate says which trace to generate when none is given.
+type Generate struct {
+	Kind string
+	Jobs int           // 0: the kind's
+	Span time.Duration // of submissions; 0: the kind's
+	Load float64       // of kinds that have one: see generate.Options; 0: the kind's
+	// Split and MultiGPU are of Synergy's kinds; empty: the kind's, "20-70-10".
+	Split    string
+	MultiGPU bool
+}
+
+// Fairness says how finish-time fairness, a job's rho, is reported.
+type Fairness struct {
+	Rho   string  // "isolated", "static"; empty: by the trace
+	Above float64 // rho above which a job counts as unfairly scheduled
+}
+
+// Default returns the defaults.
+func Default() *Config {
+	return &Config{
+		Inputs: Inputs{Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Generate: Generate{Kind: "philly-like"}},
+		Deciding: Deciding{
+			Policies: []string{"oxgang", "sia", "easy", "srtf"}, Penalty: pack.DefaultOptions().Penalty,
+			Estimate: estimate.Bootstrap.String(), Classes: Learned,
+		},
+		Measuring: Measuring{Skipped: []string{workload.Warm}, Fairness: Fairness{Above: 1}},
+		Jobs:      Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},
+		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), Lender: Lender{Forecast: Seasonal},
+		origins: make(map[string]string),
+	}
+}
+
+// What is believed of classes of jobs.
+const (
+	Learned = "learned" // from the jobs there were
+	Known   = "known"   // the truth, of the whole trace
+)
+
+// Rhos returns the definitions of rho by name, first the one that follows the
+// trace.
+func Rhos() []string { return []string{"", "isolated", "static"} }
+
+// unset is the origin of values that nothing set.
+const unset = "default"
+
+// Origin returns where the value of a key came from: "default", a file's
+// name, "environment" or "flag".
+func (c *Config) Origin(key string) string {
+	if o, ok := c.origins[key]; ok {
+		return o
+	}
+	return unset
+}
+
+// IsSet reports whether something set a key, if only to its default.
+func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
+
+// Set sets a key from text. It returns an error that names the key, the value
+// and what was expected; an unknown key's names the closest known ones.
+func (c *Config) Set(key, value, origin string) error {
+	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })
+	if i < 0 {
+		return fmt.Errorf("unknown key %q%s", key, didYouMean(key))
+	}
+	if err := keys[i].set(c, strings.TrimSpace(value)); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	c.origins[key] = origin
+	return nil
+}
+
+// Get returns the value of a key as text that Set reads.
+func (c *Config) Get(key string) string {
+	for _, k := range keys {
+		if k.Name == key {
+			return k.get(c)
+		}
+	}
+	return ""
+}
+
+// others are the variables that say nothing of a simulation: where the state of this
+// machine's scheduler is, what its jobs are told, and which program Python's packages run.
+var others = []string{
+	"OXGANG_STATE", "OXGANG_SOCKET", "OXGANG_URL", "OXGANG_TOKEN", "OXGANG_JOB", "OXGANG_GENERATION",
+	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN", "OXGANG_PROGRAM",
+}
+
+// Environment sets every key for which an environment variable is set:
+// OXGANG_SIM_NOISE for sim.noise. Unknown OXGANG_ variables are errors, but for those
+// of jobs that run on a machine and of the commands about them.
+func (c *Config) Environment(environ []string) error {
+	var errs []error
+	for _, line := range environ {
+		name, value, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, "OXGANG_") || slices.Contains(others, name) {
+			continue
+		}
+		i := slices.IndexFunc(keys, func(k Key) bool { return k.Variable() == name })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("unknown environment variable %s", name))
+			continue
+		}
+		errs = append(errs, c.Set(keys[i].Name, value, "environment"))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate returns an error that joins all that is wrong with c.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(c.Policies) == 0 {
+		bad("policy: empty, want at least one")
+	}
+	if _, err := c.BuildCluster(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.Likenesses(); err != nil {
+		errs = append(errs, err)
+	}
+	if !(c.Penalty >= 0 && c.Penalty <= 1) {
+		bad("split-penalty %v, want 0 to 1", c.Penalty)
+	}
+	if c.Horizon < 0 {
+		bad("horizon %v, want at least 0", c.Horizon)
+	}
+	if !slices.Contains(Rhos(), c.Fairness.Rho) {
+		bad("fairness.rho %q, want one of %q", c.Fairness.Rho, Rhos())
+	}
+	if !(c.Fairness.Above > 0) {
+		bad("fairness.above %v, want more than 0", c.Fairness.Above)
+	}
+	if g := c.Generate; g.Span < 0 || g.Load < 0 {
+		bad("generate: span %v and load %v, want at least 0", g.Span, g.Load)
+	}
+	if _, err := parse.BadRowOf(c.OnBadRow); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := Location(c.Zone); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := estimate.ParseMode(c.Estimate); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Classes != Learned && c.Classes != Known {
+		bad("estimate.classes %q, want %s or %s", c.Classes, Learned, Known)
+	}
+	if c.Profiles == "" && c.Table != "" {
+		bad("profiles.table %q without profiles", c.Table)
+	}
+	if c.Trace == "" && c.Format != "" {
+		bad("format %q without a trace", c.Format)
+	}
+	return errors.Join(append(errs, c.Jobs.Validate(), c.Lender.Validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
+}

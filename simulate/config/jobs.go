@@ -1,0 +1,78 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/oxgang/oxgang/simulate/workload/generate"
+)
+
+// Jobs say what is done to the jobs of a trace. Shares are drawn at random, for each job on
+// its own, so that a larger share contains a smaller one.
+type Jobs struct {
+	Applications []string // whose jobs are kept; empty: all
+	// Burstiness is the squared coefficient of variation of the times between jobs,
+	// which are drawn anew: see generate.Bursty; 0: as in the trace.
+	Burstiness    float64
+	Rigid         float64 // share made rigid
+	StrongScaling float64 // share made strong-scaling
+	Static        float64 // share of those with a schedule that keep their first batch size
+	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
+	SameDurations bool    // jobs that wait for their input last as long as on Synergy's servers
+	Slowdown      bool    // divide true goodput as the public simulator does
+
+	Fungible    float64 // share that may run on nodes on loan; AsTraced: as the trace says
+	Elastic     float64 // share of jobs known by their duration that are made elastic
+	Checkpoints float64 // share with checkpoints; AsTraced: as the trace says
+	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: as the trace says
+	WrongTimes  float64 // share of jobs whose running time is believed wrongly
+	WrongBy     float64 // by which part of it at most
+	WrongSize   float64 // stated work of jobs whose application knows the true one is times exp(this N(0, 1))
+
+	// Heterogeneous is the share of jobs known by their duration that may run on GPUs of two
+	// types at once; AsTraced: those that the trace says. MixedSpeed is job.Spec.MixedSpeed.
+	Heterogeneous, MixedSpeed float64
+}
+
+// AsTraced is a share that is left to the trace.
+const AsTraced = -1
+
+// Validate returns an error that joins all that is wrong with j.
+func (j *Jobs) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("jobs: "+format, args...)) }
+	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {
+		bad("rigid %v and strong-scaling %v, want shares that add up to at most 1", j.Rigid, j.StrongScaling)
+	}
+	for _, s := range []struct {
+		name  string
+		share float64
+	}{{"static", j.Static}, {"elastic", j.Elastic}, {"scaling-loss", j.ScalingLoss}, {"wrong-times", j.WrongTimes}} {
+		if !(s.share >= 0 && s.share <= 1) {
+			bad("%s %v, want a share of 0 to 1", s.name, s.share)
+		}
+	}
+	for _, s := range []struct {
+		name  string
+		share float64
+	}{{"fungible", j.Fungible}, {"checkpoints", j.Checkpoints}, {"heterogeneous", j.Heterogeneous}} {
+		if !(s.share >= 0 && s.share <= 1 || s.share == AsTraced) {
+			bad("%s %v, want a share of 0 to 1, or %d, as in the trace", s.name, s.share, AsTraced)
+		}
+	}
+	if !(j.WrongBy >= 0 && j.WrongBy < 1) {
+		bad("wrong-by %v, want at least 0 and less than 1", j.WrongBy)
+	}
+	if !(j.WrongSize >= 0 && j.WrongSize <= 10) {
+		bad("wrong-size %v, want 0 to 10", j.WrongSize)
+	}
+	if !(j.MixedSpeed > 0 && j.MixedSpeed <= 1) {
+		bad("mixed-speed %v, want more than 0 and at most 1", j.MixedSpeed)
+	}
+	if j.Burstiness != 0 {
+		if err := generate.CheckBurstiness(j.Burstiness); err != nil {
+			bad("%w; or 0, as in the trace", err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,258 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// Conventions is a text of a few sentences, with at most 90 characters a line, that says what
+// counts for GPU-hours and utilisation.
+const Conventions = `GPU-hours are GPU time held, and what profiling took: the rest of the round in which a
+job ends is in them. Utilisation is GPU time held, not used, of the GPUs there: restarts
+and the rest of such rounds are in it, profiling is not.`
+
+// A column is one number of a summary: its names in outputs for programs, on terminals
+// and on the page, and how it is computed.
+type column struct {
+	key      string // in JSON, YAML and CSV
+	header   string // on a terminal, with its unit
+	title    string // on the page
+	unit     string // on the page; may be empty
+	decimals int
+	shown    view
+	about    group
+	better   direction
+	value    func(*Run) (v float64, known bool)
+}
+
+// A view says which outputs show a column; CSV, JSON and YAML show all but paged.
+type view uint8
+
+const (
+	narrow view = iota // table, wide and the page
+	wide               // wide and the page
+	data               // neither
+	paged              // the page only: it differs between machines
+)
+
+// A group is one of the two tables of the page.
+type group uint8
+
+const (
+	ofTheJobs group = iota
+	ofTheGPUs
+)
+
+// A direction says which values of a column are good.
+type direction int8
+
+const (
+	lower  direction = -1
+	none   direction = 0
+	higher direction = 1
+)
+
+type valueFunc = func(*Run) (float64, bool)
+
+// known returns a column's value function for a number that every summary has.
+func known(f func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), true }
+}
+
+// positive returns a column's value function for a number that is known if it is above 0.
+func positive(f func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
+}
+
+// ofDone returns a column's value function for a number that needs a completed job.
+func ofDone(f func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), r.Result.Summary.Done > 0 }
+}
+
+// ofRho returns a column's value function for a number that needs finish-time fairness.
+func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		if r.Result.Summary.Rho == nil {
+			return 0, false
+		}
+		return f(r.Result.Summary.Rho), true
+	}
+}
+
+// ofRent returns a column's value function for a number that needs nodes that can be rented.
+func ofRent(f func(*metrics.Rent) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		if r.Result.Summary.Rent == nil {
+			return 0, false
+		}
+		return f(r.Result.Summary.Rent), true
+	}
+}
+
+// ofPaid returns a column's value function for a part of the GPU-hours rented, in per cent.
+func ofPaid(part func(*metrics.Rent) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		rent := r.Result.Summary.Rent
+		if rent == nil || rent.Hours == 0 {
+			return 0, false
+		}
+		return 100 * part(rent) / rent.Hours, true
+	}
+}
+
+// worstWeek returns what was spent per hour in the most expensive week. It is not known for runs
+// shorter than a week.
+func worstWeek(r *Run) (float64, bool) {
+	rent := r.Result.Summary.Rent
+	if rent == nil || rent.WorstWeek == 0 {
+		return 0, false
+	}
+	return rent.WorstWeek, true
+}
+
+// policyTime returns a column's value function for a quantile of the policy's time per
+// round, in milliseconds.
+func policyTime(q float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		return metrics.Quantile(sortedMillis(r.PolicyTimes), q), len(r.PolicyTimes) > 0
+	}
+}
+
+// share returns a column's value function for a part of the allocated GPU-hours, in per
+// cent.
+func share(part func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		s := &r.Result.Summary
+		return 100 * part(s) / max(s.AllocatedHours, 1e-300), s.AllocatedHours > 0
+	}
+}
+
+// columns are the columns of every run. {above} stands for the threshold of unfairness.
+var columns = []column{
+	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
+	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
+	{"failed", "FAILED", "Failed", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Failed) })},
+	{"cancelled", "CANCELLED", "Cancelled", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Cancelled) })},
+	{"active", "ACTIVE", "Active", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Active) })},
+	{"rounds", "ROUNDS", "Rounds", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Rounds) })},
+	{"jct_mean_h", "AVG JCT (h)", "Mean JCT", "h", 3, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
+	{"jct_p50_h", "P50 JCT (h)", "p50 JCT", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P50JCT / 3600 })},
+	{"jct_p75_h", "P75 JCT (h)", "p75 JCT", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P75JCT / 3600 })},
+	{"jct_p90_h", "P90 JCT (h)", "p90 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P90JCT / 3600 })},
+	{"jct_p95_h", "P95 JCT (h)", "p95 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P95JCT / 3600 })},
+	{"jct_p99_h", "P99 JCT (h)", "p99 JCT", "h", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99JCT / 3600 })},
+	{"queued_mean_h", "AVG QUEUED (h)", "Mean queued", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
+	{"queued_p50_h", "P50 QUEUED (h)", "p50 queued", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P50Queued / 3600 })},
+	{"queued_p75_h", "P75 QUEUED (h)", "p75 queued", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P75Queued / 3600 })},
+	{"queued_p95_h", "P95 QUEUED (h)", "p95 queued", "h", 2, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P95Queued / 3600 })},
+	{"queued_p99_h", "P99 QUEUED (h)", "p99 queued", "h", 2, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99Queued / 3600 })},
+	{"makespan_h", "MAKESPAN (h)", "Makespan", "h", 2, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
+	{"gpu_hours_per_job", "GPU-H/JOB", "GPU-hours per job", "", 2, narrow, ofTheGPUs, lower, ofDone(func(s *metrics.Summary) float64 { return s.GPUHoursPerJob })},
+	{"restarts_per_job", "RESTARTS/JOB", "Restarts per job", "", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
+	{"contention_mean", "CONTENTION", "Contention, mean", "jobs", 1, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.MeanContention })},
+	{"contention_max", "MAX CONTENTION", "Contention, max", "jobs", 0, wide, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return float64(s.MaxContention) })},
+	{"rho_worst", "WORST RHO", "Worst rho", "", 2, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Worst })},
+	{"unfair_pct", "RHO>{above} (%)", "Unfair jobs, rho > {above}", "%", 1, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return 100 * r.Unfair })},
+	{"unfair_above", "UNFAIR ABOVE", "Unfair above", "", 2, data, ofTheJobs, none, ofRho(func(r *metrics.RhoSummary) float64 { return r.UnfairAbove })},
+	{"rho_mean", "AVG RHO", "Mean rho", "", 2, data, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Mean })},
+	{"policy_p50_ms", "", "Policy time, p50", "ms a round", 3, paged, ofTheGPUs, lower, policyTime(0.5)},
+	{"policy_p99_ms", "", "Policy time, p99", "ms a round", 2, paged, ofTheGPUs, lower, policyTime(0.99)},
+	{"utilisation_pct", "UTIL (%)", "Utilisation", "%", 1, narrow, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return 100 * s.Utilisation })},
+	{"goodput_ratio_pct", "GOODPUT (%)", "Goodput ratio", "%", 1, wide, ofTheGPUs, higher, share(func(s *metrics.Summary) float64 { return s.GoodputRatio * s.AllocatedHours })},
+	{"gpu_hours", "GPU-H", "GPU-hours", "", 1, wide, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.AllocatedHours })},
+	{"restart_pct", "RESTART (%)", "Lost to restarts", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.RestartHours })},
+	{"profiling_pct", "PROFILING (%)", "Lost to profiling", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.ProfilingHours })},
+	{"idle_pct", "IDLE (%)", "Idle in round", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.IdleHours })},
+	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Energy })},
+	{"gpus_mean", "GPUS", "GPUs there, mean", "", 1, wide, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return s.MeanGPUs })},
+	{"spending_mean_per_h", "SPENDING (/h)", "Cost of all GPUs", "an hour", 2, data, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.MeanSpending })},
+	{"paid_gpu_hours", "PAID GPU-H", "GPU-hours rented", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Hours })},
+	{"paid_gpus_mean", "PAID GPUS", "GPUs rented, mean", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.MeanGPUs })},
+	{"paid_gpus_max", "MAX PAID GPUS", "GPUs rented, max", "", 0, wide, ofTheGPUs, none, ofRent(func(r *metrics.Rent) float64 { return float64(r.MostGPUs) })},
+	{"paid_starting_pct", "STARTING (%)", "Rented and starting", "%", 1, wide, ofTheGPUs, lower, ofPaid(func(r *metrics.Rent) float64 { return r.Starting })},
+	{"paid_idle_pct", "UNUSED (%)", "Rented and unused", "%", 1, wide, ofTheGPUs, lower, ofPaid(func(r *metrics.Rent) float64 { return r.Idle })},
+	{"leaving_gpu_hours", "LEAVING GPU-H", "GPU-hours leaving", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Leaving })},
+	{"spent", "SPENT", "Spent on rent", "", 2, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Money })},
+	{"spent_leaving", "SPENT LEAVING", "Spent on leaving nodes", "", 2, data, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.LeavingMoney })},
+	{"spent_worst_week_per_h", "WORST WEEK (/h)", "Spent in the worst week", "an hour", 2, wide, ofTheGPUs, lower, worstWeek},
+	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
+}
+
+// columnsOf returns the columns of a summary of runs: those of every run, with the
+// threshold of unfairness in their names; those of loans, if something can be lent; and
+// those by GPU type. For a run that failed, no value is known; one that has means shows these.
+func columnsOf(all []Run) []column {
+	cols := columnsOfEnded(ended(all))
+	for i := range cols {
+		value, key, mean := cols[i].value, cols[i].key, cols[i].shown != paged
+		cols[i].value = func(r *Run) (float64, bool) {
+			switch {
+			case r.Result == nil:
+				return 0, false
+			case r.Means != nil && mean:
+				v, known := r.Means[key]
+				return v, known
+			}
+			return value(r)
+		}
+	}
+	return cols
+}
+
+func columnsOfEnded(runs []Run) []column {
+	all := slices.Clone(columns)
+	above := strconv.FormatFloat(unfairAbove(runs), 'g', -1, 64)
+	for i := range all {
+		all[i].header = strings.ReplaceAll(all[i].header, "{above}", above)
+		all[i].title = strings.ReplaceAll(all[i].title, "{above}", above)
+	}
+	if lending(runs) {
+		all = withLoans(all)
+	}
+	for _, t := range gpuTypes(runs) {
+		name := printable.Line(string(t))
+		all = append(all, column{
+			"utilisation_" + name + "_pct", "UTIL " + name + " (%)", "Utilisation, " + name, "%", 1, wide, ofTheGPUs, none,
+			func(r *Run) (float64, bool) {
+				for _, ts := range r.Result.Summary.Types {
+					if ts.Type == t {
+						return 100 * ts.Utilisation, true
+					}
+				}
+				return 0, false
+			},
+		})
+	}
+	return all
+}
+
+// fairnessOf returns the finish-time fairness of the first run that has it; nil
+// if none has.
+func fairnessOf(runs []Run) *metrics.RhoSummary {
+	for i := range runs {
+		if rho := runs[i].Result.Summary.Rho; rho != nil {
+			return rho
+		}
+	}
+	return nil
+}
+
+// unfairAbove returns the threshold of unfairness.
+func unfairAbove(runs []Run) float64 {
+	if rho := fairnessOf(runs); rho != nil {
+		return rho.UnfairAbove
+	}
+	return 1
+}
+
+// rhoText says what rho is in these runs.
+func rhoText(runs []Run) string {
+	if rho := fairnessOf(runs); rho != nil && rho.Static {
+		return "rho = completion time / (time alone \u00d7 jobs of the trace per GPU, at least 1)"
+	}
+	return "rho = completion time / time alone on a fair share of the GPUs"
+}

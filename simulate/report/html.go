@@ -1,0 +1,164 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// Input is what a page shows.
+type Input struct {
+	Title string // default "Oxgang report"
+	// Facts say what was run: trace, cluster, seed, version; shown under the
+	// title.
+	Facts []string
+	Runs  []Run
+}
+
+var (
+	//go:embed page/page.html
+	pageHTML string
+	//go:embed page/page.css
+	pageCSS string
+	//go:embed page/base.js
+	baseJS string
+	//go:embed page/charts.js
+	chartsJS string
+	//go:embed page/gantt.js
+	ganttJS string
+	//go:embed page/schedule.js
+	scheduleJS string
+	//go:embed page/main.js
+	mainJS string
+
+	page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
+)
+
+// view of a page, as the template wants it.
+type pageView struct {
+	Title   string
+	Verdict []string // sentences; none: there is no verdict
+	Over    string   // what the tables are means over; empty: nothing
+	Facts   []string
+	Tables  []pageTable
+	Rented  bool // in some run something could be
+	Lent    bool // likewise
+	Unfair  float64
+	Style   template.CSS
+	Script  template.JS
+	Data    pageData
+}
+
+// A pageTable is one part of the summary.
+type pageTable struct {
+	Note    string // below it; may be empty
+	Title   string
+	Columns []column
+	Rows    []pageRow
+}
+
+// A pageRow is one run in a table.
+type pageRow struct {
+	Name   string
+	Key    int    // its place among the policies of the plots
+	Failed string // why it has neither cells nor plots
+	Cells  []pageCell
+}
+
+type pageCell struct {
+	Text string
+	Best bool // see column.best
+}
+
+// pageData is what the script reads.
+type pageData struct {
+	Policies []string          `json:"policies"`
+	Observed int               `json:"observed"` // the policy that is none, but what happened; -1: none is
+	GPUTypes []cluster.GPUType `json:"gpuTypes"`
+	Jobs     []int             `json:"jobs"`     // of each policy, shown or not
+	MostJobs int               `json:"mostJobs"` // of a policy, shown
+	Dropped  []int             `json:"dropped"`  // intervals of each policy that were not recorded
+	Rho      string            `json:"rho"`      // what it is
+	Unfair   float64           `json:"unfairAbove"`
+	Sizings  []sizing          `json:"sizings"`
+	Datasets []*dataset        `json:"datasets"`
+}
+
+// HTML writes one page that needs no other file and no network. It escapes every name. To
+// keep the page small, curves have at most 600 points, and allocations are those of the
+// first 2000 jobs of a run, without their shortest pauses. Plots leave out runs that
+// failed; their rows say why.
+func HTML(w io.Writer, in Input) error {
+	runs := ended(in.Runs)
+	v := pageView{
+		Title: in.Title, Facts: in.Facts,
+		Style:  template.CSS(pageCSS),                                                                  //nolint:gosec // our own file
+		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
+		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
+		Data: pageData{
+			Policies: []string{}, Observed: slices.IndexFunc(runs, func(r Run) bool { return r.Observed }), Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
+			Rho: rhoText(runs), Unfair: unfairAbove(runs),
+			GPUTypes: gpuTypes(runs), Sizings: sizings(runs), Datasets: datasets(runs, onPage),
+		},
+	}
+	if verdict := verdictOf(in.Runs); verdict != nil {
+		v.Verdict = verdict.Sentences
+	}
+	if i := slices.IndexFunc(runs, func(r Run) bool { return r.Means != nil }); i >= 0 {
+		v.Over = meansOver(runs[i].Verdict)
+	}
+	if v.Title == "" {
+		v.Title = "Oxgang report"
+	}
+	if len(in.Runs) > 0 {
+		v.Tables = []pageTable{summarise("Jobs", ofTheJobs, in.Runs), summarise("GPUs", ofTheGPUs, in.Runs)}
+		v.Tables[ofTheGPUs].Note = Conventions
+	}
+	for i := range runs {
+		v.Data.Policies = append(v.Data.Policies, runs[i].Name)
+		v.Data.Jobs = append(v.Data.Jobs, len(runs[i].Result.Jobs))
+		v.Data.Dropped = append(v.Data.Dropped, runs[i].Result.IntervalsDropped)
+	}
+	if err := page().Execute(w, v); err != nil {
+		return fmt.Errorf("report: page: %w", err)
+	}
+	return nil
+}
+
+// summarise returns the table of the columns of a group that some run has a
+// value for.
+func summarise(title string, about group, runs []Run) pageTable {
+	t := pageTable{Title: title, Rows: make([]pageRow, len(runs))}
+	key := 0
+	for i := range runs {
+		t.Rows[i] = pageRow{Name: runs[i].Name, Key: key, Failed: runs[i].failure()}
+		if runs[i].Result != nil {
+			key++
+		}
+	}
+	for _, c := range columnsOf(runs) {
+		if c.shown == data || c.about != about || !c.some(runs) {
+			continue
+		}
+		t.Columns = append(t.Columns, c)
+		for i := range runs {
+			if runs[i].Result == nil {
+				continue
+			}
+			t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: c.cell(&runs[i]), Best: c.best(&runs[i])})
+		}
+	}
+	return t
+}
+
+// Title returns the column's name, for the template.
+func (c column) Title() string { return c.title }
+
+// Unit returns the column's unit, empty if it has none, for the template.
+func (c column) Unit() string { return c.unit }

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/report/tabular"
+)
+
+// Results writes what a run does as tables, while it does it: jobs as they end, allocations as they
+// end, rounds as they begin. It holds a bounded number of rows.
+type Results struct {
+	run                       string
+	jobs, rounds, allocations *resultTable
+	err                       error // the first one
+}
+
+// A resultTable is a table and its file.
+type resultTable struct {
+	*tabular.Writer
+	file io.Closer
+}
+
+// The columns of the tables. Times are seconds since the first thing that happened in the run.
+var (
+	jobColumns = []tabular.Column{
+		{Name: "run", Type: tabular.Text},
+		{Name: "job", Type: tabular.Text},
+		{Name: "class", Type: tabular.Text},
+		{Name: "outcome", Type: tabular.Text},
+		{Name: "submitted_s"},
+		{Name: "first_started_s"},
+		{Name: "finished_s"},
+		{Name: "jct_s"},
+		{Name: "queued_s"},
+		{Name: "restarts", Type: tabular.Integer},
+		{Name: "preemptions", Type: tabular.Integer},
+		{Name: "resizes", Type: tabular.Integer},
+		{Name: "gpu_s"},
+		{Name: "useful_gpu_s"},
+		{Name: "restart_gpu_s"},
+		{Name: "profiling_gpu_s"},
+		{Name: "idle_gpu_s"},
+		{Name: "lost_gpu_s"},
+		{Name: "efficiency"},
+		{Name: "contention"},
+		{Name: "rho"},
+		{Name: "energy_kwh"},
+		{Name: "cost"},
+	}
+	allocationColumns = []tabular.Column{
+		{Name: "run", Type: tabular.Text},
+		{Name: "job", Type: tabular.Text},
+		{Name: "start_s"},
+		{Name: "end_s"},
+		{Name: "gpus", Type: tabular.Integer},
+		{Name: "gpu_type", Type: tabular.Text},
+		{Name: "state", Type: tabular.Text},
+	}
+	roundColumns = []tabular.Column{
+		{Name: "run", Type: tabular.Text},
+		{Name: "time_s"},
+		{Name: "running_jobs", Type: tabular.Integer},
+		{Name: "waiting_jobs", Type: tabular.Integer},
+		{Name: "gpu_type", Type: tabular.Text},
+		{Name: "busy_gpus", Type: tabular.Integer},
+		{Name: "gpus", Type: tabular.Integer},
+	}
+)
+
+// NewResults returns the tables of a run of a name, in the files "jobs", "rounds" and "allocations" with
+// the ending of the format, which create opens and Close closes.
+func NewResults(create func(name string) (io.WriteCloser, error), run string, f tabular.Format) (*Results, error) {
+	r := &Results{run: run}
+	for _, t := range []struct {
+		name    string
+		columns []tabular.Column
+		at      **resultTable
+	}{{"jobs", jobColumns, &r.jobs}, {"rounds", roundColumns, &r.rounds}, {"allocations", allocationColumns, &r.allocations}} {
+		file, err := create(t.name + "." + string(f))
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		w, err := tabular.New(file, f, t.columns)
+		if err != nil {
+			return nil, errors.Join(err, file.Close(), r.Close())
+		}
+		*t.at = &resultTable{w, file}
+	}
+	return r, nil
+}
+
+// Stream returns what the tables are to be told by a metrics.Recorder.
+func (r *Results) Stream() metrics.Stream {
+	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
+}
+
+func (r *Results) job(j *metrics.JobResult) {
+	r.write(r.jobs, r.run, string(j.ID), string(j.Class), string(j.Outcome),
+		j.Submitted, orNil(j.FirstStarted, j.FirstStarted >= 0), orNil(j.Finished, j.Finished >= 0), j.JCT, j.Queued,
+		int64(j.Restarts), int64(j.Preemptions), int64(j.Resizes),
+		j.Allocated, j.Useful, j.Restart, j.Profiling, j.Idle, j.Lost,
+		j.Efficiency, j.Contention, orNil(j.Rho, j.Rho > 0), j.Energy, j.Cost)
+}
+
+func (r *Results) held(id job.ID, t cluster.GPUType, i metrics.Interval) {
+	r.write(r.allocations, r.run, string(id), i.Start, i.End, int64(i.GPUs), string(t), i.State.String())
+}
+
+// round writes a row for each GPU type.
+func (r *Results) round(s *metrics.RoundState) {
+	for i, t := range s.Types {
+		r.write(r.rounds, r.run, s.Time, int64(s.Running), int64(s.Waiting), string(t), int64(s.Busy[i]), int64(s.Capacity[i]))
+	}
+}
+
+func (r *Results) write(t *resultTable, row ...any) {
+	if r.err == nil {
+		r.err = t.Row(row...)
+	}
+}
+
+// orNil returns v, or nil if it is not known.
+func orNil(v float64, known bool) any {
+	if !known {
+		return nil
+	}
+	return v
+}
+
+// Close writes what is left, closes the files, and returns the first error of any row.
+func (r *Results) Close() error {
+	errs := []error{r.err}
+	for _, t := range []*resultTable{r.jobs, r.rounds, r.allocations} {
+		if t != nil {
+			errs = append(errs, t.Close(), t.file.Close())
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("report: results of %s: %w", r.run, err)
+	}
+	return nil
+}

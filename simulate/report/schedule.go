@@ -1,0 +1,139 @@
+package report
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// A bar is an interval in which a job held GPUs, except in pauses too short to draw. Bars
+// of a job do not overlap. The sum of held x gpus over the bars is the GPU time that the
+// job held.
+type bar struct {
+	start, end float64 // seconds since the start of the run
+	held       float64 // seconds of them with GPUs
+	gpus       float64 // mean number while held
+}
+
+// schedule returns which jobs held GPUs when: a row per job, in order of submission. It
+// has the first jobs of a run, and leaves out their shortest pauses if there are too many.
+func schedule(runs []Run, l limits) *dataset {
+	d := newDataset("schedule", "@policy", "@job", "row", "start_s", "end_s", "held_s", "gpus")
+	for i := range runs {
+		jobs := runs[i].Result.Jobs
+		jobs = jobs[:min(len(jobs), l.jobs)]
+		for row, bars := range barsOf(jobs, l.bars) {
+			for _, b := range bars {
+				d.add([]string{runs[i].Name, string(jobs[row].ID)}, float64(row), b.start, b.end, b.held, b.gpus)
+			}
+		}
+	}
+	return d
+}
+
+// finestPause is the part of a run that the first pauses to go last at most.
+const finestPause = 1.0 / 4096
+
+// barsOf returns the bars of each job. If there are more than most, pauses are left out,
+// the shortest first, until there are not, or every job has one bar.
+func barsOf(jobs []metrics.JobResult, most int) [][]bar {
+	end := 0.0
+	for i := range jobs {
+		for _, iv := range jobs[i].Intervals {
+			end = max(end, iv.End)
+		}
+	}
+	all := make([][]bar, len(jobs))
+	for pause := 0.0; ; pause = max(2*pause, end*finestPause) {
+		count := 0
+		for i := range jobs {
+			all[i] = merged(jobs[i].Intervals, pause)
+			count += len(all[i])
+		}
+		if count <= most || pause > end {
+			return all
+		}
+	}
+}
+
+// merged returns intervals as bars. Adjacent intervals with the same number of GPUs are
+// one bar, and so are intervals with a pause or a change of at most pause seconds between.
+func merged(intervals []metrics.Interval, pause float64) []bar {
+	var all []bar
+	for _, iv := range intervals {
+		next := bar{iv.Start, iv.End, iv.End - iv.Start, float64(iv.GPUs)}
+		if n := len(all); n > 0 {
+			last := &all[n-1]
+			if gap := next.start - last.end; gap < pause || gap <= 0 && last.gpus == next.gpus {
+				last.join(next)
+				continue
+			}
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
+// join makes b end where next does.
+func (b *bar) join(next bar) {
+	if b.gpus != next.gpus {
+		b.gpus = (b.gpus*b.held + next.gpus*next.held) / (b.held + next.held)
+	}
+	b.end, b.held = next.end, b.held+next.held
+}
+
+// A sizing sorts jobs by the GPU time they held into XSmall, Small, Medium, Large
+// and XLarge.
+type sizing struct {
+	Name   string    `json:"name"`
+	Bounds []float64 `json:"bounds"` // GPU-hours from which on a job has the next size; ascending
+}
+
+// sizings returns the ways to sort jobs into sizes, first the one that distinguishes more:
+// Shockwave's, unless nine of ten jobs have the same size by it, as in the traces
+// published with the paper. Source: Shockwave §8.1, §8.4.
+func sizings(runs []Run) []sizing {
+	published, fifths := sizing{"as in Shockwave \u00a78.1", []float64{0.2, 8, 16, 72}}, sizing{"fifths of the jobs", make([]float64, 4)}
+	var hours []float64
+	for i := range runs {
+		hours = append(hours, ofJobs(&runs[i], func(j *metrics.JobResult) (float64, bool) {
+			return (j.Allocated - j.Profiling) / 3600, j.Allocated > j.Profiling
+		})...)
+	}
+	slices.Sort(hours)
+	for i := range fifths.Bounds {
+		fifths.Bounds[i] = twoDigits(metrics.Quantile(hours, float64(i+1)/5))
+	}
+	if len(hours) > 0 && published.most(hours) > 0.9 {
+		return []sizing{fifths, published}
+	}
+	return []sizing{published, fifths}
+}
+
+// most returns the part of jobs that have the commonest size.
+func (s *sizing) most(hours []float64) float64 {
+	counts := make([]int, len(s.Bounds)+1)
+	for _, h := range hours {
+		counts[s.of(h)]++
+	}
+	return float64(slices.Max(counts)) / float64(len(hours))
+}
+
+// of returns the size of a job, from 0.
+func (s *sizing) of(hours float64) int {
+	n := 0
+	for n < len(s.Bounds) && s.Bounds[n] <= hours {
+		n++
+	}
+	return n
+}
+
+// twoDigits returns v to two significant digits.
+func twoDigits(v float64) float64 {
+	if !(v > 0) {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return tidy(math.Round(v/unit) * unit)
+}

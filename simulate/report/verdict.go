@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+)
+
+// Trial returns what a verdict needs of a run.
+func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
+	t := verdict.Trial{
+		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
+		Done: r.Summary.Done, Ended: r.Summary.Active == 0, Came: came(r),
+	}
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.Outcome == metrics.Done {
+			t.Jobs = append(t.Jobs, verdict.Job{ID: string(j.ID), At: j.Submitted, JCT: j.JCT})
+			restarts := 0.0
+			if j.Allocated > 0 {
+				restarts = (j.JCT - j.Queued) * j.Restart / j.Allocated // as much of its time as of its GPU time
+			}
+			t.Terms.Waiting += j.Queued / float64(r.Summary.Done)
+			t.Terms.Restarts += restarts / float64(r.Summary.Done)
+			t.Terms.Running += (j.JCT - j.Queued - restarts) / float64(r.Summary.Done)
+		}
+	}
+	return t
+}
+
+// came returns a hash of which jobs came, and when.
+func came(r *metrics.Result) uint64 {
+	h := fnv.New64a()
+	for i := range r.Jobs {
+		fmt.Fprintf(h, "%q %v\n", r.Jobs[i].ID, r.Jobs[i].Submitted)
+	}
+	return h.Sum64()
+}
+
+// Verdict says which policy is best, in which columns, and why; the baseline is the policy that stands for what is usual.
+func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
+	better := make(map[string]int)
+	for _, c := range columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}}) {
+		better[c.key] = int(c.better)
+	}
+	return verdict.New(trials, better, baseline)
+}
+
+// verdictOf returns the verdict over the runs; nil: there is none.
+func verdictOf(runs []Run) *verdict.Verdict {
+	for i := range runs {
+		if runs[i].Verdict != nil {
+			return runs[i].Verdict
+		}
+	}
+	return nil
+}
+
+// meansOver says what the tables of a page are means over, and what the plots show.
+func meansOver(v *verdict.Verdict) string {
+	return "means " + v.Over() + "; plots: seed " + strconv.FormatUint(v.Seeds[0], 10)
+}
+
+// best reports whether a run's value of the column is better than those of all other policies by more than chance.
+func (c *column) best(r *Run) bool {
+	return r.Verdict != nil && r.Policy != "" && r.Verdict.Best[c.key] == r.Policy
+}
+
+// bestIn returns the names of the columns in which a run is best, in their order.
+func bestIn(r *Run) string {
+	var names []string
+	for _, c := range columnsOf([]Run{*r}) {
+		if c.best(r) {
+			names = append(names, c.key)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// verdictColumns are those of tables for programs about the verdict.
+var verdictColumns = []remark{
+	{key: "best_in", value: bestIn, words: true},
+	{key: "jct_above_best", value: versus(func(d *verdict.Difference) (float64, bool) { return d.Part, true })},
+	{key: "jct_above_best_low", value: versus(func(d *verdict.Difference) (float64, bool) { return d.Low, d.Known })},
+	{key: "jct_above_best_high", value: versus(func(d *verdict.Difference) (float64, bool) { return d.High, d.Known })},
+	{key: "verdict", value: func(r *Run) string {
+		if r.Verdict == nil {
+			return ""
+		}
+		return r.Verdict.Text()
+	}, words: true},
+}
+
+// versus returns a value of the difference of a run's policy to the first.
+func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
+	return func(r *Run) string {
+		if r.Verdict == nil {
+			return ""
+		}
+		d, compared := r.Verdict.Versus[r.Policy]
+		if v, known := of(&d); compared && known {
+			return number(v)
+		}
+		return ""
+	}
+}
+
+// Averaged returns a run with the means of its policy's measures over all seeds in place of those of one. The
+// plots, and what is not a measure, stay those of the one.
+func Averaged(r Run, trials []verdict.Trial) Run {
+	r.Means = verdict.Means(trials, r.Policy)
+	return r
+}

@@ -1,0 +1,219 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// plan pushes the first failure of each node and GPU, all maintenance, and the failures of single
+// jobs on the agenda.
+func (w *World) plan() {
+	f := &w.o.Faults
+	for _, n := range w.full.Nodes() {
+		if f.NodeMTBF > 0 {
+			w.failLater(n.ID, rng.Stream(w.o.Seed, "node/"+string(n.ID)))
+		}
+		if f.GPUMTBF > 0 {
+			w.failGPULater(n, rng.Stream(w.o.Seed, "gpu/"+string(n.ID)))
+		}
+	}
+	for _, win := range f.Maintenance {
+		why, last := "maintenance", (*agent).checkpoint
+		if win.Failed {
+			why, last = "node failed", func(*agent) {}
+		}
+		w.agenda.push(entry{at: Epoch.Add(win.From), what: func(w *World) { w.leave(win.Nodes, why, last) }})
+		w.agenda.push(entry{at: Epoch.Add(win.To), what: func(w *World) { w.comeBack(win.Nodes) }})
+	}
+	for _, l := range f.Losses {
+		w.agenda.push(entry{at: Epoch.Add(l.At), what: func(w *World) {
+			if g := w.jobs[l.Job]; g != nil && g.holding() {
+				w.lose(g, "it failed", func(*agent) {})
+			}
+		}})
+	}
+}
+
+// after draws an exponential time with the given mean.
+func after(stream *rand.Rand, mean time.Duration) time.Duration {
+	return seconds(stream.ExpFloat64() * mean.Seconds())
+}
+
+// failLater lets a node fail after a random time, be repaired, and fail again. A failure of a
+// node that is not rented or lent at that time is skipped.
+func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
+	nodes := []cluster.NodeID{id}
+	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
+		if !w.provider.there(id) || !w.lender.there(id) {
+			w.failLater(id, stream)
+			return
+		}
+		w.leave(nodes, "node failed", func(*agent) {})
+		w.agenda.push(entry{at: w.now.Add(w.o.Faults.Repair), what: func(w *World) {
+			w.comeBack(nodes)
+			w.failLater(id, stream)
+		}})
+	}})
+}
+
+// failGPULater lets one GPU of a node fail after a random time, which kills its job, and again
+// after that. The GPU works on at once.
+func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
+	mean := w.o.Faults.GPUMTBF / time.Duration(n.Capacity.GPUs)
+	w.agenda.push(entry{at: w.now.Add(after(stream, mean)), what: func(w *World) {
+		w.killOne(n, stream.IntN(n.Capacity.GPUs))
+		w.failGPULater(n, stream)
+	}})
+}
+
+// killOne makes the job that holds a GPU of a node lose all its GPUs. GPUs are numbered in the
+// order of the IDs of the jobs that hold them; the free ones come last.
+func (w *World) killOne(n cluster.Node, index int) {
+	for _, g := range w.on(func(id cluster.NodeID) bool { return id == n.ID }) {
+		for _, s := range g.placement {
+			if s.Node == n.ID {
+				index -= s.GPUs
+			}
+		}
+		if index < 0 {
+			w.lose(g, fmt.Sprintf("a GPU of %s failed", n.ID), func(*agent) {})
+			return
+		}
+	}
+}
+
+// on returns the agents that hold GPUs of some matching node, by job ID.
+func (w *World) on(match func(cluster.NodeID) bool) []*agent {
+	var hit []*agent
+	for _, g := range w.jobs {
+		if slices.ContainsFunc(g.placement, func(s cluster.Share) bool { return match(s.Node) }) {
+			hit = append(hit, g)
+		}
+	}
+	slices.SortFunc(hit, func(a, b *agent) int { return strings.Compare(string(a.spec.ID), string(b.spec.ID)) })
+	return hit
+}
+
+// used returns the nodes of which jobs hold GPUs.
+func (w *World) used() map[cluster.NodeID]bool {
+	nodes := make(map[cluster.NodeID]bool)
+	for _, g := range w.jobs { // to a set: the order does not matter
+		for _, s := range g.placement {
+			nodes[s.Node] = true
+		}
+	}
+	return nodes
+}
+
+// lose takes a job's GPUs by a failure: last is called first, and may save a checkpoint. The job
+// goes on from its last checkpoint when it is given GPUs again.
+func (w *World) lose(g *agent, why string, last func(*agent)) {
+	g.settle(w)
+	last(g)
+	g.lose()
+	w.stop(g)
+	w.emit(scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Lost, Detail: why})
+}
+
+// leave removes nodes from the cluster. The jobs on them lose their GPUs; last is called for
+// each of them before.
+func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
+	for _, id := range nodes {
+		w.away[id]++
+	}
+	for _, g := range w.on(func(id cluster.NodeID) bool { return slices.Contains(nodes, id) }) {
+		w.lose(g, why, last)
+	}
+	w.changed()
+}
+
+// comeBack undoes one leave of each node. A node is there again once all its leaves are undone.
+func (w *World) comeBack(nodes []cluster.NodeID) {
+	for _, id := range nodes {
+		w.away[id]--
+	}
+	w.changed()
+}
+
+// changed emits which nodes there are, what is rented and what is lent.
+func (w *World) changed() {
+	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
+}
+
+// present returns the cluster of the nodes that are there. It returns the same pointer while
+// these nodes are the same, so that policies and placers can compare pointers.
+func (w *World) present() *cluster.Cluster {
+	if w.here == nil || !w.same() {
+		w.here = w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
+	}
+	return w.here
+}
+
+// same reports whether the nodes that are there are those of World.here.
+func (w *World) same() bool {
+	left := w.here.Nodes()
+	for i := range w.full.Nodes() {
+		id := w.full.Nodes()[i].ID
+		if w.away[id] > 0 {
+			continue
+		}
+		if len(left) == 0 || left[0].ID != id {
+			return false
+		}
+		left = left[1:]
+	}
+	return len(left) == 0
+}
+
+// validate returns an error that joins all that is wrong with the options, initial states and
+// arrivals of the world.
+func (w *World) validate(arrivals []*workload.Arrival) error {
+	errs := []error{w.o.Validate(), w.setInitial(arrivals)}
+	for i, win := range w.o.Faults.Maintenance {
+		for _, id := range win.Nodes {
+			if _, ok := w.full.Index(id); !ok {
+				errs = append(errs, fmt.Errorf("maintenance window %d: no node %q", i, id))
+			}
+		}
+	}
+	seen := make(map[job.ID]bool, len(arrivals))
+	for _, a := range arrivals {
+		if seen[a.Spec.ID] {
+			errs = append(errs, fmt.Errorf("job %s: ID is used twice", a.Spec.ID))
+		}
+		seen[a.Spec.ID] = true
+		if _, ok := w.catalog[a.Application]; !ok && a.Application != "" {
+			errs = append(errs, fmt.Errorf("job %s: unknown application %q", a.Spec.ID, a.Application))
+		} else if err := w.countable(a); err != nil {
+			errs = append(errs, err)
+		}
+		if err := Fits(w.full, &a.Spec); err != nil {
+			errs = append(errs, err)
+		}
+		if len(errs) > 20 {
+			return errors.Join(append(errs, errors.New("and more"))...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// countable returns an error if an arrival has a batch size schedule that its application cannot
+// follow, or if its application has a training curve under the rule WholeRounds.
+func (w *World) countable(a *workload.Arrival) error {
+	app := w.application(a)
+	if w.o.Public.WholeRounds && app.Curve != nil {
+		return fmt.Errorf("job %s: application %s has a training curve, want jobs that count steps with whole rounds", a.Spec.ID, a.Application)
+	}
+	_, err := app.Regimes(&a.Spec)
+	return err
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// Fits returns an error if no part of the cluster could ever run the job, because there are too
+// few GPUs, or because no nodes have the CPUs or memory that the job asks for. Nodes on loan do
+// not count: a job that fits only on them might wait for ever.
+func Fits(c *cluster.Cluster, spec *job.Spec) error {
+	if !spec.Reservation.IsZero() {
+		return reserves(c, spec)
+	}
+	need, may, worker := math.MaxInt, 0, 0
+	var host error // what CPUs or memory are missing, of a type with enough GPUs
+	for _, t := range c.Kept() {
+		if !spec.Eligible(t.Type) {
+			continue
+		}
+		n, m := limits(spec, &t)
+		if n <= m {
+			err := hosts(c, spec, &t, most(spec, n, m))
+			if err == nil {
+				return nil
+			}
+			host = cmp.Or(host, err)
+		}
+		need, may, worker = min(need, n), max(may, m), max(worker, t.PerNode)
+	}
+	switch {
+	case host != nil:
+		return host
+	case worker == 0:
+		return fmt.Errorf("job %s: the %s has no GPU type that it may use", spec.ID, whose(c))
+	case spec.WorkerGPUs > worker:
+		return fmt.Errorf("job %s: a worker needs %d GPUs of one node, the largest of the %s that it may use has %d", spec.ID, spec.WorkerGPUs, whose(c), worker)
+	}
+	err := fmt.Errorf("job %s: needs %d GPUs of one eligible type, can get at most %d", spec.ID, need, may)
+	if c.Lends() {
+		err = fmt.Errorf("%w of the %s", err, whose(c))
+	}
+	return err
+}
+
+// limits returns the fewest GPUs of a type with which a job runs, and the most that the cluster
+// can give it. If the job has workers, these are whole, and each is on one node.
+func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
+	need, may = spec.Min(t.Type), t.GPUs
+	if w := spec.WorkerGPUs; w > 0 {
+		may = min(may, t.Nodes*(t.PerNode/w)*w)
+	}
+	switch {
+	case !spec.Adaptivity.Has(job.GPUCount):
+		need = max(need, spec.Requested(t.Type))
+	case spec.MaxGPUs > 0:
+		may = min(may, spec.Most(t.Type))
+	}
+	return need, may
+}
+
+// most returns the most GPUs that a job is ever given of a type, from what limits returns: a job
+// that is not elastic gets what it needs.
+func most(spec *job.Spec, need, may int) int {
+	if !spec.Adaptivity.Has(job.GPUCount) {
+		return need
+	}
+	return may
+}
+
+// whose returns what error texts call the nodes that Fits counts.
+func whose(c *cluster.Cluster) string {
+	if c.Lends() {
+		return "training cluster"
+	}
+	return "cluster"
+}
+
+// reserves returns an error if the cluster does not have the nodes and GPUs that a job reserves.
+func reserves(c *cluster.Cluster, spec *job.Spec) error {
+	r := spec.Reservation
+	i := slices.IndexFunc(c.Kept(), func(t cluster.TypeInfo) bool {
+		return t.Type == r.GPUType && r.Nodes <= t.Nodes && r.GPUs <= min(t.GPUs, r.Nodes*t.PerNode)
+	})
+	if i < 0 || !spec.Eligible(r.GPUType) {
+		return fmt.Errorf("job %s: reserves %v, which the %s does not have for it", spec.ID, r, whose(c))
+	}
+	return hosts(c, spec, &c.Kept()[i], r.GPUs)
+}

@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// asksHost reports whether a job says what CPUs or memory it needs.
+func asksHost(spec *job.Spec) bool { return spec.CPUs > 0 || spec.Memory > 0 }
+
+// hosts returns an error if no nodes of a type together have the CPUs and memory that a job asks
+// for; gpus are the most GPUs of the type that the job is given, which bound its nodes. If the
+// nodes of the type do not state CPUs and memory, there is no error.
+func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) error {
+	if !asksHost(spec) || !t.Counts() {
+		return nil
+	}
+	nodes := min(t.Nodes, gpus/max(1, spec.WorkerGPUs))
+	if !spec.Reservation.IsZero() {
+		nodes = spec.Reservation.Nodes
+	}
+	has := largest(c, t.Type, nodes)
+	if spec.CPUs <= has.CPUs*(1+hostSlack) && spec.Memory <= has.Memory {
+		return nil
+	}
+	return fmt.Errorf("job %s: asks for %g CPUs and %d bytes of memory, nodes of the %s have at most %g and %d for its %d GPUs of %s",
+		spec.ID, spec.CPUs, spec.Memory, whose(c), has.CPUs, has.Memory, gpus, t.Type)
+}
+
+// hostSlack is the relative rounding error allowed in sums of CPUs.
+const hostSlack = 1e-9
+
+// largest returns the most CPUs that a number of nodes of a type can have together, and likewise
+// the most memory. Nodes on loan are left out. The nodes with most CPUs need not be those with
+// most memory.
+func largest(c *cluster.Cluster, t cluster.GPUType, nodes int) (sum cluster.Resources) {
+	var cpus []float64
+	var memory []int64
+	for i := range c.Nodes() {
+		if n := &c.Nodes()[i]; n.GPUType == t && n.Tenure != cluster.Loaned {
+			cpus, memory = append(cpus, n.Capacity.CPUs), append(memory, n.Capacity.Memory)
+		}
+	}
+	slices.SortFunc(cpus, func(a, b float64) int { return cmp.Compare(b, a) })
+	slices.SortFunc(memory, func(a, b int64) int { return cmp.Compare(b, a) })
+	for i := range min(nodes, len(cpus)) {
+		sum.CPUs, sum.Memory = sum.CPUs+cpus[i], sum.Memory+memory[i]
+	}
+	return sum
+}

@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// An InitialState is the state of a job that existed before the world began. When the job
+// arrives, it is restored instead of submitted. It holds the GPUs of its status from then on;
+// that does not count as a start.
+type InitialState struct {
+	Status  job.Status    // its times are virtual; they may be before Epoch
+	Batch   job.BatchSize // that the scheduler last asked for; zero: the agent decides
+	Reports []job.Report  // all that its agent has measured so far, oldest first
+	// Restore is the time until the job trains on the GPUs it holds; 0: it trains already.
+	Restore time.Duration
+}
+
+// begin restores a job that existed before the world began.
+func (w *World) begin(g *agent, s *InitialState) {
+	w.emit(scheduler.Restored{Spec: g.spec, Status: s.Status, Batch: s.Batch, Reports: s.Reports})
+	for i := range s.Reports {
+		if g.belief != nil {
+			g.belief.Learn(&s.Reports[i])
+		}
+	}
+	g.progress = s.Status.Progress
+	for g.epoch < len(g.ends)-1 && g.progress >= g.ends[g.epoch] {
+		g.epoch++
+	}
+	g.checkpoint()
+	g.started = !s.Status.FirstStarted.IsZero()
+	if s.Status.Holding() {
+		w.goOn(g, s)
+	}
+}
+
+// goOn lets a job go on with its training, or with its restart, on the GPUs it holds.
+func (w *World) goOn(g *agent, s *InitialState) {
+	w.held++
+	g.started, g.fixed = true, s.Batch
+	g.hold(scheduler.Run{Allocation: s.Status.Allocation, Placement: s.Status.Placement})
+	g.slow, g.apart = g.drawSlow(w), w.apart(s.Status.Placement)
+	g.at = w.now.Add(s.Restore)
+	g.savedAt = g.at
+	g.fit()
+	if g.restoring = s.Restore > 0; g.restoring {
+		g.next(w)
+		return
+	}
+	g.checkIn(w)
+}
+
+// setInitial returns an error that joins all that is wrong with Options.Initial: no job of that
+// ID arrives, the job holds GPUs that the cluster does not have, or jobs together hold more GPUs
+// of a node than it has.
+func (w *World) setInitial(arrivals []*workload.Arrival) error {
+	if len(w.o.Initial) == 0 {
+		return nil
+	}
+	var errs []error
+	if w.o.Public.WholeRounds {
+		errs = append(errs, errors.New("jobs that were there before, want none with whole rounds"))
+	}
+	held, found := make(map[cluster.NodeID]int), 0
+	for _, a := range arrivals {
+		s := w.o.Initial[a.Spec.ID]
+		if s == nil {
+			continue
+		}
+		found++
+		if err := w.holds(s, held); err != nil {
+			errs = append(errs, fmt.Errorf("job %s: %w", a.Spec.ID, err))
+		}
+	}
+	if found < len(w.o.Initial) {
+		errs = append(errs, fmt.Errorf("%d jobs were there before, of which %d arrive, want all", len(w.o.Initial), found))
+	}
+	return errors.Join(errs...)
+}
+
+// holds checks an initial state, and adds the GPUs that the job holds to those held of each node.
+func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
+	st := &s.Status
+	switch {
+	case st.Phase.Terminal():
+		return fmt.Errorf("is %s, want a job that has not ended", st.Phase)
+	case !(st.Progress >= 0) || math.IsInf(st.Progress, 1) || s.Restore < 0:
+		return fmt.Errorf("progress %v, %v until restored, want finite and at least 0", st.Progress, s.Restore)
+	case st.Placement.GPUs() != st.Allocation.AllGPUs():
+		return fmt.Errorf("is placed on %d GPUs, want the %d it holds", st.Placement.GPUs(), st.Allocation.AllGPUs())
+	}
+	for _, share := range st.Placement {
+		i, ok := w.full.Index(share.Node)
+		if !ok || !slices.Contains([]cluster.GPUType{st.Allocation.GPUType, st.Allocation.Also.GPUType}, w.full.Nodes()[i].GPUType) {
+			return fmt.Errorf("holds GPUs of node %q, want a node of %v", share.Node, st.Allocation)
+		}
+		if held[share.Node] += share.GPUs; held[share.Node] > w.full.Nodes()[i].Capacity.GPUs {
+			return fmt.Errorf("with others holds %d GPUs of node %s, want at most %d", held[share.Node], share.Node, w.full.Nodes()[i].Capacity.GPUs)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Lender configures how the owner of the nodes of tenure Loaned, an inference cluster, lends
+// them. Each group is a pool of its own. All pools have the same Busy.
+type Lender struct {
+	// Interval is the time between two reviews of what the owner needs. Default 5 min (Lyra §4,
+	// §7.1).
+	Interval time.Duration
+	// Headroom is the share of all GPUs of a pool that is never lent. Default 0.02, the
+	// median burst within an interval (Lyra §7.1).
+	Headroom float64
+	// Grace is the time from asking for nodes until those that are not back are taken by
+	// force. Default 5 min, an interval: the nodes are back at the next review.
+	Grace time.Duration
+	// Busy returns the share of a pool's GPUs that the owner uses, at a time since the start.
+	// Values below 0 count as 0, those above 1 and NaN as 1. Nil: always 1, and nothing is ever
+	// lent.
+	Busy func(at time.Duration) float64
+	// Forecast returns a new forecaster; it is called once for each pool. Nil: the owner
+	// predicts nothing, and lends by what it uses now.
+	Forecast func() Forecaster
+}
+
+// A Forecaster predicts the share of its GPUs that an owner uses.
+type Forecaster interface {
+	// Observe records the share used in one more interval.
+	Observe(busy float64)
+	// Predict returns the mean and standard deviation of the share for each of the next ahead
+	// intervals, the nearest first. It may return fewer while it has not seen enough.
+	Predict(ahead int) (mean, sd []float64)
+}
+
+// DefaultLender returns the defaults stated beside the fields.
+func DefaultLender() Lender {
+	return Lender{Interval: 5 * time.Minute, Headroom: 0.02, Grace: 5 * time.Minute}
+}
+
+// validate returns an error that joins all that is wrong with o.
+func (o *Lender) validate() error {
+	var errs []error
+	if o.Interval < time.Second {
+		errs = append(errs, fmt.Errorf("lender: interval %v, want at least 1s", o.Interval))
+	}
+	if !(o.Headroom >= 0 && o.Headroom <= 1) {
+		errs = append(errs, fmt.Errorf("lender: headroom %v, want a share of 0 to 1", o.Headroom))
+	}
+	if o.Grace < 0 {
+		errs = append(errs, fmt.Errorf("lender: grace %v, want at least 0", o.Grace))
+	}
+	return errors.Join(errs...)
+}
+
+// busy returns the share in use at a time since the start, 0 to 1.
+func (o *Lender) busy(at time.Duration) float64 {
+	if o.Busy == nil {
+		return 1
+	}
+	return share(o.Busy(at))
+}
+
+// share returns x moved into the range 0 to 1. NaN counts as 1, so that nothing is lent.
+func share(x float64) float64 {
+	if math.IsNaN(x) {
+		return 1
+	}
+	return min(1, max(0, x))
+}
+
+// A loanNode is a node that can be lent. Invariant: World.away counts the node once while it is
+// not lent. Failures and maintenance add to the same count, as they do for a lease.
+type loanNode struct {
+	node *cluster.Node
+	lent bool
+}
+
+// A pool is the nodes of one group.
+type pool struct {
+	loan     cluster.Loan // without Lent, Spare, Reclaim and By, which loans counts
+	nodes    []*loanNode  // in the cluster's order
+	forecast Forecaster   // nil: none
+	limit    int          // the most nodes to be lent, by the last review
+	notices  []notice     // not due yet, by time
+}
+
+// A lender lends the nodes of a world that their owner does not need. At every interval it
+// reviews what the owner needs. It takes by force the nodes that it asked for and that were not
+// given back in time. What the owner runs on its nodes is not simulated; nodes that are broken
+// count as not lent. It is a scheduler.Expander. Source: Lyra §4, §6.
+type lender struct {
+	w      *World
+	o      *Lender
+	pools  []*pool // by group, in the order of cluster.Loans
+	nodes  map[cluster.NodeID]*loanNode
+	next   time.Time // of the reviews
+	seized int       // nodes taken by force, so far
+}
+
+var _ scheduler.Expander = (*lender)(nil)
+
+// newLender returns the lender of a world, which has lent nothing yet. Its first review is at
+// Epoch.
+func newLender(w *World) *lender {
+	l := &lender{w: w, o: &w.o.Lender, nodes: make(map[cluster.NodeID]*loanNode), next: w.now}
+	for _, loan := range w.full.Loans() {
+		p := &pool{loan: loan}
+		if l.o.Forecast != nil {
+			p.forecast = l.o.Forecast()
+		}
+		l.pools = append(l.pools, p)
+	}
+	for i := range w.full.Nodes() {
+		if n := &w.full.Nodes()[i]; n.Tenure == cluster.Loaned {
+			p, own := l.pool(n.Group), &loanNode{node: n}
+			p.nodes = append(p.nodes, own)
+			l.nodes[n.ID] = own
+			w.away[n.ID]++
+		}
+	}
+	if len(l.pools) > 0 {
+		l.at(l.next)
+	}
+	return l
+}
+
+// at calls act at a time.
+func (l *lender) at(t time.Time) {
+	l.w.agenda.push(entry{at: t, what: func(*World) { l.act() }})
+}
+
+// pool returns the pool of a group; nil if there is none.
+func (l *lender) pool(g cluster.Group) *pool {
+	i := slices.IndexFunc(l.pools, func(p *pool) bool { return p.loan.Group == g })
+	if i < 0 {
+		return nil
+	}
+	return l.pools[i]
+}
+
+// there reports whether a node is lent, or is none that can be lent.
+func (l *lender) there(id cluster.NodeID) bool {
+	n := l.nodes[id]
+	return n == nil || n.lent
+}
+
+// in returns the nodes of a pool that are lent, or those that are not.
+func (p *pool) in(lent bool) []*loanNode {
+	var found []*loanNode
+	for _, n := range p.nodes {
+		if n.lent == lent {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// lent returns how many nodes are lent.
+func (p *pool) lent() int {
+	lent := 0
+	for _, n := range p.nodes {
+		if n.lent {
+			lent++
+		}
+	}
+	return lent
+}
+
+// idle returns the nodes of a pool that can be lent now: they are not lent, not broken and not
+// in maintenance.
+func (l *lender) idle(p *pool) []*loanNode {
+	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.away[n.node.ID] > 1 })
+}
+
+// spare returns how many more nodes of a pool the owner would lend now.
+func (l *lender) spare(p *pool) int {
+	return min(max(0, p.limit-p.lent()), len(l.idle(p)))
+}
+
+// loans returns the state of every pool.
+func (l *lender) loans() []cluster.Loan {
+	var all []cluster.Loan
+	for _, p := range l.pools {
+		loan := p.loan
+		loan.Lent, loan.Spare = p.lent(), l.spare(p)
+		if loan.Reclaim = max(0, loan.Lent-p.limit); loan.Reclaim > 0 {
+			loan.By = p.notices[p.first(loan.Lent)].due
+		}
+		all = append(all, loan)
+	}
+	return all
+}
+
+// back gives a node back to its owner.
+func (l *lender) back(n *loanNode) {
+	n.lent = false
+	l.w.away[n.node.ID]++
+}
+
+// Provision implements scheduler.Expander. It lends the first idle nodes in the cluster's order.
+// They are there at once.
+func (l *lender) Provision(g cluster.Group, nodes int) error {
+	p := l.pool(g)
+	if p == nil {
+		return fmt.Errorf("sim: group %s: cannot be rented or lent", g)
+	}
+	lent := p.lent()
+	if most := lent + l.spare(p); nodes < 0 || nodes > most {
+		return fmt.Errorf("sim: group %s: %d nodes wanted on loan, want 0 to %d", g, nodes, most)
+	}
+	for _, n := range l.idle(p)[:max(0, nodes-lent)] {
+		n.lent = true
+		l.w.away[n.node.ID]--
+	}
+	l.w.changed()
+	return nil
+}
+
+// Return implements scheduler.Expander. It stops at the first node that cannot be given back;
+// the nodes before it are given back. Source: Lyra §6, "removes the selected servers from Lyra's whitelist after its scheduler
+// confirms they no longer have running workers".
+func (l *lender) Return(nodes []cluster.NodeID) error {
+	used := l.w.used()
+	for _, id := range nodes {
+		n := l.nodes[id]
+		if n == nil || !n.lent {
+			return fmt.Errorf("sim: node %s: given back, want one that is on loan", id)
+		}
+		if used[id] {
+			on := l.w.on(func(other cluster.NodeID) bool { return other == id })
+			return fmt.Errorf("sim: node %s: given back, want none that job %s is on", id, on[0].spec.ID)
+		}
+		l.back(n)
+	}
+	l.w.changed()
+	return nil
+}

@@ -1,0 +1,293 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Provider configures how nodes are rented.
+type Provider struct {
+	// Start is the time from an order until the node is there. Default 90 s: BOA §1
+	// says one to two minutes.
+	Start time.Duration
+	// Release is the time from giving a node back until it is no longer paid for. Default 2 min.
+	Release time.Duration
+	// Refuse is the probability that the order of a node is refused. Default 0.
+	Refuse float64
+	// Notice is the time for which a spot node is still paid for after its provider has given
+	// notice that it takes the node back. Jobs leave the node at the notice. Default 2 min.
+	Notice time.Duration
+}
+
+// DefaultProvider returns the defaults stated beside the fields.
+func DefaultProvider() Provider {
+	return Provider{Start: 90 * time.Second, Release: 2 * time.Minute, Notice: 2 * time.Minute}
+}
+
+// validate returns an error that joins all that is wrong with p.
+func (p *Provider) validate() error {
+	var errs []error
+	if p.Start < 0 || p.Release < 0 || p.Notice < 0 {
+		errs = append(errs, fmt.Errorf("provider: start %v, release %v, notice %v; want at least 0", p.Start, p.Release, p.Notice))
+	}
+	if !(p.Refuse >= 0 && p.Refuse <= 1) {
+		errs = append(errs, fmt.Errorf("provider: refuses with probability %v, want 0 to 1", p.Refuse))
+	}
+	return errors.Join(errs...)
+}
+
+// leaseState is the state of a node that can be rented.
+type leaseState uint8
+
+const (
+	free     leaseState = iota // not rented
+	starting                   // ordered, not there yet
+	ready                      // there, unless it is broken or in maintenance
+	leaving                    // given or taken back, still paid for
+)
+
+// A lease is a node that can be rented. Invariant: World.away counts the node once while it is
+// not ready. Failures and maintenance add to the same count, so that they need not know the state
+// of the lease.
+type lease struct {
+	node  *cluster.Node
+	state leaseState
+	turn  int        // how many states it has entered; an entry made in an earlier one is void
+	spot  *rand.Rand // nil: never taken back
+	// ordered is the number of the last order of the node.
+	ordered int
+}
+
+// A stateChange identifies one entry of a lease into a state, so that what was planned then can
+// tell whether the lease has left the state since.
+type stateChange struct {
+	*lease
+	turn int
+}
+
+// kept reports whether the lease has entered no other state since.
+func (p stateChange) kept() bool { return p.lease.turn == p.turn }
+
+// enter puts the lease into a state.
+func (l *lease) enter(s leaseState) stateChange {
+	l.state = s
+	l.turn++
+	return stateChange{l, l.turn}
+}
+
+// A groupController rents out the nodes of one group.
+type groupController struct {
+	offer   cluster.Offer
+	leases  []*lease // in the cluster's order
+	refused bool     // the last order was not met in full
+	luck    *rand.Rand
+}
+
+// A provider rents out the nodes of a world that have tenure Rented. It is a scheduler.Expander.
+type provider struct {
+	w           *World
+	o           *Provider
+	controllers []*groupController // by group, in the order of cluster.Offers
+	leases      map[cluster.NodeID]*lease
+	orders      int // of nodes, so far
+}
+
+var _ scheduler.Expander = (*provider)(nil)
+
+// newProvider returns the provider of a world in which nothing is rented yet.
+func newProvider(w *World) *provider {
+	p := &provider{w: w, o: &w.o.Provider, leases: make(map[cluster.NodeID]*lease)}
+	for _, offer := range w.full.Offers() {
+		p.controllers = append(p.controllers, &groupController{offer: offer, luck: rng.Stream(w.o.Seed, "provider/"+string(offer.Group))})
+	}
+	for i := range w.full.Nodes() {
+		if n := &w.full.Nodes()[i]; n.Tenure == cluster.Rented {
+			p.add(n)
+		}
+	}
+	return p
+}
+
+// add makes a node one that can be rented.
+func (p *provider) add(n *cluster.Node) {
+	l := &lease{node: n}
+	if n.Interruptions > 0 {
+		l.spot = rng.Stream(p.w.o.Seed, "spot/"+string(n.ID))
+	}
+	d := p.groupController(n.Group)
+	d.leases = append(d.leases, l)
+	p.leases[n.ID] = l
+	p.w.away[n.ID]++
+}
+
+// groupController returns the controller of a group; nil if there is none.
+func (p *provider) groupController(g cluster.Group) *groupController {
+	i := slices.IndexFunc(p.controllers, func(d *groupController) bool { return d.offer.Group == g })
+	if i < 0 {
+		return nil
+	}
+	return p.controllers[i]
+}
+
+// in returns the nodes of a group in one state.
+func (d *groupController) in(s leaseState) []*lease {
+	var found []*lease
+	for _, l := range d.leases {
+		if l.state == s {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// rentals returns the state of every offer.
+func (p *provider) rentals() []cluster.Rental {
+	var all []cluster.Rental
+	for _, d := range p.controllers {
+		r := cluster.Rental{Offer: d.offer, Refused: d.refused}
+		for _, l := range d.leases {
+			switch l.state {
+			case ready:
+				r.Ready++
+			case starting:
+				r.Starting++
+			case leaving:
+				r.Leaving++
+			case free:
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// there reports whether a node is rented and ready, or is none that can be rented.
+func (p *provider) there(id cluster.NodeID) bool {
+	l := p.leases[id]
+	return l == nil || l.state == ready
+}
+
+// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's
+// order, or cancels orders. A cancelled node is paid for as long as one that is given back.
+func (p *provider) Provision(g cluster.Group, nodes int) error {
+	d := p.groupController(g)
+	if d == nil {
+		return fmt.Errorf("sim: group %s: cannot be rented", g)
+	}
+	if nodes < 0 || nodes > d.offer.Most {
+		return fmt.Errorf("sim: group %s: %d nodes wanted, want 0 to %d", g, nodes, d.offer.Most)
+	}
+	coming := d.in(starting)
+	missing := nodes - len(d.in(ready)) - len(coming)
+	p.cancel(coming, -missing)
+	d.refused = missing > 0 && p.order(d, missing) < missing
+	p.w.changed()
+	return nil
+}
+
+// cancel gives back up to most of the nodes that are starting, those ordered last first.
+func (p *provider) cancel(coming []*lease, most int) {
+	for range min(most, len(coming)) {
+		last := slices.MaxFunc(coming, func(a, b *lease) int { return cmp.Compare(a.ordered, b.ordered) })
+		coming = slices.DeleteFunc(coming, func(l *lease) bool { return l == last })
+		p.leave(last, p.o.Release)
+	}
+}
+
+// order orders up to nodes more nodes, and returns how many it got. Nodes that are broken or in
+// maintenance cannot be ordered.
+func (p *provider) order(d *groupController, nodes int) int {
+	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.away[l.node.ID] > 1 })
+	var got []stateChange
+	for range nodes {
+		if len(got) == len(idle) || p.o.Refuse > 0 && d.luck.Float64() < p.o.Refuse {
+			continue
+		}
+		l := idle[len(got)]
+		p.orders++
+		l.ordered = p.orders
+		got = append(got, l.enter(starting))
+	}
+	if len(got) > 0 {
+		p.w.agenda.push(entry{at: p.w.now.Add(p.o.Start), what: func(*World) { p.come(got) }})
+	}
+	return len(got)
+}
+
+// come makes those nodes of an order ready that were not cancelled.
+func (p *provider) come(got []stateChange) {
+	changed := false
+	for _, g := range got {
+		if g.kept() {
+			p.w.away[g.node.ID]--
+			p.watch(g.enter(ready))
+			changed = true
+		}
+	}
+	if changed {
+		p.w.changed()
+	}
+}
+
+// watch lets a spot node that is ready be taken back after a random time.
+func (p *provider) watch(here stateChange) {
+	if here.spot == nil {
+		return
+	}
+	hours := here.spot.ExpFloat64() / here.node.Interruptions
+	p.w.agenda.push(entry{at: p.w.now.Add(seconds(3600 * hours)), what: func(*World) {
+		if here.kept() {
+			p.reclaim(here.lease)
+		}
+	}})
+}
+
+// reclaim takes a spot node back. Its jobs save a checkpoint, because that is what the notice is
+// for. They leave the node at once, and nothing runs on it during the notice.
+func (p *provider) reclaim(l *lease) {
+	for _, g := range p.w.on(func(id cluster.NodeID) bool { return id == l.node.ID }) {
+		p.w.lose(g, fmt.Sprintf("the provider takes %s back", l.node.ID), (*agent).checkpoint)
+	}
+	p.leave(l, p.o.Notice)
+	p.w.changed()
+}
+
+// Return implements scheduler.Expander. It stops at the first node that cannot be given back;
+// the nodes before it are given back.
+func (p *provider) Return(nodes []cluster.NodeID) error {
+	for _, id := range nodes {
+		l := p.leases[id]
+		if l == nil || l.state != ready {
+			return fmt.Errorf("sim: node %s: given back, want one that is rented and there", id)
+		}
+		if on := p.w.on(func(other cluster.NodeID) bool { return other == id }); len(on) > 0 {
+			return fmt.Errorf("sim: node %s: given back, want none that job %s is on", id, on[0].spec.ID)
+		}
+		p.leave(l, p.o.Release)
+	}
+	p.w.changed()
+	return nil
+}
+
+// leave gives up a node that is ready or starting. Jobs cannot use it from now on. After some
+// time it is free and no longer paid for.
+func (p *provider) leave(l *lease, after time.Duration) {
+	if l.state == ready {
+		p.w.away[l.node.ID]++
+	}
+	gone := l.enter(leaving)
+	p.w.agenda.push(entry{at: p.w.now.Add(after), what: func(w *World) {
+		if gone.kept() {
+			l.enter(free)
+			w.changed()
+		}
+	}})
+}

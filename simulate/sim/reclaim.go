@@ -1,0 +1,142 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// This file is how a lender asks for its nodes, and takes by force those that are not given back.
+
+// A notice says that at most limit nodes may be lent when it is due.
+type notice struct {
+	due   time.Time
+	limit int
+}
+
+// first returns the index of the first notice whose limit is less than the number of nodes lent.
+// There is one if that number is more than p.limit, because the last review then added one.
+func (p *pool) first(lent int) int {
+	return slices.IndexFunc(p.notices, func(n notice) bool { return n.limit < lent })
+}
+
+// act does what is due: first a review, then the notices that are due. A review by which the
+// owner needs fewer nodes raises the limits of earlier notices, so that nodes it no longer needs
+// are not taken.
+func (l *lender) act() {
+	changed := false
+	if !l.w.now.Before(l.next) {
+		l.next = l.w.now.Add(l.o.Interval)
+		l.at(l.next)
+		for _, p := range l.pools {
+			l.review(p)
+		}
+		changed = true
+	}
+	for _, p := range l.pools {
+		changed = l.enforce(p) || changed
+	}
+	if changed {
+		l.w.changed()
+	}
+}
+
+// review computes how many nodes may be lent, and asks for those that are too many. The owner
+// needs the larger of two shares: what it uses now, and the mean plus one standard deviation of
+// what it is predicted to use in the next interval. So it asks before it uses more. Source: Lyra
+// §6, "initiate reclaiming decisions in advance before the inference resource usage
+// increases".
+func (l *lender) review(p *pool) {
+	need := l.o.busy(l.w.now.Sub(Epoch))
+	p.loan.Load = need
+	if p.forecast != nil {
+		p.forecast.Observe(need)
+		need = max(need, l.foresee(p))
+	}
+	p.limit = cluster.Loanable(len(p.nodes), l.o.Headroom, need)
+	l.takeBroken(p)
+	for i := range p.notices {
+		p.notices[i].limit = max(p.notices[i].limit, p.limit)
+	}
+	if p.lent() > p.limit {
+		due := l.w.now.Add(l.o.Grace)
+		p.notices = append(p.notices, notice{due, p.limit})
+		l.at(due)
+	}
+}
+
+// An owner says for a day ahead what it expects to lend, in steps of an hour.
+const day, hour = 24 * time.Hour, time.Hour
+
+// foresee records what the owner expects to lend in each hour of a day ahead. It returns the share
+// that the owner needs in the next interval; 0 if its forecaster predicts too few intervals.
+func (l *lender) foresee(p *pool) float64 {
+	every := max(hour, l.o.Interval)
+	windows := max(1, int(day/every))
+	steps := int(time.Duration(windows) * every / l.o.Interval)
+	mean, sd := p.forecast.Predict(steps)
+	p.loan.Expected, p.loan.Every = nil, 0
+	if len(mean) < steps || len(sd) < steps {
+		return 0
+	}
+	most := make([]float64, windows)
+	for i := range steps {
+		at := (time.Duration(i+1)*l.o.Interval - 1) / every // the window that the interval ends in
+		most[at] = max(most[at], share(mean[i]))
+	}
+	p.loan.Every, p.loan.Expected = every, make([]int, windows)
+	for i, need := range most {
+		p.loan.Expected[i] = cluster.Loanable(len(p.nodes), l.o.Headroom, need)
+	}
+	return share(mean[0] + sd[0])
+}
+
+// takeBroken takes back lent nodes that are broken, while too many nodes are lent: no job can
+// use them.
+func (l *lender) takeBroken(p *pool) {
+	for _, n := range p.in(true) {
+		if l.w.away[n.node.ID] > 0 && p.lent() > p.limit {
+			l.back(n)
+		}
+	}
+}
+
+// enforce takes by force the nodes whose notices are due, and reports whether it took any.
+func (l *lender) enforce(p *pool) bool {
+	before := l.seized
+	for len(p.notices) > 0 && !p.notices[0].due.After(l.w.now) {
+		l.seize(p, p.lent()-p.notices[0].limit)
+		p.notices = p.notices[1:]
+	}
+	return l.seized > before
+}
+
+// seize takes a number of lent nodes by force: nodes without jobs first, then in the cluster's
+// order. A job that loses one node leaves all its nodes, so that nodes without jobs are looked
+// for again after each.
+func (l *lender) seize(p *pool, nodes int) {
+	for nodes > 0 {
+		used := l.w.used()
+		lent := p.in(true)
+		take := slices.DeleteFunc(slices.Clone(lent), func(n *loanNode) bool { return used[n.node.ID] })
+		if len(take) == 0 {
+			take = lent[:1]
+			l.evict(lent[0].node.ID)
+		}
+		for _, n := range take[:min(nodes, len(take))] {
+			l.back(n)
+			l.seized++
+			nodes--
+		}
+	}
+}
+
+// evict takes the GPUs of all jobs on a node, non-preemptive ones too. The jobs cannot save a
+// checkpoint before: the owner needs the node now.
+func (l *lender) evict(id cluster.NodeID) {
+	for _, g := range l.w.on(func(other cluster.NodeID) bool { return other == id }) {
+		l.w.lose(g, fmt.Sprintf("the owner of %s takes it by force", id), func(*agent) {})
+	}
+}

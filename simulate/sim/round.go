@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// endRound makes all jobs in training, in the order of their IDs, exit if they are complete and
+// report otherwise. It does so once per deadline, and only under the rule ExitOnRound.
+// Source: Synergy simulator.
+func (w *World) endRound() {
+	if !w.o.Public.ExitOnRound || w.now.Equal(w.ended) {
+		return
+	}
+	w.ended = w.now
+	for _, g := range w.training() {
+		g.settle(w)
+		if w.o.Public.WholeIterations {
+			g.truncate()
+		}
+		if g.over || g.progress >= g.target() {
+			w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
+			continue
+		}
+		g.report(w)
+		if !g.fail(w) {
+			g.next(w)
+		}
+	}
+}
+
+// training returns the agents that hold GPUs and are not restarting, by ID.
+func (w *World) training() []*agent {
+	agents := make([]*agent, 0, w.held)
+	for _, g := range w.jobs {
+		if g.holding() && !g.restoring {
+			agents = append(agents, g)
+		}
+	}
+	slices.SortFunc(agents, func(a, b *agent) int { return cmp.Compare(a.spec.ID, b.spec.ID) })
+	return agents
+}
+
+// whole is how little an iteration may lack and still count as complete: rounding errors add up
+// over millions of iterations.
+const whole = 1e-6
+
+// truncate takes back the progress of an iteration that is not complete. Iterations are counted
+// from the latest of three: where the job began to train on its GPUs, where its epoch began, and
+// where the last round ended. So progress that was reported is never taken back.
+func (g *agent) truncate() {
+	if g.app.Curve != nil || g.over || g.progress >= g.target() {
+		return
+	}
+	samples := float64(g.replicas * g.batch.PerReplica())
+	g.progress = g.begun + samples*math.Floor((g.progress-g.begun)/samples+whole)
+	g.begun = g.progress
+}
+
+// delay returns the time from giving GPUs to a job until it trains on them.
+func (w *World) delay(g *agent) time.Duration {
+	if w.o.FreeStart && !g.started {
+		return 0
+	}
+	if n := len(g.app.Delays); n > 0 && w.o.Restart == nil && !w.o.Public.WholeRounds {
+		return g.app.Delays[min(g.starts, n-1)]
+	}
+	return w.restartDelay(g.app)
+}
+
+// restartDelay returns how long a restart of an application takes.
+func (w *World) restartDelay(a *workload.Application) time.Duration {
+	if w.o.Public.WholeRounds {
+		return 0
+	}
+	if w.o.Restart != nil {
+		return *w.o.Restart
+	}
+	return a.RestartDelay
+}

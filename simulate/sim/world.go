@@ -1,0 +1,298 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// Epoch is when virtual time starts.
+var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// stallRounds is the number of rounds in a row that may pass while jobs wait, no job runs and
+// no job or node is expected. After them the world returns an error: it is stuck.
+const stallRounds = 10000
+
+// A World is a scheduler.Backend over a trace. Make one with New. It is not
+// safe for concurrent use.
+type World struct {
+	o        Options
+	beliefs  *estimate.Pool // makes the estimates of the agents
+	catalog  workload.Catalog
+	steady   workload.Steadies // of the arrivals that are known by their duration
+	arrivals *workload.Pending // by time, then ID; taken from the front
+	jobs     map[job.ID]*agent // that have arrived and not ended
+	agenda   agenda
+	ready    []scheduler.Event // of the present time, not returned yet
+	now      time.Time
+	full     *cluster.Cluster       // if no node is broken and all are rented or lent
+	here     *cluster.Cluster       // the nodes of the last NodesChanged; nil: none was emitted
+	away     map[cluster.NodeID]int // reasons why a node is not there; 0: it is there
+	provider *provider
+	lender   *lender
+	held     int       // jobs that hold GPUs
+	ended    time.Time // the deadline of the last round that endRound ended
+	round    round     // of the rule WholeRounds
+	stalled  int       // rounds in a row in which jobs waited, none ran and none was to arrive
+}
+
+// New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented
+// are there while they are rented (Options.Provider), nodes of tenure Loaned while they are lent
+// (Options.Lender). Arrivals must be complete (workload.Catalog.Complete) and may be in any
+// order. The world keeps what they point to, but not them, and changes neither.
+//
+// It returns an error that joins all that is wrong, for example an unknown application, an ID
+// used twice, or a job that no part of the cluster could ever run.
+func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
+	w := &World{
+		o: o, catalog: catalog, full: c, now: Epoch,
+		jobs: make(map[job.ID]*agent),
+		away: make(map[cluster.NodeID]int),
+	}
+	w.o.Estimate.Types = c.Types()
+	w.beliefs = estimate.NewPool(&w.o.Estimate)
+	all := sorted(arrivals)
+	if err := w.validate(all); err != nil {
+		return nil, fmt.Errorf("sim: %w", err)
+	}
+	w.arrivals = workload.NewPending(all)
+	w.provider, w.lender = newProvider(w), newLender(w)
+	w.plan()
+	return w, nil
+}
+
+// sorted returns arrivals by time, then ID.
+func sorted(arrivals []workload.Arrival) []*workload.Arrival {
+	all := make([]*workload.Arrival, len(arrivals))
+	for i := range arrivals {
+		all[i] = &arrivals[i]
+	}
+	slices.SortStableFunc(all, func(a, b *workload.Arrival) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Spec.ID, b.Spec.ID))
+	})
+	return all
+}
+
+// Now implements scheduler.Backend.
+func (w *World) Now() time.Time { return w.now }
+
+// Cluster returns the cluster as it is if no node is broken and every node that can be rented
+// or lent is.
+func (w *World) Cluster() *cluster.Cluster { return w.full }
+
+// Next implements scheduler.Backend: it is the main loop, which the package comment explains.
+func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	deadline = w.openRound(deadline)
+	for {
+		if len(w.ready) > 0 {
+			ev := w.ready[0]
+			w.ready = w.ready[1:]
+			return ev, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(w.jobs) == 0 && w.arrivals.Len() == 0 {
+			return nil, io.EOF
+		}
+		if w.called() {
+			deadline = w.now
+		}
+		at, ok := w.next()
+		if !ok || at.After(deadline) {
+			w.now = later(w.now, deadline)
+			if w.endRound(); len(w.ready) > 0 {
+				continue
+			}
+			w.round.open, w.round.fresh = false, false
+			return nil, w.stuck()
+		}
+		w.now = at
+		w.happen()
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// next returns the time of the next entry of the agenda or of the next arrival, whichever is
+// earlier.
+func (w *World) next() (time.Time, bool) {
+	at, ok := w.agenda.peek()
+	if w.arrivals.Len() > 0 {
+		if t := Epoch.Add(w.arrivals.At()); !ok || t.Before(at) {
+			return t, true
+		}
+	}
+	return at, ok
+}
+
+// happen runs all entries of the agenda that are due now, in the order in which they were
+// pushed, and then submits the jobs that arrive now. Entries that these push for now run too.
+func (w *World) happen() {
+	for {
+		at, ok := w.agenda.peek()
+		if !ok || at.After(w.now) {
+			break
+		}
+		w.agenda.pop().happen(w)
+	}
+	for w.arrivals.Len() > 0 && !Epoch.Add(w.arrivals.At()).After(w.now) {
+		w.arrive(w.arrivals.Take())
+	}
+}
+
+func (w *World) arrive(a *workload.Arrival) {
+	g := newAgent(w, a)
+	w.jobs[g.spec.ID] = g
+	if a.CancelAfter > 0 {
+		w.agenda.push(entry{at: w.now.Add(a.CancelAfter), what: func(w *World) {
+			if w.jobs[g.spec.ID] == g {
+				w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Cancelled, Detail: "cancelled by its user"})
+			}
+		}})
+	}
+	w.round.fresh = true
+	if s := w.o.Initial[g.spec.ID]; s != nil {
+		w.begin(g, s)
+		return
+	}
+	w.emit(scheduler.Submitted{Spec: g.spec})
+}
+
+func (w *World) emit(ev scheduler.Event) { w.ready = append(w.ready, ev) }
+
+// exit removes a job, which does not run again.
+func (w *World) exit(g *agent, ev scheduler.Exited) {
+	w.stop(g)
+	delete(w.jobs, g.spec.ID)
+	w.emit(ev)
+}
+
+// stop takes all GPUs from a job.
+func (w *World) stop(g *agent) {
+	if g.holding() {
+		w.held--
+	}
+	g.halt()
+}
+
+// stuck counts the rounds in a row in which jobs wait and nothing can change that: no job
+// holds GPUs, none is to arrive and no maintenance is to end. It returns an error after
+// stallRounds of them.
+func (w *World) stuck() error {
+	if w.held > 0 || w.arrivals.Len() > 0 || len(w.jobs) == 0 || w.maintenance() {
+		w.stalled = 0
+		return nil
+	}
+	if w.stalled++; w.stalled < stallRounds {
+		return nil
+	}
+	names := make([]string, 0, len(w.jobs))
+	for id := range w.jobs {
+		names = append(names, string(id))
+	}
+	slices.Sort(names)
+	return fmt.Errorf("sim: stuck: %d jobs wait and nothing runs since %d rounds: %s", len(names), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
+}
+
+// maintenance reports whether some maintenance window has not ended yet.
+func (w *World) maintenance() bool {
+	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
+}
+
+// Do implements scheduler.Backend. It carries out the actions in the order given: the scheduler
+// frees GPUs before it gives them to other jobs. Background work takes no virtual time: its
+// result is an event before the next round.
+func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
+	for _, a := range acts {
+		var err error
+		switch a := a.(type) {
+		case scheduler.Preempt:
+			err = w.with(a.Job, w.preempt)
+		case scheduler.Run:
+			err = w.with(a.Job, func(g *agent) { w.run(g, a) })
+		case scheduler.Profile:
+			err = w.with(a.Job, func(g *agent) { g.profile(w, a.Types) })
+		case scheduler.Compute:
+			w.emit(scheduler.Computed{Result: a.Work.Do(ctx)})
+		case scheduler.Provision:
+			err = w.provision(a)
+		case scheduler.Return:
+			err = w.giveBack(a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// provision asks the lender or the provider for nodes, whichever has the group.
+func (w *World) provision(a scheduler.Provision) error {
+	if w.lender.pool(a.Group) != nil {
+		return w.lender.Provision(a.Group, a.Nodes)
+	}
+	return w.provider.Provision(a.Group, a.Nodes)
+}
+
+// giveBack gives nodes on loan to the lender and all others to the provider.
+func (w *World) giveBack(a scheduler.Return) error {
+	var lent, rented []cluster.NodeID
+	for _, id := range a.Nodes {
+		if w.lender.nodes[id] != nil {
+			lent = append(lent, id)
+		} else {
+			rented = append(rented, id)
+		}
+	}
+	if len(lent) == 0 {
+		return w.provider.Return(rented)
+	}
+	if len(rented) > 0 {
+		if err := w.provider.Return(rented); err != nil {
+			return err
+		}
+	}
+	return w.lender.Return(lent)
+}
+
+// with calls do with a job. It returns an error if the job has not arrived or has ended.
+func (w *World) with(id job.ID, do func(*agent)) error {
+	g, ok := w.jobs[id]
+	if !ok {
+		return fmt.Errorf("sim: job %s: no such job is live", id)
+	}
+	do(g)
+	return nil
+}
+
+func (w *World) preempt(g *agent) {
+	g.settle(w)
+	g.checkpoint()
+	g.lose() // the progress of a job that has no checkpoints
+	w.stop(g)
+}
+
+func (w *World) run(g *agent, a scheduler.Run) {
+	if !g.holding() {
+		w.held++
+	}
+	g.settle(w)
+	g.checkpoint()
+	g.run(w, a)
+}

@@ -1,0 +1,178 @@
+package trace
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Description sums up a trace.
+type Description struct {
+	Jobs        int
+	First, Last time.Duration // submissions, since the start of the trace
+	Users       int
+	Queues      int
+	Demand
+	Asked
+	Hours     []Load      // hours with submissions, ascending
+	Sizes     []SizeCount // by requested GPUs, ascending
+	Cancelled int
+	// Summary, if set by the caller, is printed with the description.
+	Summary *parse.Summary
+}
+
+// A Demand is that of the jobs whose running time is known. That of others follows from
+// their application.
+type Demand struct {
+	GPUHours  float64 // requested GPUs times Duration
+	Known     int     // jobs whose running time is known
+	Durations Quantiles
+}
+
+// Asked is how many jobs ask for what, most frequent first.
+type Asked struct {
+	Applications []NameCount
+	GPUTypes     []NameCount // by name
+	Adaptivity   []NameCount
+}
+
+// A Load is what is submitted in one hour.
+type Load struct {
+	Hour     int // 0: the first hour of the trace
+	Jobs     int
+	GPUHours float64 // of the jobs whose running time is known
+}
+
+// A SizeCount is how many jobs ask for a number of GPUs.
+type SizeCount struct {
+	GPUs, Jobs int
+	GPUHours   float64 // of the jobs whose running time is known
+}
+
+// A NameCount is how many jobs have a name in common.
+type NameCount struct {
+	Name string
+	Jobs int
+}
+
+// Quantiles of running times.
+type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
+
+// Describe reads all of seq and sums it up. It keeps 12 bytes for each running time that is not
+// as long as another, and returns the first error of seq.
+func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
+	d := &Description{}
+	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}
+	for a, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		if d.Jobs == 0 || a.At < d.First {
+			d.First = a.At
+		}
+		d.Last = max(d.Last, a.At)
+		d.Jobs++
+		c.add(&a)
+		if a.CancelAfter > 0 {
+			d.Cancelled++
+		}
+	}
+	c.fill(d)
+	return d, nil
+}
+
+// counters collects what a Description sorts.
+type counters struct {
+	hours     map[int]*Load
+	hour      *Load // of the last arrival
+	sizes     map[int]*SizeCount
+	names     map[string]map[string]int // "application", "user" ... -> name -> jobs
+	durations tally
+}
+
+// add counts one arrival.
+func (c *counters) add(a *workload.Arrival) {
+	hour := int(a.At / time.Hour)
+	if c.hour == nil || c.hour.Hour != hour {
+		if c.hours[hour] == nil {
+			c.hours[hour] = &Load{Hour: hour}
+		}
+		c.hour = c.hours[hour]
+	}
+	size := a.Spec.GPUs
+	if c.sizes[size] == nil {
+		c.sizes[size] = &SizeCount{GPUs: size}
+	}
+	c.hour.Jobs++
+	c.sizes[size].Jobs++
+	if a.Duration > 0 {
+		work := float64(size) * a.Duration.Hours()
+		c.hour.GPUHours += work
+		c.sizes[size].GPUHours += work
+		c.durations.add(a.Duration)
+	}
+	c.name("application", a.Application)
+	c.name("user", a.Spec.User)
+	c.name("queue", a.Spec.Queue)
+	c.name("adaptivity", adaptivityWord(a.Spec.Adaptivity))
+	for _, t := range a.Spec.GPUTypes {
+		c.name("type", string(t))
+	}
+}
+
+// name counts one job for a name, unless it is empty.
+func (c *counters) name(kind, name string) {
+	if name == "" {
+		return
+	}
+	if c.names[kind] == nil {
+		c.names[kind] = map[string]int{}
+	}
+	c.names[kind][name]++
+}
+
+// adaptivityWord returns a word for what may be adapted.
+func adaptivityWord(a job.Adaptivity) string {
+	if a == 0 {
+		a = job.Rigid
+	}
+	for _, c := range siaCategories {
+		if c.adaptivity == a {
+			return c.name
+		}
+	}
+	return "other"
+}
+
+// fill sorts the counters into d.
+func (c *counters) fill(d *Description) {
+	for _, h := range slices.Sorted(maps.Keys(c.hours)) {
+		d.Hours = append(d.Hours, *c.hours[h])
+		d.GPUHours += c.hours[h].GPUHours
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.sizes)) {
+		d.Sizes = append(d.Sizes, *c.sizes[n])
+	}
+	d.Users, d.Queues = len(c.names["user"]), len(c.names["queue"])
+	d.Applications = ranked(c.names["application"])
+	d.GPUTypes = ranked(c.names["type"])
+	d.Adaptivity = ranked(c.names["adaptivity"])
+	d.Known = c.durations.count
+	d.Durations = c.durations.quantiles()
+}
+
+// ranked returns counts with the most frequent name first, ties by name.
+func ranked(counts map[string]int) []NameCount {
+	var list []NameCount
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, NameCount{name, counts[name]})
+	}
+	slices.SortStableFunc(list, func(a, b NameCount) int { return cmp.Compare(b.Jobs, a.Jobs) })
+	return list
+}

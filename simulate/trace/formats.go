@@ -1,0 +1,137 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Format is a trace format that can be chosen by name.
+type Format struct {
+	Name, Doc string
+	// Sniff reports whether an input looks like the format, given its first
+	// 64 KiB without byte order mark.
+	Sniff func(head []byte) bool
+	// Read returns the arrivals of an input, once.
+	Read func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
+	// Write writes arrivals up to the first error of seq or of w; nil if there
+	// is no writer.
+	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
+	// history reads what was observed of the jobs; nil if the format does not say it. It returns nil if this input does not, and
+	// has read nothing but its beginning then.
+	history func(r *bufio.Reader, o parse.Options) (*History, error)
+}
+
+// formats lists every format; each input is sniffed as at most one of them.
+var formats = []Format{
+	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
+	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
+	{PhillyFormat, "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, phillyHistory},
+	{HeliosFormat, "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
+	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil, nil},
+	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil, nil},
+	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil, nil},
+	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil, nil},
+	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs or commas, sacct --json", slurm.Sniff, slurm.Read, nil, slurmHistory},
+	{kubernetesFormat, "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil, kubernetesHistory},
+}
+
+// Formats returns all formats.
+func Formats() []Format { return slices.Clone(formats) }
+
+// Find returns the format called name, or an error that lists the names there
+// are.
+func Find(name string) (Format, error) {
+	for _, f := range formats {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
+}
+
+// Named returns the format and the file of a trace as it is named on a command line: a file,
+// or FORMAT:FILE. A format that is given apart wins: the whole name is then a file's. The
+// format is empty if nothing names one.
+func Named(name, format string) (of, file string) {
+	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
+		if _, err := Find(first); err == nil {
+			return first, rest
+		}
+	}
+	return format, name
+}
+
+// names lists the names of all formats.
+func names() string {
+	var all []string
+	for _, f := range formats {
+		all = append(all, f.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Open returns the arrivals of r, once, in the format called name, or in the
+// one that r looks like if name is empty. A gzip input is unpacked.
+func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
+	b, format, o, err := open(r, name, o)
+	if err != nil {
+		return nil, err
+	}
+	return format.Read(b, o), nil
+}
+
+// open returns an input that is not packed, and its format.
+func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, parse.Options, error) {
+	if err := o.Validate(); err != nil {
+		return nil, Format{}, o, fmt.Errorf("trace options: %w", err)
+	}
+	o = o.Filled()
+	b, err := parse.Unpacked(r, o)
+	if err != nil {
+		return nil, Format{}, o, err
+	}
+	head, err := b.Peek(parse.HeadBytes)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, Format{}, o, parse.ReadError(o, 0, err)
+	}
+	format, err := choose(name, bytes.TrimPrefix(head, parse.ByteOrderMark), o)
+	return b, format, o, err
+}
+
+// choose returns the format called name or the one that head looks like.
+func choose(name string, head []byte, o parse.Options) (Format, error) {
+	if name != "" {
+		return Find(name)
+	}
+	for _, f := range formats {
+		if f.Sniff(head) {
+			return f, nil
+		}
+	}
+	if len(bytes.TrimSpace(head)) == 0 {
+		return Format{}, &parse.Error{File: o.File, Problem: "empty file, want a trace"}
+	}
+	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
+		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "these are nodes of Slurm, not jobs: --slurm-nodes takes them"}
+	}
+	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", parse.Quote(parse.FirstLine(head)), names())}
+}
+
+// firstByte returns the first byte that is not space, or 0.
+func firstByte(head []byte) byte {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, parse.ByteOrderMark), " \t\r\n")
+	if len(head) == 0 {
+		return 0
+	}
+	return head[0]
+}

@@ -1,0 +1,84 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+)
+
+// LargestUse returns the smallest cluster on which all that ran at once could run, as a
+// configuration names it: of each GPU type the most GPUs that were held at once, on nodes of
+// as many as a job held on one node. It is a guess at the real one, which may have been larger.
+// Empty: the history has no job whose start is known.
+func (h *History) LargestUse() string {
+	types := map[cluster.GPUType]*usage{}
+	for i := range h.Jobs {
+		o := &h.Jobs[i]
+		if o.Started.IsZero() {
+			continue
+		}
+		u := types[heldType(o)]
+		if u == nil {
+			u = &usage{name: heldType(o)}
+			types[u.name] = u
+		}
+		u.add(o)
+	}
+	names := make([]string, 0, len(types))
+	for _, u := range types {
+		names = append(names, u.cluster())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+// heldType returns the GPU type that a job ran on.
+func heldType(o *parse.Observed) cluster.GPUType {
+	if t := o.Arrival.Spec.GPUTypes; len(t) > 0 {
+		return t[0]
+	}
+	return unnamedType
+}
+
+// A usage is when jobs held GPUs of one type.
+type usage struct {
+	name    cluster.GPUType
+	perNode int // most GPUs that a job held on one node
+	changes []change
+}
+
+// A change is how many GPUs more are held from a time on.
+type change struct {
+	at   time.Time
+	gpus int
+}
+
+// add adds a job.
+func (u *usage) add(o *parse.Observed) {
+	n := o.Arrival.Spec.GPUs
+	each := min(n, largestNode)
+	if o.Nodes > 0 {
+		each = (n + o.Nodes - 1) / o.Nodes
+	}
+	u.perNode = max(u.perNode, each)
+	u.changes = append(u.changes, change{o.Started, n}, change{o.Left(), -n})
+}
+
+// largestNode is the most GPUs of a node where the history does not say on how many nodes a job ran.
+const largestNode = 8
+
+// cluster returns as many nodes as hold what was held at once.
+func (u *usage) cluster() string {
+	slices.SortFunc(u.changes, func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.gpus, b.gpus)) })
+	held, most := 0, 0
+	for _, c := range u.changes {
+		held += c.gpus
+		most = max(most, held)
+	}
+	return fmt.Sprintf("%s:%dx%d", u.name, (most+u.perNode-1)/u.perNode, u.perNode)
+}

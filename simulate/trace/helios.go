@@ -1,0 +1,102 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// heliosTable reads cluster_log.csv of the Helios traces. Times are the log's
+// local ones; see Options.Start for time zero.
+var heliosTable = parse.Table{
+	Format:   HeliosFormat,
+	Comma:    ',',
+	Required: []string{"job_id", "gpu_num", "submit_time", "duration"},
+	ID:       "job_id",
+	Arrival:  heliosArrival,
+}
+
+// readHelios reads a Helios log.
+func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	return parse.SinceFirst(heliosTable.Read(r, o), o)
+}
+
+// heliosHistory reads a Helios log with what was observed of its jobs; nil: it has no column start_time.
+func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
+	head, _ := b.Peek(parse.HeadBytes) // a read error comes again
+	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
+	if err != nil || !columns.Has("start_time") {
+		return nil, err
+	}
+	h, last := &History{Format: HeliosFormat}, parse.Observed{}
+	t := heliosTable
+	t.Arrival = func(r *parse.Row) (a workload.Arrival, drop string) {
+		a, drop = heliosArrival(r)
+		last = heliosSeen(r, &a)
+		return a, drop
+	}
+	all, err := parse.Collect(parse.SinceFirst(func(yield func(workload.Arrival, error) bool) {
+		for a, err := range t.Read(b, o) {
+			h.Jobs = append(h.Jobs, last)
+			if !yield(a, err) {
+				return
+			}
+		}
+	}, o))
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		h.Jobs[i].Arrival = all[i]
+		h.Taken = latest(h.Taken, h.Jobs[i].Left())
+	}
+	return h, nil
+}
+
+// heliosSeen returns what was observed of the job of a row.
+func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
+	began := time.Unix(0, 0).UTC()
+	if !r.O.Start.IsZero() {
+		began = r.O.Start
+	}
+	o := parse.Observed{Submitted: began.Add(a.At)}
+	if r.Has("node_num") {
+		o.Nodes = r.Count("node_num", 0, parse.MaxCount)
+	}
+	if text := r.Word("start_time"); text == "" || text == "None" {
+		r.O.Summary.Note("jobs of which the log does not say when they started, not compared")
+		return o
+	}
+	o.Started = began.Add(max(a.At, r.Instant("start_time", time.DateTime)))
+	o.Ended = o.Started.Add(a.Duration)
+	return o
+}
+
+// heliosArrival returns the job of a row. Its duration is how long it ran, however it ended.
+func heliosArrival(r *parse.Row) (workload.Arrival, string) {
+	a := workload.Arrival{At: r.Instant("submit_time", time.DateTime), Duration: r.Seconds("duration")}
+	a.Spec = job.Spec{
+		ID:         job.ID(r.ID("job_id")),
+		User:       r.Word("user"),
+		Queue:      r.Word("vc"),
+		GPUs:       r.Count("gpu_num", 0, parse.MaxCount),
+		Adaptivity: job.Rigid,
+	}
+	if r.Has("cpu_num") {
+		a.Spec.CPUs = r.Amount("cpu_num", 1, parse.MaxCount)
+	}
+	if a.At < 0 {
+		return a, parse.DropEarlier
+	}
+	drop := dropUnless(a)
+	if state := r.Word("state"); drop == "" && state != "" && state != "COMPLETED" {
+		r.O.Summary.Note("jobs that ended as " + state + ", run for as long as they did")
+	}
+	return a, drop
+}

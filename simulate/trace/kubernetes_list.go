@@ -1,0 +1,169 @@
+package trace
+
+import (
+	"errors"
+	"io"
+
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+)
+
+// kubeLists cuts lists of objects, one after another, into the objects; it never holds more
+// than the longest one allowed.
+type kubeLists struct {
+	elements
+	inside bool // of the items of a list
+	first  bool // the next item is the first of its list
+	lists  int  // begun
+}
+
+// next returns the next object, valid until the call after it, and the line it begins on;
+// io.EOF after the last one. After the error for an object that is too long it can go on.
+func (k *kubeLists) next() (text []byte, line int, err error) {
+	for {
+		for !k.inside {
+			if err := k.begin(); err != nil {
+				return nil, 0, err
+			}
+		}
+		more, err := k.item()
+		if err != nil {
+			return nil, 0, err
+		}
+		if more {
+			line = k.line
+			text, err = k.object()
+			return text, line, err
+		}
+		k.inside = false
+		if err := k.keys(); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// item goes on to the next object of the items, and reads its opening brace; it reports
+// whether there is one.
+func (k *kubeLists) item() (bool, error) {
+	c, err := k.skip()
+	switch {
+	case err != nil:
+		return false, err
+	case c == ']':
+		return false, nil
+	case k.first:
+	case c != ',':
+		return false, k.unexpected(c, ", or ]")
+	default:
+		if c, err = k.skip(); err != nil {
+			return false, err
+		}
+	}
+	if c != '{' {
+		return false, k.unexpected(c, "{")
+	}
+	k.first = false
+	return true, nil
+}
+
+// begin goes on to the items of the next list; io.EOF if there is none.
+func (k *kubeLists) begin() error {
+	c, err := k.skip()
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF): // between lists it may end
+		if k.lists == 0 {
+			return &parse.Error{File: k.o.File, Line: k.line, Problem: "the file ends, want at least one list of objects"}
+		}
+		return io.EOF
+	case err != nil:
+		return err
+	case c != '{':
+		return k.unexpected(c, "{, which begins a list of objects")
+	}
+	k.opened = true
+	k.lists++
+	return k.keys()
+}
+
+// keys reads keys of a list and their values up to its items or its end.
+func (k *kubeLists) keys() error {
+	for {
+		c, err := k.skip()
+		if err == nil && c == ',' {
+			c, err = k.skip()
+		}
+		switch {
+		case err != nil:
+			return err
+		case c == '}':
+			return nil
+		case c != '"':
+			return k.unexpected(c, "a key or }")
+		}
+		key, err := k.text64()
+		if err != nil {
+			return err
+		}
+		if err := k.colon(); err != nil {
+			return err
+		}
+		if c, err = k.skip(); err != nil {
+			return err
+		}
+		if key == "items" {
+			return k.items(c)
+		}
+		if err := k.value(c); err != nil {
+			return err
+		}
+	}
+}
+
+// items begins the items of a list, whose value begins with c.
+func (k *kubeLists) items(c byte) error {
+	if c != '[' {
+		return k.unexpected(c, "[, which begins the items")
+	}
+	k.inside, k.first = true, true
+	return nil
+}
+
+// value skips the value of another key: a text or an object.
+func (k *kubeLists) value(c byte) error {
+	switch c {
+	case '"':
+		_, err := k.text64()
+		return err
+	case '{':
+		if _, err := k.object(); err != nil && !errors.Is(err, parse.ErrTooLong) {
+			return err
+		}
+		return nil
+	}
+	return k.unexpected(c, `a text or an object: an input of the lists that "kubectl get -o json" prints`)
+}
+
+// text64 returns the text whose opening quote was just read, its first 64 bytes.
+func (k *kubeLists) text64() (string, error) {
+	var text []byte
+	for escaped := false; ; {
+		c, err := k.read()
+		switch {
+		case err != nil:
+			return "", err
+		case c == '"' && !escaped:
+			return string(text), nil
+		case len(text) < 64:
+			text = append(text, c)
+		}
+		escaped = c == '\\' && !escaped
+	}
+}
+
+// colon reads what is between a key and its value.
+func (k *kubeLists) colon() error {
+	c, err := k.skip()
+	if err == nil && c != ':' {
+		err = k.unexpected(c, ":")
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A kubeNode is a node with GPUs.
+type kubeNode struct {
+	gpuType cluster.GPUType
+	gpus    int
+}
+
+// typeLabels are the labels that name the type of a node's GPUs: the first that it has counts.
+var typeLabels = []string{"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator"}
+
+// unnamedType is that of GPUs whose node has none of the labels.
+const unnamedType cluster.GPUType = "gpu"
+
+// typeOf returns the type of GPUs that labels name, in lower case.
+func typeOf(labels map[string]string) cluster.GPUType {
+	for _, label := range typeLabels {
+		if t := labels[label]; t != "" && !strings.ContainsAny(t, ",:/") {
+			return cluster.GPUType(strings.ToLower(t))
+		}
+	}
+	return unnamedType
+}
+
+// addNode adds a node, if it has GPUs.
+func (d *kubeDump) addNode(o *kubeObject) error {
+	const most = 1024
+	n := kubeNode{gpuType: typeOf(o.Meta.Labels), gpus: o.Status.Allocatable.gpus()}
+	switch {
+	case n.gpus > most:
+		return fmt.Errorf("%d GPUs, want at most %d", n.gpus, most)
+	case n.gpus == 0:
+		return nil
+	}
+	if n.gpuType == unnamedType {
+		d.o.Summary.Note("nodes whose GPU type no label names, called " + string(unnamedType))
+	}
+	if c := o.condition("Ready"); c == nil || c.Status != "True" {
+		d.o.Summary.Note("nodes that are not ready, counted nevertheless")
+	}
+	if err := d.noteReserved(o); err != nil {
+		return err
+	}
+	d.nodes[o.Meta.Name] = n
+	d.keepLabels(o)
+	return nil
+}
+
+// noteReserved counts a node on which not every job may run: one that is cordoned, or has a taint
+// other than that of all nodes with GPUs, and those that tell a node's conditions.
+func (d *kubeDump) noteReserved(o *kubeObject) error {
+	var spec struct {
+		Cordoned bool `json:"unschedulable"`
+		Taints   []struct{ Key, Effect string }
+	}
+	if len(o.Spec) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(o.Spec, &spec); err != nil {
+		return fmt.Errorf("spec: %w", err)
+	}
+	if spec.Cordoned {
+		d.o.Summary.Note("nodes that are cordoned, counted nevertheless")
+		return nil
+	}
+	for _, t := range spec.Taints {
+		usual := t.Key == "nvidia.com/gpu" || t.Key == "amd.com/gpu" || strings.HasPrefix(t.Key, "node.kubernetes.io/")
+		if t.Effect != "PreferNoSchedule" && !usual {
+			d.o.Summary.Note("nodes that a taint reserves, open to all jobs in the simulation")
+			return nil
+		}
+	}
+	return nil
+}
+
+// cluster returns the nodes as a configuration names them.
+func (d *kubeDump) cluster() string {
+	count := make(map[kubeNode]int)
+	var kinds []kubeNode
+	for _, n := range d.nodes {
+		if count[n]++; count[n] == 1 {
+			kinds = append(kinds, n)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b kubeNode) int {
+		if c := strings.Compare(string(a.gpuType), string(b.gpuType)); c != 0 {
+			return c
+		}
+		return a.gpus - b.gpus
+	})
+	parts := make([]string, len(kinds))
+	for i, n := range kinds {
+		parts[i] = fmt.Sprintf("%s:%dx%d", n.gpuType, count[n], n.gpus)
+	}
+	return strings.Join(parts, ",")
+}

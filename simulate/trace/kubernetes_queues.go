@@ -1,0 +1,206 @@
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A Quota is a ClusterQueue of Kueue, with its quotas of GPUs.
+type Quota struct {
+	Queue   string
+	Cohort  string // of queues that borrow from each other; empty: none
+	Strict  bool   // StrictFIFO
+	Flavors []FlavorQuota
+}
+
+// A FlavorQuota is a queue's quota of GPUs on nodes of a flavor.
+type FlavorQuota struct {
+	Flavor  string
+	Types   []cluster.GPUType // of its nodes, ascending; nil: of all
+	Nominal int
+	Borrow  *int // GPUs besides that may be borrowed; nil: no limit
+	Lend    *int // GPUs of Nominal that may be lent; nil: all
+}
+
+// kubeQueues are Kueue's objects in a dump.
+type kubeQueues struct {
+	queues  []Quota
+	local   map[string]string            // ClusterQueue of a LocalQueue, by namespace/name
+	flavors map[string]map[string]string // labels of the nodes of a ResourceFlavor, by name
+	labels  map[string]map[string]string // of nodes with GPUs, by name
+}
+
+func newKubeQueues() kubeQueues {
+	return kubeQueues{local: map[string]string{}, flavors: map[string]map[string]string{}, labels: map[string]map[string]string{}}
+}
+
+// addLocalQueue adds a LocalQueue.
+func (d *kubeDump) addLocalQueue(o *kubeObject) error {
+	var spec struct {
+		ClusterQueue string `json:"clusterQueue"`
+	}
+	if err := json.Unmarshal(o.Spec, &spec); err != nil {
+		return fmt.Errorf("spec: %w", err)
+	}
+	d.local[o.Meta.Namespace+"/"+o.Meta.Name] = spec.ClusterQueue
+	return nil
+}
+
+// addFlavor adds a ResourceFlavor.
+func (d *kubeDump) addFlavor(o *kubeObject) error {
+	var spec struct {
+		Labels map[string]string `json:"nodeLabels"`
+	}
+	if len(o.Spec) > 0 {
+		if err := json.Unmarshal(o.Spec, &spec); err != nil {
+			return fmt.Errorf("spec: %w", err)
+		}
+	}
+	d.flavors[o.Meta.Name] = spec.Labels
+	return nil
+}
+
+// queueSpec is what is read of the spec of a ClusterQueue, in versions v1beta1 and v1beta2.
+type queueSpec struct {
+	Cohort     string `json:"cohort"`
+	CohortName string `json:"cohortName"`
+	Strategy   string `json:"queueingStrategy"`
+	Stop       string `json:"stopPolicy"`
+	Preemption struct {
+		Within  string `json:"withinClusterQueue"`
+		Reclaim string `json:"reclaimWithinCohort"`
+	} `json:"preemption"`
+	Groups []struct {
+		Flavors []struct {
+			Name      string     `json:"name"`
+			Resources []resource `json:"resources"`
+		} `json:"flavors"`
+	} `json:"resourceGroups"`
+}
+
+// A resource is a quota of one resource.
+type resource struct {
+	Name    string        `json:"name"`
+	Nominal kubeQuantity  `json:"nominalQuota"`
+	Borrow  *kubeQuantity `json:"borrowingLimit"`
+	Lend    *kubeQuantity `json:"lendingLimit"`
+}
+
+// addClusterQueue adds a ClusterQueue, if it has a quota of GPUs, and counts what of it is not replayed.
+func (d *kubeDump) addClusterQueue(o *kubeObject) error {
+	var s queueSpec
+	if err := json.Unmarshal(o.Spec, &s); err != nil {
+		return fmt.Errorf("spec: %w", err)
+	}
+	q := Quota{Queue: o.Meta.Name, Cohort: s.Cohort + s.CohortName, Strict: s.Strategy == "StrictFIFO"}
+	for _, g := range s.Groups {
+		for _, f := range g.Flavors {
+			if k := slices.IndexFunc(f.Resources, func(r resource) bool { return strings.HasSuffix(r.Name, "/gpu") }); k >= 0 {
+				r := &f.Resources[k]
+				q.Flavors = append(q.Flavors, FlavorQuota{Flavor: f.Name, Nominal: int(r.Nominal), Borrow: whole(r.Borrow), Lend: whole(r.Lend)})
+			}
+		}
+	}
+	for note, so := range map[string]bool{
+		"queues of Kueue that preempt, which is not replayed": preempts(s.Preemption.Within) || preempts(s.Preemption.Reclaim),
+		"queues of Kueue that were stopped":                   s.Stop != "" && s.Stop != "None",
+		"queues of Kueue without a quota of GPUs":             len(q.Flavors) == 0,
+	} {
+		if so {
+			d.o.Summary.Note(note)
+		}
+	}
+	if len(q.Flavors) > 0 {
+		d.queues = append(d.queues, q)
+	}
+	return nil
+}
+
+// preempts reports whether a policy of preemption is one.
+func preempts(policy string) bool { return policy != "" && policy != "Never" }
+
+// whole returns a quantity of GPUs; nil if there is none.
+func whole(q *kubeQuantity) *int {
+	if q == nil {
+		return nil
+	}
+	n := int(*q)
+	return &n
+}
+
+// quotas returns the queues, with the GPU types of the nodes of their flavors, by name.
+func (d *kubeDump) quotas() []Quota {
+	for i := range d.queues {
+		q := &d.queues[i]
+		for k := range q.Flavors {
+			q.Flavors[k].Types = d.typesOf(d.flavors[q.Flavors[k].Flavor])
+		}
+		q.Flavors = slices.DeleteFunc(q.Flavors, func(f FlavorQuota) bool {
+			empty := f.Types != nil && len(f.Types) == 0
+			if empty {
+				d.o.Summary.Note("quotas of flavors without nodes, left out")
+			}
+			return empty
+		})
+	}
+	slices.SortFunc(d.queues, func(a, b Quota) int { return strings.Compare(a.Queue, b.Queue) })
+	return d.queues
+}
+
+// typesOf returns the GPU types of the nodes that have labels; nil if these are all nodes.
+func (d *kubeDump) typesOf(labels map[string]string) []cluster.GPUType {
+	if len(labels) == 0 {
+		return nil
+	}
+	types := []cluster.GPUType{}
+	for name, n := range d.nodes {
+		missing := false
+		for key, value := range labels {
+			missing = missing || d.labels[name][key] != value
+		}
+		if !missing && !slices.Contains(types, n.gpuType) {
+			types = append(types, n.gpuType)
+		}
+	}
+	slices.Sort(types)
+	return types
+}
+
+// addWorkload adds a Workload, with its priority.
+func (d *kubeDump) addWorkload(o *kubeObject) error {
+	var spec struct {
+		Priority float64 `json:"priority"`
+		Queue    string  `json:"queueName"`
+	}
+	if len(o.Spec) > 0 {
+		if err := json.Unmarshal(o.Spec, &spec); err != nil {
+			return fmt.Errorf("spec: %w", err)
+		}
+	}
+	o.priority, o.queue = spec.Priority, spec.Queue
+	d.workloads = append(d.workloads, o)
+	return nil
+}
+
+// queued returns the queue that a job was in, a ClusterQueue if the dump says which, and its priority there.
+func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
+	queue = queueOf(j.object)
+	local := queue
+	if j.quota != nil {
+		if priority = j.quota.priority; local == "" {
+			local = j.quota.queue
+		}
+	}
+	if name := d.local[j.object.Meta.Namespace+"/"+local]; name != "" {
+		queue = name
+	}
+	return queue, priority
+}
+
+// keepLabels keeps the labels of a node by which flavors choose it.
+func (d *kubeDump) keepLabels(o *kubeObject) { d.labels[o.Meta.Name] = maps.Clone(o.Meta.Labels) }

@@ -1,0 +1,139 @@
+package parse
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// Why well-formed rows are dropped; shared by several formats.
+const (
+	DropNoGPUs  = "jobs with 0 GPUs dropped"
+	DropNoTime  = "jobs with no running time dropped"
+	DropEarlier = "jobs submitted before the start dropped"
+)
+
+// A Feed applies the options to the rows of a reader: it checks names, counts, limits, and
+// passes arrivals on.
+type Feed struct {
+	O     Options
+	yield func(workload.Arrival, error) bool
+	named bool           // the format names its jobs, so names may repeat
+	lines map[job.ID]int // line of each name
+}
+
+// NewFeed returns a feed that passes arrivals to yield. If the format does not name its
+// jobs, the reader numbers them, and the feed need not remember names.
+func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
+	o.Summary.Format = format
+	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
+}
+
+// Check calls the check of the options for an arrival.
+func (f *Feed) Check(a *workload.Arrival) error {
+	if f.O.Check == nil {
+		return nil
+	}
+	return f.O.Check(a)
+}
+
+// Accept passes a on and reports whether to go on. A repeated name is a bad row.
+func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
+	if f.named {
+		if first, ok := f.lines[a.Spec.ID]; ok {
+			return f.Reject(&Error{
+				File: f.O.File, Line: line, Column: column,
+				Problem: fmt.Sprintf("%s %s, want a name not used before: line %d has it", name, Quote(string(a.Spec.ID)), first),
+			})
+		}
+		f.lines[a.Spec.ID] = line
+	}
+	f.O.Summary.Jobs++
+	return f.yield(a, nil) && f.O.Summary.Jobs != f.O.Limit
+}
+
+// Reject handles a bad row and reports whether to go on.
+func (f *Feed) Reject(err error) bool {
+	if f.O.OnBadRow == Skip {
+		f.O.Summary.skipped(err)
+		return true
+	}
+	f.Fail(err)
+	return false
+}
+
+// Fail ends the reading with an error.
+func (f *Feed) Fail(err error) { f.yield(workload.Arrival{}, err) }
+
+// Finish ends the reading of the whole input: a trace without rows, or of
+// which no row could be used, is an error.
+func (f *Feed) Finish(line int) {
+	switch s := f.O.Summary; {
+	case s.Rows == 0:
+		f.Fail(&Error{File: f.O.File, Line: line, Problem: "the file ends, want at least one job"})
+	case s.Bad > 0 && s.Bad == s.Rows:
+		f.Fail(&Error{File: f.O.File, Problem: fmt.Sprintf("all %d rows are bad; the first: %v", s.Bad, s.BadRows[0]), Err: s.BadRows[0]})
+	}
+}
+
+// SinceFirst makes times relative to the earliest arrival, for which it keeps the whole
+// trace in memory. With a start in the options, times are relative to that already, and it
+// changes nothing.
+func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
+	if !o.Start.IsZero() {
+		return seq
+	}
+	return func(yield func(workload.Arrival, error) bool) {
+		all, err := Collect(seq)
+		if err != nil {
+			yield(workload.Arrival{}, err)
+			return
+		}
+		var first time.Duration
+		for i, a := range all {
+			if i == 0 || a.At < first {
+				first = a.At
+			}
+		}
+		for _, a := range all {
+			a.At -= first
+			if !yield(a, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Collect returns all arrivals, or the first error.
+func Collect(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
+	var all []workload.Arrival
+	for a, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// Sorted collects the arrivals of seq and sorts them by time, then ID, so that
+// permuting the rows of a trace that names its jobs changes nothing. It
+// returns the first error of seq.
+func Sorted(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
+	all, err := Collect(seq)
+	slices.SortStableFunc(all, func(a, b workload.Arrival) int {
+		if a.At != b.At {
+			if a.At < b.At {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(string(a.Spec.ID), string(b.Spec.ID))
+	})
+	return all, err
+}

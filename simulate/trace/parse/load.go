@@ -1,0 +1,125 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/oxgang/oxgang/simulate/workload/inference"
+)
+
+// loadTable says how the rows of a load curve are cut, and which columns they
+// have; others are left alone.
+var loadTable = Table{Format: "load", Comma: ',', Required: []string{loadTime, loadBusy}}
+
+const (
+	loadTime = "t_s"       // start of the interval, in seconds since the start of the trace
+	loadBusy = "busy_frac" // share of the GPUs that serve at least one request
+
+	minLoadStep  = time.Second
+	maxLoadStep  = 24 * time.Hour
+	maxIntervals = 1_000_000 // nine years of 5 minutes: more is a mistake in the file
+)
+
+// ReadLoad reads the load curve of an inference cluster from a CSV file with a
+// header that has the columns t_s and busy_frac, which may be packed with gzip:
+// the shared curves made after Lyra's, and the 5-minute file of Alibaba's GenAI
+// trace. Rows come in the order of time, the first at 0, at equal distances from
+// a second to a day, at least two. File names the input in errors, which are of
+// type *Error.
+func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
+	o := Options{File: file}.Filled()
+	b, err := Unpacked(r, o)
+	if err != nil {
+		return nil, err
+	}
+	in := NewLines(b, o)
+	first, err := in.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, &Error{File: o.File, Problem: "empty file, want a header and at least two rows"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := loadTable.Header(string(first), o)
+	if err != nil {
+		return nil, err
+	}
+	return readLoad(in, NewRow(o, h))
+}
+
+// readLoad reads the rows after the header.
+func readLoad(in *Lines, r *Row) (*inference.Load, error) {
+	l := &inference.Load{}
+	for {
+		line, err := in.Next()
+		r.Line = in.Number
+		switch {
+		case errors.Is(err, io.EOF) && len(l.Busy) < 2:
+			return nil, &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("the file ends after %d rows, want at least 2", len(l.Busy))}
+		case errors.Is(err, io.EOF):
+			return l, nil
+		case err != nil:
+			return nil, err
+		case len(line) == 0:
+			continue
+		case len(l.Busy) == maxIntervals:
+			return nil, &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("more rows, want at most %d", maxIntervals)}
+		}
+		if err := r.Cut(string(line)); err != nil {
+			return nil, err
+		}
+		if interval(r, l); r.Err != nil {
+			return nil, r.Err
+		}
+	}
+}
+
+// interval appends a row to the curve, whose step is that from the first row to
+// the second.
+func interval(r *Row, l *inference.Load) {
+	at, ok := Seconds(r.Raw(loadTime))
+	n := len(l.Busy)
+	switch before := time.Duration(n-1) * l.Step; {
+	case !ok:
+		r.Fail(loadTime, "seconds since the start of the trace, at least 0 and at most 9e9, no calendar time")
+	case n == 0 && at != 0:
+		r.Fail(loadTime, "0 in the first row: seconds since the start of the trace")
+	case n == 1 && (at < minLoadStep || at > maxLoadStep):
+		r.Fail(loadTime, "1 to 86400 s from the first row to the second")
+	case n == 1:
+		l.Step = at
+	case n > 1 && at != before+l.Step:
+		r.Fail(loadTime, wantTime(at, before, l.Step))
+	}
+	l.Busy = append(l.Busy, share(r, loadBusy))
+}
+
+// wantTime says which time was wanted after the one before, and what is wrong
+// with another.
+func wantTime(at, before, step time.Duration) string {
+	want := FormatSeconds(before+step) + ": "
+	switch missing := (at-before)/step - 1; {
+	case at == before:
+		return want + "the time of the row before comes again"
+	case at < before:
+		return want + "times go back"
+	case (at-before)%step == 0 && missing == 1:
+		return want + "1 row is missing"
+	case (at-before)%step == 0:
+		return want + strconv.FormatInt(int64(missing), 10) + " rows are missing"
+	}
+	return want + "a row each " + FormatSeconds(step) + " s, as between the first two"
+}
+
+// share parses a number from 0 to 1.
+func share(r *Row, name string) float64 {
+	x, err := strconv.ParseFloat(r.Raw(name), 64)
+	if err != nil || !(x >= 0 && x <= 1) { // not a number fails too
+		r.Fail(name, "a share from 0 to 1")
+		return 0
+	}
+	return x + 0 // -0 becomes 0
+}

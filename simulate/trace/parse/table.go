@@ -1,0 +1,257 @@
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Table is a delimited text format: how its rows are cut, which columns it
+// must have, and how a row becomes an arrival.
+type Table struct {
+	Format   string
+	Comma    byte
+	Required []string // columns the header must have, each or one of "a|b"
+	// bare gives the column names of files without a header, by the number of
+	// tab-separated fields of their first line; nil: there is always a header.
+	Bare map[int][]string
+	ID   string // column that names the job; in files without it rows are numbered
+	// arrival turns a row into an arrival. It returns why the row is dropped,
+	// or "", and leaves what it could not parse in the row's err.
+	Arrival func(*Row) (a workload.Arrival, drop string)
+}
+
+// Read returns the arrivals of r in the order of its rows.
+func (t *Table) Read(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
+	o = o.Filled()
+	return func(yield func(workload.Arrival, error) bool) {
+		in := NewLines(r, o)
+		line, err := in.Next()
+		if err != nil {
+			yield(workload.Arrival{}, headerError(err, o))
+			return
+		}
+		first := string(line)
+		h, err := t.Header(first, o)
+		if err != nil {
+			yield(workload.Arrival{}, err)
+			return
+		}
+		rows := &Row{O: o, Line: in.Number, Index: -1, Header: h, shared: map[string]string{}}
+		f := NewFeed(o, t.Format, rows.Has(t.ID), yield)
+		if h.bare && !t.row(f, rows, first) {
+			return
+		}
+		t.rows(f, rows, in)
+	}
+}
+
+// headerError says what is wrong with an input that has no first line.
+func headerError(err error, o Options) error {
+	if errors.Is(err, io.EOF) {
+		return &Error{File: o.File, Problem: "empty file, want a header and at least one job"}
+	}
+	return err
+}
+
+// A Header says how the lines of one file are cut.
+type Header struct {
+	column map[string]int // name -> index
+	width  int            // columns
+	comma  byte
+	bare   bool // the first line is a row, not names
+}
+
+// Has reports whether the file has the column.
+func (h *Header) Has(name string) bool {
+	_, ok := h.column[name]
+	return ok
+}
+
+// Header returns the header of a file, given its first line.
+func (t *Table) Header(first string, o Options) (Header, error) {
+	if n := strings.Count(first, "\t") + 1; t.Bare != nil && n > 1 {
+		if t.Bare[n] == nil {
+			return Header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("%d tab-separated columns, want %s", n, t.widths())}
+		}
+		h := Header{column: make(map[string]int, n), width: n, comma: '\t', bare: true}
+		for i, name := range t.Bare[n] {
+			h.column[name] = i
+		}
+		return h, nil
+	}
+	fields, ok := split(nil, first, t.Comma)
+	if !ok {
+		return Header{}, &Error{File: o.File, Line: 1, Problem: "header with an open quote, want it closed on the same line"}
+	}
+	h := Header{column: make(map[string]int, len(fields)), width: len(fields), comma: t.Comma}
+	for i, name := range fields {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if _, ok := h.column[name]; ok && name != "" {
+			return Header{}, &Error{File: o.File, Line: 1, Column: i + 1, Problem: fmt.Sprintf("second column %s, want each once", Quote(name))}
+		}
+		h.column[name] = i
+	}
+	for _, want := range t.Required {
+		if !hasAny(h.column, want) {
+			return Header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("no column %s in header %s", strings.ReplaceAll(want, "|", " or "), Quote(first))}
+		}
+	}
+	return h, nil
+}
+
+// hasAny reports whether the header has one of the names in "a|b".
+func hasAny(names map[string]int, alternatives string) bool {
+	for n := range strings.SplitSeq(alternatives, "|") {
+		if _, ok := names[n]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// widths names the numbers of columns a file without a header may have.
+func (t *Table) widths() string {
+	var all []string
+	for n := range 100 {
+		if t.Bare[n] != nil {
+			all = append(all, strconv.Itoa(n))
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// rows feeds every line left in the input.
+func (t *Table) rows(f *Feed, r *Row, in *Lines) {
+	for {
+		line, err := in.Next()
+		r.Line = in.Number
+		switch {
+		case errors.Is(err, io.EOF):
+			f.Finish(in.Number)
+			return
+		case errors.Is(err, ErrTooLong):
+			f.O.Summary.Rows++
+			r.Index++
+			if !f.Reject(err) {
+				return
+			}
+			continue
+		case err != nil:
+			f.Fail(err)
+			return
+		}
+		if len(line) > 0 && !t.row(f, r, string(line)) {
+			return
+		}
+	}
+}
+
+// row feeds one line and reports whether to go on.
+func (t *Table) row(f *Feed, r *Row, line string) bool {
+	f.O.Summary.Rows++
+	r.Index++
+	if err := r.Cut(line); err != nil {
+		return f.Reject(err)
+	}
+	a, drop := t.Arrival(r)
+	switch {
+	case r.Err != nil:
+		return f.Reject(r.Err)
+	case drop != "":
+		f.O.Summary.Note(drop)
+		return true
+	}
+	if err := f.Check(&a); err != nil {
+		return f.Reject(r.Blame(err))
+	}
+	return f.Accept(a, r.Line, r.column[t.ID]+1, t.ID)
+}
+
+// Cut makes a line the row's fields, or says why it has not those of the header.
+func (r *Row) Cut(line string) error {
+	r.Err = nil
+	if !utf8.ValidString(line) {
+		return &Error{File: r.O.File, Line: r.Line, Problem: "bytes that are no UTF-8 text"}
+	}
+	fields, ok := split(r.fields[:0], line, r.comma)
+	if !ok {
+		return &Error{File: r.O.File, Line: r.Line, Column: len(fields), Problem: "open quote, want it closed on the same line"}
+	}
+	return r.Take(fields)
+}
+
+// Take makes fields the row's, which it keeps until the next row, or says that they are not
+// as many as the header has.
+func (r *Row) Take(fields []string) error {
+	r.Err, r.fields = nil, fields
+	if len(fields) != r.width {
+		return &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("%d fields, want %d", len(fields), r.width)}
+	}
+	return nil
+}
+
+// split appends the fields of a line to dst. A field in double quotes may hold
+// the separator, and quotes doubled, unless the separator is a tab. It reports
+// whether all quotes are closed.
+func split(dst []string, line string, comma byte) ([]string, bool) {
+	for {
+		if comma != '\t' && strings.HasPrefix(line, `"`) {
+			field, rest, ok := unquote(line[1:])
+			dst = append(dst, field)
+			switch {
+			case !ok:
+				return dst, false
+			case rest == "":
+				return dst, true
+			case rest[0] != comma:
+				return dst, false
+			}
+			line = rest[1:]
+			continue
+		}
+		i := strings.IndexByte(line, comma)
+		if i < 0 {
+			return append(dst, line), true
+		}
+		dst = append(dst, line[:i])
+		line = line[i+1:]
+	}
+}
+
+// unquote returns the text up to the closing quote, and what follows it.
+func unquote(s string) (field, rest string, ok bool) {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '"')
+		if i < 0 {
+			return s, "", false
+		}
+		b.WriteString(s[:i])
+		s = s[i+1:]
+		if !strings.HasPrefix(s, `"`) {
+			return b.String(), s, true
+		}
+		b.WriteByte('"')
+		s = s[1:]
+	}
+}
+
+// Sniff reports whether the first line is a header the table can read.
+func (t *Table) Sniff(head []byte) bool {
+	_, err := t.Header(FirstLine(head), Options{})
+	return err == nil
+}
+
+// FirstLine returns the first line of an input without its end.
+func FirstLine(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
+}

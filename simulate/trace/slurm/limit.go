@@ -1,0 +1,77 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+)
+
+// endless is how long a job without a time limit is believed to take, in seconds: a year.
+const endless = 365 * 24 * 3600
+
+// limitOf returns the time limit of a row in seconds; 0: the log does not say it.
+func (l *log) limitOf(r *parse.Row, at *places) int64 {
+	text := r.At(at.limitRaw)
+	column := "timelimitraw"
+	if text == "" {
+		text, column = r.At(at.limit), "timelimit"
+	}
+	switch strings.ToUpper(text) {
+	case "", "PARTITION_LIMIT":
+		return 0
+	case "UNLIMITED":
+		return endless
+	}
+	if column == "timelimit" {
+		return l.clock(r, column, text)
+	}
+	return minutes(int64(r.Count(column, 0, parse.MaxCount)))
+}
+
+// minutes returns a limit of so many minutes in seconds.
+func minutes(n int64) int64 { return min(60*n, endless) }
+
+// priorityOf returns the priority of a row; 0: the log does not say it.
+func priorityOf(r *parse.Row, text string) int64 {
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		r.Fail("priority", fmt.Sprintf("a whole number from 0 to %d", uint32(lastSecond)))
+	}
+	return int64(n)
+}
+
+// clock returns the span of time in a column in seconds.
+func (l *log) clock(r *parse.Row, column, text string) int64 {
+	seconds, want := l.clocks.of(text, parseClock)
+	if want != "" {
+		r.Fail(column, want)
+	}
+	return seconds
+}
+
+// parseClock parses a span of time, [days-]hours:minutes:seconds, in seconds. It returns what was wanted if it is none.
+func parseClock(text string) (seconds int64, want string) {
+	days, rest, ok := strings.Cut(text, "-")
+	if !ok {
+		days, rest = "0", days
+	}
+	total, err := strconv.ParseUint(days, 10, 16)
+	parts := strings.Split(rest, ":")
+	for i, size := range []uint64{24, 60, 60} {
+		i -= 3 - len(parts) // hours may be missing
+		var n uint64
+		if i >= 0 && i < len(parts) && err == nil {
+			n, err = strconv.ParseUint(parts[i], 10, 16)
+		}
+		total = total*size + n
+	}
+	if err != nil || len(parts) < 2 || len(parts) > 3 {
+		return 0, "a time like 1-02:03:04"
+	}
+	return int64(total), ""
+}

@@ -1,0 +1,204 @@
+package slurm
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A log holds the runs of all jobs, until those of a job are joined.
+type log struct {
+	o       parse.Options
+	zone    *time.Location
+	feed    *parse.Feed
+	row     *parse.Row // nil: the input is JSON
+	runs    sorter     // of all jobs, by job
+	grouped grouped
+	notes   parse.Summary // of how runs were joined
+	owners  interned[owner]
+	asks    interned[ask]
+	states  interned[string]
+	tres    recalled[resourceList]
+	gres    recalled[resourceList]
+	clocks  recalled[int64]
+	days    [4]day              // of the columns of times
+	types   [][]cluster.GPUType // of asks; nil: not needed yet
+	stopped bool                // by an error that ends the reading
+
+	observe  bool // keep what is passed on, with what was observed of it
+	observed []parse.Observed
+}
+
+// An owner is who submitted a job, and where.
+type owner struct{ user, partition, qos string }
+
+// An ask is what many jobs ask for alike.
+type ask struct {
+	types      string // of GPUs, by comma
+	gpus, cpus int
+	memory     int64
+	had        int    // GPUs that it was given; 0: not known
+	nodes      int    // that it was given; 0: not known
+	reason     string // why it was kept back, if not for want of GPUs
+	held       bool   // it could not start at once
+	reserved   bool
+}
+
+// newLog returns the log of an input, before its first row.
+func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
+	l := &log{o: o, zone: o.Zone, feed: parse.NewFeed(o, Format, false, yield)}
+	l.runs = sorter{compare: byJob, open: o.Spill, most: pageRuns}
+	l.grouped = grouped{in: true, began: lastSecond}
+	if l.zone == nil {
+		l.zone = time.UTC
+	}
+	return l
+}
+
+// add keeps a run.
+func (l *log) add(r *record, line int) error {
+	if r.local && l.o.Zone == nil {
+		l.o.Summary.Note("rows whose times have no zone, taken as UTC (--zone names theirs)")
+	}
+	wanted := askOf(r)
+	switch {
+	case r.step:
+		l.o.Summary.Note("job steps dropped")
+		return nil
+	case wanted.gpus == 0:
+		l.o.Summary.Note(parse.DropNoGPUs)
+		return nil
+	}
+	at := run{
+		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
+		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), place: l.grouped.count, name: strings.Clone(r.name),
+		owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
+		ask:   l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
+	}
+	l.grouped.add(&at)
+	l.runs.add(&at)
+	return nil
+}
+
+// stateOf returns the state without who cancelled the job: "CANCELLED by 1000".
+func stateOf(text string) string {
+	state, _, _ := strings.Cut(text, " ")
+	return strings.TrimSuffix(state, "+")
+}
+
+// askOf returns what a record asks for, or was given.
+func askOf(r *record) ask {
+	all := r.asked
+	all.add(r.had)
+	types := all.types
+	if len(types) == 0 {
+		types = r.had.types
+	}
+	return ask{
+		types: strings.Join(types, ","), gpus: all.gpus, cpus: all.cpus, memory: all.memory,
+		had: r.had.gpus, nodes: r.had.nodes, held: r.arrived() > r.submit, reason: kept(r.reason), reserved: r.reserved,
+	}
+}
+
+// kept returns why a job was kept back; empty: because others had the GPUs.
+func kept(reason string) string {
+	switch reason {
+	case "None", "Resources", "Priority":
+		return ""
+	}
+	return reason
+}
+
+// clone returns an owner whose texts are its own.
+func (o owner) clone() owner {
+	return owner{strings.Clone(o.user), strings.Clone(o.partition), strings.Clone(o.qos)}
+}
+
+// clone returns an ask whose text is its own.
+func (a ask) clone() ask {
+	a.types, a.reason = strings.Clone(a.types), strings.Clone(a.reason)
+	return a
+}
+
+// pass passes on a job, if it counts, and reports whether to go on.
+func (l *log) pass(r *run, from time.Time) bool {
+	who, wanted := &l.owners.all[r.owner], &l.asks.all[r.ask]
+	a := workload.Arrival{
+		At: time.Unix(int64(r.eligible), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
+		Spec: job.Spec{
+			ID: job.ID(r.id.String()), Name: r.name, User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
+			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: l.typesOf(r.ask),
+			Priority: float64(r.priority), Target: float64(r.limit),
+		},
+	}
+	if l.observe {
+		a.Spec.GPUs = max(wanted.gpus, wanted.had)
+	}
+	if drop := dropped(&a); drop != "" {
+		l.o.Summary.Note(drop)
+		return true
+	}
+	l.note(l.states.all[r.state], r, wanted)
+	l.noteQOS(who.qos)
+	if err := l.feed.Check(&a); err != nil {
+		return l.feed.Reject(l.blame(int(r.line), err))
+	}
+	if l.observe {
+		l.observed = append(l.observed, l.seen(r, a))
+	}
+	return l.feed.Accept(a, int(r.line), 0, "")
+}
+
+// seen returns what was observed of a job.
+func (l *log) seen(r *run, a workload.Arrival) parse.Observed {
+	o := parse.Observed{Arrival: a, Nodes: l.asks.all[r.ask].nodes, Submitted: time.Unix(int64(r.eligible), 0).UTC()}
+	if r.start == 0 {
+		l.o.Summary.Note("jobs of which the log does not say when they started, not compared")
+		return o
+	}
+	o.Started = time.Unix(int64(r.start), 0).UTC()
+	if !stillRan(l.states.all[r.state]) {
+		o.Ended = o.Started.Add(a.Duration)
+	}
+	return o
+}
+
+// dropped says why a job is dropped, or "".
+func dropped(a *workload.Arrival) string {
+	switch {
+	case a.At < 0:
+		return parse.DropEarlier
+	case a.Duration == 0:
+		return parse.DropNoTime
+	}
+	return ""
+}
+
+// typesOf returns the GPU types of an ask. Jobs that ask alike have one list, of which none may change an entry.
+func (l *log) typesOf(number uint32) []cluster.GPUType {
+	if l.types == nil {
+		l.types = make([][]cluster.GPUType, len(l.asks.all))
+	}
+	list := l.asks.all[number].types
+	if list != "" && l.types[number] == nil {
+		for name := range strings.SplitSeq(list, ",") {
+			l.types[number] = append(l.types[number], cluster.GPUType(name))
+		}
+		l.types[number] = slices.Clip(l.types[number])
+	}
+	return l.types[number]
+}
+
+// blame adds the place to an error of a check.
+func (l *log) blame(line int, err error) error {
+	if l.row == nil {
+		return &parse.Error{File: l.o.File, Line: line, Problem: err.Error(), Err: err}
+	}
+	l.row.Line = line
+	return l.row.Blame(err)
+}

@@ -1,0 +1,22 @@
+package slurm
+
+import "github.com/oxgang/oxgang/simulate/trace/parse"
+
+// places are where the columns of a table are (parse.Row.At): they are looked for once, not in each row.
+type places struct {
+	id, name, user, account, partition, qos, state, reason, reservation int
+	submit, eligible, start, end, elapsed, elapsedRaw                   int
+	limit, limitRaw, priority                                           int
+	reqTRES, allocTRES, reqGRES, allocGRES, nodes                       int
+}
+
+func placesOf(r *parse.Row) places {
+	at := r.Place
+	return places{
+		id: at("jobid"), name: at("jobname"), user: at("user"), account: at("account"), partition: at("partition"), qos: at("qos"),
+		state: at("state"), reason: at("reason"), reservation: at("reservation"),
+		submit: at("submit"), eligible: at("eligible"), start: at("start"), end: at("end"), elapsed: at("elapsed"), elapsedRaw: at("elapsedraw"),
+		limit: at("timelimit"), limitRaw: at("timelimitraw"), priority: at("priority"),
+		reqTRES: at("reqtres"), allocTRES: at("alloctres"), reqGRES: at("reqgres"), allocGRES: at("allocgres"), nodes: at("nnodes"),
+	}
+}

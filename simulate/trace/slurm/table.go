@@ -1,0 +1,143 @@
+package slurm
+
+import (
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+)
+
+// columns that a header must have, each or one of "a|b".
+var columns = []string{"jobid", "submit", "elapsedraw|elapsed|start", "elapsedraw|elapsed|end", "reqtres|alloctres|reqgres|allocgres"}
+
+// separator returns what separates the columns of a header, or 0 if it is none of sacct.
+func separator(first string) byte {
+	for _, comma := range []byte("|\t,") {
+		names := strings.Split(strings.ToLower(first), string(comma))
+		if len(names) > 1 && slices.Contains(names, "jobid") {
+			return comma
+		}
+	}
+	return 0
+}
+
+// bareRow matches a row of sacct --noheader, human the first two lines of a table for people.
+var (
+	bareRow = regexp.MustCompile(`^[0-9]+([_+][^|]*)?(\.[a-z0-9]+)?\|`)
+	human   = regexp.MustCompile(`^\s*(\w+\s+)*JobID(\s.*)?\n[ -]*---`)
+)
+
+// shapeProblem says why an input cannot be read, or "".
+func shapeProblem(head []byte) string {
+	switch {
+	case human.Match(head):
+		return "a table for people, whose columns are cut short" + refused
+	case bareRow.Match(head):
+		return "rows without a header, so that nobody knows what the columns are" + refused
+	}
+	return ""
+}
+
+// A table reads the lines of a table.
+type table struct {
+	comma byte
+	names []string // of the columns, in lower case
+	row   *parse.Row
+	free  []int // columns of free text, which may contain the separator
+	check []int // columns whose text has a form that is checked
+
+	fields []string // of the last line
+	places places
+}
+
+// readTable reads all rows. It returns the number of lines, and whether to go on.
+func (l *log) readTable(r io.Reader, head []byte) (lines int, ok bool) {
+	if problem := shapeProblem(head); problem != "" {
+		l.feed.Fail(&parse.Error{File: l.o.File, Line: 1, Problem: problem})
+		return 0, false
+	}
+	in := parse.NewLines(r, l.o)
+	t, err := l.header(in)
+	if err != nil {
+		l.feed.Fail(err)
+		return 0, false
+	}
+	l.row = t.row
+	for {
+		line, err := in.Next()
+		t.row.Line = in.Number
+		switch {
+		case errors.Is(err, io.EOF):
+			return in.Number, true
+		case err != nil && !errors.Is(err, parse.ErrTooLong):
+			l.feed.Fail(err)
+			return 0, false
+		case err == nil && len(line) == 0:
+			continue
+		}
+		l.o.Summary.Rows++
+		if err == nil {
+			err = l.tableRow(t, line)
+		}
+		if err != nil && !l.feed.Reject(err) {
+			return 0, false
+		}
+	}
+}
+
+// header reads the first line.
+func (l *log) header(in *parse.Lines) (*table, error) {
+	line, err := in.Next()
+	if errors.Is(err, io.EOF) {
+		return nil, &parse.Error{File: l.o.File, Problem: "empty file, want a header and at least one job"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	first := string(line)
+	t := &table{comma: separator(first)}
+	if t.comma == 0 {
+		t.comma = '|'
+	}
+	h, err := (&parse.Table{Comma: t.comma, Required: columns}).Header(first, l.o)
+	if err != nil {
+		if e, ok := errors.AsType[*parse.Error](err); ok {
+			e.Problem += refused
+		}
+		return nil, err
+	}
+	t.row = parse.NewRow(l.o, h)
+	t.names = strings.Split(strings.ToLower(first), string(t.comma))
+	t.find()
+	t.places = placesOf(t.row)
+	return t, nil
+}
+
+// tableRow reads one line.
+func (l *log) tableRow(t *table, line []byte) error {
+	if !utf8.Valid(line) {
+		l.o.Summary.Note("rows that are not UTF-8, read as Latin-1")
+		line = latin1(line)
+	}
+	if err := t.cut(string(line)); err != nil {
+		return err
+	}
+	rec := l.record(t.row, &t.places)
+	if t.row.Err != nil {
+		return t.row.Err
+	}
+	return l.add(&rec, t.row.Line)
+}
+
+// latin1 returns a text in Latin-1 as UTF-8.
+func latin1(text []byte) []byte {
+	out := make([]byte, 0, len(text)+8)
+	for _, b := range text {
+		out = utf8.AppendRune(out, rune(b))
+	}
+	return out
+}

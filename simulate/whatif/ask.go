@@ -1,0 +1,253 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/simulate/sim"
+)
+
+// A Question is what would be otherwise from now on: one of three things. Nothing is done.
+type Question struct {
+	Cancel job.ID // it is cancelled
+
+	Nodes int             // so many more owned nodes
+	Type  cluster.GPUType // as large as the largest of this type
+
+	Resize job.ID // it asks for
+	GPUs   int    // so many GPUs, no more and no fewer; if it has others it is stopped, and waits
+}
+
+// Validate returns an error unless exactly one thing is asked, in full.
+func (q *Question) Validate() error {
+	nodes, size := q.Nodes != 0 || q.Type != "", q.Resize != "" || q.GPUs != 0
+	asked := 0
+	for _, yes := range []bool{q.Cancel != "", nodes, size} {
+		if yes {
+			asked++
+		}
+	}
+	switch {
+	case asked != 1:
+		return fmt.Errorf("%d things are asked, want one of: a job to cancel, nodes of a type, a job and its GPUs", asked)
+	case nodes && (q.Type == "" || q.Nodes < 1 || q.Nodes > 1000):
+		return fmt.Errorf("%d nodes of type %q, want 1 to 1000 of a type of the cluster", q.Nodes, q.Type)
+	case size && (q.Resize == "" || q.GPUs < 1):
+		return fmt.Errorf("job %q on %d GPUs, want a job and at least 1", q.Resize, q.GPUs)
+	}
+	return nil
+}
+
+// An Answer compares what becomes of jobs with what would, in the order of the snapshot. A job that is cancelled is not
+// among them.
+type Answer struct {
+	From time.Time // of the snapshot: all times count from it
+	Jobs []Shift
+	// Of those whose end is known both times: how many end sooner, later, and at the same time, by the means of their guesses.
+	Sooner, Later, Same int
+	// Unknown are the others.
+	Unknown int
+	// Mean is by how much sooner the known ones end; negative: later.
+	Mean time.Duration
+	// Of the jobs that wait, and get GPUs both times: how many get them sooner, and later.
+	StartSooner, StartLater int
+}
+
+// A Shift is when a job ends, in how long from now, by simulations, and when it would; and when it gets GPUs, and would, which is
+// zero for a job that has some.
+type Shift struct {
+	Job                job.ID
+	Before, After      Guess
+	Starts, WouldStart Guess
+}
+
+// Known reports whether both times of its end are.
+func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
+
+// StartsSooner returns by how much sooner the job would get GPUs, by the middles of both guesses; negative: later. It is 0 if one
+// of them is not known.
+func (h *Shift) StartsSooner() time.Duration {
+	if !certain(&h.Starts) || !certain(&h.WouldStart) {
+		return 0
+	}
+	return middle(&h.Starts) - middle(&h.WouldStart)
+}
+
+// certain reports whether a time is known, in both simulations.
+func certain(g *Guess) bool { return g.Why == Known && !g.Open }
+
+// Sooner returns by how much sooner the job would end, by the middles of both guesses; negative: later.
+func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.After) }
+
+func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
+
+// changes returns by how much a job would start or end at another time, whichever is more.
+func (h *Shift) changes() time.Duration {
+	by := h.StartsSooner().Abs()
+	if h.Known() {
+		by = max(by, h.Sooner().Abs())
+	}
+	return by
+}
+
+// Keep leaves of the jobs at most so many: those that would start or end at another time, the ones for which most changes first. The
+// sums stay.
+func (a *Answer) Keep(most int) {
+	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
+	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
+	a.Jobs = all[:min(len(all), most)]
+}
+
+// Ask simulates the state of a snapshot forward as it is and as it would be, as Ahead does, with the same options. In the
+// first round both do what was decided. If ctx has a deadline, each gets half of the time, and what was found until then is
+// compared. Errors: that of a question that cannot be asked of the snapshot, and those of Ahead.
+func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
+	other, plan, err := q.of(s, o.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("what if: %w", err)
+	}
+	soon, cancel := half(ctx)
+	defer cancel()
+	before, err := Ahead(soon, s, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Plan = plan
+	after, err := Ahead(ctx, other, o)
+	if err != nil {
+		return nil, err
+	}
+	found := answer(before, after)
+	found.From = s.Now
+	return found, nil
+}
+
+// of returns the snapshot, and the plan of its round, as they would be. A plan that is nil stays nil.
+func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *policy.Plan, error) {
+	if err := q.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if q.Type != "" {
+		other, err := q.grown(s)
+		return other, p, err
+	}
+	i := s.Index(cmp.Or(q.Cancel, q.Resize))
+	switch {
+	case i < 0:
+		return nil, nil, fmt.Errorf("job %s is not there", cmp.Or(q.Cancel, q.Resize))
+	case q.Cancel != "":
+		return counterfactual.Without(s, []job.ID{q.Cancel}), changed(p, func(rows []policy.Decision) []policy.Decision { return slices.Delete(rows, i, i+1) }), nil
+	}
+	return q.resized(s, p, i)
+}
+
+// resized returns the same with a job of another size.
+func (q *Question) resized(s *policy.Snapshot, p *policy.Plan, i int) (*policy.Snapshot, *policy.Plan, error) {
+	other := counterfactual.With(s, i, func(spec *job.Spec) {
+		spec.GPUs, spec.MinGPUs, spec.MaxGPUs, spec.Reservation = q.GPUs, q.GPUs, q.GPUs, cluster.Configuration{}
+	})
+	nodes, err := owned(s.Cluster)
+	if err == nil {
+		err = sim.Fits(nodes, other.Jobs[i].Spec)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("job %s: %w", q.Resize, err)
+	}
+	has := s.Jobs[i].Allocation.GPUs
+	if p != nil {
+		has = p.Jobs[i].Allocation.GPUs
+	}
+	if has == q.GPUs {
+		return other, p, nil
+	}
+	other.Jobs[i] = other.Jobs[i].Stopped(s.Now)
+	return other, changed(p, func(rows []policy.Decision) []policy.Decision { rows[i] = policy.Decision{}; return rows }), nil
+}
+
+// changed returns a plan with other rows; nil stays nil.
+func changed(p *policy.Plan, of func([]policy.Decision) []policy.Decision) *policy.Plan {
+	if p == nil {
+		return nil
+	}
+	other := *p
+	other.Jobs = of(slices.Clone(p.Jobs))
+	return &other
+}
+
+// grown returns a snapshot with more nodes.
+func (q *Question) grown(s *policy.Snapshot) (*policy.Snapshot, error) {
+	t, known := s.Cluster.Type(q.Type)
+	if !known {
+		return nil, fmt.Errorf("no node has GPUs of type %s", q.Type)
+	}
+	other := counterfactual.Grown(s, &t, q.Nodes*t.PerNode)
+	if other == nil {
+		return nil, fmt.Errorf("%d more nodes of type %s make no cluster", q.Nodes, q.Type)
+	}
+	return other, nil
+}
+
+// answer returns the jobs of both, and sums up.
+func answer(before, after []Times) *Answer {
+	were := make(map[job.ID]*Times, len(before))
+	for i := range before {
+		were[before[i].Job] = &before[i]
+	}
+	a := &Answer{Jobs: make([]Shift, len(after))}
+	var sum time.Duration
+	for i := range after {
+		was := were[after[i].Job]
+		h := Shift{after[i].Job, was.End, after[i].End, was.Start, after[i].Start}
+		a.Jobs[i] = h
+		a.count(&h)
+		if h.Known() {
+			sum += h.Sooner()
+		}
+	}
+	if n := len(after) - a.Unknown; n > 0 {
+		a.Mean = sum / time.Duration(n)
+	}
+	return a
+}
+
+// count counts a job.
+func (a *Answer) count(h *Shift) {
+	end, start := h.Sooner(), h.StartsSooner()
+	switch {
+	case !h.Known():
+		a.Unknown++
+	case end > 0:
+		a.Sooner++
+	case end < 0:
+		a.Later++
+	default:
+		a.Same++
+	}
+	switch {
+	case start > 0:
+		a.StartSooner++
+	case start < 0:
+		a.StartLater++
+	}
+}
+
+// Ask answers a question about the state that the last round left, as it was then: what has happened since is not in it. Nothing
+// of the run is changed, and what is expected of its jobs is not either. It returns an error before the first round, and those of Ask.
+func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
+	s, o := l.State()
+	if s == nil {
+		return nil, errors.New("what if: no round yet")
+	}
+	return Ask(ctx, s, o, q)
+}
+
+// Ask answers a question about the state after the round.
+func (r *Round) Ask(ctx context.Context, q Question) (*Answer, error) { return r.ahead.Ask(ctx, q) }

@@ -1,0 +1,293 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/sim"
+)
+
+// A Match is a job of a recorded run that was completed, and the same job simulated.
+type Match struct {
+	Job       job.ID          `json:"job"`
+	Real      journal.Seconds `json:"real"`      // from submission to end
+	Predicted journal.Seconds `json:"predicted"` // likewise; negative if it did not end in the simulation
+	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
+	Modelled  bool            `json:"modelled"`  // simulated by what its agent reported; else by how long it held GPUs
+}
+
+// A Fidelity says how well a simulation from what a run has learned predicts that run.
+type Fidelity struct {
+	Jobs  []Match `json:"jobs"`  // in the order of submission
+	Mean  float64 `json:"mean"`  // of the errors' absolute values; 0 without jobs
+	Worst float64 `json:"worst"` // the largest of them
+	// Real and Predicted are the makespans: from the first submission to the last end of
+	// Jobs. RealJCT and PredictedJCT are means, of those whose twins ended.
+	Real         journal.Seconds `json:"real_makespan"`
+	Predicted    journal.Seconds `json:"predicted_makespan"`
+	RealJCT      journal.Seconds `json:"real_jct"`
+	PredictedJCT journal.Seconds `json:"predicted_jct"`
+	// RealWait and PredictedWait are means of the time from submission to the first start, of the
+	// jobs that started in both. RealUtilisation and PredictedUtilisation are the GPU time that
+	// jobs held until the last of Jobs ended, over that of the nodes at the beginning.
+	RealWait             journal.Seconds `json:"real_wait"`
+	PredictedWait        journal.Seconds `json:"predicted_wait"`
+	RealUtilisation      float64         `json:"real_utilisation"`
+	PredictedUtilisation float64         `json:"predicted_utilisation"`
+	Round                journal.Seconds `json:"round"`    // length of a round
+	Restored             int             `json:"restored"` // jobs that were there when the recording began
+	Reserved             int             `json:"reserved"` // jobs with reservations
+	Restart              journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
+	// Ended are jobs that were cancelled or failed, and were simulated until then; Open are
+	// those that had not ended.
+	Ended int `json:"ended"`
+	Open  int `json:"open"`
+	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
+	// or left. The simulation has both, at the same times, and nodes on loan as many as their
+	// owner lent, but not what is rented.
+	Lost      int  `json:"lost"`
+	Nodes     int  `json:"nodes"`
+	Truncated bool `json:"truncated"` // the journal was cut off
+	Refused   int  `json:"refused"`   // simulated plans that broke a rule
+
+	before journal.Seconds // of the makespans, before the recording began
+}
+
+// A simulation stops after longer times the recorded rounds plus slowStart rounds.
+const (
+	longer    = 4
+	slowStart = 200
+)
+
+// Compare says how well a recorded run can be simulated. It reads a journal of which only the
+// header has been read, and learns models of its jobs as the scheduler did. Then it simulates the
+// run under a fresh policy, with the recorded times of submission, and compares when the jobs
+// end. Options are those of the run. Measured and Between are not used; Rounds, if it is
+// more than 0, bounds the simulation further.
+//
+// A job is as fast as its model says at the end of the journal, times its pace. Its gradient
+// statistics are those that its reports had in each epoch. Each of its starts takes the time that
+// was measured for it. A job that never reported training is simulated with the GPU time that it
+// used and linear speed-up. Nodes leave and come back, and jobs fail, when they did.
+func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
+	t, err := NewResimulator(r, o)
+	if err != nil {
+		return nil, err
+	}
+	in, err := t.rec.play(ctx, t.header.Cluster, t.scheduler, &t.options)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	t.rec.compare(in)
+	t.rec.compareService(t.rec.simulated)
+	return t.rec.result, nil
+}
+
+// A recording is what a journal says of its jobs.
+type recording struct {
+	*Learner
+	header    *journal.Header
+	result    *Fidelity
+	outages   *outages
+	usage     usage
+	held      *service
+	simulated *service              // of the last simulation
+	last      time.Duration         // time of the last record
+	phases    map[time.Duration]int // of rounds, how many were at a time, modulo the length of a round
+	rounds    int
+}
+
+// read learns from a whole journal.
+func (rec *recording) read(r *journal.Reader) error {
+	for {
+		one, err := r.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, journal.ErrTruncated):
+			rec.result.Truncated = true
+			return nil
+		case err != nil:
+			return err
+		}
+		rec.take(&one)
+	}
+}
+
+func (rec *recording) take(one *journal.Record) {
+	rec.last = one.At
+	now := rec.header.Start.Add(one.At)
+	if one.Round != nil {
+		rec.rounds++
+		rec.phases[one.At%rec.header.Round]++
+		rec.acted(now, one.Round.Actions)
+		rec.held.acted(now, one.Round.Actions)
+		return
+	}
+	if ev, ok := one.Event.(scheduler.NodesChanged); ok {
+		rec.result.Nodes++
+		rec.usage.changed(one.At, ev.Loans)
+	}
+	switch ev := one.Event.(type) {
+	case scheduler.Restored:
+		rec.result.Restored++
+		rec.reserved(ev.Spec)
+	case scheduler.Submitted:
+		rec.reserved(ev.Spec)
+	}
+	rec.outages.event(one.At, one.Event, rec.jobs)
+	rec.Event(now, one.Event)
+	rec.held.event(now, one.Event)
+}
+
+// phase returns when regular rounds are, modulo the length of a round: where most rounds were. Submission rounds
+// come at any time, the first round of a live run among them.
+func (rec *recording) phase() time.Duration {
+	var most time.Duration
+	for at, n := range rec.phases {
+		if had := rec.phases[most]; n > had || n == had && at < most {
+			most = at
+		}
+	}
+	return most
+}
+
+// reserved counts jobs with reservations.
+func (rec *recording) reserved(s *job.Spec) {
+	if s.Reservation != (cluster.Configuration{}) {
+		rec.result.Reserved++
+	}
+}
+
+// play simulates the recorded run on nodes.
+func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so scheduler.Options, o *Options, obs ...scheduler.Observer) (*setting, error) {
+	nodes, err := rec.outages.all(nodes)
+	if err != nil {
+		return nil, err
+	}
+	in := rec.setting(nodes, so)
+	rounds := longer*int(rec.last/so.Round) + slowStart
+	if o.Rounds > 0 {
+		rounds = min(rounds, o.Rounds)
+	}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}, held: newService()}
+	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
+		return nil, err
+	}
+	p, placer, err := o.Fresh()
+	if err != nil {
+		return nil, err
+	}
+	sch, err := scheduler.New(p, placer, in.cluster, so)
+	if err != nil {
+		return nil, err
+	}
+	err = sch.Run(ctx, w, append([]scheduler.Observer{w}, obs...)...)
+	rec.result.Refused = w.refused
+	rec.simulated = w.held
+	return in, err
+}
+
+// asked returns the specifications, as submitted, of the jobs that their programs described later.
+func (rec *recording) asked() map[job.ID]*job.Spec {
+	all := make(map[job.ID]*job.Spec)
+	for _, j := range rec.order {
+		if j.submitted != nil && j.submitted != j.spec {
+			all[j.spec.ID] = j.submitted
+		}
+	}
+	return all
+}
+
+// compare fills in the result, from the recorded and the simulated ends of jobs.
+func (rec *recording) compare(in *setting) {
+	f := rec.result
+	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())
+	var first, last, twin time.Time
+	ended := journal.Seconds(0)
+	for _, j := range rec.order {
+		switch {
+		case j.ended.IsZero():
+			f.Open++
+			continue
+		case j.outcome != scheduler.Done:
+			f.Ended++
+			continue
+		}
+		m := Match{Job: j.spec.ID, Real: journal.Seconds(j.ended.Sub(j.since)), Predicted: -1, Error: -1, Modelled: in.truths[j.spec.ID] != nil}
+		if end := in.outcomes[j.spec.ID].end; end >= 0 {
+			at := rec.header.Start.Add(end)
+			m.Predicted = journal.Seconds(at.Sub(j.since))
+			m.Error = float64(m.Predicted)/max(1, float64(m.Real)) - 1
+			twin = later(twin, at)
+			f.RealJCT, f.PredictedJCT, ended = f.RealJCT+m.Real, f.PredictedJCT+m.Predicted, ended+1
+		}
+		if first.IsZero() || j.since.Before(first) {
+			first = j.since
+		}
+		last = later(last, j.ended)
+		f.Jobs = append(f.Jobs, m)
+		f.Worst = max(f.Worst, math.Abs(m.Error))
+		f.Mean += math.Abs(m.Error)
+	}
+	if len(f.Jobs) > 0 {
+		f.Mean /= float64(len(f.Jobs))
+		f.RealJCT, f.PredictedJCT = f.RealJCT/max(1, ended), f.PredictedJCT/max(1, ended)
+		f.Real, f.Predicted = journal.Seconds(last.Sub(first)), journal.Seconds(max(0, twin.Sub(first)))
+		f.before = journal.Seconds(max(0, rec.header.Start.Sub(first)))
+	}
+}
+
+// compareService fills in the mean waits and the GPU time.
+func (rec *recording) compareService(twin *service) {
+	f, n := rec.result, journal.Seconds(0)
+	for id := range rec.held.first {
+		was, ok := rec.held.wait(id)
+		is, too := twin.wait(id)
+		if ok && too {
+			f.RealWait, f.PredictedWait, n = f.RealWait+journal.Seconds(was), f.PredictedWait+journal.Seconds(is), n+1
+		}
+	}
+	f.RealWait, f.PredictedWait = f.RealWait/max(1, n), f.PredictedWait/max(1, n)
+	gpus := float64(rec.header.Cluster.GPUs())
+	f.RealUtilisation = rec.held.done / max(1, gpus*seconds(f.Real-f.before))
+	f.PredictedUtilisation = twin.done / max(1, gpus*seconds(f.Predicted-f.before))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// restart returns the mean time that starts took, of all jobs; 0 if none was measured.
+func (l *Learner) restart() time.Duration {
+	total, n := time.Duration(0), 0
+	for _, j := range l.order {
+		total, n = total+j.delay, n+j.delays
+	}
+	return total / time.Duration(max(1, n))
+}
+
+// interval returns the median time between reports; 0 if there are none.
+func (l *Learner) interval() time.Duration {
+	var all []time.Duration
+	for _, j := range l.order {
+		all = append(all, j.every...)
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}

@@ -1,0 +1,102 @@
+package whatif
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/simulate/sim"
+)
+
+// A Decided returns copies of the policy and the placer of a run as they were after the round at a time, and the
+// background work that the policy asked for in it; nil: that of the run's plan may be done again. Who calls it may change the copies.
+type Decided func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error)
+
+// DecidedBy returns the Decided of a run whose observers look ahead while they are told of a round: p and pl have decided
+// that round and nothing since.
+func DecidedBy(p policy.Policy, pl placement.Placer) Decided {
+	return func(context.Context, time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
+		own, placer, err := counterfactual.Copy(p, pl)
+		return own, placer, nil, err
+	}
+}
+
+// decider returns who decides in a simulation that begins at the round of a snapshot: if it is known, who decided that
+// round; then the simulation begins with what was decided, and the scheduler's options are changed to that. A policy that does
+// not go by earlier rounds is made anew.
+func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
+	fresh, spare, err := o.Fresh()
+	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {
+		return fresh, spare, err
+	}
+	if p, placer, work, err := o.Decided(ctx, s.Now); err == nil {
+		so.First = soonest
+		return newGoesOn(p, s, o.Plan, work), placer, nil
+	}
+	return fresh, spare, nil
+}
+
+// soonest is the time from the beginning of a simulation to a round that was decided before: a scheduler has none at the
+// beginning itself.
+const soonest = time.Nanosecond
+
+// A goesOn is the policy of a run that goes on in a simulation. In its first round it decides what it decided in the run.
+// What it is shown has the times and the number of rounds of the run.
+type goesOn struct {
+	policy.Policy
+	first  *policy.Plan // nil: it was decided
+	rows   map[job.ID]policy.Decision
+	by     time.Duration // from the times of the simulation to those of the run
+	rounds int
+	jobs   map[*policy.Job]*policy.Job // in the last round, as they were shown to the policy
+}
+
+func newGoesOn(p policy.Policy, s *policy.Snapshot, plan *policy.Plan, work policy.Work) *goesOn {
+	first := *plan
+	first.Capacity, first.Return = nil, nil
+	if work != nil {
+		first.Background = work
+	}
+	g := &goesOn{Policy: p, first: &first, rows: map[job.ID]policy.Decision{}, by: s.Now.Sub(sim.Epoch), rounds: s.Round}
+	for i, j := range s.Jobs {
+		g.rows[j.ID] = plan.Jobs[i]
+	}
+	return g
+}
+
+// Plan implements policy.Policy.
+func (g *goesOn) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if plan := g.first; plan != nil {
+		g.first = nil
+		plan.Jobs = make([]policy.Decision, len(s.Jobs))
+		for i, j := range s.Jobs {
+			plan.Jobs[i] = g.rows[j.ID]
+			plan.Jobs[i].Placement = slices.Clone(plan.Jobs[i].Placement)
+		}
+		return plan, nil
+	}
+	return g.Policy.Plan(ctx, g.shifted(s))
+}
+
+// shifted returns a snapshot with the times of the run. A job that did not change keeps its pointer.
+func (g *goesOn) shifted(s *policy.Snapshot) *policy.Snapshot {
+	then := *s
+	then.Now, then.Round, then.Jobs = s.Now.Add(g.by), s.Round+g.rounds, make([]*policy.Job, len(s.Jobs))
+	jobs := make(map[*policy.Job]*policy.Job, len(s.Jobs))
+	for i, j := range s.Jobs {
+		own := g.jobs[j]
+		if own == nil {
+			row := *j
+			row.Status = shifted(j.Status, g.by)
+			own = &row
+		}
+		jobs[j], then.Jobs[i] = own, own
+	}
+	g.jobs = jobs
+	return &then
+}

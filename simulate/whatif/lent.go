@@ -1,0 +1,35 @@
+package whatif
+
+import (
+	"sort"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/simulate/sim"
+)
+
+// A usage is how much of its own nodes the owner of nodes on loan used in a recorded run. A simulation of the run has
+// an owner that uses as much at the same times, and so lends as much.
+type usage struct {
+	at    []time.Duration // since the start of the recording
+	share []float64       // of its GPUs, from then on
+}
+
+// changed records what the owner uses from a time on, or more if it lends less, because it expects to use more soon.
+func (u *usage) changed(at time.Duration, loans []cluster.Loan) {
+	if len(loans) == 0 || loans[0].Nodes == 0 {
+		return
+	}
+	l := &loans[0]
+	lends := float64(l.Lent+l.Spare-l.Reclaim) / float64(l.Nodes)
+	u.at, u.share = append(u.at, at), append(u.share, max(l.Load, 1-sim.DefaultLender().Headroom-lends))
+}
+
+// of returns the share at a time; 1 before the first.
+func (u *usage) of(at time.Duration) float64 {
+	i := sort.Search(len(u.at), func(i int) bool { return u.at[i] > at })
+	if i == 0 {
+		return 1
+	}
+	return u.share[i-1]
+}

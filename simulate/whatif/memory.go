@@ -1,0 +1,231 @@
+package whatif
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/deepcopy"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/model/perf/estimate"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// errNoMemory says that a checkpoint does not have what this program could go on from.
+var errNoMemory = errors.New("the checkpoint remembers nothing that this program can read")
+
+// A memory is all that decides and predicts in a run.
+type memory struct {
+	scheduler *scheduler.Memory
+	policy    policy.Policy
+	placer    placement.Placer
+	learner   *Learner
+	record    *calibration.Record // what was predicted, and what came of it
+}
+
+// A recall writes memories, and reads them.
+type recall struct{ format *deepcopy.Format }
+
+// newRecall returns the recall of runs that begin as m does, in which no round has been.
+func newRecall(m *memory, fits *estimate.Cache) *recall {
+	if fits == nil {
+		fits = estimate.NewCache()
+	}
+	samples := append(estimate.Remembered(), &holder{perf.ByDuration{}})
+	for _, e := range goodput.Engines() {
+		samples = append(samples, e)
+	}
+	return &recall{deepcopy.NewFormat(m, []any{fits}, samples...)}
+}
+
+// A holder shows a Format what a perf.Model may be.
+type holder struct{ model perf.Model }
+
+// write returns a memory as bytes.
+func (r *recall) write(m *memory) ([]byte, error) {
+	data, err := r.format.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	z, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(data); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return out.Bytes(), err
+}
+
+// mostRead bounds a memory that is read, in bytes.
+const mostRead = 1 << 30
+
+// read returns the memory in a checkpoint, which takes the place of that in r: it reads once. It returns errNoMemory if that has none, or one of other types.
+func (r *recall) read(packed []byte) (*memory, error) {
+	if len(packed) == 0 {
+		return nil, errNoMemory
+	}
+	data, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), mostRead))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	root, err := r.format.Unmarshal(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	m, _ := root.(*memory)
+	if m == nil || m.scheduler == nil || m.policy == nil || m.placer == nil || m.learner == nil || m.record == nil {
+		return nil, errNoMemory
+	}
+	return m, nil
+}
+
+// A Run is a run that has not begun: who decides in it.
+type Run struct {
+	Scheduler *scheduler.Scheduler
+	Policy    policy.Policy // without what observes it
+	Placer    placement.Placer
+	Options   scheduler.Options
+	Cluster   *cluster.Cluster
+	// Ahead predicts in the run, and observes it before the Checkpointer does; nil: the Checkpointer looks ahead itself.
+	Ahead *Predictor
+	// Fresh makes another policy and placer of the same kind; without Ahead, nil means that nobody looks ahead.
+	Fresh func() (policy.Policy, placement.Placer, error)
+}
+
+// A Journal is what a Checkpointer writes to: a *journal.Writer, or what passes that its checkpoints.
+type Journal interface {
+	// Written returns how many bytes the journal has, and how many of them follow its last checkpoint.
+	Written() (all, since int64)
+	// Checkpoint records the state after the last round.
+	Checkpoint(now time.Time, m *scheduler.Memory, memory []byte)
+}
+
+var _ Journal = (*journal.Writer)(nil)
+
+// A Checkpointer writes checkpoints into the journal of a run, from which RoundIn goes on. It is a
+// scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the
+// journal, or after 16 times the length of the last one if that is more: so they are about a
+// seventeenth of a journal at most, and a journal of less has none. A checkpoint costs about what it takes to copy what
+// the run remembers.
+//
+// What was predicted in the run, and what came of it, is in checkpoints, too. If nobody else predicts in it, the
+// Checkpointer looks ahead before a checkpoint, as long as all looks plan at most a tenth of the rows that the run itself does.
+type Checkpointer struct {
+	// Due reports whether a checkpoint is due, although the journal has not become long; nil: it never is. It is
+	// asked after each round.
+	Due func(now time.Time) bool
+	// Busy reports whether the policy may still be at an earlier round, so that what it remembers cannot be
+	// read; nil: it never is.
+	Busy func() bool
+
+	run    Run
+	w      Journal
+	recall *recall
+	ahead  *Predictor
+	own    bool  // ahead is the Checkpointer's
+	rows   int   // of the snapshots of the run, together
+	looked int   // of those of looks
+	every  int64 // bytes of the journal from one checkpoint to the next, at least
+	share  int64 // times the length of a checkpoint from it to the next, at least
+	due    int64 // bytes after the last checkpoint when the next one is due
+}
+
+const (
+	checkpointEvery = 4 << 20
+	checkpointShare = 16
+	lookShare       = 10 // rows of the run for one of looks
+)
+
+// NewCheckpointer returns the Checkpointer of a run that has not begun.
+func NewCheckpointer(run Run, w Journal) *Checkpointer {
+	c := &Checkpointer{run: run, w: w, ahead: run.Ahead, own: run.Ahead == nil, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
+	if c.own {
+		c.ahead = NewPredictor(run.Fresh, run.Options, run.Cluster.Types())
+		c.ahead.options.Coarse, c.ahead.options.rows = coarseShare, &c.looked
+		c.ahead.Decided = DecidedBy(run.Policy, run.Placer)
+	}
+	m := c.memory()
+	m.record = calibration.New(time.Minute)
+	c.recall = newRecall(m, run.Options.Estimate.Fits)
+	return c
+}
+
+// memory returns what is remembered now.
+func (c *Checkpointer) memory() *memory {
+	return &memory{c.run.Scheduler.Memory(), c.run.Policy, c.run.Placer, c.ahead.learn, c.ahead.record}
+}
+
+// Event implements scheduler.Observer.
+func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) {
+	if c.own {
+		c.ahead.Event(now, ev)
+	}
+}
+
+// Round implements scheduler.Observer. While background work of the policy is under way there is no
+// checkpoint: it cannot be written.
+func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	if c.own {
+		c.ahead.Round(s, p, acts)
+	}
+	c.rows += len(s.Jobs)
+	_, since := c.w.Written()
+	if since < c.due && (c.Due == nil || !c.Due(s.Now)) || c.run.Scheduler.Memory().Computing() || c.Busy != nil && c.Busy() {
+		return
+	}
+	if c.own && c.run.Fresh != nil && lookShare*c.looked <= c.rows {
+		c.ahead.LookFor(context.Background())
+	}
+	c.write(s.Now)
+}
+
+// write writes a checkpoint.
+func (c *Checkpointer) write(now time.Time) {
+	c.ahead.mu.Lock()
+	defer c.ahead.mu.Unlock()
+	data, err := c.recall.write(c.memory())
+	if err != nil || len(data) > journal.MostMemory {
+		data = nil // readers replay from an earlier checkpoint, or from the start
+	}
+	before, _ := c.w.Written()
+	c.w.Checkpoint(now, c.run.Scheduler.Memory(), data)
+	after, _ := c.w.Written()
+	c.due = max(c.every, c.share*(after-before))
+}
+
+// learnerOf returns the Learner of a run by the options of its scheduler.
+func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
+	so.Estimate.Types = types
+	so.Estimate.Share = true // a job is expected to be as fast as others of its class were
+	return NewLearner(so.Estimate)
+}
+
+// began returns what a run is like that has these options, before its first round.
+func (o *Options) began(h *journal.Header) (*memory, scheduler.Options, error) {
+	so := o.Scheduler
+	so.Round = h.Round
+	p, placer, err := o.Fresh()
+	if err != nil {
+		return nil, so, err
+	}
+	s, err := scheduler.New(p, placer, h.Cluster, so)
+	if err != nil {
+		return nil, so, err
+	}
+	return &memory{s.Memory(), p, placer, learnerOf(so, h.Cluster.Types()), calibration.New(so.Round)}, so, nil
+}
+
+var _ scheduler.Observer = (*Checkpointer)(nil)

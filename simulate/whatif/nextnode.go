@@ -1,0 +1,264 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// A NextNode says what one more node would have saved in a run.
+type NextNode struct {
+	Type cluster.GPUType `json:"type"`
+	GPUs int             `json:"gpus"`  // of the node
+	Rate float64         `json:"price"` // of the node per hour; its GPUs where no price is known
+	// Saved is the difference between re-simulations of the run without the node and with it.
+	Saved Saving `json:"saved"`
+	// Low and High bound what would be saved in one more order of the same arrivals, nine times of
+	// ten, each field for itself; nil without other orders.
+	Low  *Saving `json:"low"`
+	High *Saving `json:"high"`
+	// Estimated is the mean JCT saved that follows from the prices of the run's rounds alone; nil:
+	// they have none. In each round a node is worth the prices of its GPUs, which are a part of
+	// the policy's objective, and so much faster are all jobs of that round. It leaves out that jobs
+	// that end sooner make room for others, and that the last GPU of a node may be worth less than
+	// the first.
+	Estimated *float64     `json:"estimated_jct_mean_s"`
+	Teams     []TeamSaving `json:"teams"` // by queue, then user; jobs without either are a team, too
+}
+
+// A Saving is what jobs save that are done with the node and without it.
+type Saving struct {
+	Jobs int     `json:"jobs"`
+	JCT  float64 `json:"jct_mean_s"` // mean over Jobs
+	// Waiting is GPU-hours of waiting: the time without GPUs, times the GPUs that a job asks for.
+	Waiting float64 `json:"waiting_gpu_hours"`
+	// Sooner is the JCT saved, times the GPUs that each job asks for, in GPU-hours, per hour of the
+	// run: what one hour of the node saves.
+	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
+}
+
+// A TeamSaving is what the jobs of a queue and a user save.
+type TeamSaving struct {
+	Queue string `json:"queue"`
+	User  string `json:"user"`
+	Saving
+}
+
+// A NextNodeStudy is what one more node of each type would have saved. Times are in seconds.
+type NextNodeStudy struct {
+	Policy   string     `json:"policy"`              // set by callers, as Recorded
+	Hours    float64    `json:"hours"`               // of the run, from the first submission to the last end
+	Recorded float64    `json:"recorded_jct_mean_s"` // as recorded; 0: nothing was
+	MeanJCT  float64    `json:"jct_mean_s"`          // as simulated again, without another node
+	Orders   int        `json:"orders"`              // of the arrivals that were simulated, the recorded one among them
+	Nodes    []NextNode `json:"nodes"`               // the one that saves the most JCT first
+	// Figures are those of the run as simulated again, without another node; Jobs are those that are
+	// done there.
+	Figures metrics.Figures `json:"-"`
+	Jobs    int             `json:"-"`
+}
+
+// MostOrders is how many orders of the arrivals NextNodes simulates at most.
+const MostOrders = 10
+
+// A Resimulation simulates a run again on other nodes, and shows it to an observer. Order 0 is that
+// of the recorded arrivals; each other number is another order of them.
+type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
+
+// NextNodes simulates a run again on its nodes, and with one more of each type of which some are owned,
+// in so many orders of its arrivals, 1 to MostOrders. It costs orders × (types + 1) simulations, of
+// which so many run at the same time. It returns an error if one fails.
+func NextNodes(ctx context.Context, nodes *cluster.Cluster, orders, parallel int, run Resimulation) (*NextNodeStudy, error) {
+	if orders < 1 || orders > MostOrders {
+		return nil, fmt.Errorf("whatif: %d orders, want 1 to %d", orders, MostOrders)
+	}
+	on := grown(nodes)
+	runs := make([][]*rerun, orders)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for k := range orders {
+		runs[k] = make([]*rerun, len(on))
+		for i := range on {
+			g.Go(func() (err error) {
+				r := &rerun{faster: map[cluster.GPUType]float64{}, specs: map[job.ID]*job.Spec{}}
+				runs[k][i] = r
+				if r.Result, err = run(ctx, on[i].nodes, k, r); err == nil {
+					err = ctx.Err()
+				}
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	return study(on, runs), nil
+}
+
+// A growth is a cluster with one more node.
+type growth struct {
+	node  cluster.Node
+	nodes *cluster.Cluster
+}
+
+// grown returns a cluster as it is, without a node, and then with one more node for each type of
+// which some are owned: a copy of the first of them.
+func grown(c *cluster.Cluster) []growth {
+	all := []growth{{nodes: c}}
+	for _, t := range c.Types() {
+		nodes := c.Nodes()
+		i := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type && n.Tenure == cluster.Owned })
+		if i < 0 {
+			continue
+		}
+		next := nodes[i]
+		next.ID += "-next"
+		with, err := cluster.New(append(slices.Clone(nodes), next))
+		if err != nil {
+			panic("whatif: a copy of a valid node is invalid: " + err.Error())
+		}
+		all = append(all, growth{next, with})
+	}
+	return all
+}
+
+// A rerun is one simulation, and what the prices of its rounds come to.
+type rerun struct {
+	*metrics.Result
+	priced int                         // rounds with prices
+	faster map[cluster.GPUType]float64 // job-seconds that one more GPU would have saved
+	specs  map[job.ID]*job.Spec
+}
+
+// Event implements scheduler.Observer.
+func (r *rerun) Event(_ time.Time, ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		r.specs[ev.Spec.ID] = ev.Spec
+	case scheduler.Restored:
+		r.specs[ev.Spec.ID] = ev.Spec
+	}
+}
+
+// Round implements scheduler.Observer.
+func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	if p.Stats.Objective <= 0 || len(p.Prices) == 0 {
+		return
+	}
+	r.priced++
+	for _, t := range p.Prices {
+		r.faster[t.Type] += t.Price / p.Stats.Objective * s.Length.Seconds() * float64(len(s.Jobs))
+	}
+}
+
+// study compares the runs with one more node with those without, which are the first.
+func study(on []growth, runs [][]*rerun) *NextNodeStudy {
+	base := runs[0][0]
+	s := &NextNodeStudy{Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs), Figures: base.Figures(), Jobs: base.Summary.Done}
+	for i := 1; i < len(on); i++ {
+		node := &on[i].node
+		n := NextNode{Type: node.GPUType, GPUs: node.Capacity.GPUs, Rate: node.GPUPrice() * float64(node.Capacity.GPUs)}
+		var all []Saving
+		for _, order := range runs {
+			all = append(all, compared(order[0].Result, order[i].Result, func(id job.ID) *job.Spec { return base.specs[id] }))
+		}
+		n.Saved = all[0]
+		n.Low, n.High = bounds(all)
+		n.Teams = teams(base.Result, runs[0][i].Result, base.specs)
+		if base.priced > 0 {
+			estimated := base.faster[n.Type] * float64(n.GPUs) / float64(max(1, base.Summary.Done))
+			n.Estimated = &estimated
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	slices.SortStableFunc(s.Nodes, func(a, b NextNode) int { return cmp.Compare(b.Saved.JCT, a.Saved.JCT) })
+	return s
+}
+
+// compared returns what those jobs saved in a second run of which there is a specification.
+func compared(base, with *metrics.Result, of func(job.ID) *job.Spec) Saving {
+	done := map[job.ID]*metrics.JobResult{}
+	for i := range with.Jobs {
+		if j := &with.Jobs[i]; j.Outcome == metrics.Done {
+			done[j.ID] = j
+		}
+	}
+	var s Saving
+	for i := range base.Jobs {
+		was := &base.Jobs[i]
+		is, spec := done[was.ID], of(was.ID)
+		if is == nil || spec == nil || was.Outcome != metrics.Done {
+			continue
+		}
+		s.Jobs++
+		s.JCT += was.JCT - is.JCT
+		s.Waiting += (was.Queued - is.Queued) / 3600 * float64(spec.GPUs)
+		s.Sooner += (was.JCT - is.JCT) * float64(spec.GPUs)
+	}
+	s.JCT /= float64(max(1, s.Jobs))
+	s.Sooner /= max(1, base.Summary.Makespan)
+	return s
+}
+
+// teams returns what the jobs of each queue and user save.
+func teams(base, with *metrics.Result, specs map[job.ID]*job.Spec) []TeamSaving {
+	type team struct{ queue, user string }
+	all := map[team]bool{}
+	for i := range base.Jobs {
+		spec := specs[base.Jobs[i].ID]
+		all[team{spec.Queue, spec.User}] = true
+	}
+	var savings []TeamSaving
+	for t := range all { // sorted below
+		savings = append(savings, TeamSaving{t.queue, t.user, compared(base, with, func(id job.ID) *job.Spec {
+			if spec := specs[id]; (team{spec.Queue, spec.User}) == t {
+				return spec
+			}
+			return nil
+		})})
+	}
+	slices.SortFunc(savings, func(a, b TeamSaving) int {
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.User, b.User))
+	})
+	return savings
+}
+
+// students are the 95 % quantiles of Student's t for 1, 2, ... degrees of freedom: nine times of
+// ten, a value is no further from 0.
+var students = [MostOrders - 1]float64{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833}
+
+// bounds returns between which savings one more of the same distribution lies nine times of ten:
+// Student's prediction interval, for each field. It returns nil of fewer than 2.
+func bounds(all []Saving) (low, high *Saving) {
+	if len(all) < 2 {
+		return nil, nil
+	}
+	low, high = &Saving{}, &Saving{}
+	for _, field := range []func(*Saving) *float64{
+		func(s *Saving) *float64 { return &s.JCT },
+		func(s *Saving) *float64 { return &s.Waiting },
+		func(s *Saving) *float64 { return &s.Sooner },
+	} {
+		mean, squares, n := 0.0, 0.0, float64(len(all))
+		for i := range all {
+			mean += *field(&all[i]) / n
+		}
+		for i := range all {
+			squares += math.Pow(*field(&all[i])-mean, 2)
+		}
+		wide := students[len(all)-2] * math.Sqrt(squares/(n-1)*(1+1/n))
+		*field(low), *field(high) = mean-wide, mean+wide
+	}
+	return low, high
+}

@@ -1,0 +1,217 @@
+package whatif
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/calibration"
+)
+
+// Patience is the longest time for which Look simulates.
+const Patience = 3 * time.Second
+
+// A Range says in how long from now something happens, with a probability of calibration.Share.
+type Range struct {
+	calibration.Range
+	Open bool // it may be later than Late, which is as far as was looked
+	Why  Why  // if it is not Known, the times are zero
+}
+
+// An ETA says when a job gets GPUs and when it is complete. Start is zero for a job that has
+// GPUs.
+type ETA struct {
+	Job        job.ID
+	Start, End Range
+}
+
+// A Predictor says when jobs will start and end. When it is asked, it simulates the state that
+// the last round left. How wide its ranges are follows from how far off its earlier predictions
+// were (package calibration), so it is better the more often it is asked. It is a
+// scheduler.Observer and safe for concurrent use.
+type Predictor struct {
+	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set
+	// it before the first call of Look.
+	Explained func(time.Time)
+	// Decided, if not nil, returns who decides from the last round on: see Options. Set it before the first call of Look.
+	Decided Decided
+	options Options
+	stating func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // nil, or called before a guess is recorded
+
+	one   sync.Mutex       // held while simulating
+	tried *policy.Snapshot // from which Look simulated last, with success or without
+	etas  []ETA
+	of    *policy.Snapshot // to which etas belong
+
+	mu     sync.Mutex
+	learn  *Learner
+	record *calibration.Record // nil: no round yet
+	last   *policy.Snapshot    // nil: no round yet
+	plan   *policy.Plan        // for last
+	ended  []job.ID            // since last
+}
+
+// NewPredictor returns a Predictor for a run on a cluster with these GPU types.
+func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Predictor {
+	o := DefaultOptions(fresh)
+	so.Estimate.Types = types
+	o.Scheduler = so
+	return &Predictor{options: o, learn: learnerOf(so, types)}
+}
+
+// Event implements scheduler.Observer.
+func (l *Predictor) Event(now time.Time, ev scheduler.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.learn.Event(now, ev)
+	if e, ok := ev.(scheduler.Exited); ok && l.record != nil && e.Outcome != scheduler.Lost {
+		l.record.Ended(now, e.Job, e.Outcome == scheduler.Done)
+		l.ended = append(l.ended, e.Job)
+	}
+}
+
+// Round implements scheduler.Observer.
+func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.learn.Round(s, p, acts)
+	l.last, l.plan, l.ended = s, p, nil
+	if l.record == nil {
+		l.record = calibration.New(s.Length)
+	}
+	for _, a := range acts {
+		if r, ok := a.(scheduler.Run); ok {
+			l.record.Started(s.Now, r.Job)
+		}
+	}
+}
+
+// State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before
+// the first round.
+func (l *Predictor) State() (*policy.Snapshot, Options) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.options
+	if l.last != nil {
+		o.Measured, o.Between = l.learn.Measured(), l.learn.Between(l.last.Now)
+		o.Decided, o.Plan = l.Decided, l.plan
+	}
+	return l.last, o
+}
+
+// Last returns the last snapshot and the plan for it; nil before the first round.
+func (l *Predictor) Last() (*policy.Snapshot, *policy.Plan) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last, l.plan
+}
+
+// Ended returns the jobs that have ended since the last round.
+func (l *Predictor) Ended() []job.ID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.ended)
+}
+
+// Look returns when the jobs of the last round start and end, and the time of that round. It
+// simulates at most once a round, and for at most Patience. If that is too short, it returns the
+// prediction of an earlier round; if there is none, nil and a zero time.
+func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
+	soon, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	return l.LookFor(soon)
+}
+
+// LookFor is Look for a simulation of any length, until ctx ends.
+func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
+	l.one.Lock()
+	defer l.one.Unlock()
+	s, o := l.State()
+	if s == nil {
+		return nil, time.Time{}
+	}
+	if l.tried != s {
+		if found, err := Ahead(ctx, s, o); err == nil {
+			l.etas, l.of = l.ranges(s, found), s
+			if l.Explained != nil {
+				l.Explained(s.Now)
+			}
+		}
+		if ctx.Err() == nil { // if the caller has gone, the next call tries again
+			l.tried = s
+		}
+	}
+	if l.of == nil {
+		return nil, time.Time{}
+	}
+	all := make(map[job.ID]ETA, len(l.etas))
+	for _, e := range l.etas {
+		all[e.Job] = e
+	}
+	return all, l.of.Now
+}
+
+// ranges returns the ranges of what simulations found for a snapshot, and records them. What has
+// happened since, while they ran, cannot be recorded any more.
+func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]ETA, len(found))
+	for i, f := range found {
+		start, given := f.Start, s.Jobs[i].Holding()
+		if l.last == s {
+			given = !l.plan.Jobs[i].Allocation.IsZero()
+		}
+		if s.Jobs[i].Holding() { // the plan has taken its GPUs
+			start = f.Next
+		}
+		record := l.last == s && l.learn.jobs[f.Job] != nil
+		end, run := calibration.RunningEnd, time.Duration(0)
+		if !given {
+			end, run = calibration.WaitingEnd, runs(start, f.End)
+			all[i].Start = l.calibrate(s, calibration.Start, f.Job, start, Range{}, 0, record)
+		}
+		all[i].Job, all[i].End = f.Job, l.calibrate(s, end, f.Job, f.End, all[i].Start, run, record)
+	}
+	return all
+}
+
+// runs returns how long a job that starts and ends as guessed runs at least; 0 if that is not known.
+func runs(start, end Guess) time.Duration {
+	if start.Why != Known || end.Why != Known {
+		return 0
+	}
+	return max(0, min(end.Early-start.Early, end.Late-start.Late))
+}
+
+// calibrate returns the range of a guess about a job, which is later than before if that is known.
+func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, before Range, run time.Duration, record bool) Range {
+	if record && l.stating != nil {
+		l.stating(s, p, id, g)
+	}
+	if g.Why != Known {
+		return Range{Why: g.Why}
+	}
+	r := l.record.Range(s.Now, p, g.Guess)
+	if before.Why == Known {
+		r = notBefore(r, before.Range, run)
+	}
+	if record {
+		l.record.State(s.Now, id, p, g.Guess, r)
+	}
+	return Range{Range: r, Open: g.Open}
+}
+
+// notBefore returns a range of which no time is before the same one of another, and the median is at least run
+// later. The errors of starts and of ends are learned apart, so that their ranges may say otherwise.
+func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
+	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
+	r.Late = max(r.Late, r.Likely, before.Late)
+	return r
+}

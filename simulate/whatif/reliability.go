@@ -1,0 +1,168 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// Levels are the probabilities whose ranges a Reliability tests.
+var Levels = [...]float64{0.5, calibration.Share, 0.95}
+
+// A Reliability says how the ranges of one phase held in a recorded run: each was stated by what was
+// known then.
+type Reliability struct {
+	Phase   string               `json:"phase"`
+	Ranges  int                  `json:"ranges"`  // whose outcome is known
+	Unknown int                  `json:"unknown"` // times that no range was stated for
+	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
+	Held    [len(Levels)]float64 `json:"held"`    // shares of Ranges, parallel to Stated
+	// Exact is the share of Ranges whose guess was right: both simulations said what happened to less than a round.
+	Exact float64 `json:"exact"`
+	// Rest is the share that held of the other ranges of calibration.Share; 0 if there are none.
+	Rest float64 `json:"rest"`
+	// Width is the median of the widths of the ranges of calibration.Share, over what really
+	// remained; 0 without ranges.
+	Width float64 `json:"width"`
+}
+
+// auditLooks is how often Reliable looks ahead in a run.
+const auditLooks = 100
+
+// Reliable replays a journal, of which only the header has been read, predicts as a live run would,
+// and returns for each phase how the ranges held. rounds is the number of rounds of the run.
+func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
+	h, so := r.Header(), o.Scheduler
+	so.Round = h.Round
+	begun, err := o.begin(r)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	a := &audit{Predictor: NewPredictor(o.Fresh, so, h.Cluster.Types()), ctx: ctx, every: max(1, rounds/auditLooks), round: h.Round, open: map[job.ID][]*audited{}}
+	a.stating, a.Decided = a.stated, DecidedBy(begun.memory.policy, begun.memory.placer)
+	if begun.resumed {
+		a.learn = begun.memory.learner
+	}
+	err = begun.run(ctx, begun.backend, a)
+	if err != nil && !errors.Is(err, journal.ErrTruncated) && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	return a.result(), nil
+}
+
+// An audited time was predicted; its ranges are parallel to Levels.
+type audited struct {
+	phase  calibration.Phase
+	at     time.Time
+	guess  calibration.Guess
+	ranges [len(Levels)]calibration.Range
+}
+
+// An audit keeps the ranges that a Predictor states, and tests them.
+type audit struct {
+	*Predictor
+	ctx           context.Context
+	every, rounds int
+	round         time.Duration
+	open          map[job.ID][]*audited
+	all           [calibration.Phases]Reliability
+	widths        [calibration.Phases][]float64
+	exact, rest   [calibration.Phases]int // ranges of exact guesses, and those of the others that held
+}
+
+// stated keeps the ranges of a guess. The Predictor calls it before it records the guess.
+func (a *audit) stated(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess) {
+	if g.Why != Known {
+		a.all[p].Unknown++
+		return
+	}
+	x := &audited{phase: p, at: s.Now, guess: g.Guess}
+	for i, share := range Levels {
+		x.ranges[i] = a.record.Wide(s.Now, p, g.Guess, share)
+	}
+	a.open[id] = append(a.open[id], x)
+}
+
+// Event implements scheduler.Observer.
+func (a *audit) Event(now time.Time, ev scheduler.Event) {
+	a.Predictor.Event(now, ev)
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
+		if e.Outcome == scheduler.Done {
+			a.test(now, e.Job, calibration.WaitingEnd)
+			a.test(now, e.Job, calibration.RunningEnd)
+		}
+		delete(a.open, e.Job)
+	}
+}
+
+// Round implements scheduler.Observer.
+func (a *audit) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	if s == nil {
+		return
+	}
+	for _, act := range acts {
+		if r, ok := act.(scheduler.Run); ok {
+			a.test(s.Now, r.Job, calibration.Start)
+		}
+	}
+	a.Predictor.Round(s, p, acts)
+	if a.rounds++; a.rounds%a.every == 0 {
+		a.LookFor(a.ctx)
+	}
+}
+
+// test compares the ranges of one phase of a job with what happened now.
+func (a *audit) test(now time.Time, id job.ID, p calibration.Phase) {
+	a.open[id] = slices.DeleteFunc(a.open[id], func(x *audited) bool {
+		if x.phase != p {
+			return false
+		}
+		after := now.Sub(x.at)
+		a.all[p].Ranges++
+		exact := x.guess.Exact(after, a.round)
+		if exact {
+			a.exact[p]++
+		}
+		for i := range x.ranges {
+			holds := x.ranges[i].Holds(after, a.round)
+			if holds {
+				a.all[p].Held[i]++
+			}
+			if Levels[i] == calibration.Share {
+				wide := x.ranges[i].Late - x.ranges[i].Early
+				a.widths[p] = append(a.widths[p], wide.Seconds()/max(after, a.round).Seconds())
+				if holds && !exact {
+					a.rest[p]++
+				}
+			}
+		}
+		return true
+	})
+}
+
+func (a *audit) result() []Reliability {
+	all := make([]Reliability, calibration.Phases)
+	for p := range all {
+		all[p] = a.all[p]
+		all[p].Phase, all[p].Stated = calibration.Phase(p).String(), Levels
+		for i := range all[p].Held {
+			all[p].Held[i] /= float64(max(1, all[p].Ranges))
+		}
+		all[p].Exact = float64(a.exact[p]) / float64(max(1, all[p].Ranges))
+		all[p].Rest = float64(a.rest[p]) / float64(max(1, all[p].Ranges-a.exact[p]))
+		if w := a.widths[p]; len(w) > 0 {
+			slices.Sort(w)
+			all[p].Width = w[len(w)/2]
+		}
+	}
+	return all
+}

@@ -1,0 +1,97 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// A Replayed says whether a policy decides again what it decided in a recorded run.
+type Replayed struct {
+	journal.Comparison
+	Asked     int  // actions that the replay decided
+	Truncated bool // the journal was cut off
+}
+
+// Replay shows a journal, of which only the header has been read, to a fresh policy and placer.
+// It compares everything that they decide with what was recorded, up to the first difference
+// (journal.Backend.Watch); with Options.ActionsAlone it compares only actions. It returns an
+// error if the journal is damaged; a journal that is cut off is none.
+func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
+	begun, err := o.begin(r)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: replay: %w", err)
+	}
+	b := &counting{Backend: begun.backend}
+	var watch []scheduler.Observer
+	if !o.ActionsAlone {
+		watch = append(watch, b.Watch())
+	}
+	return b.result(begun.run(ctx, b, watch...))
+}
+
+// A begun run is a recorded one where its journal begins.
+type begun struct {
+	scheduler *scheduler.Scheduler
+	backend   *journal.Backend
+	memory    *memory
+	resumed   bool // the journal begins at a checkpoint
+}
+
+// begin returns the run of a journal, of which only the header has been read. It returns errNoMemory
+// if what is kept of the journal begins at a checkpoint that this program cannot go on from.
+func (o *Options) begin(r *journal.Reader) (*begun, error) {
+	h := r.Header()
+	m, so, err := o.began(&h)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.Checkpoint()
+	if err == nil && c != nil {
+		m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := scheduler.New(m.policy, m.placer, h.Cluster, so)
+	if err != nil || c == nil {
+		return &begun{scheduler: s, backend: journal.Replay(r), memory: m}, err
+	}
+	s.Remember(m.scheduler)
+	return &begun{s, journal.Resume(r, c), m, true}, nil
+}
+
+// run replays the run over its backend, or what stands before that.
+func (b *begun) run(ctx context.Context, over scheduler.Backend, obs ...scheduler.Observer) error {
+	if b.resumed {
+		return b.scheduler.Resume(ctx, over, obs...)
+	}
+	return b.scheduler.Run(ctx, over, obs...)
+}
+
+// counting counts the actions of a replay.
+type counting struct {
+	*journal.Backend
+	asked int
+}
+
+// Do implements scheduler.Backend.
+func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
+	c.asked += len(acts)
+	return c.Backend.Do(ctx, acts)
+}
+
+// result returns the result of a replay that ended with err.
+func (c *counting) result(err error) (*Replayed, error) {
+	found := &Replayed{Comparison: c.Comparison(), Asked: c.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
+	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {
+		return found, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("whatif: replay: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,53 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// A Resimulator is a recorded run that can be simulated again from what it learned of its jobs, as Compare
+// does. It is not safe for concurrent use.
+type Resimulator struct {
+	header    journal.Header
+	rec       *recording
+	scheduler scheduler.Options
+	options   Options
+}
+
+// NewResimulator reads a journal of which only the header has been read. Options are as those of Compare. It
+// returns an error if the journal is damaged; one that is cut off is none.
+func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
+	t := &Resimulator{header: r.Header(), scheduler: o.Scheduler, options: o}
+	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()
+	own := t.scheduler.Estimate
+	own.Share = false // how fast a job was is known best from its own reports
+	t.rec = &recording{header: &t.header, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(t.header.Round)}, held: newService(), outages: newOutages(t.header.Cluster), phases: map[time.Duration]int{}}
+	t.rec.keep = true
+	if err := t.rec.read(r); err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	if t.scheduler.First == 0 {
+		t.scheduler.First = t.rec.phase()
+	}
+	return t, nil
+}
+
+// Simulate is a Resimulation in the recorded order, which is the only one.
+func (t *Resimulator) Simulate(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
+	rec, err := metrics.New(metrics.DefaultOptions())
+	if err != nil {
+		return nil, err
+	}
+	so := t.scheduler
+	so.Estimate.Types = nodes.Types()
+	if _, err := t.rec.play(ctx, nodes, so, &t.options, rec, o); err != nil {
+		return nil, err
+	}
+	return rec.Result(), nil
+}

@@ -1,0 +1,79 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// RoundIn is RoundOf for a journal in a file. It replays from the last checkpoint before the moment, and
+// returns what RoundOf would; only how far off predictions are goes by those that were made in the run, which the
+// checkpoint has. Where a checkpoint remembers nothing that this program can read, it replays from an earlier one, at
+// last from the start. Without a checkpoint it is RoundOf.
+func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
+	marks, err := f.Marks(of.At)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	so := o.Scheduler
+	so.Round = f.Header().Round
+	b := &beginnings{ctx, f, so, &o}
+	return b.round(marks, of)
+}
+
+// beginnings are the places of a recorded run from which it can go on.
+type beginnings struct {
+	ctx       context.Context
+	f         *journal.File
+	scheduler scheduler.Options
+	o         *Options
+}
+
+// round replays from the last checkpoint after which there is a round, or from the start.
+func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
+	t := &replayed{of: of, ctx: b.ctx}
+	var failed error
+	for _, mark := range slices.Backward(marks) {
+		r, c, was, err := b.from(mark)
+		if errors.Is(err, errNoMemory) {
+			failed = err
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		failed = nil
+		round, err := t.round(r, c, was, b.scheduler, b.o)
+		if t.snapshot != nil || err != nil && !errors.Is(err, ErrUndecided) {
+			return round, err
+		}
+	}
+	if b.f.Header().From > 0 && len(marks) > 0 { // what is kept of the journal begins with the first of the marks
+		return nil, fmt.Errorf("whatif: job %s: %w", of.Job, cmp.Or(failed, ErrUndecided))
+	}
+	r, err := b.f.Start()
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	return RoundOf(b.ctx, r, of, *b.o)
+}
+
+// from returns the checkpoint at a mark, what is remembered there, and a reader of what follows.
+func (b *beginnings) from(at journal.Mark) (*journal.Reader, *journal.Checkpoint, *memory, error) {
+	r, c, err := b.f.From(at)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("whatif: %w", err)
+	}
+	h := b.f.Header()
+	m, so, err := b.o.began(&h)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("whatif: %w", err)
+	}
+	m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
+	return r, c, m, err
+}

@@ -1,0 +1,208 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
+	"github.com/oxgang/oxgang/scheduler/journal"
+)
+
+// copyRounds is after how many rounds Unblock copies the state of the policy.
+const copyRounds = 16
+
+// ErrUndecided says that no round has decided on a job yet, or that the last one kept what was.
+var ErrUndecided = errors.New("no plan has the job")
+
+// A Round is the last round of a recorded run up to some time, which can be decided again.
+type Round struct {
+	job      job.ID
+	snapshot *policy.Snapshot
+	plan     *policy.Plan
+	decider  counterfactual.Decider
+	ahead    *Predictor
+	ended    []job.ID // since the round, up to the moment
+	passed   time.Duration
+}
+
+// RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
+// the header may have been read, is replayed up to then, so that the policy decides as it did.
+// Errors: ErrUndecided; that of a damaged journal; a *journal.Difference if
+// the policy does not decide what was recorded.
+func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
+	h := r.Header()
+	m, so, err := o.began(&h)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	c, err := r.Checkpoint()
+	if err == nil && c != nil {
+		m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	t := &replayed{of: of, ctx: ctx}
+	if c == nil && !of.Rough {
+		t.every = max(1, int(of.At/max(so.Round, time.Second))/looks)
+	}
+	return t.round(r, c, m, so, &o)
+}
+
+// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs, where it is known in how long
+// some jobs end; see counterfactual.Find. Jobs that have ended since the round, up to the moment, are not there any more.
+func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
+	s, p := counterfactual.Left(r.snapshot, r.plan, r.ended)
+	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
+}
+
+// Passed returns the time from the round to the moment. What Expect returns is as of the round.
+func (r *Round) Passed() time.Duration { return r.passed }
+
+// Weighed returns what the job counted in the round; false if its policy does not weigh jobs.
+func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
+	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
+}
+
+// SeveralRacks returns what was known in the round of what several racks cost the class of the job; false: nothing.
+func (r *Round) SeveralRacks() (locality.Cost, bool) { return r.snapshot.SeveralRacks(r.job) }
+
+// A Moment is a job at a time since the start of a recording.
+type Moment struct {
+	Job job.ID
+	At  time.Duration
+	// Rough says that ranges of the round need not hold: how far off predictions are in the run is not found out, which
+	// takes most of the time in a journal without checkpoints.
+	Rough bool
+}
+
+// looks is how often, up to the moment that is asked for, a recorded run without a checkpoint is looked ahead from, to
+// learn how far off such predictions are in it.
+const looks = 12
+
+// coarseShare is the share of the time looked ahead by which rounds may be longer in looks of and at recorded runs.
+const coarseShare = 0.02
+
+// A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts
+// now and then.
+type replayed struct {
+	ctx      context.Context
+	of       Moment
+	snapshot *policy.Snapshot
+	plan     *policy.Plan
+	ahead    *Predictor
+	every    int // rounds from one look ahead to the next; 0: none
+	rounds   int
+}
+
+// round replays a journal, of which only the header or the checkpoint c has been read, and returns the
+// last round. m is what is remembered there.
+func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*Round, error) {
+	rec, err := t.replay(r, c, m, so, o)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("whatif: %w", err)
+	case t.snapshot == nil, t.snapshot.Index(t.of.Job) < 0, t.plan.Refused != "":
+		return nil, fmt.Errorf("whatif: job %s: %w", t.of.Job, ErrUndecided)
+	}
+	s, d, err := rec.At(t.ctx, t.snapshot.Now)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	if s.Round != t.snapshot.Round { // nothing had happened since the policy was asked
+		own := *s
+		own.Round, s = t.snapshot.Round, &own
+	}
+	h := r.Header()
+	passed := max(0, h.Start.Add(t.of.At).Sub(t.snapshot.Now))
+	return &Round{t.of.Job, s, t.plan, d, t.ahead, t.ahead.Ended(), passed}, nil
+}
+
+// replay replays a journal up to the moment, and returns who decided the last round.
+func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
+	_, spare, err := o.Fresh()
+	if err != nil {
+		return nil, err
+	}
+	h := r.Header()
+	if t.ahead == nil {
+		t.ahead = NewPredictor(o.Fresh, so, h.Cluster.Types())
+		t.ahead.options.Coarse = coarseShare
+	}
+	t.ahead.learn, t.ahead.record = m.learner, m.record
+	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
+	t.ahead.Decided = rec.After
+	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
+	if err != nil {
+		return nil, err
+	}
+	end := h.Start.Add(t.of.At)
+	if c == nil {
+		err = s.Run(t.ctx, &ending{journal.Replay(r), end}, t)
+	} else {
+		s.Remember(m.scheduler)
+		err = s.Resume(t.ctx, &ending{journal.Resume(r, c), end}, t)
+	}
+	if errors.Is(err, journal.ErrTruncated) {
+		err = nil // what came before stands
+	}
+	return rec, err
+}
+
+// Event implements scheduler.Observer.
+func (t *replayed) Event(now time.Time, ev scheduler.Event) { t.ahead.Event(now, ev) }
+
+// Round implements scheduler.Observer.
+func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	if s == nil {
+		return
+	}
+	t.snapshot, t.plan = s, p
+	t.ahead.Round(s, p, acts)
+	if t.rounds++; t.every > 0 && t.rounds%t.every == 0 {
+		t.ahead.LookFor(t.ctx)
+	}
+}
+
+// Expect returns when some jobs, or all if none is named, were to start and to end, as of the round, by what was
+// known then, and of other jobs whose ends are found on the way; nil if that cannot be found out. The fewer and the nearer, the less it costs.
+func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
+	s, o := r.ahead.State()
+	o.Awaited = of
+	found, err := Ahead(ctx, s, o)
+	if err != nil {
+		return nil
+	}
+	all := map[job.ID]ETA{}
+	for _, e := range r.ahead.ranges(s, found) {
+		if o.awaits(e.Job) || e.End.Why == Known && !e.End.Open {
+			all[e.Job] = e
+		}
+	}
+	return all
+}
+
+// An ending recording ends at a time, after the round of that time.
+type ending struct {
+	scheduler.Backend
+	at time.Time
+}
+
+// Next implements scheduler.Backend.
+func (e *ending) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if !deadline.After(e.at) {
+		return e.Backend.Next(ctx, deadline)
+	}
+	ev, err := e.Backend.Next(ctx, e.at)
+	if ev == nil && err == nil {
+		err = io.EOF
+	}
+	return ev, err
+}

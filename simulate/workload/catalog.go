@@ -1,0 +1,210 @@
+package workload
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// constants are properties of an application that profiles do not contain.
+type constants struct {
+	delay    time.Duration           // from a decision to the first step after a restart
+	stated   time.Duration           // the S_i the public simulator's policy uses
+	slowdown float64                 // the public simulator's divisor of true goodput
+	localMax map[cluster.GPUType]int // largest local batch a job asks for, where less was profiled to run
+	pipeline *pipeline               // nil: data parallel
+}
+
+// DefaultRestartDelay is the restart delay of an application about which
+// nothing else is known. Source: Sia simulator.
+const DefaultRestartDelay = 30 * time.Second
+
+// knownConstants are the constants by application. Source: Sia simulator;
+// gpt_pmp: Sia §3.5.3.
+var knownConstants = map[string]constants{
+	"cifar10":     {delay: 50 * time.Second, stated: 30 * time.Second, slowdown: 1.8},
+	"bert":        {delay: 120 * time.Second, stated: 120 * time.Second, slowdown: 1.2},
+	"deepspeech2": {delay: 25 * time.Second, stated: 25 * time.Second, slowdown: 1.2, localMax: map[cluster.GPUType]int{"rtx": 57}},
+	"yolov3":      {delay: 80 * time.Second, stated: 45 * time.Second, slowdown: 1.2},
+	"imagenet":    {delay: 250 * time.Second, stated: 250 * time.Second, slowdown: 1.2},
+	"ncf":         {delay: 15 * time.Second, stated: 30 * time.Second, slowdown: 1.5},
+	"gpt_pmp": {
+		delay: 30 * time.Second, stated: 30 * time.Second, slowdown: 1,
+		pipeline: &pipeline{stages: map[cluster.GPUType]int{"rtx": 8, "a100": 2}, microBatches: 48},
+	},
+}
+
+// constantsOf returns the constants of an application, defaults if it is not
+// a known one.
+func constantsOf(application string) constants {
+	if k, ok := knownConstants[application]; ok {
+		return k
+	}
+	return constants{delay: DefaultRestartDelay, stated: DefaultRestartDelay, slowdown: 1}
+}
+
+// A pipeline says how a hybrid-parallel application runs: each replica is a
+// pipeline of stages, one GPU each, that a pass feeds with micro-batches of
+// one sample.
+type pipeline struct {
+	stages       map[cluster.GPUType]int
+	microBatches int
+}
+
+// backward is the time of a backward over that of a forward computation: it
+// computes gradients of the weights and of the inputs. Source: Sia simulator.
+const backward = 2
+
+// passes turns measurements of one stage's forward time and of the gradient
+// exchange into the one pass a pipeline runs: with m micro-batches on P stages
+// it computes for (m + P - 1) stage times, forward and backward, and then
+// exchanges gradients. Sources: Sia §3.5.3; GPipe §2.
+//
+// Profiles of larger micro-batches are not used: the application runs
+// micro-batches of one sample.
+func (p *pipeline) passes(s series, stages int) series {
+	slots := float64(p.microBatches + stages - 1)
+	compute := slots * (1 + backward) * s[0].step / s[0].local
+	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
+}
+
+// Names returns the names of the applications, ascending.
+func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
+
+// Check returns an error unless the catalog has all applications of these names.
+func (c Catalog) Check(names []string) error {
+	for _, name := range names {
+		if c[name] == nil {
+			return fmt.Errorf("unknown application %q, want one of %s", name, strings.Join(c.known(), ", "))
+		}
+	}
+	return nil
+}
+
+// known lists the applications for messages: first those that stand for
+// themselves, then the models of the others.
+func (c Catalog) known() []string {
+	var names, models []string
+	for _, name := range c.Names() {
+		if c[name].Model == "" {
+			names = append(names, name)
+			continue
+		}
+		if model, _, several := strings.Cut(name, batchMark); several {
+			name = model + batchMark + "N)"
+		}
+		if !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	return append(names, models...)
+}
+
+// AsPublished returns the catalog with the rules of the public Sia simulator, which
+// differ from its profiles: the true goodput is divided by a constant of the
+// application, and for some applications the scheduler is told a restart overhead that
+// differs from the true one. It shares what does not change.
+func (c Catalog) AsPublished() Catalog {
+	published := Catalog{}
+	for name, app := range c {
+		a, k := *app, constantsOf(name)
+		a.Slowdown, a.StatedDelay = k.slowdown, k.stated
+		published[name] = &a
+	}
+	return published
+}
+
+// Complete fills in what an arrival's specification leaves open (zero values)
+// from its application: batch limits and size, target, restart overhead, GPUs
+// per replica, micro-batches, epochs and batch sizes of a schedule, class (the application's name), and at
+// least one GPU. Maps are shared with the application.
+//
+// An arrival without an application gets the specification of Steady: as many
+// samples as its duration has seconds. It returns an error if the catalog does
+// not have the application, if there is neither one nor a duration, or if the
+// application has no training curve and the job no target.
+func (c Catalog) Complete(a *Arrival) error {
+	app, target := c[a.Application], 0.0
+	switch {
+	case a.Application == "" && a.Duration <= 0:
+		return fmt.Errorf("job %s: no application and a duration of %v, want more than 0", a.Spec.ID, a.Duration)
+	case a.Application == "" && a.Spec.GPUs <= 0:
+		return fmt.Errorf("job %s: no application and %d GPUs, want at least 1", a.Spec.ID, a.Spec.GPUs)
+	case a.Application == "":
+		app, target, a.Spec.Timed = Steady(a.Spec.GPUs), a.Duration.Seconds(), true
+	case app == nil:
+		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.known(), ", "))
+	case app.Curve != nil:
+		target = app.Curve.Target()
+	case a.Spec.Target <= 0 && a.Spec.Schedule.Mode != job.Given:
+		return fmt.Errorf("job %s: application %s has no end of its own, want a target of samples", a.Spec.ID, a.Application)
+	}
+	app.complete(&a.Spec, target)
+	regimes, err := app.Regimes(&a.Spec)
+	if err != nil || regimes == nil {
+		return err
+	}
+	ends := app.EpochEnds(&a.Spec, regimes)
+	fill(&a.Spec.Schedule.Epochs, len(ends))
+	if a.Spec.Schedule.Sizes == nil {
+		a.Spec.Schedule.Sizes = sizes(a.Spec.Schedule.Mode, regimes)
+	}
+	fill(&a.Spec.Target, ends[len(ends)-1])
+	return nil
+}
+
+// sizes returns the batch sizes of a job that its user knows in advance. Under GNS they only grow:
+// in published profiles the last epoch has the first batch size again, which users do not know in
+// advance.
+func sizes(mode job.ScheduleMode, regimes []job.Regime) []int {
+	var all []int
+	for _, r := range regimes {
+		if last := len(all) - 1; last >= 0 && mode == job.GNS && r.BatchSize < all[last] {
+			break
+		}
+		all = append(all, r.BatchSize)
+	}
+	return all
+}
+
+// complete fills in the zero values of s.
+func (a *Application) complete(s *job.Spec, target float64) {
+	fill(&s.Class, job.Class(a.Name))
+	fill(&s.Target, target)
+	fill(&s.RestartOverhead, a.StatedDelay)
+	fill(&s.RestartOverhead, a.RestartDelay)
+	fill(&s.MicroBatches, a.MicroBatches)
+	fill(&s.MinGPUs, 1)
+	batch := a.Batch
+	if a.Model != "" { // whose batch sizes are per GPU
+		gpus := max(1, s.GPUs)
+		fill(&s.BatchSize, batch.Init*gpus)
+		batch.Init, batch.Max = s.BatchSize, batch.Max*gpus
+	}
+	fill(&s.BatchSize, batch.Init)
+	fill(&s.Batch.Init, batch.Init)
+	fill(&s.Batch.Max, batch.Max)
+	fill(&s.Batch.LocalMin, a.Batch.LocalMin)
+	if a.Sensitivity != nil {
+		fill(&s.Input, a.Sensitivity.Input)
+	}
+	if s.Batch.LocalMax == nil {
+		s.Batch.LocalMax = a.Batch.LocalMax
+	}
+	if s.GPUsPerReplica == nil {
+		s.GPUsPerReplica = a.GPUsPerReplica
+	}
+}
+
+// fill sets *v to a value if it is zero.
+func fill[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,93 @@
+package workload
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// ClassStats returns what is true of the jobs of a class, without their rate of arrival.
+// jobs are their complete specifications; all follow the application.
+//
+// The epochs are those of the training curve. Without a curve, and for jobs with batch size
+// schedules, there is one epoch with the mean target. Sizes are in samples at the efficiency
+// of the initial batch size. The speed is the goodput with the best batch size that the jobs
+// may have, on nodes with equal numbers of GPUs. If targets differ, it is the speed with which
+// a job of the mean target takes the mean time of the jobs that may have the configuration. It
+// is 0 if none may. ClassStats panics without jobs. Source: BOA §3.1.
+func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
+	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
+	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {
+		c.Sizes, c.Speeds = a.Curve.sizes(), byEpoch{a, formsOf(jobs)}
+		return c
+	}
+	total := 0.0
+	for _, s := range jobs {
+		total += s.Target
+	}
+	c.Sizes = []float64{total / float64(len(jobs))}
+	c.Speeds = meanSpeeds{a, jobs}
+	return c
+}
+
+// formsOf returns what jobs may be given.
+func formsOf(jobs []*job.Spec) job.Forms {
+	var forms job.Forms
+	for _, s := range jobs {
+		forms = forms.With(s)
+	}
+	return forms
+}
+
+// byEpoch are the speeds of jobs that follow the training curve: they differ in what they may be given.
+type byEpoch struct {
+	a     *Application
+	forms job.Forms
+}
+
+// At implements perf.EpochSpeeds.
+func (b byEpoch) At(epoch int, at cluster.Configuration) float64 {
+	s := b.forms.For(at)
+	if s == nil {
+		return 0
+	}
+	return finite(b.a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, b.a.Slowdown))
+}
+
+// meanSpeeds are the targets of jobs that may be given a configuration over their
+// times there; 0 if there are none, or one of them does not run.
+type meanSpeeds struct {
+	a    *Application
+	jobs []*job.Spec
+}
+
+// At implements perf.EpochSpeeds.
+func (m meanSpeeds) At(_ int, at cluster.Configuration) float64 {
+	target, seconds := 0.0, 0.0
+	for _, s := range m.jobs {
+		if s.Allows(at) {
+			target += s.Target
+			seconds += m.a.Alone(s, cluster.Allocation{Configuration: at})
+		}
+	}
+	return finite(target / seconds)
+}
+
+// sizes returns the progress that is made in each epoch.
+func (c *Curve) sizes() []float64 {
+	sizes, before := make([]float64, len(c.Ends)), 0.0
+	for e, end := range c.Ends {
+		sizes[e], before = end-before, end
+	}
+	return sizes
+}
+
+// finite returns x, and 0 for what is no finite number.
+func finite(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}

@@ -1,0 +1,40 @@
+package workload
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// Classes returns what is true of the classes of a trace's jobs, sorted by name: the
+// perfect information of BOA's experiments. The rate of a class is the number of its jobs
+// over the time of the last arrival of the trace, or over an hour if all arrive at the same
+// time. Jobs without class are ignored. All jobs of a class follow the application that of
+// returns for its first job; that is nil for a job known only by its Duration. Source: BOA
+// §3.1, §6.3.
+func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
+	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
+	last := time.Duration(0)
+	for i := range arrivals {
+		s := &arrivals[i].Spec
+		last = max(last, arrivals[i].At)
+		if s.Class != "" {
+			if jobs[s.Class] == nil {
+				first[s.Class] = &arrivals[i]
+			}
+			jobs[s.Class] = append(jobs[s.Class], s)
+		}
+	}
+	var all []*perf.ClassStats
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		app := cmp.Or(of(jobs[name][0]), first[name].Steady())
+		c := app.ClassStats(jobs[name]...)
+		c.Arrivals, c.Rate = len(jobs[name]), float64(len(jobs[name]))/cmp.Or(last, time.Hour).Seconds()
+		all = append(all, c)
+	}
+	return all
+}

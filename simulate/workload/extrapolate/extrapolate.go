@@ -1,0 +1,113 @@
+// Package extrapolate describes GPU types without profiles by types with profiles, and gives
+// applications a speed on them. Such a speed is assumed, not measured.
+package extrapolate
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Likeness describes a GPU type without profiles by one that has profiles. Its
+// computation is Speed times as fast. Its gradient exchange, its memory and its input
+// pipeline are the same.
+type Likeness struct {
+	Type, Like cluster.GPUType
+	Speed      float64 // more than 0
+}
+
+// Catalog returns the catalog with additional GPU types, added one after another. On
+// each of them run the applications that run on the type it is like. The result shares
+// what does not change.
+func Catalog(c workload.Catalog, all []Likeness) workload.Catalog {
+	if len(all) == 0 {
+		return c
+	}
+	wider := workload.Catalog{}
+	for name, app := range c {
+		a := *app
+		a.Batch.LocalMax = maps.Clone(app.Batch.LocalMax)
+		a.GPUsPerReplica = maps.Clone(app.GPUsPerReplica)
+		speed := alike{app.Speed, slices.Clone(all)}
+		for _, l := range all {
+			also(a.Batch.LocalMax, l)
+			also(a.GPUsPerReplica, l)
+		}
+		a.Speed, a.Sensitivity = speed, feeding(app.Sensitivity, speed.fastest(a.Batch.LocalMax))
+		wider[name] = &a
+	}
+	return wider
+}
+
+// feeding returns the input pipeline of a GPU that computes speed times as fast as the
+// one on which it was measured. The measured curve ends at the rate that the slower GPU
+// can process. Beyond it, the rate is assumed to grow proportionally to CPUs, because the
+// CPU time of a sample is constant. Points are a third apart, as the measured ones are,
+// because policies choose among points.
+func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
+	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
+		return s
+	}
+	more, last := *s, s.CPUs[len(s.CPUs)-1]
+	more.CPUs = slices.Clone(s.CPUs)
+	for c := last.CPUs; c < last.CPUs*speed; {
+		c = min(math.Ceil(c*4/3), last.CPUs*speed)
+		more.CPUs = append(more.CPUs, perf.CPURate{CPUs: c, Rate: last.Rate * c / last.CPUs})
+	}
+	return &more
+}
+
+// also copies the value of a type in a map to the type that is like it.
+func also(m map[cluster.GPUType]int, l Likeness) {
+	if v, ok := m[l.Like]; ok {
+		m[l.Type] = v
+	}
+}
+
+// alike is a Speed with more GPU types.
+type alike struct {
+	workload.Speed
+	all []Likeness
+}
+
+// resolve returns the type that profiles have, and how much faster t is. A type
+// may be like one that is itself like another, listed before it.
+func (a alike) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
+	speed = 1
+	for _, l := range slices.Backward(a.all) {
+		if l.Type == t {
+			t, speed = l.Like, speed*l.Speed
+		}
+	}
+	return t, speed
+}
+
+// fastest returns the most by which a type is faster than the one it is like, of
+// the types in a map: those the application runs on.
+func (a alike) fastest(on map[cluster.GPUType]int) float64 {
+	most := 1.0
+	for _, l := range a.all {
+		if _, ok := on[l.Type]; ok {
+			_, speed := a.resolve(l.Type)
+			most = max(most, speed)
+		}
+	}
+	return most
+}
+
+// Step implements Speed.
+func (a alike) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	t, speed := a.resolve(t)
+	step, sync, ok = a.Speed.Step(t, shape, local)
+	return sync + (step-sync)/speed, sync, ok
+}
+
+// LocalRange implements Speed.
+func (a alike) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+	t, _ = a.resolve(t)
+	return a.Speed.LocalRange(t, shape)
+}

@@ -1,0 +1,182 @@
+package workload
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// rateColumns are the columns of a file of measured steps.
+var rateColumns = []string{"file", "worker_type", "job_type", "batch_size", "scale_factor", "steps_per_s"}
+
+// batchMark stands in a job type between the model and the samples per GPU.
+const batchMark = " (batch size "
+
+// spreadSuffix marks the GPU types of rows measured with GPUs of several nodes.
+const spreadSuffix = "_unconsolidated"
+
+// ReadSteps reads the applications of Gavel and Shockwave: a CSV file with the
+// columns
+//
+//	file,worker_type,job_type,batch_size,scale_factor,steps_per_s
+//
+// The file may have several tables, which the column file names; an empty table stands
+// for the only one. A job type is a model and the samples per GPU with which its jobs
+// start: "ResNet-18 (batch size 32)". scale_factor is the number of GPUs. A step is the
+// pass of one GPU over its batch. steps_per_s counts the steps of all GPUs of a job that
+// runs alone: the job processes steps_per_s times the batch size in samples a second. 0
+// steps stand for a job that does not run with these GPUs and batch size. Worker types that end in
+// _unconsolidated are GPUs of several nodes; without such rows, those of one node are
+// used.
+//
+// Every application runs with all batch sizes of its model, because its jobs may change
+// theirs. Errors name the file (by name), line and column, what was found and what is
+// wanted. Source: public Gavel and Shockwave throughputs.
+//
+// Deviation: what two jobs that share a GPU do to each other is not read, because
+// no policy here shares GPUs.
+func ReadSteps(r io.Reader, name, table string) (Catalog, error) {
+	s := stepsFile{table: table, families: map[string]*family{}}
+	if err := eachRow(r, name, rateColumns, s.row); err != nil {
+		return nil, fmt.Errorf("profiles: %w", err)
+	}
+	if s.chosen == "" {
+		return nil, fmt.Errorf("profiles: %s: table %q is not in it, want one of %s", name, table, strings.Join(s.tables, ", "))
+	}
+	if len(s.tables) > 1 && table == "" {
+		return nil, fmt.Errorf("profiles: %s: several tables and none named, want one of %s", name, strings.Join(s.tables, ", "))
+	}
+	c := Catalog{}
+	for _, f := range s.families {
+		for _, jobType := range f.jobTypes {
+			if app := f.application(jobType); app != nil {
+				c[jobType] = app
+			}
+		}
+	}
+	return c, nil
+}
+
+// A stepsFile is what was read of a file of measured steps.
+type stepsFile struct {
+	table    string   // asked for
+	chosen   string   // which that is
+	tables   []string // that there are
+	families map[string]*family
+}
+
+// A family is the job types of one model, and what was measured of them.
+type family struct {
+	model    string
+	jobTypes []string
+	rates    stepRates
+}
+
+// row reads one line.
+func (s *stepsFile) row(r row) error {
+	table := r.text("file")
+	if !slices.Contains(s.tables, table) {
+		s.tables = append(s.tables, table)
+	}
+	if s.table == "" && len(s.tables) == 1 || s.table == table {
+		s.chosen = table
+	}
+	if table != s.chosen {
+		return nil
+	}
+	jobType := r.text("job_type")
+	model, local, err := typeOfJob(r)
+	if err != nil {
+		return err
+	}
+	f := s.families[model]
+	if f == nil {
+		f = &family{model: model}
+		s.families[model] = f
+	}
+	if !slices.Contains(f.jobTypes, jobType) {
+		f.jobTypes = append(f.jobTypes, jobType)
+	}
+	return f.add(r, local)
+}
+
+// typeOfJob returns the model in a job type, and its samples per GPU: 1 for a job
+// type that names none, whose samples are then steps.
+func typeOfJob(r row) (model string, local int, err error) {
+	model, rest, named := strings.Cut(r.text("job_type"), batchMark)
+	if model == "" {
+		return "", 0, r.bad("job_type", "a model, or one as ResNet-18 (batch size 32)")
+	}
+	if !named {
+		if r.text("batch_size") != "" {
+			return "", 0, r.bad("batch_size", "none, as the job type names none")
+		}
+		return model, 1, nil
+	}
+	if local, err = r.count("batch_size"); err != nil {
+		return "", 0, err
+	}
+	if rest != strconv.Itoa(local)+")" {
+		return "", 0, r.bad("batch_size", "that of job type "+strconv.Quote(r.text("job_type")))
+	}
+	return model, local, nil
+}
+
+// add adds the rate of a line.
+func (f *family) add(r row, local int) error {
+	gpus, err := r.count("scale_factor")
+	if err != nil {
+		return err
+	}
+	rate, err := r.notNegative("steps_per_s")
+	if err != nil {
+		return err
+	}
+	name, spread := strings.CutSuffix(r.text("worker_type"), spreadSuffix)
+	if name == "" {
+		return r.bad("worker_type", "a GPU type")
+	}
+	if !f.rates.add(stepShape{cluster.GPUType(name), gpus, spread}, local, rate) {
+		return r.bad("scale_factor", "each job type on so many GPUs of a type once")
+	}
+	return nil
+}
+
+// application returns the application of a job type; nil if it runs nowhere.
+func (f *family) application(jobType string) *Application {
+	app := &Application{
+		Name: jobType, Model: f.model, Speed: &f.rates,
+		RestartDelay: DefaultRestartDelay, StatedDelay: DefaultRestartDelay, Slowdown: 1,
+	}
+	if m := findModel(f.model); m != nil {
+		app.Epoch = m.epoch
+	}
+	app.Batch = f.limits()
+	if len(app.Batch.LocalMax) == 0 {
+		return nil
+	}
+	app.Batch.Init = 1
+	if _, rest, named := strings.Cut(jobType, batchMark); named {
+		app.Batch.Init, _ = strconv.Atoi(strings.TrimSuffix(rest, ")")) // read before
+	}
+	return app
+}
+
+// limits returns the batch sizes that were measured, on whatever GPUs.
+func (f *family) limits() job.BatchLimits {
+	l := job.BatchLimits{LocalMax: map[cluster.GPUType]int{}}
+	for shape, s := range f.rates.shapes {
+		least, most := s.bounds()
+		if l.LocalMin == 0 || least < l.LocalMin {
+			l.LocalMin = least
+		}
+		l.LocalMax[shape.gpuType] = max(l.LocalMax[shape.gpuType], most)
+		l.Max = max(l.Max, most)
+	}
+	return l
+}

@@ -1,0 +1,49 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A fittedModel is what lab/fitcatalog writes of the applications of one
+// model.
+type fittedModel struct {
+	name   string
+	locals []int // samples per GPU with which their jobs start; none: one application, whose samples are steps
+	types  []fittedType
+}
+
+// applications builds the applications of the model.
+func (f *fittedModel) applications() []*Application {
+	if len(f.locals) == 0 {
+		return []*Application{f.application(f.name, 1)}
+	}
+	var all []*Application
+	for _, local := range f.locals {
+		all = append(all, f.application(fmt.Sprintf("%s (batch size %d)", f.name, local), local))
+	}
+	return all
+}
+
+// application builds one of them. It runs with all batch sizes of the model.
+func (f *fittedModel) application(name string, local int) *Application {
+	app := &Application{
+		Name: name, Model: f.name,
+		Batch:        job.BatchLimits{Init: local, LocalMin: local, LocalMax: map[cluster.GPUType]int{}},
+		RestartDelay: DefaultRestartDelay, StatedDelay: DefaultRestartDelay, Slowdown: 1,
+	}
+	if len(f.locals) > 0 {
+		app.Batch.LocalMin = f.locals[0]
+	}
+	for _, t := range f.types {
+		app.Batch.LocalMax[t.gpuType] = t.localMax
+		app.Batch.Max = max(app.Batch.Max, t.localMax)
+	}
+	app.Speed = &fitted{localMin: app.Batch.LocalMin, types: f.types}
+	if m := findModel(f.name); m != nil {
+		app.Epoch = m.epoch
+	}
+	return app
+}

@@ -1,0 +1,77 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// A stepShape is how GPUs of a type were held in a measurement.
+type stepShape struct {
+	gpuType cluster.GPUType
+	gpus    int
+	spread  bool // over several nodes
+}
+
+// stepRates are measured steps per second: the Speed of Gavel's applications.
+// Batch sizes and numbers of GPUs that were not measured do not run.
+type stepRates struct {
+	shapes map[stepShape]series
+	zeros  map[stepShape][]int // batch sizes that were measured not to run
+}
+
+// add adds a rate, and reports whether it is the first for the batch size.
+func (s *stepRates) add(shape stepShape, local int, rate float64) bool {
+	if s.shapes == nil {
+		s.shapes, s.zeros = map[stepShape]series{}, map[stepShape][]int{}
+	}
+	all := s.shapes[shape]
+	i, found := slices.BinarySearchFunc(all, float64(local), func(p point, b float64) int { return cmp.Compare(p.local, b) })
+	if found || slices.Contains(s.zeros[shape], local) {
+		return false
+	}
+	if rate == 0 {
+		s.zeros[shape] = append(s.zeros[shape], local)
+		return true
+	}
+	s.shapes[shape] = slices.Insert(all, i, point{local: float64(local), step: float64(shape.gpus) / rate})
+	return true
+}
+
+// on returns what was measured on GPUs held as shape: on several nodes, or for
+// want of that on one.
+func (s *stepRates) on(t cluster.GPUType, shape []int) series {
+	nodes, gpus := 0, 0
+	for _, n := range shape {
+		if n > 0 {
+			nodes, gpus = nodes+1, gpus+n
+		}
+	}
+	if nodes > 1 {
+		if all, ok := s.shapes[stepShape{t, gpus, true}]; ok {
+			return all
+		}
+	}
+	return s.shapes[stepShape{t, gpus, false}]
+}
+
+// Step implements Speed. How much of a step is gradient exchange is not known:
+// none is said to be.
+func (s *stepRates) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	all := s.on(t, shape)
+	i, found := slices.BinarySearchFunc(all, float64(local), func(p point, b float64) int { return cmp.Compare(p.local, b) })
+	if !found {
+		return 0, 0, false
+	}
+	return all[i].step, 0, true
+}
+
+// LocalRange implements Speed.
+func (s *stepRates) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+	all := s.on(t, shape)
+	if len(all) == 0 {
+		return 0, 0
+	}
+	return all.bounds()
+}

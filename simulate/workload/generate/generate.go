@@ -1,0 +1,233 @@
+// Package generate makes synthetic traces: arrivals drawn with a seed from distributions
+// that papers publish of real clusters. Equal options give equal traces, on every machine.
+package generate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A Kind is a kind of workload that Generate makes.
+type Kind struct {
+	Name, Doc string
+	Jobs      int           // by default
+	Span      time.Duration // of submissions, by default; 0: follows from the load
+	Load      float64       // by default; 0: the kind has none. See Options
+	Split     string        // by default; empty: the kind has none
+
+	pace  pace       // how submissions spread over time
+	mix   []template // what is submitted; nil: fixed durations, a split or lyra
+	lyra  *lyraFamily
+	drift bool // applications come in parts that change with the time, not as in the mix
+}
+
+// sized reports whether the load is that of a cluster of a size.
+func (k *Kind) sized() bool { return !k.paced() && k.Split == "" }
+
+// paced reports whether the jobs come at a pace of their own, over a span.
+func (k *Kind) paced() bool { return k.mix != nil || k.lyra != nil }
+
+// generateKinds lists every kind. The Sia traces are sampled from production
+// logs: 160 jobs of the busiest 8 hours (Philly, Helios), 960 jobs of 48 hours
+// (newTrace). Source: Sia §3.4.1, §3.5.6.
+var generateKinds = []Kind{
+	{Name: "philly-like", Doc: "Philly as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: phillyPace, mix: phillyMix},
+	{Name: "helios-like", Doc: "Helios as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: heliosPace, mix: heliosMix},
+	{Name: "newtrace-like", Doc: "newTrace as Sia samples it: 5 to 100 jobs/h with bursts, a third medium", Jobs: 960, Span: 48 * time.Hour, pace: newTracePace, mix: newTraceMix},
+	{Name: "spike", Doc: "Spike-240: newTrace's jobs at 20 jobs/h, and 130 more in 30 minutes from hour 2.5", Jobs: 240, Span: 6 * time.Hour, pace: spikePace, mix: newTraceMix},
+	{Name: "drifting", Doc: "a month whose rate and mix change: days, weekends, a surge, larger jobs", Jobs: driftJobs, Span: driftSpan, pace: driftPace(), mix: newTraceMix, drift: true},
+	{Name: "fixed-duration", Doc: "jobs known by their running time, at a load of a cluster; for tests of scale", Jobs: 50_000, Load: 0.72},
+	{Name: "synergy", Doc: "Synergy's dynamic trace: jobs that wait for their input, at a rate", Jobs: 8000, Load: 9, Split: "20-70-10"},
+	{Name: "synergy-static", Doc: "Synergy's static trace: the same jobs, all at the start", Jobs: 100, Split: "60-30-10"},
+	{Name: "lyra", Doc: "15 days of Lyra's cluster of 3,544 GPUs: jobs known by their running time, some fungible, some elastic", Jobs: 50_390, Span: 15 * day, lyra: lyraProduction},
+	{Name: "lyra-eighth", Doc: "an eighth of the same jobs, for preset lyra8", Jobs: 6299, Span: 15 * day, lyra: lyraProduction},
+	{Name: "lyra-testbed", Doc: "8 hours of Lyra's testbed, for preset lyra-testbed", Jobs: 180, Span: 8 * time.Hour, lyra: lyraTestbed},
+}
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return slices.Clone(generateKinds) }
+
+// Options says which workload to generate.
+type Options struct {
+	Kind string
+	Seed uint64
+	Jobs int           // 0: the kind's
+	Span time.Duration // of submissions; 0: the kind's. The kind's pace repeats, or is cut
+	GPUs int           // of the cluster that fixed-duration jobs load; 0 for other kinds
+	// Load is what fixed-duration jobs offer: GPU time over what GPUs give in the
+	// span; of kind synergy it is jobs per hour, of other kinds 0.
+	Load float64
+	// Split is the parts of image, language and speech in Synergy's kinds, whole
+	// numbers as "20-70-10"; empty for other kinds.
+	Split string
+	// MultiGPU gives Synergy's jobs the GPU demands of Philly, 1 to 16, instead of
+	// 1 GPU each; false for other kinds.
+	MultiGPU bool
+}
+
+// DefaultOptions returns the options of a kind with seed 1. Sizes of an
+// unknown kind are 0, which Validate complains about. The defaults of
+// fixed-duration are the scale of Lyra's cluster: 50,000 jobs in about 12 days
+// on 3,500 GPUs at load 0.72 (Lyra §7).
+func DefaultOptions(kind string) Options {
+	o := Options{Kind: kind, Seed: 1}
+	if k, err := findKind(kind); err == nil {
+		o.Jobs, o.Span, o.Load, o.Split = k.Jobs, k.Span, k.Load, k.Split
+		if k.sized() {
+			o.GPUs = 3500
+		}
+	}
+	return o
+}
+
+const (
+	maxGeneratedJobs = 100_000_000
+	maxGeneratedSpan = 10 * 365 * 24 * time.Hour
+)
+
+// Validate returns an error that joins all errors.
+func (o Options) Validate() error {
+	k, err := findKind(o.Kind)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	if o.Jobs < 0 || o.Jobs > maxGeneratedJobs {
+		errs = append(errs, fmt.Errorf("jobs %d, want at most %d, or 0 for the default of %d", o.Jobs, maxGeneratedJobs, k.Jobs))
+	}
+	if o.Span < 0 || o.Span > maxGeneratedSpan {
+		errs = append(errs, fmt.Errorf("span %v, want at most %v, or 0 for the default", o.Span, maxGeneratedSpan))
+	}
+	return errors.Join(append(errs, o.validateLoad(k), o.validateSplit(k))...)
+}
+
+// validateLoad complains about the options that only kinds with a load have.
+func (o Options) validateLoad(k Kind) error {
+	var errs []error
+	switch {
+	case k.paced() && (o.GPUs != 0 || o.Load != 0):
+		errs = append(errs, fmt.Errorf("gpus %d and load %g, want neither for kind %s: its jobs decide", o.GPUs, o.Load, k.Name))
+	case k.sized() && o.GPUs < 1:
+		errs = append(errs, fmt.Errorf("gpus %d, want at least 1 for kind %s", o.GPUs, k.Name))
+	case !k.sized() && o.GPUs != 0:
+		errs = append(errs, fmt.Errorf("gpus %d, want 0 for kind %s: its load is jobs per hour", o.GPUs, k.Name))
+	}
+	switch {
+	case k.Load > 0 && (!(o.Load > 0) || math.IsInf(o.Load, 0)): // not a number fails too
+		errs = append(errs, fmt.Errorf("load %g, want more than 0 for kind %s", o.Load, k.Name))
+	case !k.paced() && k.Load == 0 && o.Load != 0:
+		errs = append(errs, fmt.Errorf("load %g, want 0 for kind %s: all jobs come at the start", o.Load, k.Name))
+	}
+	if !k.paced() && o.Span != 0 {
+		errs = append(errs, fmt.Errorf("span %v, want 0 for kind %s: it follows from the load", o.Span, k.Name))
+	}
+	return errors.Join(errs...)
+}
+
+// validateSplit complains about the options that only Synergy's kinds have.
+func (o Options) validateSplit(k Kind) error {
+	switch {
+	case k.Split != "":
+		_, err := parseSplit(o.Split)
+		return err
+	case o.Split != "" || o.MultiGPU:
+		return fmt.Errorf("split %q and multi-GPU %v, want neither for kind %s: its jobs decide", o.Split, o.MultiGPU, k.Name)
+	}
+	return nil
+}
+
+// findKind returns the kind called name, or an error that lists the names.
+func findKind(name string) (Kind, error) {
+	var names []string
+	for _, k := range generateKinds {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return Kind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// Arrivals returns a workload, sorted by time, the same for the same options.
+//
+// Jobs of the kinds that follow Sia's traces are adaptive, name their application and are
+// called "<application>-<index>". Except in kind drifting, the jobs do not depend on their
+// times of arrival, so that they are the same for different spans. Jobs known by their duration
+// are rigid, and so are those of Synergy's traces; only some of Lyra's jobs are elastic. Jobs of
+// Lyra's that run already at time 0 are in queue Warm, and are not part of the number asked for.
+func Arrivals(o Options) ([]workload.Arrival, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("generate workload: %w", err)
+	}
+	k, _ := findKind(o.Kind) // validated
+	o.Jobs = cmp.Or(o.Jobs, k.Jobs)
+	o.Span = cmp.Or(o.Span, k.Span)
+	switch {
+	case k.Split != "":
+		return derived(o)
+	case k.lyra != nil:
+		return generateLyra(o, k.lyra), nil
+	case k.mix == nil:
+		return fixedDurations(o)
+	}
+	at := k.pace.times(rng.Stream(o.Seed, "workload/"+k.Name+"/times"), o.Jobs, o.Span)
+	jobs := rng.Stream(o.Seed, "workload/"+k.Name+"/jobs")
+	all := make([]workload.Arrival, o.Jobs)
+	for i := range all {
+		t := k.draw(jobs, at[i])
+		all[i] = workload.Arrival{At: at[i], Application: t.application, Spec: job.Spec{
+			ID:         job.ID(fmt.Sprintf("%s-%d", t.application, i)),
+			GPUs:       t.gpus,
+			BatchSize:  t.batch,
+			Adaptivity: job.Adaptive,
+		}}
+	}
+	return all, nil
+}
+
+// draw returns what is submitted at a time.
+func (k *Kind) draw(r source, at time.Duration) template {
+	if k.drift {
+		return drawDrift(r, k.mix, at)
+	}
+	return draw(r, k.mix)
+}
+
+// fixedDurations returns rigid jobs, submitted evenly at random over the span in
+// which they offer the load.
+func fixedDurations(o Options) ([]workload.Arrival, error) {
+	jobs := rng.Stream(o.Seed, "workload/fixed-duration/jobs")
+	all := make([]workload.Arrival, o.Jobs)
+	work := 0.0 // GPU-seconds
+	for i := range all {
+		gpus, seconds := fixedSize(jobs, o.GPUs), math.Round(fixedSeconds(jobs.Float64()))
+		work += float64(gpus) * seconds
+		all[i] = workload.Arrival{Duration: time.Duration(seconds) * time.Second, Spec: job.Spec{
+			ID:         job.ID(fmt.Sprintf("job-%d", i)),
+			GPUs:       gpus,
+			Adaptivity: job.Rigid,
+		}}
+	}
+	span := work / (float64(o.GPUs) * o.Load)
+	if span > maxGeneratedSpan.Seconds() {
+		return nil, fmt.Errorf("generate workload: %d jobs take %.0f years at load %g on %d GPUs, want at most 10", o.Jobs, span/(365*24*3600), o.Load, o.GPUs)
+	}
+	steady := pace{step: time.Hour, rates: []float64{1}}
+	at := steady.times(rng.Stream(o.Seed, "workload/fixed-duration/times"), o.Jobs, time.Duration(span*float64(time.Second)))
+	for i := range all {
+		all[i].At = at[i]
+	}
+	return all, nil
+}
+
+// day is the length of a day.
+const day = 24 * time.Hour

@@ -1,0 +1,136 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A model has the properties of a model's jobs that do not depend on their batch size.
+type model struct {
+	name  string
+	epoch int // samples of its dataset
+	most  int // samples per GPU that Accordion changes to; 0: it never does
+	// critical reports whether gradients change so much in an epoch that Accordion
+	// keeps the first batch size, which has local samples per GPU. Nil: no rule has the
+	// model.
+	critical func(local, epoch int) bool
+	// always is critical for the public simulator, if that differs.
+	always func(local, epoch int) bool
+}
+
+// models are those of Gavel's traces. Source: public Shockwave traces, which name
+// datasets, largest batch sizes and critical epochs.
+var models = []model{
+	{"ResNet-18", 50_000, 256, func(_, e int) bool { return e < 10 || within(e, 150) || within(e, 250) }, nil},
+	{"ResNet-50", 100_000, 128, func(_, e int) bool { return e < 600 && e%30 < 10 }, func(_, e int) bool { return e%30 < 10 }},
+	{"Transformer", 10_000, 0, func(int, int) bool { return true }, nil},
+	{"LM", 59_675, 80, func(_, e int) bool { return e < 10 }, nil},
+	{
+		"Recommendation", 117_907, 8192,
+		func(b, e int) bool { return e < warmup(b) || within(e, 60) || within(e, 80) },
+		func(b, e int) bool { return e < warmup(b) },
+	},
+	{"CycleGAN", 6287, 0, nil, nil},
+	{"A3C", 4, 0, nil, nil},
+}
+
+// within reports whether an epoch is one of ten.
+func within(epoch, first int) bool { return first <= epoch && epoch < first+10 }
+
+// warmup returns the critical epochs at the start of recommendation jobs.
+func warmup(local int) int {
+	switch {
+	case local <= 1024:
+		return 30
+	case local <= 2048:
+		return 40
+	}
+	return 10
+}
+
+func findModel(name string) *model {
+	for i := range models {
+		if models[i].name == name {
+			return &models[i]
+		}
+	}
+	return nil
+}
+
+// calm is the share of all epochs in which Accordion changes nothing.
+// Source: public Shockwave profiles.
+const calm = 0.3
+
+// rule returns the samples per GPU in each of n epochs.
+func (a *Application) rule(mode job.ScheduleMode, local, gpus, n int) (func(epoch int) int, error) {
+	if mode == job.Static {
+		return func(int) int { return local }, nil
+	}
+	m := findModel(a.Model)
+	if m == nil || m.critical == nil {
+		return nil, fmt.Errorf("no rule for model %q, want one of %s", a.Model, scheduled())
+	}
+	if mode == job.GNS {
+		return func(e int) int { return noiseKey{a.Model, local, gpus}.doubled(e, n) }, nil
+	}
+	return func(e int) int {
+		if float64(e) <= calm*float64(n) || m.critical(local, e) {
+			return local
+		}
+		return max(local, m.most)
+	}, nil
+}
+
+// doubled returns the samples per GPU in an epoch of n under GNS. The last epoch of a
+// job that doubled twice has the batch of the start again. Source: public
+// Shockwave profiles.
+func (k noiseKey) doubled(epoch, n int) int {
+	at, local := noiseDoublings[k], k.local
+	if len(at) > 1 && epoch == n-1 && epoch >= at[1] {
+		return local
+	}
+	for _, e := range at {
+		if epoch >= e {
+			local *= 2
+		}
+	}
+	return local
+}
+
+// Requested returns the samples per GPU that a job asks for at the end of a round in
+// which it trained with local samples per GPU and began an epoch. Under GNS it asks for at
+// most twice as many; under Accordion the number of epochs does not matter. The result is
+// local if the job asks for no change, or for a batch size that was not measured.
+// Source: public Shockwave simulator.
+func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
+	want := a.wanted(s, regimes, local, epoch)
+	if want != local && a.measured([]job.Regime{{BatchSize: want * s.GPUs}}, s.GPUs) != nil {
+		return local
+	}
+	return want
+}
+
+func (a *Application) wanted(s *job.Spec, regimes []job.Regime, local, epoch int) int {
+	first := regimes[0].BatchSize / s.GPUs
+	switch s.Schedule.Mode {
+	case job.GNS:
+		if next := (noiseKey{a.Model, first, s.GPUs}).doubled(epoch+1, epoch+3); next > local {
+			return 2 * local
+		}
+	case job.Accordion:
+		m := findModel(a.Model)
+		critical := m.critical
+		if m.always != nil {
+			critical = m.always
+		}
+		if critical(first, epoch) {
+			return first
+		}
+		return max(first, m.most)
+	case job.Given:
+		return job.BatchAt(regimes, epoch) / s.GPUs
+	case job.Unscheduled, job.Static:
+	}
+	return local
+}

@@ -1,0 +1,83 @@
+package workload
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+)
+
+// A FedApplication is an application of which only the input pipeline is known. That
+// also gives the speed of one GPU: the CPU curve ends where the GPU never waits. A sample
+// is an iteration on one GPU. Each GPU makes the same number of samples a second, on one
+// node or several. Source: public Synergy profiles, whose penalty for GPUs of several
+// nodes is 1.
+type FedApplication struct {
+	Name  string
+	Input perf.Sensitivity
+}
+
+// MeasuredOn is the GPU type of the public sensitivity profiles. Source: Synergy
+// §5.1.
+const MeasuredOn = cluster.GPUType("v100")
+
+// rate returns the samples per second of a GPU that never waits.
+func (f *FedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
+
+// Application builds the application on GPUs of a type.
+func (f *FedApplication) Application(t cluster.GPUType) *Application {
+	input := f.Input
+	input.CPUs = slices.Clone(input.CPUs)
+	return &Application{
+		Name:         f.Name,
+		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1, LocalMax: map[cluster.GPUType]int{t: 1}},
+		RestartDelay: DefaultRestartDelay,
+		StatedDelay:  DefaultRestartDelay,
+		Slowdown:     1,
+		Speed:        paced{gpuType: t, rate: f.rate()},
+		Sensitivity:  &input,
+	}
+}
+
+// The GPU-proportional share of the servers on which the public profiles were made.
+// Source: Synergy §5.1.
+const (
+	profiledCPUs   = 3      // per GPU
+	profiledMemory = 62.5e9 // bytes per GPU
+)
+
+// ProfiledRates returns the samples per second and GPU of the embedded
+// Synergy applications, by name, with the GPU-proportional share of the servers on which they were
+// profiled.
+func ProfiledRates() map[string]float64 {
+	rates := make(map[string]float64, len(fedApplications))
+	for i := range fedApplications {
+		f := &fedApplications[i]
+		rates[f.Name] = math.Min(f.rate(), f.Input.Rate(profiledCPUs, profiledMemory))
+	}
+	return rates
+}
+
+// paced is a rate of samples per second and GPU of one type: linear in GPUs.
+type paced struct {
+	gpuType cluster.GPUType
+	rate    float64
+}
+
+// Step implements Speed.
+func (p paced) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	if least, most := p.LocalRange(t, shape); local < least || local > most {
+		return 0, 0, false
+	}
+	return float64(local) / p.rate, 0, true
+}
+
+// LocalRange implements Speed.
+func (p paced) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+	if _, _, gpus := summarise(shape); t != p.gpuType || gpus == 0 {
+		return 0, 0
+	}
+	return 1, 1
+}
