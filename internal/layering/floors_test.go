@@ -166,7 +166,6 @@ var rooms = []room{
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"internal/chromium", testOnly},
-	{"internal/firefox", testOnly},
 	{"internal/testdata", testOnly},
 	{"internal/doctable", testOnly},
 	{"internal/draws", testOnly},
