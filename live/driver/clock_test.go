@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/monitor"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -24,14 +23,14 @@ func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.n
 
 // leap runs a toy world for three rounds, calls do, runs it for three more minutes, and returns
 // how many rounds there were since, what the driver complains of, and its metrics.
-func leap(t *testing.T, clock eventqueue.Clock, do func()) (int, *Driver, *prometheus.Registry) {
+func leap(t *testing.T, clock Clock, do func()) (int, *Driver, *prometheus.Registry) {
 	t.Helper()
 	o, registry := toyOptions(t), prometheus.NewRegistry()
 	var err error
 	if o.Metrics, err = monitor.New(registry, monitor.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	w, d, count := newToyAt(eventqueue.NewWithClock(clock), testCluster(t), toyJob("first"), toyJob("second")), New(o), &rounds{}
+	w, d, count := newToyAt(NewQueueWithClock(clock), testCluster(t), toyJob("first"), toyJob("second")), New(o), &rounds{}
 	w.specs["first"].Target, w.specs["second"].Target = 2e5, 2e5 // seconds: longer than a clock is set by, and not so long that looks ahead take minutes
 	if err := d.Attach(w, nil); err != nil {
 		t.Fatal(err)
@@ -59,7 +58,7 @@ func TestClock_is_set(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var moved atomic.Int64
 			began := time.Now()
-			clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(time.Duration(moved.Load())) }, Elapsed: func() time.Duration { return time.Since(began) }}
+			clock := Clock{Wall: func() time.Time { return time.Now().Add(time.Duration(moved.Load())) }, Elapsed: func() time.Duration { return time.Since(began) }}
 			n, d, registry := leap(t, clock, func() { moved.Store(int64(by)) })
 			if n != 3 {
 				t.Errorf("set by %v: %d rounds in 3 minutes, want 3", by, n)
@@ -98,7 +97,7 @@ func TestSleep_is_not_caught_up(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slept atomic.Int64
 		began := time.Now()
-		clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }, Elapsed: func() time.Duration { return time.Since(began) + time.Duration(slept.Load()) }}
+		clock := Clock{Wall: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }, Elapsed: func() time.Duration { return time.Since(began) + time.Duration(slept.Load()) }}
 		n, d, _ := leap(t, clock, func() { slept.Store(int64(24*time.Hour + 7*time.Second)) })
 		if n < 3 || n > 4 {
 			t.Errorf("%d rounds in 3 minutes after a day's sleep, want 3, and one to catch up at most", n)

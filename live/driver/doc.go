@@ -9,6 +9,6 @@
 //     runs both (Driver.Run);
 //   - the interface for its users, which uses Driver.Story, Driver.Look and Driver.Trouble.
 //
-// With an eventqueue.Queue, Next takes a few lines. The toy world in the tests of this package is
+// With an driver.Queue, Next takes a few lines. The toy world in the tests of this package is
 // the shortest example.
 package driver

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -84,7 +83,7 @@ func (p *predictor) Round(s *policy.Snapshot, plan *policy.Plan, acts []schedule
 	p.ahead.Round(s, plan, acts)
 	if p.news || len(acts) > 0 || s.Now.Sub(p.woken) >= quietLook {
 		p.news, p.woken = false, s.Now
-		eventqueue.Wake(p.wake)
+		Wake(p.wake)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -19,7 +18,7 @@ type toy struct {
 	nodes *cluster.Cluster
 
 	mu      sync.Mutex
-	queue   *eventqueue.Queue
+	queue   *Queue
 	planned map[job.ID]scheduler.Run
 	running map[job.ID]scheduler.Run
 	specs   map[job.ID]*job.Spec
@@ -28,11 +27,11 @@ type toy struct {
 
 // newToy returns a world to which jobs are submitted now.
 func newToy(nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
-	return newToyAt(eventqueue.New(), nodes, jobs...)
+	return newToyAt(NewQueue(), nodes, jobs...)
 }
 
 // newToyAt is newToy with a queue of events, which has the clock.
-func newToyAt(queue *eventqueue.Queue, nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
+func newToyAt(queue *Queue, nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
 	t := &toy{
 		nodes: nodes, queue: queue, planned: map[job.ID]scheduler.Run{}, running: map[job.ID]scheduler.Run{},
 		specs: map[job.ID]*job.Spec{}, done: map[job.ID]float64{},
@@ -72,7 +71,7 @@ func (t *toy) ClockMoved() time.Duration {
 
 // Next implements scheduler.Backend.
 func (t *toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, t.queue.Woken(), func() (scheduler.Event, time.Duration, error) {
+	return Wait(ctx, t.queue.Woken(), func() (scheduler.Event, time.Duration, error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if ev := t.queue.Take(deadline); ev != nil {

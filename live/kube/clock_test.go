@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
@@ -24,14 +24,14 @@ func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.n
 // were in the two minutes since, and after how many a job ran that was submitted then; -1: it does not.
 func leap(t *testing.T, by time.Duration) (made, until int) {
 	var moved atomic.Int64
-	newQueue = func() *eventqueue.Queue {
+	newQueue = func() *driver.Queue {
 		began := time.Now()
-		return eventqueue.NewWithClock(eventqueue.Clock{
+		return driver.NewQueueWithClock(driver.Clock{
 			Wall:    func() time.Time { return time.Now().Add(time.Duration(moved.Load())) },
 			Elapsed: func() time.Duration { return time.Since(began) },
 		})
 	}
-	defer func() { newQueue = eventqueue.New }()
+	defer func() { newQueue = driver.NewQueue }()
 	twin, count := newTwin(), &rounds{}
 	twin.Submit(queue, &kubetest.Ask{Name: "first", Workers: 2, GPUs: 2})
 	s := &stage{t: t, twin: twin, o: options(v1alpha1.Resize), policy: "fifo", watch: []scheduler.Observer{count}}

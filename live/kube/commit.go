@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -40,7 +40,7 @@ func (w *World) adopt(d *draft, next *v1alpha1.Plan) {
 	moved := next != nil && !slices.Equal(w.table.Plan.Spec.Loans, next.Spec.Loans)
 	if next != nil {
 		w.table.Plan = next
-		eventqueue.Wake(w.work) // the executor has a new plan to carry out
+		driver.Wake(w.work) // the executor has a new plan to carry out
 	}
 	w.keep(d)
 	if moved || len(w.nodes.Groups()) > 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/kube/observe"
@@ -22,7 +22,7 @@ type stepped struct {
 
 // Next implements scheduler.Backend.
 func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
+	return driver.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
 		if err := s.pass(ctx); err != nil {
 			return nil, 0, err
 		}

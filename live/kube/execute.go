@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
@@ -39,7 +39,7 @@ const spell = 2 * time.Second
 const aside = spell / 8
 
 // News says that something the world looks at has changed.
-func (w *World) News() { eventqueue.Wake(w.work) }
+func (w *World) News() { driver.Wake(w.work) }
 
 // Execute makes the cluster equal to the committed plan until ctx is done, another leader has
 // taken over (ErrFenced), or the watches are found not to show what there is (ErrWatches). It

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/config"
@@ -30,7 +30,7 @@ import (
 type jobEvents struct {
 	o      *config.Options
 	mu     sync.Mutex
-	events *eventqueue.Queue
+	events *driver.Queue
 	table  *jobstate.Table
 	writer *execute.Writer
 	work   chan struct{} // something is for the executor to do
@@ -72,7 +72,7 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	e.Ended = true
 	w.table.Over[e.ID()] = true
 	w.events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
-	eventqueue.Wake(w.work)
+	driver.Wake(w.work)
 }
 
 // forget removes a job that has ended and has no pods, once the scheduler plans nothing for it.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -50,7 +50,7 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 }
 
 // newQueue makes the queue of events; tests give it another clock.
-var newQueue = eventqueue.New
+var newQueue = driver.NewQueue
 
 // assemble returns a World without jobs and nodes.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
@@ -109,7 +109,7 @@ func (w *World) Drain() {
 // Next implements scheduler.Backend. Its time is real time, except for the delay with which events
 // are taken, and for rounds that wait until the watches have seen what was written.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return driver.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long to wait for one; 0 if the deadline has come and the

@@ -11,7 +11,7 @@
 // it any more. After a crash the committed plan is carried out completely before anything new is
 // planned. Package supervisor runs the processes, in a process that outlives the scheduler.
 //
-// Time is logical (package eventqueue): a journal of this backend replays to the same plans.
+// Time is logical (driver.Queue): a journal of this backend replays to the same plans.
 //
 // A job whose program sends no messages (package agentapi) gets the fewest GPUs that it asks for,
 // is not interrupted, and is not restarted after a failure, because it may not be able to go on.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/local/recovery"
@@ -21,7 +21,7 @@ import (
 )
 
 // newQueue makes the queue of events; tests give it another clock.
-var newQueue = eventqueue.New
+var newQueue = driver.NewQueue
 
 // maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
@@ -32,7 +32,7 @@ const maxFailures = 3
 type jobTable struct {
 	o      *Options
 	store  *store.Store
-	events *eventqueue.Queue
+	events *driver.Queue
 	byID   map[job.ID]*entry
 	order  []*entry // by acceptance
 	tokens map[string]job.ID
@@ -129,7 +129,7 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	if !e.withheld { // the scheduler knows it
 		t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
 	}
-	eventqueue.Wake(t.work)
+	driver.Wake(t.work)
 	return true
 }
 
@@ -230,7 +230,7 @@ func (t *jobTable) over(e *entry, r *run, o *observe.Observation) {
 	}
 	if written {
 		e.drop(r)
-		eventqueue.Wake(t.work)
+		driver.Wake(t.work)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -113,6 +113,6 @@ func (w *World) write(p *store.Plan) error {
 		}
 		e.commit(&p.Changes[i])
 	}
-	eventqueue.Wake(w.jobs.work)
+	driver.Wake(w.jobs.work)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/simdisk"
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -113,9 +113,9 @@ func simulate(dir string, sc *scenario) *simulation {
 }
 
 // queue returns the scheduler's, whose clock people set.
-func (m *simulation) queue() *eventqueue.Queue {
+func (m *simulation) queue() *driver.Queue {
 	start := time.Now()
-	return eventqueue.NewWithClock(eventqueue.Clock{
+	return driver.NewQueueWithClock(driver.Clock{
 		Wall:    func() time.Time { return time.Now().Add(m.moved) },
 		Elapsed: func() time.Duration { return time.Since(start) },
 	})

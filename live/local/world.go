@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -80,7 +80,7 @@ func (w *World) Drain() {
 // Next implements scheduler.Backend. Its time is real time, except for the delay with which events
 // are taken.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.jobs.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return driver.Wait(ctx, w.jobs.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long to wait for one; 0 if the deadline has come.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/local/retention"
@@ -57,7 +57,7 @@ func (e *ends) Event(_ time.Time, ev scheduler.Event) {
 		return
 	}
 	if e.n++; e.n%pruneAfter == 0 {
-		eventqueue.Wake(e.many)
+		driver.Wake(e.many)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
@@ -40,7 +40,7 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 			errs = append(errs, fmt.Errorf("%T: nodes of a Slurm are neither rented nor lent", a))
 		}
 	}
-	eventqueue.Wake(w.work)
+	driver.Wake(w.work)
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("slurm: %w", err)
 	}

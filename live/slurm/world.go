@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
@@ -64,7 +64,7 @@ type World struct {
 	mu       sync.Mutex
 	cluster  *cluster.Cluster
 	first    *cluster.Cluster // all nodes, when the World was opened
-	events   *eventqueue.Queue
+	events   *driver.Queue
 	byID     map[client.ID]*entry
 	entered  map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
 	order    []*entry          // as they came
@@ -81,7 +81,7 @@ var (
 )
 
 // newQueue makes the queue of events; tests give it another clock.
-var newQueue = eventqueue.New
+var newQueue = driver.NewQueue
 
 // Open returns a World of the elastic jobs that Slurm shows. They arrive as Restored, by number. It
 // gives no commands. It returns an error if Slurm does not answer, or the partition has no GPUs.
@@ -168,7 +168,7 @@ func (w *World) Drain() {
 
 // Next implements scheduler.Backend.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return driver.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long to wait for one; 0 if the deadline has come.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
@@ -44,7 +44,7 @@ type stepped struct{ *World }
 
 // Next implements scheduler.Backend.
 func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
+	return driver.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
 		if err := s.pass(ctx); err != nil {
 			return nil, 0, err
 		}

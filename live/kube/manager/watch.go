@@ -13,7 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
@@ -24,7 +24,7 @@ import (
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	woken := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
-		if err := l.subscribe(ctx, o, func() { eventqueue.Wake(woken) }); err != nil {
+		if err := l.subscribe(ctx, o, func() { driver.Wake(woken) }); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package eventqueue_test
+package driver_test
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-func exited(q *eventqueue.Queue, deadline time.Time) string {
+func exited(q *driver.Queue, deadline time.Time) string {
 	if ev, ok := q.Take(deadline).(scheduler.Exited); ok {
 		return string(ev.Job)
 	}
@@ -23,7 +23,7 @@ func exited(q *eventqueue.Queue, deadline time.Time) string {
 // deadline that has come.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := eventqueue.New()
+		q := driver.NewQueue()
 		start := q.Now()
 		time.Sleep(time.Second)
 		q.Emit(scheduler.Exited{Job: "a"})
@@ -54,7 +54,7 @@ func TestQueue(t *testing.T) {
 // Wait asks again when it is woken, and ends with its context.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := eventqueue.New()
+		q := driver.NewQueue()
 		var mu sync.Mutex // as a world has one around its queue
 		far := q.Now().Add(time.Hour)
 		take := func() (scheduler.Event, time.Duration, error) {
@@ -70,15 +70,15 @@ func TestWait(t *testing.T) {
 			defer mu.Unlock()
 			q.Emit(scheduler.Exited{Job: "a"})
 		})
-		if ev, err := eventqueue.Wait(t.Context(), q.Woken(), take); err != nil || ev == nil || time.Since(far) > -58*time.Minute {
+		if ev, err := driver.Wait(t.Context(), q.Woken(), take); err != nil || ev == nil || time.Since(far) > -58*time.Minute {
 			t.Errorf("got %v, %v, want the event when it comes", ev, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if ev, err := eventqueue.Wait(ctx, q.Woken(), take); ev != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if ev, err := driver.Wait(ctx, q.Woken(), take); ev != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, %v, want that the context has ended", ev, err)
 		}
-		if ev, err := eventqueue.Wait(t.Context(), q.Woken(), take); ev != nil || err != nil || !q.Now().Equal(far) {
+		if ev, err := driver.Wait(t.Context(), q.Woken(), take); ev != nil || err != nil || !q.Now().Equal(far) {
 			t.Errorf("got %v, %v at %v, want the deadline", ev, err, q.Now())
 		}
 	})

@@ -1,4 +1,4 @@
-package eventqueue_test
+package driver_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lock sync.Mutex
-		q, finish := eventqueue.New(), make(chan struct{})
+		q, finish := driver.NewQueue(), make(chan struct{})
 		is := func(want bool, jobs int, when string) {
 			t.Helper()
 			lock.Lock()

@@ -1,29 +1,29 @@
-package eventqueue_test
+package driver_test
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 // settable returns a clock that a test can set, by changing moved.
-func settable(moved *time.Duration) eventqueue.Clock {
+func settable(moved *time.Duration) driver.Clock {
 	began := time.Now()
-	return eventqueue.Clock{
+	return driver.Clock{
 		Wall:    func() time.Time { return time.Now().Add(*moved) },
 		Elapsed: func() time.Duration { return time.Since(began) },
 	}
 }
 
 // Setting the machine's clock changes no wait and no time of an event, and is not hidden.
-func TestClock_is_set(t *testing.T) {
+func TestQueue_when_the_clock_is_set(t *testing.T) {
 	for _, by := range []time.Duration{-24 * time.Hour, -time.Hour, time.Hour, 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			var moved time.Duration
-			q := eventqueue.NewWithClock(settable(&moved))
+			q := driver.NewQueueWithClock(settable(&moved))
 			start := q.Now()
 			moved = by
 			if wait := q.Pass(start.Add(30 * time.Second)); wait != 30*time.Second {
@@ -44,7 +44,7 @@ func TestClock_is_set(t *testing.T) {
 // What was slept through is not caught up, and a little lateness changes nothing.
 func TestPass_after_a_sleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := eventqueue.New()
+		q := driver.NewQueue()
 		start := q.Now()
 		time.Sleep(31 * time.Second)
 		if wait := q.Pass(start.Add(30 * time.Second)); wait != 0 || q.Now().Sub(start) != 30*time.Second {
@@ -61,7 +61,7 @@ func TestPass_after_a_sleep(t *testing.T) {
 // replay would not find the round then.
 func TestPass_with_rounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := eventqueue.New()
+		q := driver.NewQueue()
 		q.Round = time.Minute
 		start := q.Now()
 		time.Sleep(21 * time.Second)
@@ -78,7 +78,7 @@ func TestPass_with_rounds(t *testing.T) {
 // What is emitted before the beginning is taken before the first round, however long it took.
 func TestBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := eventqueue.New()
+		q := driver.NewQueue()
 		time.Sleep(time.Hour)
 		q.Emit(scheduler.Exited{Job: "a"})
 		q.Begin()

@@ -1,7 +1,4 @@
-// Package eventqueue holds the events of a live backend until its scheduler takes them, in
-// logical time. Logical time is the time of the last event, or of the last deadline, that the
-// scheduler took. Because of it, the journal of a live run replays to the same plans.
-package eventqueue
+package driver
 
 import (
 	"cmp"
@@ -12,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds events that have happened and that the scheduler has not taken. Make one with New.
+// A Queue holds events that have happened and that the scheduler has not taken. Make one with NewQueue.
 // The caller must guard it by a lock; only the channel of Woken may be used without it.
 type Queue struct {
 	// Round is the time between regular rounds. A deadline that is missed by as much is not caught
@@ -41,14 +38,14 @@ type Clock struct {
 	Elapsed func() time.Duration
 }
 
-// New returns an empty Queue whose time is now.
-func New() *Queue {
+// NewQueue returns an empty Queue whose time is now.
+func NewQueue() *Queue {
 	start := time.Now()
-	return NewWithClock(Clock{Wall: time.Now, Elapsed: func() time.Duration { return time.Since(start) }})
+	return NewQueueWithClock(Clock{Wall: time.Now, Elapsed: func() time.Duration { return time.Since(start) }})
 }
 
-// NewWithClock returns an empty Queue whose time is that of a Clock.
-func NewWithClock(c Clock) *Queue {
+// NewQueueWithClock returns an empty Queue whose time is that of a Clock.
+func NewQueueWithClock(c Clock) *Queue {
 	start := c.Wall().Round(0).UTC().Add(-c.Elapsed())
 	q := &Queue{clock: c, start: start, woken: make(chan struct{}, 1)}
 	q.now = q.Present()
