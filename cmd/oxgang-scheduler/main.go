@@ -13,7 +13,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/lab/reference"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/monitor/otlp"
 )
@@ -36,7 +35,6 @@ func run() error {
 	if os.Getenv("GOGC") == "" {
 		collect()
 	}
-	reference.Register()
 	path := flag.String("config", "", "configuration file (config.oxgang.dev/v1alpha1); default: the defaults")
 	flag.Parse()
 	if flag.NArg() > 0 {

@@ -1,193 +1,117 @@
 package glossary
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-const root = "../.."
+// metaphors are words that no package, type, function, method or field is named by, alone or in a compound:
+// every reader would have to translate them. docs/glossary.md has the field's words.
+var metaphors = []string{
+	"lead", "inbox", "keeper", "desk", "sight", "found", "reading", "takein", "stand", "hire", "fleet", "larder",
+	"outlook", "lookout", "course", "fate", "yielder", "standing", "teller", "scene", "twin", "central", "embedding", "union",
+	"timetable", "shares", "hair", "entrant", "enrol", "hush", "ring", "tell", "ward", "pledge", "promise", "doubt",
+	"tower", "cellar", "wing", "guest",
+}
 
-// sources returns what the sources of the checkout define, tests apart, and the folders of its Go
-// files: those of module live/kube/rig too.
-func sources(t *testing.T) (all []definition, folders []string) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+// TestNames: nothing in the module is named by a metaphor.
+func TestNames(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if name := d.Name(); name == "testdata" && path != "../../internal/testdata" || name == "python" || strings.HasPrefix(name, ".") && name != ".." {
+				return filepath.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		name, _ := filepath.Rel(root, path)
-		switch folder := filepath.ToSlash(filepath.Dir(name)); {
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" && folder != "internal" || name == "python"):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go"):
-			return nil
-		default:
-			if !slices.Contains(folders, folder) {
-				folders = append(folders, folder)
+		names := defined(f)
+		n += len(names)
+		for _, name := range names {
+			if word := metaphor(name); word != "" {
+				t.Errorf("%s: %s is named by %q, want a word of the field: see docs/glossary.md", path, name, word)
 			}
-			if strings.HasSuffix(name, "_test.go") {
-				return nil
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			all = append(all, definitions(f, folder, filepath.ToSlash(name))...)
-			return nil
 		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 5000 || len(folders) < 80 {
-		t.Fatalf("found %d definitions in %d folders, want the whole checkout", len(all), len(folders))
-	}
-	return all, folders
-}
-
-// TestNames: nothing is named by a metaphor.
-func TestNames(t *testing.T) {
-	all, _ := sources(t)
-	unneeded, err := checkNames(all, exemptions, pending)
-	if err != nil {
-		t.Error(err)
-	}
-	stale(t, unneeded)
-}
-
-// TestPackages: every package is in docs/glossary.md.
-func TestPackages(t *testing.T) {
-	_, folders := sources(t)
-	packages := slices.DeleteFunc(folders, func(f string) bool { return strings.HasPrefix(f, "test/") || strings.HasPrefix(f, "tools") })
-	text, err := os.ReadFile(filepath.Join(root, "docs", "glossary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone, err := checkPackages(p, packages)
-	if err != nil {
-		t.Error(err)
-	}
-	stale(t, gone)
-}
-
-// stale reports lines that nothing needs: for now, while names are pending, in the log.
-func stale(t *testing.T, lines []string) {
-	t.Helper()
-	for _, l := range lines {
-		if len(pending) > 0 {
-			t.Logf("warning: %s: nothing needs it", l)
-		} else {
-			t.Errorf("%s: nothing needs it, want none that is gone", l)
-		}
+	if n < 5000 {
+		t.Fatalf("found %d names, want those of the whole module", n)
 	}
 }
 
-// TestExemptions: each has a reason and lets through a word that is a metaphor elsewhere.
-func TestExemptions(t *testing.T) {
-	for _, e := range exemptions {
-		if e.why == "" || !slices.Contains(metaphors, e.word) {
-			t.Errorf("%+v: want a reason, and one of metaphors", e)
-		}
-	}
-	for _, r := range pending {
-		if _, is := metaphor(r.name); !is {
-			t.Errorf("pending %s: no metaphor", r.name)
-		}
-	}
-}
-
-// Each sort of definition that is named by a metaphor is seen, and what is no metaphor passes.
-func TestCheckNames_sees(t *testing.T) {
-	exempt := []exemption{{"kind", "api/...", "Kubernetes'"}, {"window", "sim", "of maintenance"}}
-	for _, c := range []struct {
-		name, folder, source string
-		want                 string // part of the error; empty: none
-	}{
-		{"package", "live/larder", "package larder", "package larder"},
-		{"type", "live", "package live\ntype desk struct{}", "type desk"},
-		{"exported type", "live", "package live\ntype Outlook int", "type Outlook"},
-		{"func", "live", "package live\nfunc hire() {}", "func hire"},
-		{"method", "live", "package live\ntype T int\nfunc (T) Ring() {}", "method Ring"},
-		{"method of an interface", "live", "package live\ntype T interface{ Ring() }", "method Ring"},
-		{"field", "live", "package live\ntype T struct{ a, promise int }", "field promise"},
-		{"field of an anonymous struct", "live", "package live\nvar v struct{ ward int }", "field ward"},
-		{"within a func", "live", "package live\nfunc f() { type scene int }", "type scene"},
-		{"compound", "live", "package live\nfunc tellAgents() {}", "func tellAgents"},
-		{"compound at the end", "live", "package live\ntype nodeLarder int", "type nodeLarder"},
-		{"two words in one", "live", "package live\nfunc takeIn() {}", "func takeIn"},
-		{"part of a word", "live", "package live\nfunc string2Barrier() {}\ntype foundation int\ntype Scheduler int", ""},
-		{"local variable", "live", "package live\nfunc f() { found := true; _ = found }", ""},
-		{"parameter", "live", "package live\nfunc f(found bool) {}", ""},
-		{"exempt", "api/v1", "package v1\ntype T struct{ Kind string }", ""},
-		{"exempt elsewhere", "apis", "package apis\ntype T struct{ Kind string }", "field Kind"},
-		{"exempt below", "sim/x", "package x\ntype Window int", "type Window"},
-		{"pending", "live", "package live\ntype sight int", ""},
-		{"pending there", "sim", "package sim\ntype course int", ""},
-		{"pending elsewhere", "live", "package live\ntype course int", "type course"},
-		{"pending alone", "live", "package live\ntype sightOf int", "type sightOf"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			f, err := parser.ParseFile(token.NewFileSet(), "x.go", c.source, 0)
-			if err != nil {
-				t.Fatal(err)
+// defined returns the names of the package, types, functions, methods and fields that a file defines.
+func defined(f *ast.File) []string {
+	all := []string{f.Name.Name}
+	fields := func(l *ast.FieldList) {
+		for _, field := range l.List {
+			for _, id := range field.Names {
+				all = append(all, id.Name)
 			}
-			_, err = checkNames(definitions(f, c.folder, "x.go"), exempt, []renaming{{"sight", anywhere}, {"course", "sim"}})
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "x.go: "+c.want+": named by") {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
-		})
+		}
 	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			all = append(all, n.Name.Name)
+		case *ast.TypeSpec:
+			all = append(all, n.Name.Name)
+		case *ast.StructType:
+			fields(n.Fields)
+		case *ast.InterfaceType:
+			fields(n.Methods)
+		}
+		return true
+	})
+	return all
 }
 
-// Lines that nothing needs are returned.
-func TestCheckNames_unneeded(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package v1\ntype Kind int\ntype desk int", 0)
+// parts are the words of a name in mixed case.
+var parts = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+
+// metaphor returns the first word of a name that is in metaphors; empty if there is none.
+func metaphor(name string) string {
+	for _, word := range append([]string{name}, parts.FindAllString(name, -1)...) {
+		if word = strings.ToLower(word); slices.Contains(metaphors, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// Every sort of definition is looked at, and only whole words count.
+func TestDefined(t *testing.T) {
+	const source = `package larder
+type desk struct{ a, promise int; inner struct{ ward int } }
+type T interface{ Ring() }
+func takeIn() { type scene int; found := true; _ = found }
+func (T2) tellAgents() {}
+type string2Barrier int
+type foundation int`
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", source, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := checkNames(definitions(f, "api", "x.go"), []exemption{{"kind", "api", "x"}, {"kind", "sim", "x"}}, []renaming{{"desk", anywhere}, {"sight", "sim"}})
-	if want := []string{`exemption of "kind" in sim`, "pending sight in sim"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %v (%v), want %v", got, err, want)
-	}
-}
-
-// A package that is on no row is reported, with the row that it wants; so is a row whose package is gone.
-func TestCheckPackages(t *testing.T) {
-	const head = "| Term | Meaning | In the field | Package |\n| --- | --- | --- | --- |\n"
-	const rows = head + "| Plan | An answer. | Nomad | `policy` |\n| sia | A policy. | Sia | `policy/sia`, `opt/mmkp` |\n"
-	for _, c := range []struct {
-		text, packages string
-		gone           string
-		want           string // part of the error; empty: none
-	}{
-		{rows, "policy policy/sia opt/mmkp", "", ""},
-		{rows, "policy policy/sia opt/mmkp live/sia", "", ""}, // plainly a term
-		{rows, "policy policy/sia opt/mmkp live/local", "", "package live/local: not in docs/glossary.md, want a row: | local | … | … | `live/local` |"},
-		{rows, "policy policy/sia", "docs/glossary.md: `opt/mmkp`: no such package", ""},
-		{head + "| Plan | An answer. | `policy` |\n", "", "", "want a term"},
-		{head + "| Plan |  | Nomad | `policy` |\n", "", "", "want a term"},
-		{rows + "| SIA | Again. | Sia | `policy/sia` |\n", "", "", "second row"},
-	} {
-		p, err := read([]byte(c.text))
-		var gone []string
-		if err == nil {
-			gone, err = checkPackages(p, strings.Fields(c.packages))
-		}
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: got %v, want %q", c.packages, err, c.want)
-		}
-		if err == nil && strings.Join(gone, " ") != c.gone {
-			t.Errorf("%q: got %v gone, want %q", c.packages, gone, c.gone)
-		}
+	names := slices.DeleteFunc(defined(f), func(name string) bool { return metaphor(name) == "" })
+	slices.Sort(names)
+	if want := []string{"Ring", "desk", "larder", "promise", "scene", "takeIn", "tellAgents", "ward"}; !slices.Equal(names, want) {
+		t.Errorf("named by metaphors: %v, want %v", names, want)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 // tasks returns the cells of jobs of a kind that fill a server.

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 // linear returns a sensitivity that needs so many CPUs a GPU for full speed, 1

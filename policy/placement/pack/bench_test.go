@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 // BenchmarkPlace places rounds in which one job in fifty ends and others come: of

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 var _ placement.Placer = (*pack.Placer)(nil)

@@ -16,9 +16,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 // batch returns the batch size that a decision or its submitter sets, or else the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 var snapshots = flag.Int("snapshots", 60, "random snapshots of each kind")

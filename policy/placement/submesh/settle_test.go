@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/placementtest"
 	"github.com/oxgang/oxgang/policy/placement/submesh"
+	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
 // TestPlaceSettlesCPUsAndMemory: on nodes that count them, jobs have what a
