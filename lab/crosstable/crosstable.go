@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/lab/experiments"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
@@ -121,10 +121,10 @@ func (m *Table) choose(o *Options) (families []*Family, policies []string, err e
 		}
 	}
 	if policies = o.Policies; len(policies) == 0 {
-		policies = builtin.Names()
+		policies = registry.Names()
 	}
 	for _, name := range policies {
-		if _, err := builtin.Find(name); err != nil {
+		if _, err := registry.Find(name); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -46,7 +46,7 @@ func shownAs(t *testing.T, set map[string]string) ([]*perf.ClassStats, *Inputs) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, err := builtin.Find("sia")
+	entry, err := registry.Find("sia")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -43,7 +43,7 @@ func twoHours(t testing.TB, placer string) (*config.Config, *Inputs) {
 
 // outcome is everything a run writes: its journal and its results.
 func outcome(c *config.Config, in *Inputs, name string, wrap func(policy.Policy) policy.Policy) (string, error) {
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		return "", err
 	}
@@ -99,13 +99,13 @@ func shuffled(in *Inputs) *Inputs {
 // are the same, byte for byte; if they are not, one more run for each says what it is
 // that matters. With -short there is one placer, which RAPID_SEED chooses.
 func TestRuns_are_repeatable(t *testing.T) {
-	placers := builtin.Placers()
+	placers := registry.Placers()
 	if testing.Short() {
 		placers = draws.Some(t, 1, placers)
 	}
 	for _, placer := range placers {
 		c, in := twoHours(t, placer.Name)
-		for _, name := range builtin.Names() {
+		for _, name := range registry.Names() {
 			t.Run(name+"/"+placer.Name, func(t *testing.T) {
 				first, err := outcome(c, in, name, nil)
 				if err != nil {

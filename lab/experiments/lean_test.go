@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -27,8 +27,8 @@ func TestLean_rounds(t *testing.T) {
 		seed = rand.Uint64N(1 << 32)
 	}
 	t.Logf("RAPID_SEED=%d repeats it", seed)
-	others := draws.Some(t, 4, builtin.Names())
-	for _, entry := range builtin.Policies() {
+	others := draws.Some(t, 4, registry.Names())
+	for _, entry := range registry.Policies() {
 		kinds := []string{"fixed-duration", "philly-like", "newtrace-like"}
 		if !entry.Traits().Keeps {
 			if kinds = kinds[1:2]; !draws.Long() && !slices.Contains(others, entry.Name) {

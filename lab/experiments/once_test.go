@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // A run to which alone its inputs belong takes their arrivals away, and is to the last byte of
 // journal and results the run that leaves them.
 func TestWatch_Once(t *testing.T) {
-	for _, policy := range append(draws.Some(t, 3, builtin.Names()), "fifo", "sia") {
+	for _, policy := range append(draws.Some(t, 3, registry.Names()), "fifo", "sia") {
 		for _, fairness := range []string{"", "static"} {
 			t.Run(fmt.Sprintf("%s, %q", policy, fairness), func(t *testing.T) {
 				left, kept := once(t, policy, fairness, false)

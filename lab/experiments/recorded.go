@@ -8,7 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -22,7 +22,7 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	h := journal.Header{
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
 	}
-	if entry, err := builtin.Find(policy); err == nil {
+	if entry, err := registry.Find(policy); err == nil {
 		h.Cluster = nodesFor(in.Cluster, entry.Traits())
 	}
 	for _, k := range config.Keys() {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/oxgang/oxgang/model/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -19,7 +19,7 @@ import (
 // A Remake is who decided in a recorded run, to be made anew.
 type Remake struct {
 	config *config.Config
-	entry  builtin.Entry
+	entry  registry.Entry
 	// Scheduler are the options of the run's scheduler.
 	Scheduler scheduler.Options
 }
@@ -30,7 +30,7 @@ func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	placer, err := r.entry.NewPlacer(r.config.Placer, builtin.PlacerOptions{Penalty: r.config.Penalty})
+	placer, err := r.entry.NewPlacer(r.config.Placer, registry.PlacerOptions{Penalty: r.config.Penalty})
 	return p, placer, err
 }
 
@@ -43,7 +43,7 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	if name == "" {
 		name = h.Policy
 	}
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		return nil, err
 	}

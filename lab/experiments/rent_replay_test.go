@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -38,7 +38,7 @@ func again(t *testing.T, in *Inputs, text string) (string, journal.Comparison) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, err := builtin.Find(h.Policy)
+	entry, err := registry.Find(h.Policy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func again(t *testing.T, in *Inputs, text string) (string, journal.Comparison) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := entry.NewPlacer(c.Placer, builtin.PlacerOptions{Penalty: c.Penalty})
+	placer, err := entry.NewPlacer(c.Placer, registry.PlacerOptions{Penalty: c.Penalty})
 	if err != nil {
 		t.Fatal(err)
 	}

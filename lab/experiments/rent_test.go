@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -49,7 +49,7 @@ func (p renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 // rentedRun runs renter on a cluster and returns the journal too.
 func rentedRun(t *testing.T, c *config.Config, in *Inputs) (*Run, string) {
 	t.Helper()
-	entry, err := builtin.Find("srtf")
+	entry, err := registry.Find("srtf")
 	if err != nil {
 		t.Fatal(err)
 	}

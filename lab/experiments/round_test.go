@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf/estimate"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
@@ -65,11 +65,11 @@ func newTown(b *testing.B, gpus, jobs int) *town {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := builtin.New("sia", nil)
+	p, err := registry.New("sia", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+	placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/model/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -68,7 +68,7 @@ type Watch struct {
 
 // SimulateWatched is Simulate with a Watch.
 func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name string, w Watch, obs ...scheduler.Observer) (*Run, error) {
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *Run) FirstRefusal() string {
 // concern it. It returns an error for an unknown name, and for settings that
 // the policy does not have or cannot read.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	if _, set := settings["rules"]; c.Public && !set && slices.Contains(names, "rules") {
 		settings["rules"] = "public-code"
 	}
-	return builtin.New(name, settings)
+	return registry.New(name, settings)
 }
 
 // decides is a policy and its entry.
 type decides struct {
-	entry  builtin.Entry
+	entry  registry.Entry
 	policy policy.Policy
 }
 
@@ -131,7 +131,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, err
 	}
-	placer, err := entry.NewPlacer(c.Placer, builtin.PlacerOptions{Penalty: c.Penalty})
+	placer, err := entry.NewPlacer(c.Placer, registry.PlacerOptions{Penalty: c.Penalty})
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func sparse(c *config.Config, traits policy.Traits, w Watch, obs []scheduler.Obs
 // renting lists the policies that rent.
 func renting() []string {
 	var names []string
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		if e.Traits().Rents {
 			names = append(names, e.Name)
 		}

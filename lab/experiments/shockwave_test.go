@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
@@ -88,7 +88,7 @@ func TestPublishedRoundsGivePublishedTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := in.simulate(t.Context(), c, decides{builtin.Entry{Name: "fifo"}, &recorded{rounds: want.Rounds}}, Watch{}, nil)
+			run, err := in.simulate(t.Context(), c, decides{registry.Entry{Name: "fifo"}, &recorded{rounds: want.Rounds}}, Watch{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
 )
@@ -24,7 +24,7 @@ func TestSparse_results(t *testing.T) {
 		seed = rand.Uint64N(1 << 32)
 	}
 	t.Logf("RAPID_SEED=%d repeats it", seed)
-	for _, entry := range builtin.Policies() {
+	for _, entry := range registry.Policies() {
 		if !entry.Traits().IgnoresProgress {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -40,7 +40,7 @@ func TestEvery_policy_starts_every_job(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, a := range distinct(t, in.Arrivals) {
-					for _, name := range builtin.Names() {
+					for _, name := range registry.Names() {
 						startsAlone(t, c, in, a, name)
 					}
 				}

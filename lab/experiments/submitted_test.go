@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
@@ -17,7 +17,7 @@ func TestNoPolicyIsStuckWithALargeJob(t *testing.T) {
 	folder := fstest.MapFS{"t.jsonl": {Data: []byte(line)}}
 	files := Files{Open: func(name string) (io.ReadCloser, error) { return folder.Open(name) }}
 	cases := map[string]string{"pop of synergy": "pop.policy=synergy"}
-	for _, name := range builtin.Names() {
+	for _, name := range registry.Names() {
 		cases[name] = ""
 	}
 	for name, set := range cases {

@@ -6,12 +6,12 @@ package reference
 import (
 	"github.com/oxgang/oxgang/lab/gavelcode"
 	"github.com/oxgang/oxgang/lab/synergycode"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// Register makes the rules of public code available in policy/builtin. A program calls it
+// Register makes the rules of public code available in policy/registry. A program calls it
 // once, before it makes policies.
 func Register() {
-	builtin.RegisterPublicGavel(gavelcode.Solve)
-	builtin.RegisterPublicSynergy(synergycode.New)
+	registry.RegisterPublicGavel(gavelcode.Solve)
+	registry.RegisterPublicSynergy(synergycode.New)
 }

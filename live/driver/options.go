@@ -8,8 +8,8 @@ import (
 
 	"github.com/oxgang/oxgang/live/monitor"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
@@ -17,7 +17,7 @@ import (
 // Options configure a Driver.
 type Options struct {
 	Queue    string            // name of the queue in metrics, traces and logs
-	Policy   string            // by name: one of policy/builtin
+	Policy   string            // by name: one of policy/registry
 	Settings map[string]string // of the policy; nil: its defaults
 	Round    time.Duration     // between plans
 	Verify   bool              // fitted models are checked against later reports (model/perf/estimate)
@@ -33,15 +33,15 @@ type Options struct {
 // NewPolicy returns a new instance of a policy and of its placer. It returns an error if no
 // policy has the name, or the settings are not its own.
 func NewPolicy(name string, settings map[string]string) (policy.Policy, placement.Placer, error) {
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := builtin.New(name, settings)
+	p, err := registry.New(name, settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	placer, err := entry.NewPlacer("", registry.PlacerOptions{})
 	return p, placer, err
 }
 
@@ -54,7 +54,7 @@ func (o *Options) newPolicy() (policy.Policy, placement.Placer, error) {
 func (o *Options) scheduler() scheduler.Options {
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile, so.OnSubmit, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, true, o.Verify
-	if entry, err := builtin.Find(o.Policy); err == nil {
+	if entry, err := registry.Find(o.Policy); err == nil {
 		so.Classes = entry.Traits().Classes
 	}
 	return so
@@ -70,7 +70,7 @@ func (o *Options) header(w World) journal.Header {
 	if o.Verify {
 		h.Settings = append(h.Settings, journal.Setting{Name: "estimate.verify", Value: "true"})
 	}
-	if entry, err := builtin.Find(o.Policy); err == nil {
+	if entry, err := registry.Find(o.Policy); err == nil {
 		for _, name := range entry.SettingNames() {
 			if value, set := o.Settings[name]; set {
 				h.Settings = append(h.Settings, journal.Setting{Name: name, Value: value})

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -114,7 +114,7 @@ func elastic(id job.ID, most int) *job.Spec {
 // A job that is submitted to idle GPUs starts within two seconds, under every policy, and no job
 // that runs is disturbed by it before the next regular round. The journal replays.
 func TestSubmission_starts_at_once(t *testing.T) {
-	for _, entry := range builtin.Policies() {
+	for _, entry := range registry.Policies() {
 		t.Run(entry.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				came := map[job.ID]time.Duration{}

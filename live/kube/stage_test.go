@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -96,7 +96,7 @@ func planner(w *World, name string, round time.Duration) (*scheduler.Scheduler, 
 
 // decides returns a policy, and its placer.
 func decides(name string) (policy.Policy, placement.Placer, error) {
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +104,7 @@ func decides(name string) (policy.Policy, placement.Placer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	placer, err := entry.NewPlacer("", registry.PlacerOptions{})
 	return p, placer, err
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
@@ -129,7 +129,7 @@ func (w *World) shell(t testing.TB, name, script string, gpus int) job.ID {
 // plan is the machine with a policy over a world.
 func plan(t testing.TB, w *World, name string, round time.Duration) *scheduler.Scheduler {
 	t.Helper()
-	entry, err := builtin.Find(name)
+	entry, err := registry.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func plan(t testing.TB, w *World, name string, round time.Duration) *scheduler.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	placer, err := entry.NewPlacer("", registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

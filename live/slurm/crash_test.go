@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -98,11 +98,11 @@ func (d *drama) lead(t *testing.T) {
 	if d.policy != "" {
 		name, settings = d.policy, nil
 	}
-	p, err := builtin.New(name, settings)
+	p, err := registry.New(name, settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("best-fit", builtin.PlacerOptions{})
+	placer, err := registry.NewPlacer("best-fit", registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/sia"
 )
 
-// TestConformance plays the variants that package builtin does not: it has the
+// TestConformance plays the variants that package registry does not: it has the
 // thesis' rules with the price solver.
 func TestConformance(t *testing.T) {
 	for name, set := range map[string]func(*sia.Options){

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -107,7 +107,7 @@ func (k *keeper) run(t *testing.T, plain bool) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := builtin.New("las", nil)
+	p, err := registry.New("las", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestReader_knows_nodes_and_capacity(t *testing.T) {
 	nodes := must(cluster.New([]cluster.Node{{ID: "a", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}}))
 	lent := cluster.Node{GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}, Group: "g", Tenure: cluster.Loaned}
 	ev := scheduler.NodesChanged{Cluster: nodes, Loans: []cluster.Loan{{Group: "g", Node: lent, Nodes: 5, Spare: 3}}}
-	s := must(scheduler.New(must(builtin.New("las", nil)), bestfit.New(), nodes, scheduler.DefaultOptions()))
+	s := must(scheduler.New(must(registry.New("las", nil)), bestfit.New(), nodes, scheduler.DefaultOptions()))
 	now := sim.Epoch.Add(time.Minute)
 	_ = must(s.Step(now, ev))
 	var out bytes.Buffer

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -79,11 +79,11 @@ func calm(t testing.TB) *script {
 // through runs the script under a policy through a wrapper, and returns the scheduler after it.
 func (s *script) through(t *testing.T, name string, wrap func(scheduler.Backend) scheduler.Backend, seen *notes) *scheduler.Scheduler {
 	t.Helper()
-	p, err := builtin.New(name, nil)
+	p, err := registry.New(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+	placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

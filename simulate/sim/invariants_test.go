@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
@@ -141,7 +141,7 @@ func TestInvariants(t *testing.T) {
 	if testing.Short() {
 		some = 1
 	}
-	for _, entry := range builtin.Policies() {
+	for _, entry := range registry.Policies() {
 		t.Run(entry.Name, func(t *testing.T) {
 			for _, name := range draws.Some(t, some, names) {
 				t.Run(name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestInvariants(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						placer, err := builtin.NewPlacer(name, builtin.PlacerOptions{Penalty: 0.1})
+						placer, err := registry.NewPlacer(name, registry.PlacerOptions{Penalty: 0.1})
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -169,7 +169,7 @@ func TestInvariants(t *testing.T) {
 // placerNames returns the names of all placers.
 func placerNames() []string {
 	var all []string
-	for _, p := range builtin.Placers() {
+	for _, p := range registry.Placers() {
 		all = append(all, p.Name)
 	}
 	return all
@@ -197,11 +197,11 @@ func (p *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 // Background work ends before the next round, whatever a round is.
 func TestBackground_takes_no_time(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		fifo, err := builtin.New("fifo", nil)
+		fifo, err := registry.New("fifo", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+		placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -93,13 +93,13 @@ func lasts(t *rapid.T, a *workload.Arrival) {
 }
 
 // leanPlay plays a script.
-func leanPlay(t *rapid.T, script *script, entry *builtin.Entry, placer string, lean bool) (*diary, *sparing) {
+func leanPlay(t *rapid.T, script *script, entry *registry.Entry, placer string, lean bool) (*diary, *sparing) {
 	p, err := entry.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pl placement.Placer
-	if pl, err = builtin.NewPlacer(placer, builtin.PlacerOptions{Penalty: 0.1}); err != nil {
+	if pl, err = registry.NewPlacer(placer, registry.PlacerOptions{Penalty: 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	d, few := &diary{minutes: &minutes{}}, &sparing{Policy: p}
@@ -121,12 +121,12 @@ func leanPlay(t *rapid.T, script *script, entry *builtin.Entry, placer string, l
 // actions and journals are alike to the last digit, and so are results: they come of nothing else.
 func TestLean(t *testing.T) {
 	draws.AtLeast(t, 200)
-	for _, entry := range builtin.Policies() {
+	for _, entry := range registry.Policies() {
 		if traits := entry.Traits(); !traits.Steady || !traits.Keeps {
 			continue
 		}
 		for _, name := range placerNames() {
-			if pl, err := builtin.NewPlacer(name, builtin.PlacerOptions{Penalty: 0.1}); err != nil {
+			if pl, err := registry.NewPlacer(name, registry.PlacerOptions{Penalty: 0.1}); err != nil {
 				t.Fatal(err)
 			} else if _, ok := pl.(placement.Beside); !ok {
 				continue

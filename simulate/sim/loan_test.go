@@ -16,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -274,11 +274,11 @@ func lends(t *rapid.T) (*play, *overseer) {
 	s := draw(t)
 	s.cluster, s.world.Lender = onLoan(t, s.cluster), lender(t)
 	s.arrivals = slices.DeleteFunc(s.arrivals, func(a workload.Arrival) bool { return sim.Fits(s.cluster, &a.Spec) != nil })
-	p, err := builtin.New(rapid.SampledFrom([]string{"fifo", "srtf", "sia"}).Draw(t, "policy"), nil)
+	p, err := registry.New(rapid.SampledFrom([]string{"fifo", "srtf", "sia"}).Draw(t, "policy"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer(rapid.SampledFrom([]string{"submesh", "pack"}).Draw(t, "placer"), builtin.PlacerOptions{Penalty: 0.1})
+	placer, err := registry.NewPlacer(rapid.SampledFrom([]string{"submesh", "pack"}).Draw(t, "placer"), registry.PlacerOptions{Penalty: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,11 +334,11 @@ func rising(t *testing.T, obedient bool) (*play, *overseer) {
 	for i := range s.arrivals {
 		s.arrivals[i].Spec.NonPreemptive = false
 	}
-	p, err := builtin.New("srtf", nil)
+	p, err := registry.New("srtf", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+	placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -140,11 +140,11 @@ func played(t *testing.T, by ruler, verify bool, who job.ID, l *lie) (liar, othe
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := builtin.New(by.name, by.settings)
+	p, err := registry.New(by.name, by.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+	placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -163,11 +163,11 @@ func rents(t *rapid.T) (*play, *ledger) {
 		Start: ofSeconds("start"), Release: ofSeconds("release"), Notice: ofSeconds("notice"),
 		Refuse: rapid.SampledFrom([]float64{0, 0.2, 0.9}).Draw(t, "refuse"),
 	}
-	p, err := builtin.New(rapid.SampledFrom([]string{"fifo", "srtf", "sia"}).Draw(t, "policy"), nil)
+	p, err := registry.New(rapid.SampledFrom([]string{"fifo", "srtf", "sia"}).Draw(t, "policy"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer(rapid.SampledFrom([]string{"submesh", "pack"}).Draw(t, "placer"), builtin.PlacerOptions{Penalty: 0.1})
+	placer, err := registry.NewPlacer(rapid.SampledFrom([]string{"submesh", "pack"}).Draw(t, "placer"), registry.PlacerOptions{Penalty: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -50,11 +50,11 @@ func busy(t testing.TB) *script {
 // newPlay is busy under a policy and a placer of the tables.
 func newPlay(t testing.TB, name string) *play {
 	t.Helper()
-	p, err := builtin.New(name, nil)
+	p, err := registry.New(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+	placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func lost(ev scheduler.Event) bool {
 
 // The seeded bugs strike a run in which nothing else goes wrong.
 func TestBusy(t *testing.T) {
-	for _, name := range builtin.Names() {
+	for _, name := range registry.Names() {
 		if err := newPlay(t, name).run(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

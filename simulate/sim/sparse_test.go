@@ -11,8 +11,8 @@ import (
 
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -83,13 +83,13 @@ func measureless(t *rapid.T) *script {
 }
 
 // sparsePlay plays a script.
-func sparsePlay(t *rapid.T, script *script, entry *builtin.Entry, placer string, sparse bool) *deeds {
+func sparsePlay(t *rapid.T, script *script, entry *registry.Entry, placer string, sparse bool) *deeds {
 	p, err := entry.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pl placement.Placer
-	if pl, err = builtin.NewPlacer(placer, builtin.PlacerOptions{Penalty: 0.1}); err != nil {
+	if pl, err = registry.NewPlacer(placer, registry.PlacerOptions{Penalty: 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	d, own := &deeds{}, *script
@@ -105,7 +105,7 @@ func sparsePlay(t *rapid.T, script *script, entry *builtin.Entry, placer string,
 // teach nothing. What happens, is decided and is done is alike, and progress where jobs tell it without measurements.
 func TestSparse(t *testing.T) {
 	draws.AtLeast(t, 200)
-	entries := slices.DeleteFunc(builtin.Policies(), func(e builtin.Entry) bool { return !e.Traits().IgnoresProgress })
+	entries := slices.DeleteFunc(registry.Policies(), func(e registry.Entry) bool { return !e.Traits().IgnoresProgress })
 	if len(entries) == 0 {
 		t.Fatal("no policy ignores progress")
 	}

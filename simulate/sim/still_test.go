@@ -12,8 +12,8 @@ import (
 
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -58,8 +58,8 @@ func (m *minutes) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 
 // steadyPolicies returns the policies of the table that say that a round before which nothing
 // happened needs no plan.
-func steadyPolicies() []builtin.Entry {
-	return slices.DeleteFunc(builtin.Policies(), func(e builtin.Entry) bool { return !e.Traits().Steady })
+func steadyPolicies() []registry.Entry {
+	return slices.DeleteFunc(registry.Policies(), func(e registry.Entry) bool { return !e.Traits().Steady })
 }
 
 // TestStill plays random scripts with each steady policy and two placers, twice: once every round is
@@ -92,7 +92,7 @@ type toldRun struct {
 }
 
 // stillPlay plays one script, with every round planned and without.
-func stillPlay(t *rapid.T, entry *builtin.Entry, placer string) (all, few toldRun) {
+func stillPlay(t *rapid.T, entry *registry.Entry, placer string) (all, few toldRun) {
 	script := draw(t)
 	once := func(steady bool) toldRun {
 		p, err := entry.New(nil)
@@ -100,7 +100,7 @@ func stillPlay(t *rapid.T, entry *builtin.Entry, placer string) (all, few toldRu
 			t.Fatal(err)
 		}
 		var pl placement.Placer
-		if pl, err = builtin.NewPlacer(placer, builtin.PlacerOptions{Penalty: 0.1}); err != nil {
+		if pl, err = registry.NewPlacer(placer, registry.PlacerOptions{Penalty: 0.1}); err != nil {
 			t.Fatal(err)
 		}
 		c, seen := &counting{Policy: p, steady: steady}, &minutes{}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -103,7 +103,7 @@ var keepFunctions = map[string]bool{"boa": true, "lyra": true}
 
 // TestRoundIn_is_RoundOf: from the last checkpoint, a policy decides what it does after a replay from the start. Equal runs give equal bytes, with checkpoints, too.
 func TestRoundIn_is_RoundOf(t *testing.T) {
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			r := mixed(t, 16)
@@ -162,7 +162,7 @@ func (r *run) lasting(t *testing.T) {
 // (scheduler.Options.Lean) have another memory; from each, a scheduler that is shown all decides what one does that replays from the
 // start.
 func TestRoundIn_after_rounds_of_few(t *testing.T) {
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		if !e.Traits().Keeps {
 			continue
 		}

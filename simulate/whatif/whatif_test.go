@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -22,11 +22,11 @@ import (
 // fresh makes a policy of the table, again and again.
 func fresh(name string) func() (policy.Policy, placement.Placer, error) {
 	return func() (policy.Policy, placement.Placer, error) {
-		p, err := builtin.New(name, nil)
+		p, err := registry.New(name, nil)
 		if err != nil {
 			return nil, nil, err
 		}
-		placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+		placer, err := registry.NewPlacer("submesh", registry.PlacerOptions{})
 		return p, placer, err
 	}
 }

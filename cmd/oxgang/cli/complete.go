@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/model/perf/estimate"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
@@ -44,7 +44,7 @@ func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list 
 // CompleteSettings makes shells complete the values of the configuration.
 func CompleteSettings(cmd *cobra.Command) {
 	later := func(flag string, names func() []string) { CompleteLater(cmd, flag, names, false) }
-	CompleteLater(cmd, "policy", builtin.Names, true)
+	CompleteLater(cmd, "policy", registry.Names, true)
 	CompleteLater(cmd, "set", settingsByPolicy, true)
 	later("cluster", config.Clusters)
 	later("placer", placers)
@@ -58,7 +58,7 @@ func CompleteSettings(cmd *cobra.Command) {
 
 func placers() []string {
 	var names []string
-	for _, p := range builtin.Placers() {
+	for _, p := range registry.Placers() {
 		names = append(names, p.Name)
 	}
 	return names
@@ -74,7 +74,7 @@ func modes() []string {
 
 func settingsByPolicy() []string {
 	var names []string
-	for _, p := range builtin.Policies() {
+	for _, p := range registry.Policies() {
 		for _, s := range p.Settings {
 			names = append(names, p.Name+"."+s.Name+"=")
 		}

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/internal/near"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // meant returns a hint at what was meant, if the error is that a name is not known; empty: nothing known is near.
 func meant(err error) string {
 	name, known := choices(err.Error())
-	if unknown, ok := errors.AsType[*builtin.UnknownError](err); ok {
+	if unknown, ok := errors.AsType[*registry.UnknownError](err); ok {
 		name, known = unknown.Name, unknown.Known
 	}
 	if like := near.Meant(name, known); len(like) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/lab/experiments"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/workload/generate"
@@ -123,7 +123,7 @@ func check(c *config.Config) error {
 		errs = append(errs, checkSetting(c, s))
 	}
 	if c.Placer != "" {
-		_, err := builtin.NewPlacer(c.Placer, builtin.PlacerOptions{Penalty: c.Penalty})
+		_, err := registry.NewPlacer(c.Placer, registry.PlacerOptions{Penalty: c.Penalty})
 		errs = append(errs, err)
 	}
 	if c.Format != "" {
@@ -147,7 +147,7 @@ func checkSetting(c *config.Config, setting string) error {
 		}
 		return nil // the policy complains of names it does not have
 	}
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		if slices.Contains(c.Policies, e.Name) && slices.Contains(e.SettingNames(), key) {
 			return nil
 		}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/lab/reference"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // Main runs the command line of the process, in which policies can be named beside those of
-// policy/builtin. It returns the exit status: 0 for success, 1 for failure, 2 for a command that was not
+// policy/registry. It returns the exit status: 0 for success, 1 for failure, 2 for a command that was not
 // understood, or a policy that cannot be added. Call it once.
-func Main(policies ...builtin.Entry) int {
+func Main(policies ...registry.Entry) int {
 	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -33,10 +33,10 @@ func Main(policies ...builtin.Entry) int {
 	return 1
 }
 
-func run(ctx context.Context, policies []builtin.Entry) error {
+func run(ctx context.Context, policies []registry.Entry) error {
 	reference.Register()
 	for i := range policies {
-		if err := builtin.Register(&policies[i]); err != nil {
+		if err := registry.Register(&policies[i]); err != nil {
 			return cli.Usage(err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // The module of the guide is built outside the repository, with a replace directive, and run.
@@ -83,7 +83,7 @@ func in(t *testing.T, dir, program string, args ...string) (string, error) {
 // What cannot be a policy is refused before anything runs.
 func TestRun_refuses_policies(t *testing.T) {
 	works := func(map[string]string) (policy.Policy, error) { return queue.New(queue.FIFO()), nil }
-	for want, e := range map[string]builtin.Entry{
+	for want, e := range map[string]registry.Entry{
 		`policy "My Policy": want a name of lower-case`: {Name: "My Policy", New: works},
 		"policy sia: there is one of this name already": {Name: "sia", New: works},
 		"policy mine: no New":                           {Name: "mine"},
@@ -91,7 +91,7 @@ func TestRun_refuses_policies(t *testing.T) {
 		"policy mine: New returned none":                {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, nil }},
 		`policy mine: placer "magic" is not known`:      {Name: "mine", New: works, Placer: "magic"},
 	} {
-		if err := run(t.Context(), []builtin.Entry{e}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := run(t.Context(), []registry.Entry{e}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // A settingRow is a setting of a policy, or a policy or a placer itself.
@@ -41,13 +41,13 @@ func policiesCommand() *cobra.Command {
 // settingRows returns all policies, each before its settings, and all placers.
 func settingRows() []settingRow {
 	var all []settingRow
-	for _, p := range builtin.Policies() {
+	for _, p := range registry.Policies() {
 		all = append(all, settingRow{Kind: "policy", Name: p.Name, Meaning: p.Doc})
 		for _, s := range p.Settings {
 			all = append(all, settingRow{Kind: "setting", Name: p.Name + "." + s.Name, Default: s.Default, Meaning: s.Doc})
 		}
 	}
-	for _, p := range builtin.Placers() {
+	for _, p := range registry.Placers() {
 		all = append(all, settingRow{Kind: "placer", Name: p.Name, Meaning: p.Doc})
 	}
 	return all
@@ -57,14 +57,14 @@ func settingRows() []settingRow {
 func policyTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "POLICY\tSETTING\tDEFAULT\tMEANING")
-	for _, p := range builtin.Policies() {
+	for _, p := range registry.Policies() {
 		fmt.Fprintf(w, "%s\t\t\t%s\n", p.Name, p.Doc)
 		for _, s := range p.Settings {
 			fmt.Fprintf(w, "\t%s\t%s\t%s\n", s.Name, s.Default, s.Doc)
 		}
 	}
 	fmt.Fprintln(w, "\nPLACER\tMEANING")
-	for _, p := range builtin.Placers() {
+	for _, p := range registry.Placers() {
 		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.Doc)
 	}
 	return w.Flush()

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/monitor/otlp"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // ServeCommand returns the command "oxgang serve".
@@ -128,7 +128,7 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 		}
 		o.Settings[name] = value
 	}
-	if _, err := builtin.New(o.Policy, o.Settings); err != nil {
+	if _, err := registry.New(o.Policy, o.Settings); err != nil {
 		return err
 	}
 	return o.Validate()

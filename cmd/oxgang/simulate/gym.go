@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/lab/external"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/report"
 )
@@ -70,7 +70,7 @@ environment. The same seed and the same answers give the same questions.`,
 // register makes the policy known by name in this process.
 func (g *gym) register(in io.Reader, out io.Writer, fail func()) error {
 	g.policy = external.New(in, out, &g.meter, fail)
-	return builtin.Register(&builtin.Entry{
+	return registry.Register(&registry.Entry{
 		Name: externalName, Doc: "Another process decides.",
 		New: func(map[string]string) (policy.Policy, error) { return g.policy, nil },
 	})

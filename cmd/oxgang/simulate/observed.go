@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
@@ -88,7 +88,7 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if _, err := builtin.Find(cmp.Or(h.baseline, ownPolicy)); err != nil {
+	if _, err := registry.Find(cmp.Or(h.baseline, ownPolicy)); err != nil {
 		return cli.Usage(fmt.Errorf("--baseline: %w", err))
 	}
 	name, err := h.read(ctx, c, since, told)

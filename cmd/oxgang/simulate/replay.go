@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/lab/experiments"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -44,7 +44,7 @@ mean wait or utilisation, what the other would have come to is marked as not to 
 				return err
 			}
 			if r.policy != "" {
-				if _, err := builtin.Find(r.policy); err != nil {
+				if _, err := registry.Find(r.policy); err != nil {
 					return cli.Usage(err)
 				}
 			}
@@ -54,7 +54,7 @@ mean wait or utilisation, what the other would have come to is marked as not to 
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.policy, "policy", "", "policy to simulate; empty: the recorded one")
-	cli.CompleteLater(cmd, "policy", builtin.Names, false)
+	cli.CompleteLater(cmd, "policy", registry.Names, false)
 	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
 	f.BoolVar(&r.etas, "etas", false, "test the ranges of starts and ends that would have been stated in the run")
 	cli.Output(cmd, &r.format, verdicts...)

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -74,7 +74,7 @@ func half(t *testing.T, trace string, nodes, part, which int) []resample.Pair {
 				t.Fatal(err)
 			}
 		}
-		e, err := builtin.Find(name)
+		e, err := registry.Find(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -80,7 +80,7 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	if v.own {
 		c.Settings = append(slices.Clone(q.own.alone), c.Settings...)
 	}
-	entry, err := builtin.Find(v.policy)
+	entry, err := registry.Find(v.policy)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -101,7 +101,7 @@ func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 	if err := n.read(ctx, func(j *journal.Reader) error { h = j.Header(); return nil }); err != nil {
 		return nil, err
 	}
-	entry, err := builtin.Find(h.Policy)
+	entry, err := registry.Find(h.Policy)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,13 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // rents returns why a queue cannot rent nodes as it says, for people; empty: it can, or rents
 // none. older are the queues that are served before it.
 func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
-	entry, err := builtin.Find(q.Spec.Policy.Name)
+	entry, err := registry.Find(q.Spec.Policy.Name)
 	if err != nil {
 		return err.Error()
 	}
@@ -36,7 +36,7 @@ func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 }
 
 // budgetProblem returns why a queue cannot have its budget; empty: it can, or has none.
-func budgetProblem(q *v1alpha1.Queue, entry *builtin.Entry) string {
+func budgetProblem(q *v1alpha1.Queue, entry *registry.Entry) string {
 	_, twice := q.Spec.Policy.Settings["budget"]
 	switch {
 	case q.Spec.Budget == nil:

@@ -21,7 +21,7 @@ import (
 
 // Options say which policy is asked.
 type Options struct {
-	Policy   string            // by name: one of policy/builtin
+	Policy   string            // by name: one of policy/registry
 	Settings map[string]string // of the policy; nil: its defaults
 	Round    time.Duration     // that the policy is to plan for
 }

@@ -1,4 +1,4 @@
-package builtin_test
+package registry_test
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 func TestDocs(t *testing.T) {
-	doctable.Check(t, "policies", builtin.Names())
+	doctable.Check(t, "policies", registry.Names())
 	var placers []string
-	for _, p := range builtin.Placers() {
+	for _, p := range registry.Placers() {
 		placers = append(placers, p.Name)
 	}
 	doctable.Check(t, "policies#placers", placers)
@@ -26,23 +26,23 @@ func TestNewPlacer(t *testing.T) {
 	for _, test := range []struct{ policy, named, want string }{
 		{"oxgang", "", "*rack.Placer"}, {"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"lyra", "", "*bestfit.Placer"}, {"fifo", "best-fit", "*bestfit.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
 	} {
-		e, err := builtin.Find(test.policy)
+		e, err := registry.Find(test.policy)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := e.NewPlacer(test.named, builtin.PlacerOptions{}); err != nil || fmt.Sprintf("%T", p) != test.want {
+		if p, err := e.NewPlacer(test.named, registry.PlacerOptions{}); err != nil || fmt.Sprintf("%T", p) != test.want {
 			t.Errorf("%s with %q: %T, %v, want %s", test.policy, test.named, p, err, test.want)
 		}
 	}
-	for _, e := range builtin.Policies() {
-		if _, err := e.NewPlacer("", builtin.PlacerOptions{}); err != nil {
+	for _, e := range registry.Policies() {
+		if _, err := e.NewPlacer("", registry.PlacerOptions{}); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
-	if _, err := builtin.NewPlacer("pack", builtin.PlacerOptions{Penalty: 2}); err == nil || !strings.Contains(err.Error(), "penalty 2, want 0 to 1") {
+	if _, err := registry.NewPlacer("pack", registry.PlacerOptions{Penalty: 2}); err == nil || !strings.Contains(err.Error(), "penalty 2, want 0 to 1") {
 		t.Errorf("got error %v, want it to name the penalty", err)
 	}
-	if _, err := builtin.NewPlacer("magic", builtin.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, best-fit, pack, racks") {
+	if _, err := registry.NewPlacer("magic", registry.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, best-fit, pack, racks") {
 		t.Errorf("error %v, want one that names all placers", err)
 	}
 }
@@ -50,7 +50,7 @@ func TestNewPlacer(t *testing.T) {
 func TestConformance(t *testing.T) {
 	few := map[string]string{"population": "8", "generations": "4"}
 	short := map[string]map[string]string{"pollux": few, "pollux-autoscale": few}
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
 			policytest.Run(t, func() policy.Policy {
 				p, err := e.New(short[e.Name])
@@ -65,12 +65,12 @@ func TestConformance(t *testing.T) {
 
 // TestDefaults makes every policy with its documented defaults.
 func TestDefaults(t *testing.T) {
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		settings := make(map[string]string)
 		for _, s := range e.Settings {
 			settings[s.Name] = s.Default
 		}
-		if _, err := builtin.New(e.Name, settings); err != nil {
+		if _, err := registry.New(e.Name, settings); err != nil {
 			t.Error(err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		settings map[string]string
 		want     string
 	}{
-		{"lifo", nil, `policy "lifo" is not known, want one of ` + strings.Join(builtin.Names(), ", ")},
+		{"lifo", nil, `policy "lifo" is not known, want one of ` + strings.Join(registry.Names(), ", ")},
 		{"fifo", map[string]string{"bakfill": "true"}, `policy fifo: setting "bakfill" is not known, want one of backfill`},
 		{"fifo", map[string]string{"backfill": "maybe"}, `policy fifo: setting backfill is "maybe", want true or false`},
 		{"pop", map[string]string{"k": "many", "policy": "pop"}, "policy pop: setting k is \"many\", want a whole number\nsetting policy is \"pop\", want one of [\"oxgang\" "},
@@ -96,7 +96,7 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
 	}
 	for _, test := range tests {
-		_, err := builtin.New(test.policy, test.settings)
+		_, err := registry.New(test.policy, test.settings)
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
@@ -108,7 +108,7 @@ func TestSia_takes_every_engine(t *testing.T) {
 		"price": "", "copter": "", "pop:3:price": "",
 		"pop:many": "want a whole number", "pop:0:price": "want 1 to 4096", "magic": "want one of price",
 	} {
-		p, err := builtin.New("sia", map[string]string{"solver": name})
+		p, err := registry.New("sia", map[string]string{"solver": name})
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -122,7 +122,7 @@ func TestSia_takes_every_engine(t *testing.T) {
 
 // TestEquivalents: a job of two GPUs, whose work three of the only type's do each, gets six.
 func TestEquivalents(t *testing.T) {
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
 			p, err := e.New(nil)
 			if err != nil {

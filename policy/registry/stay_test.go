@@ -1,24 +1,24 @@
-package builtin_test
+package registry_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // A policy that says that jobs are not preempted neither stops nor moves one, with any placer.
 func TestNonPreemptive(t *testing.T) {
 	tried := 0
-	for _, e := range builtin.Policies() {
+	for _, e := range registry.Policies() {
 		if !strings.Contains(e.Doc, "not preempted") {
 			continue
 		}
 		tried++
-		for _, pl := range builtin.Placers() {
+		for _, pl := range registry.Placers() {
 			t.Run(e.Name+" with "+pl.Name, func(t *testing.T) {
 				policytest.RunNonPreemptive(t, func() (policy.Policy, placement.Placer) { return made(t, &e, pl.Name) })
 			})
@@ -29,13 +29,13 @@ func TestNonPreemptive(t *testing.T) {
 	}
 }
 
-func made(t *testing.T, e *builtin.Entry, placer string) (policy.Policy, placement.Placer) {
+func made(t *testing.T, e *registry.Entry, placer string) (policy.Policy, placement.Placer) {
 	t.Helper()
 	p, err := e.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl, err := e.NewPlacer(placer, builtin.PlacerOptions{})
+	pl, err := e.NewPlacer(placer, registry.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
-// Package builtin is the table of policies that can be chosen by name. A new
+// Package registry is the table of policies that can be chosen by name. A new
 // policy is one entry here and one row in docs/policies.md.
-package builtin
+package registry
 
 import (
 	"errors"

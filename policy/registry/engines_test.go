@@ -1,4 +1,4 @@
-package builtin_test
+package registry_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/opt/engine"
-	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // What solver=NAME takes is on the page of solvers.
@@ -18,7 +18,7 @@ func TestSolverDocs(t *testing.T) {
 		if engine.Check(name) != nil && !strings.HasPrefix(name, "pop:") {
 			continue // without cgo
 		}
-		if _, err := builtin.New("sia", map[string]string{"solver": name}); err != nil {
+		if _, err := registry.New("sia", map[string]string{"solver": name}); err != nil {
 			t.Errorf("solver %s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package builtin_test
+package registry_test
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/registry"
 )
 
 // Policies that take turns and do not weigh what a preempted job loses take none with jobs
@@ -15,7 +15,7 @@ import (
 func TestJobs_without_checkpoints_run_until_they_are_done(t *testing.T) {
 	const named = "las drf tetris themis afs gavel mst ftf ossp gandivafair gandiva"
 	for name := range strings.FieldsSeq(named) {
-		p, err := builtin.New(name, nil)
+		p, err := registry.New(name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
