@@ -5,7 +5,7 @@
 // simulate/workload/fitted_data.go, simulate/workload/synergy_data.go, simulate/workload/gavel_data.go and
 // the figures of docs/experiments/embedded-catalog.md:
 //
-//	go run ./reference/fitcatalog
+//	go run ./lab/fitcatalog
 package main
 
 import (

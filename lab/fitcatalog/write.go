@@ -44,7 +44,7 @@ func list[T int | float64](numbers []T) string {
 
 const pageHead = `# The embedded catalog
 
-Written by ` + "`go run ./reference/fitcatalog`" + `; do not edit.
+Written by ` + "`go run ./lab/fitcatalog`" + `; do not edit.
 
 ` + "`workload.Default()`" + ` holds a parametric form of the measured applications, so that a simulation runs without data files:
 seven throughput parameters for each application and GPU type (the model of Sia §2.1), and a noise curve: the logarithm of the gradient
