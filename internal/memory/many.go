@@ -1,0 +1,165 @@
+package memory
+
+import (
+	"maps"
+	"slices"
+)
+
+// Slice writes or reads a slice, each element by a function, which is most often a method: (*item).Memory.
+func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
+	n, some := m.length(len(*of), *of != nil, 1)
+	if m.reading {
+		*of = nil
+		if some {
+			*of = make([]T, n)
+		}
+	}
+	for i := range *of {
+		if each(&(*of)[i], m); m.err != nil {
+			return
+		}
+	}
+}
+
+// Map writes or reads a map, in the order of its keys, each value by a function.
+func Map[K ~string, V any](m *Codec, of *map[K]V, each func(*V, *Codec)) {
+	n, some := m.length(len(*of), *of != nil, 2)
+	if !m.reading {
+		for _, key := range slices.Sorted(maps.Keys(*of)) {
+			name, value := string(key), (*of)[key]
+			m.string(&name)
+			each(&value, m)
+		}
+		return
+	}
+	if *of = nil; !some {
+		return
+	}
+	*of = make(map[K]V, n)
+	for range n {
+		var name string
+		var value V
+		m.string(&name)
+		if each(&value, m); m.err != nil {
+			return
+		}
+		(*of)[K(name)] = value
+	}
+}
+
+// Number is an element of Map or Slice that is a number.
+func Number[T int | int32 | int64](v *T, m *Codec) { number(m, v) }
+
+// Float is an element of Map or Slice that is a number.
+func Float(v *float64, m *Codec) { m.float64(v) }
+
+// Pointer writes or reads what a pointer leads to, by a function; nil is kept. Two pointers to one object make two objects: see Once.
+func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
+	some := *p != nil
+	if m.bool(&some); !some {
+		*p = nil
+		return
+	}
+	if m.reading {
+		*p = new(T)
+	}
+	each(*p, m)
+}
+
+// To returns a function for Slice and Map whose elements are pointers, each to an object of its own.
+func To[T any](each func(*T, *Codec)) func(**T, *Codec) {
+	return func(p **T, m *Codec) { Pointer(m, p, each) }
+}
+
+// Once is Pointer for an object to which several pointers lead: it is written where it is first met, and stays one object. Within a
+// process it is Shared, so nobody may change the object.
+func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
+	if m.sharing {
+		Shared(m, p)
+		return
+	}
+	m.is(kindShared)
+	if m.reading {
+		n := m.get()
+		if *p = nil; n != uint64(len(m.objects))+1 {
+			refer(m, p, n)
+			return
+		}
+		*p = new(T)
+		m.objects = append(m.objects, *p)
+		each(*p, m)
+		return
+	}
+	if *p == nil {
+		m.put(0)
+		return
+	}
+	n, met := m.numbers[*p]
+	if !met {
+		n = m.own(*p)
+	}
+	if m.put(uint64(n) + 1); !met {
+		each(*p, m)
+	}
+}
+
+// Own says that an object is there, to which Shared may refer: the one that was written, or the one that was read in its place.
+func Own[T comparable](m *Codec, object T) {
+	var none T
+	switch {
+	case object == none || m.sharing:
+	case m.reading:
+		m.objects = append(m.objects, object)
+	default:
+		m.own(object)
+	}
+}
+
+func (m *Codec) own(object any) int {
+	n := len(m.objects)
+	m.objects, m.numbers[object] = append(m.objects, object), n
+	return n
+}
+
+// Shared writes or reads a reference, a pointer most often, to an object that somebody else owns and nobody changes. Within a
+// process it stays the same. In another process it is what its owner has read (Own); nil if nobody owns it any more.
+func Shared[T comparable](m *Codec, p *T) {
+	m.is(kindShared)
+	var none T
+	if m.reading {
+		*p = none
+		refer(m, p, m.get())
+		return
+	}
+	if *p == none {
+		m.put(0)
+		return
+	}
+	n, there := m.numbers[*p]
+	switch {
+	case there:
+	case m.sharing:
+		n = m.own(*p)
+	default:
+		m.put(0)
+		return
+	}
+	m.put(uint64(n) + 1)
+}
+
+// refer sets a reference to the object of a number, which is at least 1; 0 is none.
+func refer[T any](m *Codec, p *T, n uint64) {
+	if n == 0 || m.err != nil {
+		return
+	}
+	if n > uint64(len(m.objects)) {
+		m.Fail("object %d of %d", n, len(m.objects))
+		return
+	}
+	object, is := m.objects[n-1].(T)
+	if !is {
+		m.Fail("object %d is a %T", n, m.objects[n-1])
+		return
+	}
+	*p = object
+}

@@ -1,0 +1,316 @@
+// Package memory writes what an object remembers as bytes and reads it back into an object that was made the same way.
+//
+// A type lists its fields once, in a method Memory. The same list serves both directions, so what is written and what is read
+// cannot differ. What the list leaves out must not bear on later results: caches of pure functions, and scratch memory.
+//
+//	func (t *track) Memory(m *memory.Codec) { m.Fields(&t.jobs, &t.squares) }
+//
+// There are two uses. Take and Restore copy within a process; objects that nobody changes are shared (Shared). Marshal and
+// Unmarshal go by way of another process; a shared object is then the one that its owner has read (Own), or nil if it has none.
+package memory
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// ErrFormat reports bytes that this program cannot read: another version wrote them, or they are damaged.
+var ErrFormat = errors.New("written in another format, or damaged")
+
+// Version is the version of what all Memory methods of this module list together. Raise it when one of them changes.
+const Version = 1
+
+// A Rememberer lists the fields that it remembers.
+type Rememberer interface{ Memory(m *Codec) }
+
+// A Codec writes fields, or reads them. The first error stays, and nothing is read after it.
+type Codec struct {
+	data    []byte // written so far, or left to read
+	reading bool
+	sharing bool // within a process: whoever refers to a shared object keeps it
+	err     error
+	sum     uint64 // of the kinds of fields, in their order
+	objects []any
+	numbers map[any]int // of objects; while writing
+}
+
+// Reading reports whether fields are read.
+func (m *Codec) Reading() bool { return m.reading }
+
+// Sharing reports whether reader and writer are in one process, so that Shared keeps every object.
+func (m *Codec) Sharing() bool { return m.sharing }
+
+// Err returns the first error.
+func (m *Codec) Err() error { return m.err }
+
+// Fail records an error: what is remembered cannot be written, or cannot be so.
+func (m *Codec) Fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf("memory: "+format, args...)
+	}
+}
+
+// An Image is what an object remembered at some time. It does not change, and can be restored any number of times, also
+// concurrently.
+type Image struct {
+	data    []byte
+	sum     uint64
+	objects []any
+}
+
+// Take returns the image of an object that may be nil, which remembers nothing.
+func Take(of Rememberer) (*Image, error) {
+	m := &Codec{sharing: true, numbers: map[any]int{}}
+	if of != nil {
+		of.Memory(m)
+	}
+	return &Image{m.data, m.sum, m.objects}, m.err
+}
+
+// Restore gives an object the memory of an image. The object is of the type that the image is of, and made the same way.
+func (i *Image) Restore(into Rememberer) error {
+	m := &Codec{data: i.data, reading: true, sharing: true, objects: i.objects}
+	return m.read(into, i.sum)
+}
+
+// Marshal returns what an object remembers as bytes, for another process.
+func Marshal(of Rememberer) ([]byte, error) {
+	m := &Codec{numbers: map[any]int{}}
+	of.Memory(m)
+	head := binary.AppendUvarint(nil, Version)
+	return append(binary.LittleEndian.AppendUint64(head, m.sum), m.data...), m.err
+}
+
+// Unmarshal gives an object the memory that Marshal wrote. It returns ErrFormat if data is anything else.
+func Unmarshal(data []byte, into Rememberer) error {
+	version, n := binary.Uvarint(data)
+	if n <= 0 || version != Version || len(data) < n+8 {
+		return ErrFormat
+	}
+	m := &Codec{data: data[n+8:], reading: true}
+	if err := m.read(into, binary.LittleEndian.Uint64(data[n:])); err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return nil
+}
+
+// read reads all there is into an object.
+func (m *Codec) read(into Rememberer, sum uint64) (err error) {
+	defer func() {
+		if r := recover(); r != nil { // a type that makes something of damaged fields
+			err = fmt.Errorf("memory: %v", r)
+		}
+	}()
+	if into != nil {
+		into.Memory(m)
+	}
+	if m.err == nil && (len(m.data) > 0 || m.sum != sum) {
+		m.Fail("%d bytes are left, or other fields were written", len(m.data))
+	}
+	return m.err
+}
+
+// Kinds of fields, for the sum.
+const (
+	kindBool = iota + 1
+	kindInt
+	kindFloat
+	kindString
+	kindTime
+	kindList
+	kindShared
+)
+
+// Fields writes or reads fields, given as pointers: to booleans, numbers, strings, times, durations, slices of numbers, or to what
+// has a method Memory. A field of a named type is converted: (*string)(&c.GPUType).
+func (m *Codec) Fields(all ...any) {
+	for _, field := range all {
+		m.field(field)
+	}
+}
+
+func (m *Codec) field(field any) {
+	switch p := field.(type) {
+	case *bool:
+		m.bool(p)
+	case *int:
+		number(m, p)
+	case *int32:
+		number(m, p)
+	case *int64:
+		number(m, p)
+	case *uint8:
+		number(m, p)
+	case *uint32:
+		number(m, p)
+	case *uint64:
+		number(m, p)
+	case *time.Duration:
+		number(m, p)
+	case *float32:
+		m.float32(p)
+	case *float64:
+		m.float64(p)
+	case *string:
+		m.string(p)
+	case *time.Time:
+		m.time(p)
+	case *[]float64:
+		m.floats(p)
+	case Rememberer:
+		p.Memory(m)
+	default:
+		m.list(field)
+	}
+}
+
+// list writes or reads a slice of plain values.
+func (m *Codec) list(field any) {
+	switch p := field.(type) {
+	case *[]int:
+		Slice(m, p, func(v *int, m *Codec) { number(m, v) })
+	case *[]int32:
+		Slice(m, p, func(v *int32, m *Codec) { number(m, v) })
+	case *[]uint32:
+		Slice(m, p, func(v *uint32, m *Codec) { number(m, v) })
+	case *[]uint64:
+		Slice(m, p, func(v *uint64, m *Codec) { number(m, v) })
+	case *[]uint8:
+		Slice(m, p, func(v *uint8, m *Codec) { number(m, v) })
+	case *[]bool:
+		Slice(m, p, func(v *bool, m *Codec) { m.bool(v) })
+	case *[]time.Duration:
+		Slice(m, p, func(v *time.Duration, m *Codec) { number(m, v) })
+	default:
+		m.Fail("a field of type %T", field)
+	}
+}
+
+func (m *Codec) is(kind uint64) { m.sum = (m.sum ^ kind) * 0x100000001b3 } // FNV-1a
+
+func number[T int | int32 | int64 | uint8 | uint32 | uint64 | time.Duration](m *Codec, p *T) {
+	m.is(kindInt)
+	if m.reading {
+		n := m.get()
+		*p = T(int64(n>>1) ^ -int64(n&1))
+		return
+	}
+	n := int64(*p)
+	m.put(uint64(n<<1) ^ uint64(n>>63))
+}
+
+func (m *Codec) put(n uint64) { m.data = binary.AppendUvarint(m.data, n) }
+
+// get reads what put wrote; 0 after an error.
+func (m *Codec) get() uint64 {
+	n, size := binary.Uvarint(m.data)
+	if size <= 0 || m.err != nil {
+		m.Fail("the bytes end, or are no number")
+		m.data = nil
+		return 0
+	}
+	m.data = m.data[size:]
+	return n
+}
+
+// take reads so many bytes; nil after an error.
+func (m *Codec) take(n uint64) []byte {
+	if m.err != nil || n > uint64(len(m.data)) {
+		m.Fail("%d bytes are left, want %d", len(m.data), n)
+		return nil
+	}
+	part := m.data[:n]
+	m.data = m.data[n:]
+	return part
+}
+
+func (m *Codec) bool(p *bool) {
+	m.is(kindBool)
+	switch {
+	case m.reading:
+		*p = m.get() != 0
+	case *p:
+		m.put(1)
+	default:
+		m.put(0)
+	}
+}
+
+func (m *Codec) float32(p *float32) {
+	m.is(kindFloat)
+	if !m.reading {
+		m.put(uint64(math.Float32bits(*p)))
+		return
+	}
+	*p = math.Float32frombits(uint32(m.get()))
+}
+
+func (m *Codec) float64(p *float64) {
+	m.is(kindFloat)
+	if !m.reading {
+		m.data = binary.LittleEndian.AppendUint64(m.data, math.Float64bits(*p))
+		return
+	}
+	if b := m.take(8); b != nil {
+		*p = math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+}
+
+func (m *Codec) floats(p *[]float64) {
+	m.is(kindFloat)
+	n, some := m.length(len(*p), *p != nil, 8)
+	if m.reading {
+		*p = nil
+		if some {
+			*p = make([]float64, n)
+		}
+	}
+	for i := range *p {
+		m.float64(&(*p)[i])
+	}
+}
+
+func (m *Codec) string(p *string) {
+	m.is(kindString)
+	if m.reading {
+		*p = string(m.take(m.get()))
+		return
+	}
+	m.put(uint64(len(*p)))
+	m.data = append(m.data, *p...)
+}
+
+// time writes seconds and nanoseconds of an instant. What is read is in UTC.
+func (m *Codec) time(p *time.Time) {
+	m.is(kindTime)
+	if m.reading {
+		sec := m.get()
+		*p = time.Unix(int64(sec>>1)^-int64(sec&1), int64(m.get())).UTC()
+		return
+	}
+	sec := p.Unix()
+	m.put(uint64(sec<<1) ^ uint64(sec>>63))
+	m.put(uint64(p.Nanosecond()))
+}
+
+// length writes or reads a length; some is false of nil. Each element takes so many bytes at least.
+func (m *Codec) length(n int, some bool, least uint64) (int, bool) {
+	m.is(kindList)
+	if !m.reading {
+		if !some {
+			m.put(0)
+			return 0, false
+		}
+		m.put(uint64(n) + 1)
+		return n, true
+	}
+	length := m.get()
+	if length > uint64(len(m.data))/least+1 {
+		m.Fail("%d elements in %d bytes", length-1, len(m.data))
+		return 0, false
+	}
+	return max(0, int(length)-1), length > 0
+}
