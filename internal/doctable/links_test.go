@@ -59,3 +59,34 @@ func dangling(tree fs.FS, page, text string) []string {
 	}
 	return missing
 }
+
+// command is a Go command in a page with the package that it names.
+var command = regexp.MustCompile(`go (?:test|run|doc|build|vet|generate) (?:[^` + "`" + `\n#]* )?\./([a-z0-9_/]+)`)
+
+// TestCommands: the packages that commands in pages name are there, below the root or in the module of Kubernetes' tests. Decisions and
+// the history of releases name what was there at the time.
+func TestCommands(t *testing.T) {
+	tree := os.DirFS(testdata.Root(t))
+	n := 0
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".md" || path.Base(path.Dir(name)) == "adr" || name == "CHANGELOG.md" {
+			return err
+		}
+		text, err := fs.ReadFile(tree, name)
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			n++
+			if !isDir(tree, m[1]) && !isDir(tree, "live/kube/rig/"+m[1]) {
+				t.Errorf("%s: %s: no such package", name, m[0])
+			}
+		}
+		return err
+	})
+	if err != nil || n < 20 {
+		t.Errorf("%v; %d commands, want at least 20", err, n)
+	}
+}
+
+func isDir(tree fs.FS, name string) bool {
+	info, err := fs.Stat(tree, path.Clean(name))
+	return err == nil && info.IsDir()
+}
