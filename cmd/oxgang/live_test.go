@@ -15,6 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
 	"github.com/oxgang/oxgang/model/job"
@@ -178,7 +179,7 @@ func TestShort(t *testing.T) {
 		"-5s": "0s", "0s": "0s", "59.9s": "59s", "1m": "1m", "59m59s": "59m", "1h": "1h00m", "23h59m": "23h59m", "24h": "1d0h", "51h": "2d3h",
 	} {
 		d, err := time.ParseDuration(text)
-		if got := cli.Short(d); got != want || err != nil {
+		if got := printable.Short(d); got != want || err != nil {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
 	}

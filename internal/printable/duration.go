@@ -18,3 +18,19 @@ func Duration(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dd%02dh", d/day, d%day/time.Hour)
 }
+
+// Short returns a duration in two units at most: "45s", "12m", "1h20m", "2d3h"; one that
+// is over is "0s".
+func Short(d time.Duration) string {
+	d = max(d, 0)
+	minutes := int(d.Minutes())
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case minutes < 60:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes < 24*60:
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
+}

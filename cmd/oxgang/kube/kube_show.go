@@ -17,6 +17,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
@@ -129,7 +130,7 @@ func (k *Connection) jobsTable(w io.Writer, jobs []view.Job) error {
 			planned = strconv.Itoa(j.GPUs)
 		}
 		if !j.Since.IsZero() {
-			waits = cli.Short(now.Sub(j.Since))
+			waits = printable.Short(now.Sub(j.Since))
 		}
 		row := []string{j.Namespace, j.Name, j.Kind, j.Queue, cmp.Or(j.State, "-"), has, planned, cmp.Or(j.GPUType, "-"), waits, kubeETA(j.ETA, now), cmp.Or(plain(j.Reason), "-")}
 		if k.format == "wide" {
@@ -154,11 +155,11 @@ func kubeETA(e *view.ETA, now time.Time) string {
 	}
 	switch r := e.End; {
 	case r.Latest == nil:
-		return ">" + cli.Short(r.Earliest.Sub(now))
+		return ">" + printable.Short(r.Earliest.Sub(now))
 	case r.Earliest == nil:
-		return "<" + cli.Short(r.Latest.Sub(now))
+		return "<" + printable.Short(r.Latest.Sub(now))
 	default:
-		return cli.Short(r.Earliest.Sub(now)) + "-" + cli.Short(r.Latest.Sub(now))
+		return printable.Short(r.Earliest.Sub(now)) + "-" + printable.Short(r.Latest.Sub(now))
 	}
 }
 

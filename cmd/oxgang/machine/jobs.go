@@ -128,11 +128,11 @@ func eta(v *control.View, now time.Time) string {
 	case v.EndEarly == nil && v.EndLate == nil || v.Ended():
 		return "-"
 	case v.EndLate == nil:
-		return ">" + cli.Short(v.EndEarly.Sub(now))
+		return ">" + printable.Short(v.EndEarly.Sub(now))
 	case v.EndEarly == nil:
-		return "<" + cli.Short(v.EndLate.Sub(now))
+		return "<" + printable.Short(v.EndLate.Sub(now))
 	}
-	early, late := cli.Short(v.EndEarly.Sub(now)), cli.Short(v.EndLate.Sub(now))
+	early, late := printable.Short(v.EndEarly.Sub(now)), printable.Short(v.EndLate.Sub(now))
 	if early == late {
 		return early
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -39,7 +40,7 @@ func (s *simulation) prepare() error {
 func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	in := report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs}
 	if t != nil {
-		in.Facts = append([]string{"simulated under " + s.past.baseline + ", which stands for the cluster's own scheduler: " + t.Errors(), t.Verdict(), "assumed: " + strings.Join(assumed(s.config), "; ")}, in.Facts...)
+		in.Facts = append([]string{"simulated under " + s.past.baseline + ", which stands for the cluster's own scheduler: " + t.Errors(), t.Verdict(), "assumed: " + strings.Join(history.Assumptions(s.config), "; ")}, in.Facts...)
 	}
 	page := func(w io.Writer) error { return report.HTML(w, in) }
 	path := s.html

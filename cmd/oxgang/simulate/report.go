@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
@@ -160,7 +161,7 @@ func decide(runs []report.Run, trials []verdict.Trial) {
 			runs[i].Policy, trials[i].Policy = runs[i].Name, runs[i].Name
 		}
 	}
-	v := report.Verdict(trials, ownPolicy)
+	v := report.Verdict(trials, history.DefaultBaseline)
 	for i := range runs {
 		if len(v.Policies) > 0 {
 			runs[i].Verdict = v

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -36,7 +37,7 @@ type simulation struct {
 	config *config.Config
 	stderr io.Writer
 	stage  *cli.Stage // nil: no output folder
-	past   history
+	past   historyFlags
 	tables string // format of the tables of each run; empty: none
 	nodes  string // file with what Slurm says of its nodes; empty: none
 }
@@ -123,7 +124,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if err := slurmNodes(ctx, s.config, s.nodes); err != nil {
 		return err
 	}
-	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
+	if err := s.past.load(ctx, s.config, history.Options{}, s.stderr); err != nil {
 		return err
 	}
 	s.chooseSeeds()
@@ -190,7 +191,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 
 // forgets reports whether inputs serve one run, and nothing that is shown after it.
 func (s *simulation) forgets() bool {
-	return len(s.config.Policies) == 1 && !s.bound && s.past.recorded == nil
+	return len(s.config.Policies) == 1 && !s.bound && s.past.History == nil
 }
 
 // printHint says what of a trace was dropped, skipped or invented.
@@ -262,11 +263,11 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 	}
 	runs := s.rows(tasks, ctx.Err() != nil)
 	tasks = slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.aside })
-	t := s.judge(runs, tasks)
+	t := s.fidelity(runs, tasks)
 	distrust(runs, t)
 	all := runs
 	if t != nil {
-		o, err := observed(s.past.jobs(), tasks[0].Inputs.Arrivals, tasks[0].Inputs.Cluster)
+		o, err := history.ObservedRun(s.past.Jobs(), tasks[0].Inputs.Arrivals, tasks[0].Inputs.Cluster)
 		if err != nil {
 			return err
 		}
@@ -276,7 +277,7 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		return err
 	}
 	if t != nil && (s.format == string(report.Text) || s.format == string(report.Wide)) {
-		if err := trust(stdout, s.past.baseline, t, assumed(s.config)); err != nil {
+		if err := history.WriteTrust(stdout, s.past.baseline, t, history.Assumptions(s.config)); err != nil {
 			return err
 		}
 	}
@@ -304,7 +305,7 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 
 // compare writes what the cluster did beside what the runs say, where people read it.
 func (s *simulation) compare(w io.Writer, runs []report.Run) error {
-	if s.past.recorded == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
+	if s.past.History == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
 		return nil
 	}
 	var names []string
@@ -314,7 +315,7 @@ func (s *simulation) compare(w io.Writer, runs []report.Run) error {
 			names, results = append(names, runs[i].Name), append(results, runs[i].Result)
 		}
 	}
-	return compare(s.past.jobs(), s.past.baseline, names, results).write(w)
+	return history.Compare(s.past.Jobs(), s.past.baseline, names, results...).Write(w)
 }
 
 func formatNames() []string {

@@ -90,9 +90,3 @@ func slurmRunner(ctx context.Context, c client.Command) ([]byte, error) {
 	}
 	return out, err
 }
-
-// fromSlurm opens what sacct says.
-func (h *history) fromSlurm(ctx context.Context, since time.Duration) (io.ReadCloser, error) {
-	text, err := askSlurm(ctx, since)
-	return io.NopCloser(bytes.NewReader(text)), err
-}

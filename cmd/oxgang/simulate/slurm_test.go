@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // errorsOf returns how wrong a simulation of a recording of a real Slurm is under the baseline.
@@ -29,7 +30,7 @@ func errorsOf(t *testing.T, recording string, args ...string) metrics.Trust {
 		Utilisation float64 `json:"own_policy_utilisation_error"`
 		Trusted     bool    `json:"trusted"`
 	}
-	if err := json.Unmarshal(out.Bytes(), &rows); err != nil || len(rows) < 2 || rows[0].Policy != observedName {
+	if err := json.Unmarshal(out.Bytes(), &rows); err != nil || len(rows) < 2 || rows[0].Policy != history.ObservedName {
 		t.Fatalf("%v: %s", err, out.String())
 	}
 	r := rows[1]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -41,6 +42,26 @@ func (t *task) judge(seeds bool) {
 	if t.aside {
 		t.run.Result = nil
 	}
+}
+
+// fidelity says how well history is simulated under the policy that stands for the cluster's own, and
+// marks all simulations of it if that is not well enough.
+func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
+	if s.past.History == nil {
+		return nil
+	}
+	var t *metrics.Trust
+	if i := slices.IndexFunc(tasks, func(t *task) bool { return t.policy == s.past.baseline && t.run != nil }); i >= 0 {
+		t = history.Judge(s.past.Jobs(), runs[i].Result, tasks[i].Inputs.Cluster, s.config.Scheduler.Round.Seconds(), s.past.Causes(s.config))
+	} else {
+		t = metrics.Judge(metrics.Figures{}, metrics.Figures{}, 0, 0, 0, []string{s.past.baseline + " was not simulated"})
+	}
+	for i := range runs {
+		if runs[i].Trust = t; !t.Trusted && runs[i].Result != nil {
+			runs[i].Name += metrics.Stamp
+		}
+	}
+	return t
 }
 
 // distrust says with the verdict that simulations of history are not to be trusted.

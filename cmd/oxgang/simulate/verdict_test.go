@@ -4,11 +4,16 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 // ended returns a task of a policy that took so many hours for its job; 0: it failed.
@@ -94,5 +99,36 @@ func TestChooseSeeds(t *testing.T) {
 		if s.chooseSeeds(); s.seeds != test.want {
 			t.Errorf("%+v: %d seeds", test, s.seeds)
 		}
+	}
+}
+
+// TestSimulation_fidelity: all simulations of history are marked that is not simulated well, and none of
+// history that is; a failed one has no figures to mark.
+func TestSimulation_fidelity(t *testing.T) {
+	nodes, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 8}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := parse.Observed{Submitted: came, Started: came.Add(10 * time.Minute), Ended: came.Add(110 * time.Minute)}
+	o.Arrival.Spec.ID, o.Arrival.Spec.GPUs = "a", 4
+	for wait, stamp := range map[float64]string{600: "", 2400: metrics.Stamp} {
+		result := &metrics.Result{Jobs: []metrics.JobResult{{ID: "a", FirstStarted: wait, Finished: wait + 6000, JCT: wait + 6000, Allocated: 24000}}}
+		s := &simulation{config: config.Default(), past: historyFlags{baseline: "fifo", History: &history.History{Baseline: "fifo", Recorded: &trace.History{Jobs: []parse.Observed{o}}}}}
+		in := &experiments.Inputs{Cluster: nodes}
+		tasks := []*task{{policy: "sia", run: &experiments.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &experiments.Run{}, Inputs: in}}
+		runs := []report.Run{{Name: "sia", Result: &metrics.Result{}}, {Name: "lyra", Error: "no"}, {Name: "fifo", Result: result}}
+		got := s.fidelity(runs, tasks)
+		if got.Trusted != (stamp == "") || runs[0].Trust != got || runs[0].Name != "sia"+stamp || runs[1].Name != "lyra" || runs[2].Name != "fifo"+stamp {
+			t.Errorf("wait %v: %+v; names %q, %q, %q", wait, got, runs[0].Name, runs[1].Name, runs[2].Name)
+		}
+		tasks[2].run = nil
+		if got := s.fidelity(runs, tasks); got.Trusted || !strings.Contains(got.Verdict(), "fifo was not simulated") {
+			t.Errorf("without fifo: %+v", got)
+		}
+	}
+	none := &simulation{config: config.Default()}
+	if got := none.fidelity([]report.Run{{Name: "sia"}}, []*task{{policy: "sia"}}); got != nil {
+		t.Errorf("no history: %+v, want none", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
@@ -25,7 +26,7 @@ type question struct {
 	seeds  int
 	price  priceFlags
 	quiet  bool
-	past   history
+	past   historyFlags
 	config *config.Config
 	stderr io.Writer
 
@@ -101,9 +102,6 @@ func (q *question) run(ctx context.Context, stdout io.Writer, args []string) err
 	if err := q.load(ctx); err != nil {
 		return err
 	}
-	if q.past.recorded == nil {
-		return q.past.unobserved(q.config.Trace)
-	}
 	a, err := q.answer(ctx)
 	if err != nil {
 		return err
@@ -125,13 +123,13 @@ func (q *question) run(ctx context.Context, stdout io.Writer, args []string) err
 
 // load reads the history, and what it says of the cluster's own policy.
 func (q *question) load(ctx context.Context) error {
-	if err := q.past.load(ctx, q.config, q.stderr); err != nil || q.past.recorded == nil {
+	if err := q.past.load(ctx, q.config, history.Options{Workers: true}, q.stderr); err != nil {
 		return err
 	}
-	if err := q.own.learn(q.past.recorded); err != nil {
+	if err := q.own.learn(q.past.Recorded); err != nil {
 		return err
 	}
-	q.own.asPhilly(&q.past)
+	q.own.asPhilly(q.past.History)
 	q.config.Settings = append(slices.Clone(q.own.settings), q.config.Settings...)
 	return nil
 }
@@ -168,7 +166,7 @@ func (q *question) prepare(ctx context.Context, args []string) (err error) {
 	if q.own, err = readOwn(ctx, q.slurm, q.past.slurm); err != nil {
 		return err
 	}
-	c.Sim.FreeStart, q.past.workers, q.past.must = true, true, true
+	c.Sim.FreeStart, q.past.must = true, true
 	return slurmNodes(ctx, c, q.nodes)
 }
 

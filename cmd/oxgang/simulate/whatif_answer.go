@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // An answer is what oxgang whatif says. Times are in seconds.
@@ -24,9 +25,9 @@ type answer struct {
 	Must     []string       `json:"must_be_true"`
 
 	replayed answerRow
-	average  float64    // error of the mean wait over replays with other fractions of a second; 0: none were made
-	best     *answerRow // the alternative with the least mean wait; nil: there is none
-	jobs     []pair     // as observed and replayed
+	average  float64        // error of the mean wait over replays with other fractions of a second; 0: none were made
+	best     *answerRow     // the alternative with the least mean wait; nil: there is none
+	jobs     []history.Pair // as observed and replayed
 	price    *priceFlags
 }
 
@@ -46,7 +47,7 @@ type answerRow struct {
 	policy   string
 	scenario *scenario
 	change   resample.Change
-	jobs     []pair
+	jobs     []history.Pair
 }
 
 // fewerGPUs is with how few GPUs an alternative makes jobs wait no longer than the own policy did.
@@ -84,10 +85,9 @@ func rowOf(name, assumes string, f *metrics.Figures) answerRow {
 const asItWas = "as it was"
 
 // judged takes up what was observed and how the own policy is replayed: the first rows.
-func (a *answer) judged(c *comparison, gpus int) {
-	was := c.figures(float64(gpus), func(p *pair) (wait, jct time.Duration, h held) { return p.wait, p.jct, p.observed })
-	own := c.figures(float64(gpus), simulatedAs(0))
-	a.jobs, a.replayed = c.pairs, rowOf(a.Own+", replayed", rigidJobs.Name, &own)
+func (a *answer) judged(c *history.Comparison, gpus int) {
+	was, own := c.Figures(gpus, history.Observed), c.Figures(gpus, history.Run(0))
+	a.jobs, a.replayed = c.Pairs, rowOf(a.Own+", replayed", rigidJobs.Name, &own)
 	a.Rows = []answerRow{rowOf(asItWas, "", &was), a.replayed}
 }
 
@@ -194,7 +194,7 @@ func span(seconds float64) string {
 	if d >= time.Minute && d < time.Hour {
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
-	return cli.Short(d)
+	return printable.Short(d)
 }
 
 // thousands returns an amount in round thousands, or as it is if it is small: "310,000".

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // cut returns the first part of the nodes of each type: keep of all, rounded up.
@@ -103,15 +103,14 @@ func (q *question) onPart(ctx context.Context, row *answerRow, part *cluster.Clu
 	if err != nil {
 		return nil, err
 	}
-	c := compare(q.past.jobs(), "", []string{row.policy}, []*metrics.Result{run.Result})
-	f := c.figures(float64(part.GPUs()), simulatedAs(0))
+	f := history.Compare(q.past.Jobs(), "", nil, run.Result).Figures(part.GPUs(), history.Run(0))
 	return &sized{part.GPUs(), f.Wait, f.P90}, nil
 }
 
 // fits reports whether every job that fits the history's nodes fits on a part of them.
 func (q *question) fits(part *cluster.Cluster) bool {
-	for i := range q.past.recorded.Jobs {
-		o := &q.past.recorded.Jobs[i]
+	for i := range q.past.Recorded.Jobs {
+		o := &q.past.Recorded.Jobs[i]
 		spec := &o.Arrival.Spec
 		room := func(t cluster.TypeInfo) bool {
 			return spec.Eligible(t.Type) && spec.GPUs <= t.GPUs && o.Nodes <= t.Nodes

@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/policy/kueue"
 	"github.com/oxgang/oxgang/policy/multifactor"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
@@ -67,8 +68,8 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 
 // asPhilly sets what stands for Philly's scheduler: jobs in the order of their submission, where one that does not fit lets others pass,
 // each on as many machines as it had. How long jobs will run is not used: the log does not say that anybody knew it.
-func (o *ownSettings) asPhilly(h *history) {
-	if h.recorded.Format == trace.PhillyFormat && h.baseline == "fifo" {
+func (o *ownSettings) asPhilly(h *history.History) {
+	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
 		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo that lets pass who fits"
 	}
 }
@@ -114,8 +115,8 @@ func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, kn
 }
 
 // unknown says what is not known of the cluster's own policy.
-func (o *ownSettings) unknown(h *history) []string {
-	if h.recorded.Format != slurm.Format || h.baseline != "multifactor" {
+func (o *ownSettings) unknown(h *history.History) []string {
+	if h.Recorded.Format != slurm.Format || h.Baseline != "multifactor" {
 		return nil
 	}
 	d := multifactor.DefaultOptions()

@@ -103,7 +103,7 @@ func phillyLogOf(t *testing.T, policy, setting string) string {
 	}
 	var log []any
 	clock := func(s float64) string {
-		return time.Unix(1506236400, 0).UTC().Add(seconds(s).Round(time.Second)).Format(time.DateTime)
+		return time.Unix(1506236400, 0).UTC().Add(time.Duration(s * float64(time.Second)).Round(time.Second)).Format(time.DateTime)
 	}
 	for i := range run.Result.Jobs {
 		r := &run.Result.Jobs[i]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // A picture is lines and texts, in points of its view box.
@@ -163,28 +164,28 @@ func (a *answer) queue() *picture {
 	if len(a.jobs) == 0 {
 		return p
 	}
-	first, last := a.jobs[0].observed.came, a.jobs[0].observed.ended
+	first, last := a.jobs[0].Observed.Submitted, a.jobs[0].Observed.Ended
 	for i := range a.jobs {
-		first, last = min(first, a.jobs[i].observed.came), max(last, a.jobs[i].observed.ended)
+		first, last = min(first, a.jobs[i].Observed.Submitted), max(last, a.jobs[i].Observed.Ended)
 	}
-	line := func(class, label string, jobs []pair, wait func(*pair) float64) curve {
+	line := func(class, label string, jobs []history.Pair, wait func(*history.Pair) float64) curve {
 		c := curve{class: class, label: label}
 		c.x, c.y = waiting(jobs, first, last, wait)
 		return c
 	}
 	curves := []curve{
-		line(drawnWas, asItWas, a.jobs, func(p *pair) float64 { return p.wait.Seconds() }),
-		line(drawnOwn, "replayed", a.jobs, func(p *pair) float64 { return p.waits[0].Seconds() }),
+		line(drawnWas, asItWas, a.jobs, func(p *history.Pair) float64 { return p.Observed.Wait.Seconds() }),
+		line(drawnOwn, "replayed", a.jobs, func(p *history.Pair) float64 { return p.Runs[0].Wait.Seconds() }),
 	}
 	if a.best != nil {
-		curves = append(curves, line(drawnOther, called(a.best.policy), a.best.jobs, func(p *pair) float64 { return p.waits[1].Seconds() }))
+		curves = append(curves, line(drawnOther, called(a.best.policy), a.best.jobs, func(p *history.Pair) float64 { return p.Runs[1].Wait.Seconds() }))
 	}
 	p.plot(curves, func(v float64) string { return fmt.Sprintf("%.3g d", v) }, func(v float64) string { return fmt.Sprintf("%.3g", v) }, true)
 	return p
 }
 
 // waiting returns the mean number of jobs that wait in each part of the time, in days since the first.
-func waiting(jobs []pair, first, last float64, wait func(*pair) float64) (x, y []float64) {
+func waiting(jobs []history.Pair, first, last float64, wait func(*history.Pair) float64) (x, y []float64) {
 	const parts = 100
 	length := max(1, last-first) / parts
 	x, y = make([]float64, parts), make([]float64, parts)
@@ -192,7 +193,7 @@ func waiting(jobs []pair, first, last float64, wait func(*pair) float64) (x, y [
 		x[i] = (float64(i) + 0.5) * length / 86400
 	}
 	for i := range jobs {
-		from := jobs[i].observed.came - first
+		from := jobs[i].Observed.Submitted - first
 		to := min(from+wait(&jobs[i]), last-first)
 		for k := int(from / length); k < parts && float64(k)*length < to; k++ {
 			y[k] += (min(to, float64(k+1)*length) - max(from, float64(k)*length)) / length

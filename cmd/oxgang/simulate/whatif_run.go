@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
@@ -58,8 +59,7 @@ func (q *question) chance(ctx context.Context, a *answer) error {
 		if err != nil {
 			return err
 		}
-		c := compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{run.Result})
-		f := c.figures(float64(a.GPUs), simulatedAs(0))
+		f := history.Compare(q.past.Jobs(), "", nil, run.Result).Figures(a.GPUs, history.Run(0))
 		low, high, sum = min(low, f.Wait), max(high, f.Wait), sum+f.Wait
 	}
 	was := max(1, a.Rows[0].MeanWait)
@@ -89,7 +89,7 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	if err != nil {
 		return nil, nil, err
 	}
-	prioritise(in.Arrivals, q.past.jobs(), v.own || q.own.kueue)
+	prioritise(in.Arrivals, q.past.Jobs(), v.own || q.own.kueue)
 	for i := range in.Arrivals {
 		in.Arrivals[i].Spec.NonPreemptive = !v.scenario.Preempt
 	}
@@ -120,8 +120,8 @@ func (q *question) answer(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{Own: cmp.Or(q.own.called, q.past.baseline), GPUs: in.Cluster.GPUs(), Cluster: q.config.Cluster, price: &q.price}
-	a.Trust = judge(q.past.jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
-	a.judged(compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{own.Result}), in.Cluster.GPUs())
+	a.Trust = history.Judge(q.past.Jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
+	a.judged(history.Compare(q.past.Jobs(), "", nil, own.Result), in.Cluster.GPUs())
 	if err := q.chance(ctx, a); err != nil {
 		return nil, err
 	}
@@ -158,11 +158,11 @@ func (q *question) alternative(ctx context.Context, policy string, s *scenario, 
 		if err != nil {
 			return answerRow{}, err
 		}
-		both := compare(q.past.jobs(), "", []string{q.past.baseline, policy}, []*metrics.Result{own, run.Result})
-		f := both.figures(float64(nodes.GPUs()), simulatedAs(1))
+		both := history.Compare(q.past.Jobs(), "", nil, own, run.Result)
+		f := both.Figures(nodes.GPUs(), history.Run(1))
 		row := rowOf(called(policy), s.Name, &f)
-		row.jobs, row.policy, row.scenario = both.pairs, policy, s
-		row.change = resample.Between(changes(both.pairs), q.config.Sim.Seed)
+		row.jobs, row.policy, row.scenario = both.Pairs, policy, s
+		row.change = resample.Between(changes(both.Pairs), q.config.Sim.Seed)
 		rows = append(rows, row)
 	}
 	return merged(rows), nil
@@ -176,26 +176,20 @@ func called(policy string) string {
 	return policy
 }
 
-// simulatedAs returns what a pair says of the jobs of a run.
-func simulatedAs(run int) func(*pair) (wait, jct time.Duration, h held) {
-	return func(p *pair) (wait, jct time.Duration, h held) { return p.waits[run], p.jcts[run], p.held[run] }
-}
-
 // changes returns the waits under the own policy, replayed, and under another.
-func changes(pairs []pair) []resample.Pair {
+func changes(pairs []history.Pair) []resample.Pair {
 	all := make([]resample.Pair, len(pairs))
 	for i := range pairs {
 		p := &pairs[i]
-		all[i] = resample.Pair{At: p.observed.came, Was: p.waits[0].Seconds(), Would: p.waits[1].Seconds()}
+		all[i] = resample.Pair{At: p.Observed.Submitted, Was: p.Runs[0].Wait.Seconds(), Would: p.Runs[1].Wait.Seconds()}
 	}
 	return all
 }
 
 // causes says what may make the replay differ from what was observed.
 func (q *question) causes() []string {
-	was := q.past.recorded.Cluster
-	all := q.past.causes(was != "" && q.config.IsSet("cluster") && q.config.Cluster != was)
-	return append(q.own.unknown(&q.past), slices.DeleteFunc(all, func(c string) bool { return c == notExactly(q.past.baseline) })...)
+	all := q.past.Causes(q.config)
+	return append(q.own.unknown(q.past.History), slices.DeleteFunc(all, func(c string) bool { return c == history.NotExactly(q.past.baseline) })...)
 }
 
 // say writes progress.
@@ -207,7 +201,7 @@ func (q *question) say(format string, args ...any) {
 
 // conditions says what the answer rests on, and what would have to be true.
 func (q *question) conditions(a *answer) {
-	a.RestsOn = append(a.RestsOn, fmt.Sprintf("%d jobs that ended, of %d in the history, on %d GPUs: %s", len(a.jobs), len(q.past.recorded.Jobs), a.GPUs, a.Cluster))
+	a.RestsOn = append(a.RestsOn, fmt.Sprintf("%d jobs that ended, of %d in the history, on %d GPUs: %s", len(a.jobs), len(q.past.Recorded.Jobs), a.GPUs, a.Cluster))
 	a.RestsOn = append(a.RestsOn, fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors()))
 	if !a.Trust.Trusted {
 		a.RestsOn = append(a.RestsOn, a.Trust.Causes...)

@@ -116,7 +116,7 @@ func endedText(w io.Writer, e *view.Ended, now time.Time) {
 	}
 	ran := "never"
 	if !e.Started.IsZero() && len(e.Nodes) > 0 {
-		ran = fmt.Sprintf("%s on %s", cli.Short(e.Took), cli.Few(e.Nodes))
+		ran = fmt.Sprintf("%s on %s", printable.Short(e.Took), cli.Few(e.Nodes))
 	}
 	lines(w, fmt.Sprintf("job %s has ended (%s, of %s): %s%s", e.ID, e.Name, e.User, strings.ToLower(e.State), how),
 		[2]string{"since", since(e.End, now)}, [2]string{"ran", ran}, [2]string{"reason", e.Code})
@@ -135,7 +135,7 @@ func since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s ago", t.Format("2006-01-02 15:04:05 MST"), cli.Short(now.Sub(t)))
+	return fmt.Sprintf("%s, %s ago", t.Format("2006-01-02 15:04:05 MST"), printable.Short(now.Sub(t)))
 }
 
 // expected returns when a job is to start or end, and where that comes from.

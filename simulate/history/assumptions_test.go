@@ -1,4 +1,4 @@
-package simulate
+package history
 
 import (
 	"slices"
@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// TestAssumed: what is assumed of recorded jobs is said as it is set.
-func TestAssumed(t *testing.T) {
+// TestAssumptions: what is assumed of recorded jobs is said as it is set.
+func TestAssumptions(t *testing.T) {
 	c := config.Default()
 	want := []string{
 		"every job runs on as many GPUs as it had, no more and no fewer (--jobs-elastic)",
 		"a job that is preempted goes on where it was after a start of 30s (--jobs-restart); --jobs-checkpoints says what share can",
 	}
-	if got := assumed(c); !slices.Equal(got, want) {
+	if got := Assumptions(c); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	start := 2 * time.Minute
@@ -24,7 +24,7 @@ func TestAssumed(t *testing.T) {
 		"20 % of jobs may run on up to twice the GPUs that they had, of which each beyond those loses 10 % of one (--jobs-scaling-loss); the others on as many as they had",
 		"of 75 % of jobs, one that is preempted goes on where it was after a start of 2m0s (--jobs-restart); others begin anew",
 	}
-	if got := assumed(c); !slices.Equal(got, want) {
+	if got := Assumptions(c); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,17 +1,14 @@
-package simulate
+package history
 
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
-	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
@@ -46,59 +43,35 @@ func eight(t *testing.T) *cluster.Cluster {
 // submission to the last end, without what is held for profiling and until rounds end; jobs that did not end in the simulation are an error.
 func TestJudge(t *testing.T) {
 	jobs, run := watched(10, 100)
-	if got := judge(jobs, run, eight(t), 60, nil); !got.Trusted || got.JCT != 0 || got.Wait != 0 || math.Abs(got.Utilisation) > 1e-9 {
+	if got := Judge(jobs, run, eight(t), 60, nil); !got.Trusted || got.JCT != 0 || got.Wait != 0 || math.Abs(got.Utilisation) > 1e-9 {
 		t.Errorf("exact: %+v", got)
 	}
 	jobs, run = watched(40, 100) // the last ends 30 minutes later, after 220
 	want := metrics.Trust{JCT: 150.0/120 - 1, Wait: 1.5, Utilisation: 190.0/220 - 1}
-	if got := judge(jobs, run, eight(t), 60, nil); got.Trusted || math.Abs(got.JCT-want.JCT) > 1e-9 || math.Abs(got.Wait-want.Wait) > 1e-9 || math.Abs(got.Utilisation-want.Utilisation) > 1e-9 {
+	if got := Judge(jobs, run, eight(t), 60, nil); got.Trusted || math.Abs(got.JCT-want.JCT) > 1e-9 || math.Abs(got.Wait-want.Wait) > 1e-9 || math.Abs(got.Utilisation-want.Utilisation) > 1e-9 {
 		t.Errorf("waits of 30 minutes more: %+v, want %+v", got, want)
 	}
 	jobs, run = watched(10, 100)
 	run.Jobs[1].Finished = -1
-	if got := judge(jobs, run, eight(t), 60, nil); got.Trusted {
+	if got := Judge(jobs, run, eight(t), 60, nil); got.Trusted {
 		t.Errorf("half of the jobs did not end: %+v, want it not trusted", got)
-	}
-}
-
-// TestSimulation_judge: all simulations of history are marked that is not simulated well, and none of
-// history that is; a failed one has no figures to mark.
-func TestSimulation_judge(t *testing.T) {
-	for wait, stamp := range map[float64]string{10: "", 40: metrics.Stamp} {
-		jobs, result := watched(wait, 100)
-		s := &simulation{config: config.Default(), past: history{baseline: "fifo", recorded: &trace.History{}, notes: new(parse.Summary)}}
-		for id, o := range jobs {
-			o.Arrival.Spec.ID = id
-			s.past.recorded.Jobs = append(s.past.recorded.Jobs, *o)
-		}
-		in := &experiments.Inputs{Cluster: eight(t)}
-		tasks := []*task{{policy: "sia", run: &experiments.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &experiments.Run{}, Inputs: in}}
-		runs := []report.Run{{Name: "sia", Result: &metrics.Result{}}, {Name: "lyra", Error: "no"}, {Name: "fifo", Result: result}}
-		got := s.judge(runs, tasks)
-		if got.Trusted != (stamp == "") || runs[0].Trust != got || runs[0].Name != "sia"+stamp || runs[1].Name != "lyra" || runs[2].Name != "fifo"+stamp {
-			t.Errorf("wait %v: %+v; names %q, %q, %q", wait, got, runs[0].Name, runs[1].Name, runs[2].Name)
-		}
-		tasks[2].run = nil
-		if got := s.judge(runs, tasks); got.Trusted || !strings.Contains(got.Verdict(), "fifo was not simulated") {
-			t.Errorf("without fifo: %+v", got)
-		}
-	}
-	none := &simulation{config: config.Default()}
-	if got := none.judge([]report.Run{{Name: "sia"}}, []*task{{policy: "sia"}}); got != nil {
-		t.Errorf("no history: %+v, want none", got)
 	}
 }
 
 // TestCauses: what was left out or invented is named, but for what changes nothing.
 func TestCauses(t *testing.T) {
-	h := history{since: "1d", earlier: 3, short: 5, guessed: true, baseline: "easy", recorded: &trace.History{Format: "kubernetes"}, notes: &parse.Summary{Bad: 2, Notes: []parse.Note{{Text: parse.DropNoGPUs, Count: 9}, {Text: "jobs that failed", Count: 4}}}}
+	h := History{since: "1d", earlier: 3, short: 5, guessed: true, Baseline: "easy", Recorded: &trace.History{Format: "kubernetes", Cluster: "t4:1x8"}, notes: parse.Summary{Bad: 2, Notes: []parse.Note{{Text: parse.DropNoGPUs, Count: 9}, {Text: "jobs that failed", Count: 4}}}}
 	want := []string{
 		"jobs that failed: 4", "bad rows skipped: 2", "jobs that came before the last 1d, left out though they may have run: 3",
 		"jobs that ran for less than a start costs, simulated longer: 5", "the cluster is a guess: what was held at once",
 		"the cluster that is simulated is not the one that was observed",
 		"the cluster's scheduler is not exactly easy", "jobs that were deleted and nodes that are gone are not in a dump",
 	}
-	if got := h.causes(true); !slices.Equal(got, want) {
+	c := config.Default()
+	if err := c.Set("cluster", "t4:2x8", "test"); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Causes(c); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

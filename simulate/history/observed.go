@@ -1,4 +1,4 @@
-package simulate
+package history
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// observedName is that of the run that was recorded.
-const observedName = "observed"
+// ObservedName is the name of the run that was recorded.
+const ObservedName = "observed"
 
 // A moment is a change of one job at a time.
 type moment struct {
@@ -32,9 +32,9 @@ const (
 	startedAt
 )
 
-// observed returns what was recorded of jobs, as the simulations' results are: measured by the same
-// code, on the same nodes.
-func observed(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
+// ObservedRun returns what was recorded of the simulated jobs as a run, measured by the same
+// code as simulations, on the same nodes.
+func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
 	m, err := metrics.New(metrics.DefaultOptions())
 	if err != nil {
 		return report.Run{}, err
@@ -57,7 +57,7 @@ func observed(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nod
 	if len(all) > 0 {
 		r.Summary.MeanContention = jobSeconds / max(1, all[len(all)-1].at.Sub(all[0].at).Seconds())
 	}
-	return report.Run{Name: observedName, Observed: true, Result: r}, nil
+	return report.Run{Name: ObservedName, Observed: true, Result: r}, nil
 }
 
 // moments returns all changes of the jobs that were simulated, in order of time.

@@ -1,4 +1,4 @@
-package simulate
+package history
 
 import (
 	"math"
@@ -23,7 +23,7 @@ func TestObserved(t *testing.T) {
 		}
 		simulated = append(simulated, a)
 	}
-	run, err := observed(jobs, simulated, eight(t))
+	run, err := ObservedRun(jobs, simulated, eight(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestObserved(t *testing.T) {
 	if j := run.Result.Jobs[1]; j.ID != "b" || j.FirstStarted != 110*time.Minute.Seconds() || j.Useful != j.Allocated || j.Outcome != metrics.Done {
 		t.Errorf("%+v, want a job that trained from minute 110", j)
 	}
-	if run, err := observed(nil, simulated, eight(t)); err != nil || run.Result.Summary.Jobs != 0 {
+	if run, err := ObservedRun(nil, simulated, eight(t)); err != nil || run.Result.Summary.Jobs != 0 {
 		t.Errorf("no jobs: %+v, %v", run.Result.Summary, err)
 	}
 }

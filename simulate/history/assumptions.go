@@ -1,4 +1,4 @@
-package simulate
+package history
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// assumed says what simulations assume of recorded jobs, of which history does not say it: how they
+// Assumptions returns what simulations assume of recorded jobs because the history does not contain it: how they
 // scale, and what they lose when they are preempted.
-func assumed(c *config.Config) []string {
+func Assumptions(c *config.Config) []string {
 	return []string{scaling(&c.Jobs), preempted(&c.Jobs, startCost(c))}
 }
 

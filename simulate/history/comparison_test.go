@@ -1,4 +1,4 @@
-package simulate
+package history
 
 import (
 	"strings"
@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 		{Jobs: []metrics.JobResult{simulated("a", 12, 60), simulated("b", 30, 60), simulated("c", 4, 10), simulated("runs", 0, 5), simulated("not simulated to its end", 0, 0)}},
 	}
 	var b strings.Builder
-	if err := compare(jobs, "fifo", []string{"sia", "fifo"}, runs).write(&b); err != nil {
+	if err := Compare(jobs, "fifo", []string{"sia", "fifo"}, runs...).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	const want = `
@@ -63,7 +63,7 @@ DAY (UTC)   JOBS  MEAN JCT  REGRET AGAINST sia  fifo
 func TestCompareNothing(t *testing.T) {
 	var b strings.Builder
 	runs := []*metrics.Result{{Jobs: []metrics.JobResult{simulated("a", 0, 1)}}}
-	err := compare(map[job.ID]*parse.Observed{"a": seen(1, 1, 0)}, "fifo", []string{"fifo"}, runs).write(&b)
+	err := Compare(map[job.ID]*parse.Observed{"a": seen(1, 1, 0)}, "fifo", []string{"fifo"}, runs...).Write(&b)
 	if err != nil || !strings.Contains(b.String(), "nothing to compare") {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
@@ -88,8 +88,8 @@ func TestParseSince(t *testing.T) {
 		{"month", 0, false},
 	}
 	for _, tc := range tests {
-		if got, err := parseSince(tc.text); got != tc.want || (err == nil) != tc.ok {
-			t.Errorf("parseSince(%q) = %v, %v; want %v, no error: %v", tc.text, got, err, tc.want, tc.ok)
+		if got, err := ParseSince(tc.text); got != tc.want || (err == nil) != tc.ok {
+			t.Errorf("ParseSince(%q) = %v, %v; want %v, no error: %v", tc.text, got, err, tc.want, tc.ok)
 		}
 	}
 }
@@ -97,10 +97,10 @@ func TestParseSince(t *testing.T) {
 // TestHistory_write: what a start costs is a part of the running time and of the time limit; a job that
 // ran for less runs for a second at least, and one of no limit has none.
 func TestHistory_write(t *testing.T) {
-	h := history{recorded: &trace.History{}}
+	h := History{Recorded: &trace.History{}}
 	for _, j := range []struct{ runs, limit time.Duration }{{10 * time.Minute, time.Hour}, {20 * time.Second, 10 * time.Second}, {40 * time.Second, 0}} {
-		id := job.ID(rune('a' + len(h.recorded.Jobs)))
-		h.recorded.Jobs = append(h.recorded.Jobs, parse.Observed{Arrival: workload.Arrival{
+		id := job.ID(rune('a' + len(h.Recorded.Jobs)))
+		h.Recorded.Jobs = append(h.Recorded.Jobs, parse.Observed{Arrival: workload.Arrival{
 			At: time.Hour, Duration: j.runs, Spec: job.Spec{ID: id, GPUs: 1, Target: j.limit.Seconds()},
 		}})
 	}
@@ -112,7 +112,19 @@ func TestHistory_write(t *testing.T) {
 {"id":"b","duration_s":1,"gpus":1,"target_samples":1}
 {"id":"c","duration_s":10,"gpus":1}
 `
-	if diff := cmp.Diff(want, string(h.text)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "less than a start costs, simulated longer: 1") {
+	if diff := cmp.Diff(want, string(h.Trace)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "less than a start costs, simulated longer: 1") {
 		t.Errorf("trace (-want +got), %d short, told %q:\n%s", h.short, told.String(), diff)
+	}
+}
+
+// TestBaseline: a history with quotas of Kueue is replayed under Kueue.
+func TestBaseline(t *testing.T) {
+	for want, h := range map[string]*trace.History{
+		"kueue": {Format: "kubernetes", Quotas: make([]trace.Quota, 1)}, "easy": {Format: "kubernetes"},
+		"multifactor": {Format: "slurm"}, "fifo": {Format: trace.PhillyFormat},
+	} {
+		if got := baseline(h); got != want {
+			t.Errorf("%s: %s, want %s", h.Format, got, want)
+		}
 	}
 }

@@ -1,14 +1,11 @@
-package simulate
+package history
 
 import (
-	"fmt"
-
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// lackings say what an input of a format has no start times for, where another input of it has them, and where that is.
+// lackings say, by format, what an input without start times is, and where to find one that has them.
 var lackings = map[string][2]string{
 	trace.PhillyFormat: {
 		"a table derived from Philly's log, with submissions, running times, GPUs and virtual clusters alone",
@@ -17,11 +14,10 @@ var lackings = map[string][2]string{
 	trace.HeliosFormat: {"a table of Helios without start_time", "cluster_log.csv of github.com/S-Lab-System-Group/HeliosData has that column"},
 }
 
-// unobserved returns the error for an input that is no history.
-func (h *history) unobserved(name string) error {
-	what, hint := "a trace of format "+h.notes.Format, "oxgang whatif reads what this prints: "+slurm.Export
+// WithoutStarts says what an input without start times is, and where to find one that has them.
+func (h *History) WithoutStarts() (what, where string) {
 	if l, ok := lackings[h.notes.Format]; ok {
-		what, hint = l[0], l[1]
+		return l[0], l[1]
 	}
-	return cli.Hinted(fmt.Errorf("%s does not say when its jobs started: it is %s", name, what), "%s; oxgang simulate --trace runs it without comparing", hint)
+	return "a trace of format " + h.notes.Format, "oxgang whatif reads what this prints: " + slurm.Export
 }

@@ -1,0 +1,149 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+)
+
+// Times are when one job waited and ran, observed or in one simulation.
+type Times struct {
+	Wait, JCT time.Duration
+	// GPUSeconds is the GPU time until the job ended. What a simulation holds for it from its end to that of the round is
+	// not counted, because no cluster does.
+	GPUSeconds       float64
+	Submitted, Ended float64 // in seconds
+}
+
+// A Pair has the times of a job, observed and in each run.
+type Pair struct {
+	Observed Times
+	Runs     []Times // in the order of the runs
+	day      string  // of its submission, UTC
+}
+
+// A Select picks one column of a pair.
+type Select func(*Pair) *Times
+
+// Observed selects the observed times.
+func Observed(p *Pair) *Times { return &p.Observed }
+
+// Run selects the times of one run.
+func Run(i int) Select { return func(p *Pair) *Times { return &p.Runs[i] } }
+
+// A Comparison compares observed times with those of simulations.
+type Comparison struct {
+	Pairs []Pair   // jobs that ended, observed and in every run, by submission
+	names []string // of runs
+	own   int      // index of the baseline's first run; -1: there is none
+	apart int      // jobs of the runs that did not end everywhere
+}
+
+// Compare compares jobs that ended with runs of these names. An empty baseline is none.
+func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, runs ...*metrics.Result) *Comparison {
+	c := &Comparison{names: names, own: slices.IndexFunc(names, func(n string) bool { return n == baseline || strings.HasPrefix(n, baseline+" ") })}
+	results := make([]map[job.ID]*metrics.JobResult, len(runs))
+	for i, r := range runs {
+		results[i] = make(map[job.ID]*metrics.JobResult, len(r.Jobs))
+		for j := range r.Jobs {
+			results[i][r.Jobs[j].ID] = &r.Jobs[j]
+		}
+	}
+	for i := range runs[0].Jobs {
+		id := runs[0].Jobs[i].ID
+		if p, ok := pairOf(jobs[id], id, results); ok {
+			c.Pairs = append(c.Pairs, p)
+		} else {
+			c.apart++
+		}
+	}
+	return c
+}
+
+// pairOf returns the pair of a job; not ok: it did not end everywhere.
+func pairOf(o *parse.Observed, id job.ID, results []map[job.ID]*metrics.JobResult) (p Pair, ok bool) {
+	if o == nil || o.Ended.IsZero() || o.Started.IsZero() {
+		return p, false
+	}
+	p.day = o.Submitted.UTC().Format(time.DateOnly)
+	p.Observed = Times{
+		Wait: o.Started.Sub(o.Submitted), JCT: o.Ended.Sub(o.Submitted),
+		GPUSeconds: float64(o.Arrival.Spec.GPUs) * o.Ended.Sub(o.Started).Seconds(), Submitted: unix(o.Submitted), Ended: unix(o.Ended),
+	}
+	for _, jobs := range results {
+		r := jobs[id]
+		if r == nil || r.Finished < 0 || r.FirstStarted < 0 {
+			return p, false
+		}
+		p.Runs = append(p.Runs, Times{
+			Wait: seconds(r.FirstStarted - r.Submitted), JCT: seconds(r.JCT),
+			GPUSeconds: r.Allocated - r.Profiling - r.Idle, Submitted: r.Submitted, Ended: r.Finished,
+		})
+	}
+	return p, true
+}
+
+// unix returns a time in seconds.
+func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// seconds returns a number of seconds as a duration.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// each returns one value of every pair.
+func (c *Comparison) each(value func(*Pair) time.Duration) []time.Duration {
+	all := make([]time.Duration, len(c.Pairs))
+	for i := range c.Pairs {
+		all[i] = value(&c.Pairs[i])
+	}
+	return all
+}
+
+func (c *Comparison) waits(of Select) []time.Duration {
+	return c.each(func(p *Pair) time.Duration { return of(p).Wait })
+}
+
+func (c *Comparison) jcts(of Select) []time.Duration {
+	return c.each(func(p *Pair) time.Duration { return of(p).JCT })
+}
+
+// Figures returns the figures of all pairs, on so many GPUs.
+func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
+	waits := c.waits(of)
+	slices.Sort(waits)
+	return metrics.Figures{
+		JCT:         mean(c.jcts(of)).Seconds(),
+		Wait:        mean(waits).Seconds(),
+		Median:      metrics.Quantile(waits, 0.5).Seconds(),
+		P90:         metrics.Quantile(waits, 0.9).Seconds(),
+		Utilisation: c.utilisation(float64(gpus), of),
+	}
+}
+
+// utilisation returns the GPU time of the pairs over that of so many GPUs, from the first submission to
+// the last end.
+func (c *Comparison) utilisation(gpus float64, of Select) float64 {
+	if len(c.Pairs) == 0 {
+		return 0
+	}
+	sum, first := 0.0, *of(&c.Pairs[0])
+	last := first
+	for i := range c.Pairs {
+		t := of(&c.Pairs[i])
+		sum += t.GPUSeconds
+		first.Submitted, last.Ended = min(first.Submitted, t.Submitted), max(last.Ended, t.Ended)
+	}
+	return sum / max(1, gpus*(last.Ended-first.Submitted))
+}
+
+// mean returns the mean of values, 0 of none.
+func mean(values []time.Duration) time.Duration {
+	var sum float64
+	for _, v := range values {
+		sum += float64(v)
+	}
+	return time.Duration(sum / float64(max(1, len(values))))
+}

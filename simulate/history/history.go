@@ -1,0 +1,236 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A History is what a cluster did with its jobs. Simulations show how the jobs would have gone
+// under other policies.
+type History struct {
+	Baseline string         // the policy that stands for the cluster's own scheduler
+	Recorded *trace.History // nil: the input has no start times
+	Trace    []byte         // the trace that is simulated, as JSON Lines
+
+	notes   parse.Summary // what was dropped or invented when the history was read
+	guessed bool          // the cluster is the largest number of GPUs held at once
+	since   string        // see Options
+	earlier int           // jobs submitted before since, which are left out
+	short   int           // jobs that ran for less than a start costs
+	workers bool          // see Options
+}
+
+// Options are how a history is read.
+type Options struct {
+	Format, Name string // of the input
+	// Since is how far back jobs are simulated, from the time of the dump, as "30d" or "12h". Empty: all of them.
+	Since    string
+	Baseline string // the policy that stands for the cluster's own scheduler; empty: chosen by the history
+	// Workers: each node of a job was a worker, and simulations give the job as many nodes.
+	Workers bool
+}
+
+// DefaultBaseline stands for a cluster's own scheduler unless --baseline says otherwise: it is nearest to
+// what sites run.
+const DefaultBaseline = "easy"
+
+// baseline returns the policy that stands for a cluster's own scheduler: Slurm's, which Helios runs too; Kueue's where its queues have
+// quotas; for Philly one that lets pass who fits; or DefaultBaseline.
+func baseline(h *trace.History) string {
+	switch {
+	case h.Format == slurm.Format || h.Format == trace.HeliosFormat:
+		return "multifactor"
+	case len(h.Quotas) > 0:
+		return "kueue"
+	case h.Format == trace.PhillyFormat:
+		return "fifo"
+	}
+	return DefaultBaseline
+}
+
+// Read reads a history, and writes what was dropped of it or invented to notes.
+func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History, error) {
+	onBad, err := parse.BadRowOf(c.OnBadRow)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := config.Location(c.Zone)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{Baseline: o.Baseline, since: o.Since, workers: o.Workers}
+	h.Recorded, err = trace.ReadHistory(in, o.Format, parse.Options{File: o.Name, OnBadRow: onBad, Zone: zone, Summary: &h.notes})
+	switch {
+	case h.Recorded == nil || err != nil:
+		return h, err
+	case len(h.Recorded.Jobs) > 0 && !h.Recorded.Observed():
+		h.Recorded = nil
+		_, err = fmt.Fprintf(notes, "%s does not say when jobs started: nothing to compare with\n", o.Name)
+		return h, err
+	}
+	h.Baseline = cmp.Or(h.Baseline, baseline(h.Recorded))
+	_, err = fmt.Fprint(notes, &h.notes)
+	return h, err
+}
+
+// ErrNoNodes means that the history has no nodes with GPUs.
+var ErrNoNodes = errors.New("has no nodes with GPUs")
+
+// Prepare sets what the history contains of the configuration: the trace, and the cluster unless another was named. The
+// baseline is always simulated, because it shows how far simulations can be trusted.
+func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error {
+	if err := h.configure(c, name, notes); err != nil {
+		return err
+	}
+	since, err := ParseSince(h.since)
+	if err != nil {
+		return err
+	}
+	return h.write(since, startCost(c), notes)
+}
+
+// startCost returns what a simulation adds to the running time at every start.
+func startCost(c *config.Config) time.Duration {
+	switch {
+	case c.Sim.FreeStart:
+		return 0
+	case c.Sim.Restart != nil:
+		return *c.Sim.Restart
+	}
+	return workload.DefaultRestartDelay
+}
+
+// configure fills in what the history says.
+func (h *History) configure(c *config.Config, name string, notes io.Writer) error {
+	c.Trace, c.Format = "jobs of "+name, "jsonl"
+	if !c.IsSet("on-bad-row") {
+		c.OnBadRow = parse.Skip.String() // nodes that jobs ran on may be gone
+	}
+	others := slices.DeleteFunc(slices.Clone(c.Policies), func(p string) bool { return p == h.Baseline })
+	c.Policies = append([]string{h.Baseline}, others...)
+	if c.IsSet("cluster") {
+		return nil
+	}
+	nodes := h.Recorded.Cluster
+	if nodes == "" && len(h.Recorded.Jobs) > 0 {
+		nodes, h.guessed = h.Recorded.LargestUse(), true
+		fmt.Fprintf(notes, "  cluster %s: a guess, what was held at once; --cluster or --slurm-nodes says what was there\n", nodes)
+	}
+	if nodes == "" {
+		return fmt.Errorf("%s %w", name, ErrNoNodes)
+	}
+	return c.Set("cluster", nodes, name)
+}
+
+// write writes the trace that is simulated: the jobs since a time, of which the first arrives at
+// time zero. The observed running time includes the first start, and simulations add that: so write
+// subtracts it, and leaves at least a second.
+func (h *History) write(since, start time.Duration, notes io.Writer) error {
+	var arrivals []workload.Arrival
+	first := h.Recorded.Taken.Add(-since)
+	for i := range h.Recorded.Jobs {
+		if j := &h.Recorded.Jobs[i]; since == 0 || !j.Submitted.Before(first) {
+			arrivals = append(arrivals, h.arrival(j, start))
+		}
+	}
+	h.earlier = len(h.Recorded.Jobs) - len(arrivals)
+	switch n := h.earlier; {
+	case len(arrivals) == 0 && n > 0:
+		return fmt.Errorf("no job of %d came in the last %s", n, h.since)
+	case len(arrivals) == 0:
+		return errors.New("no job has run on GPUs: there is nothing to simulate")
+	case n > 0:
+		fmt.Fprintf(notes, "  jobs that came before the last %s, left out: %d\n", h.since, n)
+	}
+	if h.short > 0 {
+		fmt.Fprintf(notes, "  jobs that ran for less than a start costs, simulated longer: %d\n", h.short)
+	}
+	if start > 0 {
+		fmt.Fprintf(notes, "  a start costs %v of the running time that was observed\n", start)
+	}
+	begin := slices.MinFunc(arrivals, func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
+	for i := range arrivals {
+		arrivals[i].At -= begin
+	}
+	return h.encode(arrivals)
+}
+
+// arrival returns the arrival with which a job is simulated.
+func (h *History) arrival(j *parse.Observed, start time.Duration) workload.Arrival {
+	a := j.Arrival
+	if a.Duration < start {
+		h.short++
+	}
+	a.Duration = withoutStart(a.Duration, start)
+	if h.workers && j.Nodes > 1 && a.Spec.GPUs%j.Nodes == 0 {
+		a.Spec.WorkerGPUs = a.Spec.GPUs / j.Nodes
+	}
+	a.Spec.Target = withoutStart(seconds(a.Spec.Target), start).Seconds()
+	return a
+}
+
+// encode writes arrivals as JSON Lines.
+func (h *History) encode(arrivals []workload.Arrival) error {
+	format, err := trace.Find("jsonl")
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	err = format.Write(&b, func(yield func(workload.Arrival, error) bool) {
+		for _, a := range arrivals {
+			if !yield(a, nil) {
+				return
+			}
+		}
+	})
+	h.Trace = b.Bytes()
+	return err
+}
+
+// withoutStart returns a running time less what a start costs, at least a second.
+func withoutStart(d, start time.Duration) time.Duration {
+	return max(min(d, time.Second), d-start)
+}
+
+// Jobs returns the jobs of the history by name.
+func (h *History) Jobs() map[job.ID]*parse.Observed {
+	all := make(map[job.ID]*parse.Observed, len(h.Recorded.Jobs))
+	for i := range h.Recorded.Jobs {
+		all[h.Recorded.Jobs[i].Arrival.Spec.ID] = &h.Recorded.Jobs[i]
+	}
+	return all
+}
+
+// ParseSince parses "30d" or "12h"; 0 for "".
+func ParseSince(text string) (time.Duration, error) {
+	const most = 100 * 365 // days
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, bad := strconv.ParseFloat(days, 64)
+		if err = bad; bad == nil && !(n <= most) { // not a number fails too
+			err = errors.New("too long")
+		}
+		d = time.Duration(min(n, most) * 24 * float64(time.Hour))
+	}
+	if err != nil || d <= 0 || d > most*24*time.Hour {
+		return 0, fmt.Errorf("--since %q, want a time like 30d or 12h, more than 0", text)
+	}
+	return d, nil
+}
