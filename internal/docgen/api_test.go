@@ -2,28 +2,9 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/oxgang/oxgang/internal/testdata"
 )
-
-// TestPageIsCurrent: the page is what the definitions and constants make it.
-func TestPageIsCurrent(t *testing.T) {
-	tree := os.DirFS(testdata.Root(t))
-	want, err := generate(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(testdata.Root(t) + "/" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what go generate ./internal/apidoc writes", page)
-	}
-}
 
 func TestWriteKind(t *testing.T) {
 	const text = `

@@ -187,6 +187,3 @@ func capital(text string) string {
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
-
-// cell returns text for a cell of a table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

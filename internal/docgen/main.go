@@ -1,6 +1,5 @@
-// Command papersdoc writes docs/papers.md, which says which code implements which place
-// of which paper, and where it deviates from one. It collects the Source and the
-// Deviation lines in the comments of every Go file of the module, tests included.
+// Command docgen writes two pages of docs from the code: docs/papers.md, which lists the Source and
+// Deviation lines of comments, and docs/reference/api.md, the fields of our Kubernetes kinds.
 package main
 
 import (
@@ -12,28 +11,36 @@ import (
 
 //go:generate go run . ../..
 
-// page is what the command writes, below the module's root.
-const page = "docs/papers.md"
+// pages maps each page, below the module's root, to the function that returns its text.
+var pages = map[string]func(root fs.FS) ([]byte, error){
+	"docs/papers.md":        papers,
+	"docs/reference/api.md": api,
+}
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: papersdoc <root of the module>")
+		fmt.Fprintln(os.Stderr, "usage: docgen <root of the module>")
 		os.Exit(2)
 	}
-	root := os.Args[1]
-	text, err := generate(os.DirFS(root))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(root, page), text, 0o644)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(1)
+	for page, text := range pages {
+		if err := write(os.Args[1], page, text); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
 	}
 }
 
-// generate returns the page of the module in tree.
-func generate(tree fs.FS) ([]byte, error) {
-	notes, err := collect(tree)
+func write(root, page string, generate func(fs.FS) ([]byte, error)) error {
+	text, err := generate(os.DirFS(root))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, page), text, 0o644)
+}
+
+// papers returns the page of sources and deviations.
+func papers(root fs.FS) ([]byte, error) {
+	notes, err := collect(root)
 	if err != nil {
 		return nil, err
 	}

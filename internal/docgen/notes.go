@@ -86,7 +86,7 @@ func fileNotes(name string, src []byte) ([]note, error) {
 var (
 	marker    = regexp.MustCompile(`\b(Sources?|Deviation):\s`)
 	paragraph = regexp.MustCompile(`\n\s*\n|\n\s*[-*•] |\n\s*\d+\. `) // blank line or list item
-	sentence  = regexp.MustCompile(`(\w+)\.\s+[A-Z]`)
+	ending    = regexp.MustCompile(`(\w+)\.\s+[A-Z]`)
 )
 
 // short are the abbreviations whose full stop ends no sentence, though a
@@ -120,7 +120,7 @@ func textNotes(text string) []note {
 
 // firstSentence returns a text up to the full stop of its first sentence.
 func firstSentence(text string) string {
-	for _, m := range sentence.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range ending.FindAllStringSubmatchIndex(text, -1) {
 		if !short[text[m[2]:m[3]]] {
 			return text[:m[3]]
 		}
