@@ -21,7 +21,7 @@ type rounds struct{ n atomic.Int64 }
 func (*rounds) Event(time.Time, scheduler.Event)                           {}
 func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.n.Add(1) }
 
-// leap runs a toy world for three rounds, calls do, runs it for three more minutes, and returns
+// leap runs a toy backend for three rounds, calls do, runs it for three more minutes, and returns
 // how many rounds there were since, what the driver complains of, and its metrics.
 func leap(t *testing.T, clock Clock, do func()) (int, *Driver, *prometheus.Registry) {
 	t.Helper()
@@ -30,8 +30,9 @@ func leap(t *testing.T, clock Clock, do func()) (int, *Driver, *prometheus.Regis
 	if o.Metrics, err = monitor.New(registry, monitor.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	w, d, count := newToyAt(NewQueueWithClock(clock), testCluster(t), toyJob("first"), toyJob("second")), New(o), &rounds{}
-	w.specs["first"].Target, w.specs["second"].Target = 2e5, 2e5 // seconds: longer than a clock is set by, and not so long that looks ahead take minutes
+	first, second := toyJob("first"), toyJob("second")
+	first.Target, second.Target = 2e5, 2e5 // seconds: longer than a clock is set by, and not so long that looks ahead take minutes
+	w, d, count := newToyAt(NewQueueWithClock(clock), testCluster(t), first, second), New(o), &rounds{}
 	if err := d.Attach(w, nil); err != nil {
 		t.Fatal(err)
 	}

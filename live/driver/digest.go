@@ -41,7 +41,7 @@ func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Acti
 }
 
 // Digest returns, in hexadecimal, the SHA-256 of the journal so far. Two schedulers with the same
-// events and decisions have the same digest. Options.Digest must be set, and a World attached.
+// events and decisions have the same digest. Options.Digest must be set, and a Backend attached.
 func (d *Driver) Digest() string {
 	d.digest.mu.Lock()
 	defer d.digest.mu.Unlock()

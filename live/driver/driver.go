@@ -17,9 +17,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A World runs the jobs of one queue. The scheduler gets events from it and gives it actions
+// A Backend runs the jobs of one queue. The scheduler gets events from it and gives it actions
 // (scheduler.Backend), and it observes each round (scheduler.Observer).
-type World interface {
+type Backend interface {
 	scheduler.Backend
 	scheduler.Observer
 	// Cluster returns the present nodes, which the header of the journal has.
@@ -29,14 +29,14 @@ type World interface {
 	// the first round.
 	Follow(round time.Duration, jobs func(now time.Time) []*policy.Job)
 	// ClockMoved returns how far the machine's clock has been set forward, or back if it is
-	// negative, since the World was opened.
+	// negative, since the Backend was opened.
 	ClockMoved() time.Duration
 	// Execute makes what runs equal to what is planned, until ctx is done.
 	Execute(ctx context.Context) error
 }
 
-// A Driver runs the scheduler of one queue over one World. Make one with New, attach the
-// world, run it and close it. Methods that say nothing else are safe for concurrent use once
+// A Driver runs the scheduler of one queue over one Backend. Make one with New, attach the
+// backend, run it and close it. Methods that say nothing else are safe for concurrent use once
 // Attach has returned.
 type Driver struct {
 	o         Options
@@ -46,18 +46,18 @@ type Driver struct {
 	again     *redecider    // nil: without Options.Predict
 	asked     chan struct{} // has an item while a question is answered
 
-	world  World
-	sched  *scheduler.Scheduler
-	watch  *monitor.Watch
-	queue  *monitor.Queue
-	health *health
-	record *record.Recorder // nil: no journal is written
-	begun  time.Time        // when the journal was
+	backend Backend
+	sched   *scheduler.Scheduler
+	watch   *monitor.Watch
+	queue   *monitor.Queue
+	health  *health
+	record  *record.Recorder // nil: no journal is written
+	begun   time.Time        // when the journal was
 	// checkpoints are those of the journal; nil: no journal is written.
 	checkpoints *whatif.Checkpointer
 }
 
-// New returns a Driver without a World. The World that will be attached may already use its methods
+// New returns a Driver without a Backend. The Backend that will be attached may already use its methods
 // Digest and Predictions.
 func New(o Options) *Driver {
 	d := &Driver{o: o, asked: make(chan struct{}, 1)}
@@ -70,12 +70,12 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach makes the scheduler for a World, and begins the journal. stopping, which may be nil,
+// Attach makes the scheduler for a Backend, and begins the journal. stopping, which may be nil,
 // returns, by type, the GPUs that processes still use although their jobs have lost them. It
 // returns an error if the policy or its settings are not known, or the journal cannot be created.
 // Call it once, before Run.
-func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error {
-	d.world = w
+func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
+	d.backend = b
 	p, placer, err := d.o.newPolicy()
 	if err != nil {
 		return err
@@ -90,18 +90,18 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	if err != nil {
 		return err
 	}
-	d.health = &health{policy: safe, clockMoved: w.ClockMoved}
-	d.monitor(monitor.Source{Fallback: safe.State, Stopping: stopping, ClockMoved: w.ClockMoved})
-	if d.sched, err = scheduler.New(d.watch.Policy(safe), d.watch.Placer(placer), w.Cluster(), d.o.scheduler()); err != nil {
+	d.health = &health{policy: safe, clockMoved: b.ClockMoved}
+	d.monitor(monitor.Source{Fallback: safe.State, Stopping: stopping, ClockMoved: b.ClockMoved})
+	if d.sched, err = scheduler.New(d.watch.Policy(safe), d.watch.Placer(placer), b.Cluster(), d.o.scheduler()); err != nil {
 		return err
 	}
-	w.Follow(d.o.Round, func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
+	b.Follow(d.o.Round, func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
 	d.lookAhead()
 	if err := d.begin(); err != nil || d.record == nil {
 		return err
 	}
 	so := d.o.scheduler()
-	d.checkpoints = whatif.NewCheckpointer(whatif.Run{Scheduler: d.sched, Policy: bare, Placer: placer, Options: so, Cluster: w.Cluster(), Ahead: d.ahead}, d.record)
+	d.checkpoints = whatif.NewCheckpointer(whatif.Run{Scheduler: d.sched, Policy: bare, Placer: placer, Options: so, Cluster: b.Cluster(), Ahead: d.ahead}, d.record)
 	d.checkpoints.Due, d.checkpoints.Busy = d.record.Due, safe.Busy
 	return nil
 }
@@ -125,7 +125,7 @@ func (d *Driver) lookAhead() {
 	if !d.o.Predict {
 		return
 	}
-	d.ahead = whatif.NewPredictor(d.o.newPolicy, d.o.scheduler(), d.world.Cluster().Types())
+	d.ahead = whatif.NewPredictor(d.o.newPolicy, d.o.scheduler(), d.backend.Cluster().Types())
 	d.ahead.Explained, d.ahead.Decided = d.queue.Explained, d.again.after
 	d.again.ahead = d.ahead
 	d.predictor.ahead, d.predictor.again = d.ahead, d.again
@@ -133,7 +133,7 @@ func (d *Driver) lookAhead() {
 
 // begin writes the head of the journal.
 func (d *Driver) begin() error {
-	h := d.o.header(d.world)
+	h := d.o.header(d.backend)
 	if d.digest != nil {
 		d.digest.begin(h)
 	}
@@ -157,21 +157,21 @@ func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error
 	if d.predictor != nil {
 		g.Go(func() error { return d.predictor.run(ctx) })
 	}
-	g.Go(func() error { return d.world.Execute(ctx) })
+	g.Go(func() error { return d.backend.Execute(ctx) })
 	g.Go(func() error {
-		return d.sched.Run(ctx, d.watch.Backend(d.world), append(d.observers(), observers...)...)
+		return d.sched.Run(ctx, d.watch.Backend(d.backend), append(d.observers(), observers...)...)
 	})
 	return g.Wait()
 }
 
 // observers returns the driver's own, in order. The watch is first: what the others do is a
-// stage of the round. The digest comes before the world, which publishes it.
+// stage of the round. The digest comes before the backend, which publishes it.
 func (d *Driver) observers() []scheduler.Observer {
 	all := []scheduler.Observer{d.watch, d.queue, d.health}
 	if d.digest != nil {
 		all = append(all, d.digest)
 	}
-	all = append(all, d.world)
+	all = append(all, d.backend)
 	if d.predictor != nil {
 		all = append(all, d.predictor)
 	}

@@ -41,7 +41,7 @@ func toyOptions(t *testing.T) Options {
 	}
 }
 
-// TestDriver runs two jobs on one GPU of a toy world: the driver plans, keeps the journal,
+// TestDriver runs two jobs on one GPU of a toy backend: the driver plans, keeps the journal,
 // explains the job that waits, and predicts when it starts.
 func TestDriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestDriver(t *testing.T) {
 		if err := d.Close(); err != nil || d.Trouble() != "" {
 			t.Errorf("closed: %v, trouble %q, want none", err, d.Trouble())
 		}
-		if w.done["first"] < 600 || w.done["second"] < 600 || before == d.Digest() {
-			t.Errorf("trained %v, and the digest is %s as before: %v; want both jobs done, and news", w.done, before, before == d.Digest())
+		if w.ByID["first"].done < 600 || w.ByID["second"].done < 600 || before == d.Digest() {
+			t.Errorf("trained %v and %v, and the digest is %s as before: %v; want both jobs done, and news", w.ByID["first"].done, w.ByID["second"].done, before, before == d.Digest())
 		}
 		journal, err := os.ReadFile(d.Journal())
 		if err != nil || strings.Count(string(journal), `"done"`) != 2 {

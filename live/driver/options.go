@@ -62,9 +62,9 @@ func (o *Options) scheduler() scheduler.Options {
 
 // header returns the head of the journal: which run it is of, and the settings of the
 // scheduler and the policy that a replay needs.
-func (o *Options) header(w World) journal.Header {
+func (o *Options) header(b Backend) journal.Header {
 	h := journal.Header{
-		Tool: o.Tool, Policy: o.Policy, Seed: 1, Start: w.Now(), Round: o.Round, Cluster: w.Cluster(),
+		Tool: o.Tool, Policy: o.Policy, Seed: 1, Start: b.Now(), Round: o.Round, Cluster: b.Cluster(),
 		Settings: []journal.Setting{{Name: "scheduler.profile", Value: "false"}, {Name: "scheduler.on-submit", Value: "true"}, {Name: "estimate.share", Value: "true"}},
 	}
 	if o.Verify {

@@ -28,10 +28,13 @@ func TestJournal_in_parts(t *testing.T) {
 func inParts(t *testing.T, name string) {
 	o := toyOptions(t)
 	o.Policy, o.Round = name, 5*time.Minute
-	w, d := newToy(testCluster(t), toyJob("first"), toyJob("second"), toyJob("third")), New(o)
-	for _, spec := range w.specs {
+	var specs []*job.Spec
+	for _, id := range []job.ID{"first", "second", "third"} {
+		spec := toyJob(id)
 		spec.Target, spec.Class = 3*3600, "toy" // so that a look knows how long those that wait take
+		specs = append(specs, spec)
 	}
+	w, d := newToy(testCluster(t), specs...), New(o)
 	if err := d.Attach(w, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestQueue(t *testing.T) {
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := driver.NewQueue()
-		var mu sync.Mutex // as a world has one around its queue
+		var mu sync.Mutex // as a backend has one around its queue
 		far := q.Now().Add(time.Hour)
 		take := func() (scheduler.Event, time.Duration, error) {
 			mu.Lock()

@@ -15,13 +15,13 @@ import (
 // Up says whether processes of a job run whose program has not said yet whether it trains.
 type Up bool
 
-// What a World sees of a job.
+// What a Backend sees of a job.
 const (
 	Unseen  Up = false // what the journal says is all that is known
 	Running Up = true
 )
 
-// Story explains a job as it is now, and as its world sees it: the journal says what happened and why, and a look ahead
+// Story explains a job as it is now, and as its backend sees it: the journal says what happened and why, and a look ahead
 // adds the cheapest change that would help the job, and when it is to start and end. It
 // returns an *explain.UnknownJobError if the journal has no such job, and an error if no
 // journal is written. It reads the last parts of the journal, and those before only if they do not know the job.

@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A diary is an Observer that writes down rounds and starts, by the time since the world began, and
+// A diary is an Observer that writes down rounds and starts, by the time since the backend began, and
 // complains of what submission rounds must not do.
 type diary struct {
 	*testing.T
@@ -30,7 +30,7 @@ type diary struct {
 	disturbed []string
 }
 
-func newDiary(t *testing.T, w World, regular time.Duration) *diary {
+func newDiary(t *testing.T, w Backend, regular time.Duration) *diary {
 	return &diary{T: t, begun: w.Now(), regular: regular, starts: map[job.ID]time.Duration{}}
 }
 
@@ -64,7 +64,7 @@ func (d *diary) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	}
 }
 
-// submissions runs a toy world of 8 GPUs for six minutes under a policy, while do submits jobs.
+// submissions runs a toy backend of 8 GPUs for six minutes under a policy, while do submits jobs.
 func submissions(t *testing.T, name string, do func(submit func(*job.Spec))) (*diary, *Driver) {
 	t.Helper()
 	nodes, err := cluster.New([]cluster.Node{
@@ -84,10 +84,9 @@ func submissions(t *testing.T, name string, do func(submit func(*job.Spec))) (*d
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx, seen) }()
 	do(func(j *job.Spec) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.specs[j.ID] = j
-		w.queue.Emit(scheduler.Submitted{Spec: j})
+		w.Lock()
+		defer w.Unlock()
+		w.submit(j)
 	})
 	time.Sleep(time.Until(seen.begun.Add(6*time.Minute + time.Second)))
 	synctest.Wait()

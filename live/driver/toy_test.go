@@ -2,129 +2,92 @@ package driver
 
 import (
 	"context"
-	"maps"
-	"sync"
+	"fmt"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A toy is a World in memory: all that a new kind of world has to write. Its jobs train one
-// sample a second on each GPU, report every ten seconds, and end at their target.
+// A toy is a Backend in memory: all that a new backend has to write. Its jobs train one sample a
+// second on each GPU, report every ten seconds, and end at their target.
 type toy struct {
+	*Table[*toyEntry]
 	nodes *cluster.Cluster
-
-	mu      sync.Mutex
-	queue   *Queue
-	planned map[job.ID]scheduler.Run
-	running map[job.ID]scheduler.Run
-	specs   map[job.ID]*job.Spec
-	done    map[job.ID]float64 // samples
 }
 
-// newToy returns a world to which jobs are submitted now.
+// A toyEntry is a job of a toy.
+type toyEntry struct {
+	Entry
+	target           float64
+	planned, running *scheduler.Run // nil: nothing
+	done             float64        // samples
+}
+
+// newToy returns a backend to which jobs are submitted now.
 func newToy(nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
 	return newToyAt(NewQueue(), nodes, jobs...)
 }
 
 // newToyAt is newToy with a queue of events, which has the clock.
 func newToyAt(queue *Queue, nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
-	t := &toy{
-		nodes: nodes, queue: queue, planned: map[job.ID]scheduler.Run{}, running: map[job.ID]scheduler.Run{},
-		specs: map[job.ID]*job.Spec{}, done: map[job.ID]float64{},
-	}
+	t := &toy{nodes: nodes}
+	t.Table = NewTable(queue, func(*toyEntry) {}, func(*toyEntry) {})
 	for _, j := range jobs {
-		t.specs[j.ID] = j
-		t.queue.Emit(scheduler.Submitted{Spec: j})
+		t.submit(j)
 	}
 	return t
 }
 
-// Cluster implements World.
+func (t *toy) submit(j *job.Spec) {
+	t.Add(&toyEntry{Entry: Entry{ID: j.ID}, target: j.Target})
+	t.Events.Emit(scheduler.Submitted{Spec: j})
+}
+
+// Cluster implements Backend.
 func (t *toy) Cluster() *cluster.Cluster { return t.nodes }
 
-// Follow implements World: the toy stores no plans, so it need not know the scheduler's jobs.
-func (t *toy) Follow(round time.Duration, _ func(time.Time) []*policy.Job) { t.queue.Round = round }
-
-// Event implements scheduler.Observer.
-func (t *toy) Event(time.Time, scheduler.Event) {}
-
-// Round implements scheduler.Observer.
-func (t *toy) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
-
-// Now implements scheduler.Backend.
-func (t *toy) Now() time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.queue.Now()
+// Do implements scheduler.Backend: it commits what is planned.
+func (t *toy) Do(ctx context.Context, actions []scheduler.Action) error {
+	t.Lock()
+	defer t.Unlock()
+	return t.Apply(ctx, actions, t)
 }
 
-// ClockMoved implements World.
-func (t *toy) ClockMoved() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.queue.ClockMoved()
-}
+// Preempt implements Draft.
+func (t *toy) Preempt(a scheduler.Preempt) error { t.ByID[a.Job].planned = nil; return nil }
 
-// Next implements scheduler.Backend.
-func (t *toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return Wait(ctx, t.queue.Woken(), func() (scheduler.Event, time.Duration, error) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if ev := t.queue.Take(deadline); ev != nil {
-			return ev, 0, nil
+// Run implements Draft.
+func (t *toy) Run(a *scheduler.Run) error { t.ByID[a.Job].planned = a; return nil }
+
+// Nodes implements Draft.
+func (t *toy) Nodes(a scheduler.Action) error { return fmt.Errorf("%T: no such nodes", a) }
+
+// Execute implements Backend: every ten seconds it observes, starts and stops.
+func (t *toy) Execute(ctx context.Context) error {
+	return t.Repeat(ctx, 10*time.Second, func() {
+		t.Lock()
+		defer t.Unlock()
+		for _, e := range t.Order {
+			t.observe(e)
+			e.running = e.planned
 		}
-		return nil, t.queue.Pass(deadline), nil
 	})
 }
 
-// Do implements scheduler.Backend: it commits what is planned.
-func (t *toy) Do(_ context.Context, actions []scheduler.Action) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, a := range actions {
-		switch a := a.(type) {
-		case scheduler.Preempt:
-			delete(t.planned, a.Job)
-		case scheduler.Run:
-			t.planned[a.Job] = a
-		}
+// observe reports what a running job did in the last ten seconds.
+func (t *toy) observe(e *toyEntry) {
+	if e.running == nil {
+		return
 	}
-	return nil
-}
-
-// Execute implements World.
-func (t *toy) Execute(ctx context.Context) error {
-	tick := time.NewTicker(10 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-			t.mu.Lock()
-			t.observe()
-			t.running = maps.Clone(t.planned)
-			t.mu.Unlock()
-		}
+	if e.done += 10 * float64(e.running.Allocation.GPUs); e.done >= e.target {
+		e.planned = nil
+		t.Conclude(e, scheduler.Done, "")
+		return
 	}
-}
-
-// observe reports what the running jobs did in the last ten seconds.
-func (t *toy) observe() {
-	for id, r := range t.running {
-		t.done[id] += 10 * float64(r.Allocation.GPUs)
-		if t.done[id] >= t.specs[id].Target {
-			delete(t.planned, id)
-			t.queue.Emit(scheduler.Exited{Job: id, Outcome: scheduler.Done})
-			continue
-		}
-		t.queue.Emit(scheduler.Reported{Report: job.Report{
-			Job: id, Interval: 10 * time.Second, Configuration: r.Allocation.Configuration, Batch: job.BatchSize{Local: 1},
-			StepTime: time.Second, Progress: t.done[id],
-		}})
-	}
+	t.Events.Emit(scheduler.Reported{Report: job.Report{
+		Job: e.ID, Interval: 10 * time.Second, Configuration: e.running.Allocation.Configuration, Batch: job.BatchSize{Local: 1},
+		StepTime: time.Second, Progress: e.done,
+	}})
 }

@@ -19,8 +19,8 @@ func (w *World) Agents() agentapi.Jobs { return agents{w} }
 // Job implements agentapi.Jobs. Tokens are random; they are looked up in a map, whose time
 // depends on a keyed hash of the whole token.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
-	a.w.mu.Lock()
-	defer a.w.mu.Unlock()
+	a.w.Lock()
+	defer a.w.Unlock()
 	id, ok := a.w.jobs.tokens[token]
 	if !ok {
 		return "", agentapi.ErrUnknown
@@ -31,8 +31,8 @@ func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 // present returns a job and its run if a message is of a generation that lives, also of one
 // that is to stop. There is one such at a time, since the next begins when it is over.
 func (a agents) present(id job.ID, generation int) (*entry, *run, error) {
-	e := a.w.jobs.byID[id]
-	if e == nil || e.ended {
+	e := a.w.jobs.ByID[id]
+	if e == nil || e.Over {
 		return nil, nil, agentapi.ErrUnknown
 	}
 	if r := e.run(generation); r != nil {
@@ -44,8 +44,8 @@ func (a agents) present(id job.ID, generation int) (*entry, *run, error) {
 // Hello implements agentapi.Jobs: the job's program says what it is, and that it trains.
 func (a agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
 	w := a.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	e, r, err := a.present(id, h.Generation)
 	if err != nil {
 		return nil, err
@@ -53,11 +53,11 @@ func (a agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 	if r.slots != nil && h.WorldSize != len(r.slots) {
 		return nil, fmt.Errorf("%w: %d workers, want %d", agentapi.ErrInvalid, h.WorldSize, len(r.slots))
 	}
-	if e.heard.IsZero() && !e.planned.IsZero() && r == e.current() {
-		e.measured.Add(time.Since(e.planned))
+	if e.Heard.IsZero() && !e.planned.IsZero() && r == e.current() {
+		e.Starts.Add(time.Since(e.planned))
 	}
-	e.heard = time.Now() // whether it can be written down or not
-	if err := w.jobs.describe(e, h.Described(e.Asked, w.o.Machine.Type, e.measured.Value())); err != nil {
+	e.Heard = time.Now() // whether it can be written down or not
+	if err := w.jobs.describe(e, h.Described(e.Asked, w.o.Machine.Type, e.Starts.Value())); err != nil {
 		return nil, err
 	}
 	e.spoke = true
@@ -69,14 +69,14 @@ func (a agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 // Report implements agentapi.Jobs.
 func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
 	w := a.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	e, on, err := a.present(id, r.Generation)
 	if err != nil {
 		return nil, err
 	}
 	report := r.Job(id, on.allocation.Configuration, on.allocation.CPUs, on.allocation.Memory)
-	e.heard = time.Now() // whether it can be written down or not
+	e.Heard = time.Now() // whether it can be written down or not
 	w.jobs.notSilent(e)
 	if err := w.jobs.report(e, &report); err != nil {
 		return nil, err
@@ -91,16 +91,16 @@ func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 // Checkpoint implements agentapi.Jobs.
 func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint) error {
 	w := a.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	e, r, err := a.present(id, c.Generation)
 	if err != nil {
 		return err
 	}
-	e.heard = time.Now()
+	e.Heard = time.Now()
 	w.jobs.notSilent(e)
 	saved := store.Checkpoint{
-		Step: c.Step, Progress: c.Progress, At: w.jobs.events.Present(),
+		Step: c.Step, Progress: c.Progress, At: w.jobs.Events.Present(),
 		Bytes: c.Bytes, Checksum: c.Checksum, Path: c.Path, Seconds: c.Seconds,
 	}
 	failures := e.Failures
@@ -117,13 +117,13 @@ func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 // batch returns the batch size for a job to train with; zero, the client's own choice, where
 // the total is the user's or nothing is known yet.
 func (a agents) batch(e *entry) agentapi.Batch {
-	return agentapi.ToTrain(e.Batch, a.w.last.snapshot.Job(e.Spec.ID), e.Status.Allocation, len(e.Held))
+	return agentapi.ToTrain(e.Batch, a.w.Snapshot.Job(e.Spec.ID), e.Status.Allocation, len(e.Held))
 }
 
 // ladder returns the batch sizes with which a job whose speed nobody knows takes its first
 // steps.
 func (a agents) ladder(e *entry) []int {
-	if row := a.w.last.snapshot.Job(e.Spec.ID); row != nil && row.Perf != nil {
+	if row := a.w.Snapshot.Job(e.Spec.ID); row != nil && row.Perf != nil {
 		return nil
 	}
 	return agentapi.Ladder(e.Spec, a.w.o.Machine.Type, len(e.Held))

@@ -19,13 +19,13 @@ type draft struct {
 // newDraft returns the plan as it is committed, with the jobs that differ from it.
 func newDraft(t *jobTable) *draft {
 	d := &draft{jobs: t, holder: make([]job.ID, len(t.o.Machine.Slots))}
-	for _, e := range t.order {
+	for _, e := range t.Order {
 		for _, s := range e.Held {
-			if !e.ended {
+			if !e.Over {
 				d.holder[s] = e.Spec.ID
 			}
 		}
-		if e.uncommitted && !e.ended {
+		if e.uncommitted && !e.Over {
 			_, _, _ = d.planned(e.Spec.ID)
 		}
 	}
@@ -34,7 +34,7 @@ func newDraft(t *jobTable) *draft {
 
 // planned returns a job's share, as it is so far.
 func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
-	e, err := d.jobs.get(id)
+	e, err := d.jobs.Get(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +46,8 @@ func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
 	return &d.changed[i], e, nil
 }
 
-func (d *draft) preempt(a scheduler.Preempt) error {
+// Preempt implements driver.Draft.
+func (d *draft) Preempt(a scheduler.Preempt) error {
 	p, _, err := d.planned(a.Job)
 	if err == nil {
 		d.release(p)
@@ -64,7 +65,7 @@ func (d *draft) release(p *store.Change) {
 // shrink frees the slots that a job has beyond those that it is to have.
 func (d *draft) shrink(a scheduler.Run) {
 	p, e, err := d.planned(a.Job)
-	if n := a.Allocation.GPUs; err == nil && !e.ended && len(p.Held) > n {
+	if n := a.Allocation.GPUs; err == nil && !e.Over && len(p.Held) > n {
 		for _, s := range p.Held[n:] {
 			d.holder[s] = ""
 		}
@@ -72,15 +73,15 @@ func (d *draft) shrink(a scheduler.Run) {
 	}
 }
 
-// run gives a job slots, first those that it has, then those of other GPUs. That is a new generation unless all slots are the
+// Run implements driver.Draft. It gives a job slots, first those that it has, then those of other GPUs. That is a new generation unless all slots are the
 // same as before. A job that has ended gets none, even if the scheduler does not know that yet: its
 // slots may belong to others already.
-func (d *draft) run(a scheduler.Run) error {
+func (d *draft) Run(a *scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {
 		return err
 	}
-	if e.ended {
+	if e.Over {
 		return nil
 	}
 	p.Batch = a.Batch
@@ -105,6 +106,11 @@ func (d *draft) run(a scheduler.Run) error {
 	}
 	p.Generation++
 	return nil
+}
+
+// Nodes implements driver.Draft.
+func (*draft) Nodes(a scheduler.Action) error {
+	return fmt.Errorf("%T: nodes of one machine are neither rented nor lent", a)
 }
 
 // beside reports whether a slot is on a GPU on which a job has one already.

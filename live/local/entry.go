@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local/execute"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
@@ -18,19 +18,14 @@ import (
 // Invariant: Held is what the last committed plan says; runs are the generations that may
 // have processes, whatever the plan says.
 type entry struct {
-	store.Job             // as the store has it; Spec is as last described
-	silent      bool      // the scheduler believes that it is rigid
-	ended       bool      // for good
-	withheld    bool      // from the scheduler, by its user's quota
-	lost        bool      // its generation is over, and the scheduler does not know yet
-	uncommitted bool      // what it holds, or its number of failures, differs from the last plan
-	planned     time.Time // when the present generation was
-	notBefore   time.Time // of the next start: back-off after failures
-	heard       time.Time // when the agent last spoke in this generation; zero: it did not
-	spoke       bool      // in any generation
-	measured    agentapi.Mean
-	runs        []*run       // oldest first
-	stored      []job.Report // that the store had when this scheduler began: agents may send them again
+	driver.Entry              // Heard is of this generation
+	store.Job                 // as the store has it; Spec is as last described
+	withheld     bool         // from the scheduler, by its user's quota
+	uncommitted  bool         // what it holds, or its number of failures, differs from the last plan
+	planned      time.Time    // when the present generation was
+	spoke        bool         // its agent has, in any generation
+	runs         []*run       // oldest first
+	stored       []job.Report // that the store had when this scheduler began: agents may send them again
 }
 
 // A run is a generation that may have processes.
@@ -74,8 +69,10 @@ func (e *entry) trouble(now time.Time) string {
 	return ""
 }
 
+func newEntry(j *store.Job) *entry { return &entry{Entry: driver.Entry{ID: j.Spec.ID}, Job: *j} }
+
 // wants reports whether the committed plan has GPUs for the job.
-func (e *entry) wants() bool { return !e.ended && !e.lost && len(e.Held) > 0 }
+func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.Held) > 0 }
 
 // run returns the run of a generation; nil if there is none.
 func (e *entry) run(generation int) *run {
@@ -114,7 +111,7 @@ func (e *entry) name(r *run) folders.Generation {
 
 // toExecute returns what the executor compares: what is planned for the job, and what runs.
 func (e *entry) toExecute() execute.Job {
-	j := execute.Job{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.ended, NotBefore: e.notBefore}
+	j := execute.Job{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.Over, NotBefore: e.NotBefore}
 	if e.wants() {
 		j.Slots = e.Held
 	}

@@ -23,18 +23,7 @@ const (
 // observes what runs, compares it with what is committed, and takes every step that can be
 // taken.
 func (w *World) Execute(ctx context.Context) error {
-	x := w.executor()
-	tick := time.NewTicker(unsettledPoll)
-	defer tick.Stop()
-	for {
-		x.pass()
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.jobs.work:
-		case <-tick.C:
-		}
-	}
+	return w.Repeat(ctx, unsettledPoll, w.executor().pass)
 }
 
 // An executor is the part of a World that observes and changes processes.
@@ -87,12 +76,12 @@ type dueGeneration struct {
 
 // due returns the generations that it is time to observe.
 func (x *executor) due() []dueGeneration {
-	x.w.mu.Lock()
-	defer x.w.mu.Unlock()
+	x.w.Lock()
+	defer x.w.Unlock()
 	x.w.jobs.admit()
 	now := time.Now()
 	var all []dueGeneration
-	for _, e := range x.w.jobs.order {
+	for _, e := range x.w.jobs.Order {
 		for _, r := range e.runs {
 			settled := r.up && r.stop.IsZero()
 			if settled && now.Sub(r.observed) < settledPoll {
@@ -107,9 +96,9 @@ func (x *executor) due() []dueGeneration {
 
 // observed takes over an observation, if its generation is still of interest.
 func (x *executor) observed(o *observe.Observation) {
-	x.w.mu.Lock()
-	defer x.w.mu.Unlock()
-	if e := x.w.jobs.byID[o.Job]; e != nil {
+	x.w.Lock()
+	defer x.w.Unlock()
+	if e := x.w.jobs.ByID[o.Job]; e != nil {
 		if r := e.run(o.Number); r != nil {
 			x.w.jobs.observed(e, r, o)
 		}
@@ -125,10 +114,10 @@ type step struct {
 // steps returns the steps that can be taken now: first everything that must stop, then what can
 // start. It records them in the table. A step that fails is recorded so, and is returned again.
 func (x *executor) steps() []step {
-	x.w.mu.Lock()
-	defer x.w.mu.Unlock()
-	jobs := make([]execute.Job, len(x.w.jobs.order))
-	for i, e := range x.w.jobs.order {
+	x.w.Lock()
+	defer x.w.Unlock()
+	jobs := make([]execute.Job, len(x.w.jobs.Order))
+	for i, e := range x.w.jobs.Order {
 		jobs[i] = e.toExecute()
 	}
 	stops, starts := execute.Steps(jobs, x.w.o.Machine.Cores, time.Now())
@@ -144,15 +133,15 @@ func (x *executor) steps() []step {
 
 // stop gives a generation notice.
 func (x *executor) stop(s *execute.Stop) step {
-	r := x.w.jobs.byID[s.Job].run(s.Number)
+	r := x.w.jobs.ByID[s.Job].run(s.Number)
 	r.stop, r.why = time.Now().Add(x.w.o.Grace), s.Reason
 	g, notice := s.Generation, supervisor.Notice{Deadline: r.stop, Reason: r.why}
 	return step{g.Job, func() error {
 		err := x.runner.Stop(g, notice)
 		if err != nil { // on a full disk, say
-			x.w.mu.Lock()
+			x.w.Lock()
 			r.stop = time.Time{}
-			x.w.mu.Unlock()
+			x.w.Unlock()
 		}
 		return err
 	}}
@@ -160,19 +149,19 @@ func (x *executor) stop(s *execute.Stop) step {
 
 // start begins the planned generation of a job.
 func (x *executor) start(s *execute.Start) step {
-	e := x.w.jobs.byID[s.Job]
+	e := x.w.jobs.ByID[s.Job]
 	e.runs = append(e.runs, &run{
 		generation: e.Generation, slots: e.Held, allocation: e.Status.Allocation, cores: s.Cores, began: time.Now(), step: e.checkpointStep(),
 	})
-	e.heard = time.Time{}
+	e.Heard = time.Time{}
 	x.w.jobs.notSilent(e) // while the job starts nobody expects its agent to speak
 	g, launch := s.Generation, execute.Launch(&x.options, &e.Job, s.Cores)
 	return step{g.Job, func() error {
 		err := x.runner.Start(g, launch)
 		if err != nil { // once more, but not at every pass
-			x.w.mu.Lock()
-			e.notBefore = time.Now().Add(backoff)
-			x.w.mu.Unlock()
+			x.w.Lock()
+			e.NotBefore = time.Now().Add(backoff)
+			x.w.Unlock()
 		}
 		return err
 	}}

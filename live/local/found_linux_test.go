@@ -60,7 +60,7 @@ func TestDo_grows_before_it_shrinks(t *testing.T) {
 	if err := w.Do(t.Context(), []scheduler.Action{grant(a, 3), grant(b, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	if n, m := len(w.jobs.byID[a].Held), len(w.jobs.byID[b].Held); n != 3 || m != 1 {
+	if n, m := len(w.jobs.ByID[a].Held), len(w.jobs.ByID[b].Held); n != 3 || m != 1 {
 		t.Errorf("the jobs hold %d and %d slots, want 3 and 1", n, m)
 	}
 }
@@ -72,9 +72,9 @@ func TestOpen_after_a_success_that_was_to_stop(t *testing.T) {
 	s := opened(t, o)
 	w := still(t, o, s)
 	id := w.elastic(t, "a")
-	spec := *w.jobs.byID[id].Spec
+	spec := *w.jobs.ByID[id].Spec
 	spec.NonPreemptive, spec.NoCheckpoint = false, false
-	if err := w.jobs.describe(w.jobs.byID[id], &spec); err != nil { // it has spoken
+	if err := w.jobs.describe(w.jobs.ByID[id], &spec); err != nil { // it has spoken
 		t.Fatal(err)
 	}
 	if err := w.Do(t.Context(), []scheduler.Action{grant(id, 1)}); err != nil {
@@ -82,7 +82,7 @@ func TestOpen_after_a_success_that_was_to_stop(t *testing.T) {
 	}
 	x := w.executor()
 	x.pass()
-	dir := w.folders.Generation(w.jobs.byID[id].name(w.jobs.byID[id].runs[0]))
+	dir := w.folders.Generation(w.jobs.ByID[id].name(w.jobs.ByID[id].runs[0]))
 	await(t, "the end of its program", func() bool {
 		state, err := supervisor.Look(dir)
 		return err == nil && state.Phase == supervisor.Ended

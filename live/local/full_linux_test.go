@@ -172,9 +172,9 @@ func TestFullDisk_at_a_hello(t *testing.T) {
 		}
 	}
 	d.clear()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := s.jobs.byID[id].measured.N; n != 1 {
+	s.Lock()
+	defer s.Unlock()
+	if n := s.jobs.ByID[id].Starts.N; n != 1 {
 		t.Errorf("%d starts measured, want 1", n)
 	}
 }

@@ -35,9 +35,9 @@ func TestHung_supervisor(t *testing.T) {
 
 // trouble returns what is wrong with any job.
 func (s *stage) trouble() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.jobs.order {
+	s.Lock()
+	defer s.Unlock()
+	for _, e := range s.jobs.Order {
 		for _, r := range e.runs {
 			if text := r.trouble(r.observed); text != "" {
 				return text

@@ -26,110 +26,64 @@ var newQueue = driver.NewQueue
 // maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
 
-// A jobTable has the jobs that have not ended or still have processes, and the events that the
-// scheduler has not taken. All changes of jobs are made here: first in the store, if they matter
-// after a crash, then in the table, then as an event. The lock of the World guards it.
+// A jobTable is the table of jobs, and writes what matters after a crash: a change is made first in
+// the store, then in the table, then as an event.
 type jobTable struct {
+	*driver.Table[*entry]
 	o      *Options
 	store  *store.Store
-	events *driver.Queue
-	byID   map[job.ID]*entry
-	order  []*entry // by acceptance
 	tokens map[string]job.ID
-	work   chan struct{} // wakes the executor
-	full   string        // why what happens cannot be written, for people; empty: it can
+	full   string // why what happens cannot be written, for people; empty: it can
 }
 
 func newJobTable(o *Options, s *store.Store) *jobTable {
-	return &jobTable{
-		o: o, store: s, events: newQueue(), byID: map[job.ID]*entry{}, tokens: map[string]job.ID{}, work: make(chan struct{}, 1),
-	}
+	t := &jobTable{o: o, store: s, tokens: map[string]job.ID{}}
+	t.Table = driver.NewTable(newQueue(), freed, t.removeIfOver)
+	return t
 }
 
-// get returns a job that the scheduler may speak of.
-func (t *jobTable) get(id job.ID) (*entry, error) {
-	e := t.byID[id]
-	if e == nil {
-		return nil, fmt.Errorf("job %s: no such job is live", id)
-	}
-	return e, nil
-}
+// freed records that the scheduler knows that a job was lost: it holds no slots from now on, and the
+// next plan says so.
+func freed(e *entry) { e.Held, e.uncommitted = nil, true }
 
 // add adds a job. Its token counts until it ends.
 func (t *jobTable) add(e *entry) {
-	t.byID[e.Spec.ID] = e
-	t.order = append(t.order, e)
-	if !e.ended {
-		t.tokens[e.Token] = e.Spec.ID
+	t.Add(e)
+	if !e.Over {
+		t.tokens[e.Token] = e.ID
 	}
 }
 
 // removeIfOver removes a job that has ended, whose processes are gone, and of whose end the
 // scheduler has heard.
 func (t *jobTable) removeIfOver(e *entry) {
-	if !e.ended || len(e.runs) > 0 || t.endPending(e.Spec.ID) {
-		return
-	}
-	delete(t.byID, e.Spec.ID)
-	t.order = slices.DeleteFunc(t.order, func(o *entry) bool { return o == e })
-	t.events.Wake()
-}
-
-// endPending reports whether the scheduler has not taken the event yet that a job has ended.
-func (t *jobTable) endPending(id job.ID) bool {
-	return t.events.Any(func(ev scheduler.Event) bool {
-		exit, ok := ev.(scheduler.Exited)
-		return ok && exit.Job == id && exit.Outcome != scheduler.Lost
-	})
-}
-
-// taken records that the scheduler has taken an event. A job that was lost holds no slots from now
-// on, and the next plan says so. A job that has ended may be removed.
-func (t *jobTable) taken(ev scheduler.Event) {
-	exit, ok := ev.(scheduler.Exited)
-	e := t.byID[exit.Job]
-	switch {
-	case !ok || e == nil:
-	case exit.Outcome == scheduler.Lost:
-		e.Held, e.lost, e.uncommitted = nil, false, true
-	default:
-		t.removeIfOver(e)
+	if e.Over && len(e.runs) == 0 && !t.EndPending(e.ID) {
+		t.Remove(e)
 	}
 }
 
 // lose reports that a job's generation is over without its end; it may start again after a
 // time.
 func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
-	e.lost, e.notBefore = true, time.Now().Add(wait)
-	t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: scheduler.Lost, Detail: detail})
-}
-
-// retractLoss removes the event that a job was lost, if the scheduler has not taken it yet: what the
-// scheduler has planned since is a new generation.
-func (t *jobTable) retractLoss(e *entry) {
-	e.lost = false
-	t.events.Drop(func(ev scheduler.Event) bool {
-		lost, ok := ev.(scheduler.Exited)
-		return ok && lost.Job == e.Spec.ID && lost.Outcome == scheduler.Lost
-	})
+	e.NotBefore = time.Now().Add(wait)
+	t.Lose(e, detail)
 }
 
 // end ends a job for good, durably. It reports whether that could be written.
 func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	hook("end: before the record")
-	now := t.events.Present()
+	now := t.Events.Present()
 	if err := t.wrote(t.store.End(e.Spec.ID, store.Ending{Outcome: outcome, Detail: detail, At: now})); err != nil {
 		complain(e.Spec.ID, err)
 		return false
 	}
 	hook("end: recorded")
-	e.ended = true
 	t.remember(e, &store.Ending{Outcome: outcome, Detail: detail, At: now})
 	delete(t.tokens, e.Token)
-	if !e.withheld { // the scheduler knows it
-		t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
+	if e.Over = true; !e.withheld { // the scheduler knows it
+		t.Conclude(e, outcome, detail)
 	}
-	driver.Wake(t.work)
+	driver.Wake(t.Work)
 	return true
 }
 
@@ -144,7 +98,7 @@ func (t *jobTable) runs(e *entry, r *run, from *agentapi.Restored) {
 	if from != nil {
 		first.Progress = from.Progress
 	}
-	t.events.Emit(scheduler.Reported{Report: first})
+	t.Events.Emit(scheduler.Reported{Report: first})
 }
 
 // report stores measurements and tells the scheduler of them. A report that the store had when this
@@ -153,9 +107,9 @@ func (t *jobTable) report(e *entry, r *job.Report) error {
 	if slices.Contains(e.stored, *r) {
 		return nil
 	}
-	err := t.wrote(t.store.Report(e.Spec.ID, t.events.Present(), r))
+	err := t.wrote(t.store.Report(e.Spec.ID, t.Events.Present(), r))
 	if err == nil {
-		t.events.Emit(scheduler.Reported{Report: *r})
+		t.Events.Emit(scheduler.Reported{Report: *r})
 	}
 	return err
 }
@@ -173,30 +127,30 @@ func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	}
 	e.Spec = spec
 	t.remember(e, nil)
-	t.events.Emit(scheduler.Described{Spec: spec})
+	t.Events.Emit(scheduler.Described{Spec: spec})
 	return nil
 }
 
 // findSilent describes jobs whose agents have sent nothing for Options.Silence as rigid: they keep
 // what they hold until their agents send a message again.
 func (t *jobTable) findSilent() {
-	for _, e := range t.order {
-		if e.ended || e.silent || e.heard.IsZero() || e.current() == nil || time.Since(e.heard) < t.o.Silence {
+	for _, e := range t.Order {
+		if e.Over || e.Silent || e.Heard.IsZero() || e.current() == nil || time.Since(e.Heard) < t.o.Silence {
 			continue
 		}
-		e.silent = true
+		e.Silent = true
 		rigid := *e.Spec
 		rigid.Adaptivity &^= job.GPUCount | job.BatchSizes
 		rigid.GPUs = len(e.Held)
-		t.events.Emit(scheduler.Described{Spec: &rigid})
+		t.Events.Emit(scheduler.Described{Spec: &rigid})
 	}
 }
 
 // notSilent describes a silent job by its own specification again.
 func (t *jobTable) notSilent(e *entry) {
-	if e.silent {
-		e.silent = false
-		t.events.Emit(scheduler.Described{Spec: e.Spec})
+	if e.Silent {
+		e.Silent = false
+		t.Events.Emit(scheduler.Described{Spec: e.Spec})
 	}
 }
 
@@ -222,7 +176,7 @@ func (t *jobTable) observed(e *entry, r *run, o *observe.Observation) {
 func (t *jobTable) over(e *entry, r *run, o *observe.Observation) {
 	written := true
 	switch {
-	case e.ended:
+	case e.Over:
 	case e.spoke && o.Succeeded(): // also if it was to stop
 		written = t.end(e, scheduler.Done, "")
 	case r == e.current():
@@ -230,7 +184,7 @@ func (t *jobTable) over(e *entry, r *run, o *observe.Observation) {
 	}
 	if written {
 		e.drop(r)
-		driver.Wake(t.work)
+		driver.Wake(t.Work)
 	}
 }
 

@@ -189,9 +189,9 @@ func TestCheckpoint_ends_a_row_of_failures(t *testing.T) {
 		}
 		return jobs[0].Failures
 	}
-	s.mu.Lock()
-	s.jobs.byID[id].Failures, s.jobs.byID[id].uncommitted = maxFailures-1, true
-	s.mu.Unlock()
+	s.Lock()
+	s.jobs.ByID[id].Failures, s.jobs.ByID[id].uncommitted = maxFailures-1, true
+	s.Unlock()
 	await(t, "the failures in the store", func() bool { return stored() == maxFailures-1 })
 	a.must("checkpoint", fmt.Sprintf(`{"generation":1,"step":5,"progress":320,"epoch":0,"bytes":4,"seconds":0,"path":"five","checksum":%q}`, checksum))
 	if n := stored(); n != 0 {
@@ -243,19 +243,19 @@ func TestLost_while_a_plan_is_written(t *testing.T) {
 		lose bool
 		lost bool
 	}{{on(1, 8), false, false}, {on(1, 16), true, true}, {on(2, 16), false, false}} {
-		w.mu.Lock()
+		w.Lock()
 		if c.lose {
-			w.jobs.lose(w.jobs.byID[id], "killed", 0)
+			w.jobs.lose(w.jobs.ByID[id], "killed", 0)
 		}
-		w.mu.Unlock()
+		w.Unlock()
 		if err := w.Do(t.Context(), []scheduler.Action{c.run}); err != nil {
 			t.Fatal(err)
 		}
-		w.mu.Lock()
-		news := w.jobs.events.Any(func(ev scheduler.Event) bool { _, is := ev.(scheduler.Exited); return is })
-		if e := w.jobs.byID[id]; e.lost != c.lost || news != c.lost {
-			t.Errorf("%d GPUs: lost: %v, the scheduler will hear: %v, want %v", c.run.Allocation.GPUs, e.lost, news, c.lost)
+		w.Lock()
+		news := w.jobs.Events.Any(func(ev scheduler.Event) bool { _, is := ev.(scheduler.Exited); return is })
+		if e := w.jobs.ByID[id]; e.Lost != c.lost || news != c.lost {
+			t.Errorf("%d GPUs: lost: %v, the scheduler will hear: %v, want %v", c.run.Allocation.GPUs, e.Lost, news, c.lost)
 		}
-		w.mu.Unlock()
+		w.Unlock()
 	}
 }

@@ -30,6 +30,7 @@ func Open(s *store.Store, o Options) (*World, error) {
 	}
 	w := &World{o: o, folders: folders.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
 	w.jobs = newJobTable(&w.o, s)
+	w.Table = w.jobs.Table
 	if err := recovery.Check(s, &w.folders); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
@@ -40,7 +41,7 @@ func Open(s *store.Store, o Options) (*World, error) {
 	w.restore(state)
 	w.jobs.admit()
 	err = w.adopt()
-	w.jobs.events.Begin()
+	w.jobs.Events.Begin()
 	return w, err
 }
 
@@ -52,11 +53,12 @@ func (w *World) restore(state *store.State) {
 		status := old.Job.Status
 		status.Phase = phases[old.Job.Ended.Outcome]
 		status.Allocation, status.Placement = cluster.Allocation{}, nil
-		w.jobs.events.Emit(scheduler.Restored{Spec: old.Job.Spec, Status: status, Reports: reports(old.Before)})
+		w.jobs.Events.Emit(scheduler.Restored{Spec: old.Job.Spec, Status: status, Reports: reports(old.Before)})
 	}
 	for i := range state.Jobs {
 		old := &state.Jobs[i]
-		e := &entry{Job: *old.Job, spoke: !old.Job.Spec.NoCheckpoint, stored: append(reports(old.Before), reports(old.After)...)}
+		e := newEntry(old.Job)
+		e.spoke, e.stored = !e.Spec.NoCheckpoint, append(reports(old.Before), reports(old.After)...)
 		w.jobs.remember(e, nil)
 		w.fit(e)
 		w.jobs.add(e)
@@ -64,9 +66,9 @@ func (w *World) restore(state *store.State) {
 			e.withheld = true
 			continue
 		}
-		w.jobs.events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Batch, Reports: reports(old.Before)})
+		w.jobs.Events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Batch, Reports: reports(old.Before)})
 		for _, r := range old.After {
-			w.jobs.events.Emit(scheduler.Reported{Report: r.Report})
+			w.jobs.Events.Emit(scheduler.Reported{Report: r.Report})
 		}
 	}
 }
@@ -104,7 +106,7 @@ func (w *World) adopt() error {
 	for _, o := range all {
 		w.adoptOne(o)
 	}
-	for _, e := range w.jobs.order {
+	for _, e := range w.jobs.Order {
 		slices.SortFunc(e.runs, func(a, b *run) int { return cmp.Compare(a.generation, b.generation) })
 	}
 	return nil
@@ -112,7 +114,7 @@ func (w *World) adopt() error {
 
 // adoptOne takes over a generation if it has processes, or if its end was not handled yet.
 func (w *World) adoptOne(o *observe.Observation) {
-	e := w.jobs.byID[o.Job]
+	e := w.jobs.ByID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation
 	done := e != nil && e.spoke && o.Succeeded() // as the next generation was planned, and the scheduler was gone
 	if o.State.Phase == supervisor.Ended && !planned && !done {
@@ -123,7 +125,8 @@ func (w *World) adoptOne(o *observe.Observation) {
 			_ = observe.Sweep(&w.folders, o.Generation) // the next start tries again
 			return
 		}
-		e = &entry{Job: store.Job{Spec: &job.Spec{ID: o.Job}}, ended: true}
+		e = newEntry(&store.Job{Spec: &job.Spec{ID: o.Job}})
+		e.Over = true
 		w.jobs.add(e)
 	}
 	r := &run{generation: o.Number, began: o.Began, cores: o.Cores}
@@ -131,7 +134,7 @@ func (w *World) adoptOne(o *observe.Observation) {
 		r.slots, r.allocation, r.step = e.Held, e.Status.Allocation, e.checkpointStep()
 		r.announced = e.Status.Phase == job.Running
 		if e.spoke {
-			e.heard = time.Now()
+			e.Heard = time.Now()
 		}
 	}
 	e.runs = append(e.runs, r)

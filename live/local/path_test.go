@@ -20,7 +20,7 @@ func TestOpen_of_a_path_that_is_a_pattern(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(again.jobs.byID[id].runs); n != 1 {
+	if n := len(again.jobs.ByID[id].runs); n != 1 {
 		t.Errorf("the running job is found to have %d generations that run, want 1", n)
 	}
 }

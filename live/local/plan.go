@@ -19,9 +19,9 @@ var hook = func(_ string) {}
 // Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
 // carries it out. While the disk is full, Do waits, and running jobs go on.
 func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
-	w.mu.Lock()
+	w.Lock()
 	changed, err := w.apply(ctx, actions)
-	w.mu.Unlock()
+	w.Unlock()
 	if err != nil || len(changed) == 0 {
 		return err
 	}
@@ -37,25 +37,8 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.
 			d.shrink(run)
 		}
 	}
-	for _, a := range actions {
-		var err error
-		switch a := a.(type) {
-		case scheduler.Preempt:
-			err = d.preempt(a)
-		case scheduler.Run:
-			err = d.run(a)
-		case scheduler.Profile: // a job is profiled while it trains, by its own agent
-			if _, err = w.jobs.get(a.Job); err == nil {
-				w.jobs.events.Emit(scheduler.Profiled{Job: a.Job})
-			}
-		case scheduler.Compute:
-			w.jobs.events.Compute(ctx, &w.mu, a.Work)
-		default:
-			err = fmt.Errorf("%T: nodes of one machine are neither rented nor lent", a)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("local: %w", err)
-		}
+	if err := w.Apply(ctx, actions, d); err != nil {
+		return nil, fmt.Errorf("local: %w", err)
 	}
 	return d.changed, nil
 }
@@ -63,8 +46,8 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.
 // plan completes what is to be committed with how the scheduler sees its jobs now.
 func (w *World) plan(changed []store.Change) *store.Plan {
 	now := w.Now()
-	if w.follow != nil {
-		rows := w.follow(now)
+	if w.Jobs != nil {
+		rows := w.Jobs(now)
 		for i := range changed {
 			j := slices.IndexFunc(rows, func(r *policy.Job) bool { return r.ID == changed[i].Job })
 			if j >= 0 {
@@ -93,11 +76,11 @@ func (w *World) commit(ctx context.Context, p *store.Plan) error {
 
 // write makes a plan the committed one, but for jobs that have ended meanwhile.
 func (w *World) write(p *store.Plan) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p.Changes = slices.DeleteFunc(p.Changes, func(c store.Change) bool { return w.jobs.byID[c.Job] == nil || w.jobs.byID[c.Job].ended })
+	w.Lock()
+	defer w.Unlock()
+	p.Changes = slices.DeleteFunc(p.Changes, func(c store.Change) bool { return w.jobs.ByID[c.Job] == nil || w.jobs.ByID[c.Job].Over })
 	for i := range p.Changes {
-		p.Changes[i].Failures = w.jobs.byID[p.Changes[i].Job].Failures // as of now: it may have failed meanwhile
+		p.Changes[i].Failures = w.jobs.ByID[p.Changes[i].Job].Failures // as of now: it may have failed meanwhile
 	}
 	hook("plan: before commit")
 	err := w.jobs.store.Commit(p)
@@ -107,12 +90,12 @@ func (w *World) write(p *store.Plan) error {
 	}
 	hook("plan: committed")
 	for i := range p.Changes {
-		e := w.jobs.byID[p.Changes[i].Job]
-		if e.lost && e.Generation != p.Changes[i].Generation {
-			w.jobs.retractLoss(e)
+		e := w.jobs.ByID[p.Changes[i].Job]
+		if e.Lost && e.Generation != p.Changes[i].Generation {
+			w.RetractLoss(e)
 		}
 		e.commit(&p.Changes[i])
 	}
-	driver.Wake(w.jobs.work)
+	driver.Wake(w.jobs.Work)
 	return nil
 }

@@ -45,7 +45,7 @@ func TestOpen_with_an_unreadable_state(t *testing.T) {
 			}()
 			select {
 			case again := <-opened:
-				if again == nil || len(again.jobs.byID[bad].runs) != 1 || len(again.jobs.byID[good].runs) != 1 {
+				if again == nil || len(again.jobs.ByID[bad].runs) != 1 || len(again.jobs.ByID[good].runs) != 1 {
 					t.Error("want both jobs to be known as running")
 				}
 			case <-time.After(20 * time.Second):
@@ -61,7 +61,7 @@ func TestOpen_with_an_unreadable_state(t *testing.T) {
 
 // live returns a job that has not ended or still has processes.
 func (s *stage) live(id job.ID) *entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.jobs.byID[id]
+	s.Lock()
+	defer s.Unlock()
+	return s.jobs.ByID[id]
 }

@@ -37,8 +37,8 @@ func (w *World) checkQuota(spec *job.Spec, u *account.User) error {
 		return fmt.Errorf("%d GPUs, and the jobs of %s may hold %d at once: ask for fewer", least(spec), u.Name(), most)
 	}
 	n := 0
-	for _, e := range w.jobs.order {
-		if o := e.Request.User; o != nil && o.UID == u.UID && !e.ended {
+	for _, e := range w.jobs.Order {
+		if o := e.Request.User; o != nil && o.UID == u.UID && !e.Over {
 			n++
 		}
 	}
@@ -71,7 +71,7 @@ func (t *jobTable) mostOf(s *job.Spec) int {
 // until its processes are gone.
 func (t *jobTable) granted(u *account.User) int {
 	n := 0
-	for _, e := range t.order {
+	for _, e := range t.Order {
 		if o := e.Request.User; o != nil && o.UID == u.UID && !e.withheld {
 			n += t.mostOf(e.Spec)
 		}
@@ -84,8 +84,8 @@ func (t *jobTable) granted(u *account.User) int {
 // so whatever the scheduler plans, no user has more than his quota.
 func (t *jobTable) admit() {
 	full := map[int]bool{}
-	for _, e := range t.order {
-		if !e.withheld || e.ended || full[e.Request.User.UID] {
+	for _, e := range t.Order {
+		if !e.withheld || e.Over || full[e.Request.User.UID] {
 			continue
 		}
 		most, _ := t.o.Quotas.most(e.Request.User)
@@ -103,7 +103,7 @@ func (t *jobTable) grant(e *entry, most int) bool {
 	}
 	e.Spec, e.withheld = spec, false
 	t.remember(e, nil)
-	t.events.Emit(scheduler.Submitted{Spec: spec})
+	t.Events.Emit(scheduler.Submitted{Spec: spec})
 	return true
 }
 

@@ -49,9 +49,9 @@ func TestQuota_bounds_elastic_jobs(t *testing.T) {
 	others := s.must(s.of(&account.User{UID: 54001, GID: 54001}, "others", rigid(1)))
 	described := elastic
 	described.ID, described.Name, described.BatchSize = first, "first", 64
-	s.mu.Lock()
-	err := s.jobs.describe(s.jobs.byID[first], &described)
-	s.mu.Unlock()
+	s.Lock()
+	err := s.jobs.describe(s.jobs.ByID[first], &described)
+	s.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +106,14 @@ func TestQuota_after_a_restart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := again.jobs.byID[first], again.jobs.byID[second]; a.withheld || a.Spec.MaxGPUs != 3 || !b.withheld {
+		if a, b := again.jobs.ByID[first], again.jobs.ByID[second]; a.withheld || a.Spec.MaxGPUs != 3 || !b.withheld {
 			t.Errorf("quota %d: withheld %v and %v, at most %d GPUs; want the second withheld, and 3", q, a.withheld, b.withheld, a.Spec.MaxGPUs)
 		}
 	}
 	o := s.o
 	o.Quotas = Quotas{}
 	again, err := Open(s.jobs.store, o)
-	if err != nil || again.jobs.byID[second].withheld {
+	if err != nil || again.jobs.ByID[second].withheld {
 		t.Errorf("without quotas: %v, and withheld", err)
 	}
 }

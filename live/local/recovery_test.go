@@ -158,11 +158,11 @@ func recovers(t *testing.T, h *history) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := w.jobs.byID[h.running]
+	e := w.jobs.ByID[h.running]
 	if e == nil || len(e.Held) != 1 || len(e.runs) != 1 || e.runs[0].slots == nil {
 		t.Error("want the running job to be known, on its slot")
 	}
-	if e := w.jobs.byID[h.waiting]; e == nil || len(e.Held) != 0 || len(e.Request.Command) != 3 {
+	if e := w.jobs.ByID[h.waiting]; e == nil || len(e.Held) != 0 || len(e.Request.Command) != 3 {
 		t.Error("want the waiting job to wait")
 	}
 	if all, err := s.Outlines(); err != nil || !all[h.ended].Ended || len(all) != 3 {

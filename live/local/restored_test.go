@@ -80,7 +80,7 @@ func TestOpen_under_another_name(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := again.jobs.byID[id]
+	e := again.jobs.ByID[id]
 	if p := e.Status.Placement; len(p) != 1 || p[0].Node != "renamed" || p[0].GPUs != 1 || len(e.Held) != 1 {
 		t.Errorf("placed %v on slots %v, want one GPU of the node by its new name", p, e.Held)
 	}
@@ -112,7 +112,7 @@ func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := []execute.Job{{ID: "next", Generation: 1, Slots: []int{0}, Cores: 1}}
-	for _, e := range w.jobs.order {
+	for _, e := range w.jobs.Order {
 		j := e.toExecute()
 		j.Runs[0].Slots = []int{1} // they are not known: nothing would start
 		jobs = append(jobs, j)

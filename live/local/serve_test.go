@@ -192,9 +192,9 @@ func (w *World) converge() {
 
 // converged reports whether what runs is what is planned, and nothing else.
 func (w *World) converged() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !slices.ContainsFunc(w.jobs.order, func(e *entry) bool {
+	w.Lock()
+	defer w.Unlock()
+	return !slices.ContainsFunc(w.jobs.Order, func(e *entry) bool {
 		if !e.wants() {
 			return len(e.runs) > 0
 		}

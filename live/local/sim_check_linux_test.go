@@ -171,9 +171,9 @@ func (m *simulation) checkOpen() {
 // checkTable checks what the scheduler believes against what is true.
 func (m *simulation) checkTable() {
 	holder := map[int]job.ID{}
-	for _, e := range m.w.jobs.order {
+	for _, e := range m.w.jobs.Order {
 		t := m.truthOf(e.Spec.ID)
-		if e.ended {
+		if e.Over {
 			t.final = true
 			continue
 		}
@@ -197,7 +197,7 @@ func (m *simulation) checkTable() {
 		}
 	}
 	for _, k := range m.keepers {
-		if e := m.w.jobs.byID[k.g.Job]; k.on() && (e == nil || e.run(k.g.Number) == nil) {
+		if e := m.w.jobs.ByID[k.g.Job]; k.on() && (e == nil || e.run(k.g.Number) == nil) {
 			m.fail("I14: %v has processes, and the scheduler has forgotten it", k)
 		}
 		if n, given := m.notices[k.dir]; given && k.on() && n.life == m.life && time.Since(n.deadline) > overdue+2*time.Second && time.Since(m.delayed) > overdue && !m.fullNow {
@@ -263,14 +263,14 @@ func (m *simulation) takes(r *job.Report) {
 // Round implements scheduler.Observer.
 func (c watcher) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) {
 	m, now := c.m, time.Now()
-	for _, e := range m.w.jobs.order {
+	for _, e := range m.w.jobs.Order {
 		quiet := now.Sub(m.heard[e.Spec.ID])
-		if !e.ended && e.current() != nil && !e.heard.IsZero() && quiet > m.o.Silence+simRound && now.Sub(e.heard) > m.o.Silence && !e.silent {
+		if !e.Over && e.current() != nil && !e.Heard.IsZero() && quiet > m.o.Silence+simRound && now.Sub(e.Heard) > m.o.Silence && !e.Silent {
 			m.fail("job %s has been silent for %v, and is not taken for rigid", e.Spec.ID, quiet)
 		}
 	}
 	for _, j := range s.Jobs {
-		if e := m.w.jobs.byID[j.ID]; e == nil {
+		if e := m.w.jobs.ByID[j.ID]; e == nil {
 			m.fail("I15: the scheduler plans for job %s, which has ended", j.ID)
 		}
 	}
@@ -315,8 +315,8 @@ func (m *simulation) left() string {
 		return "the scheduler does not run"
 	}
 	var all []string
-	for _, e := range m.w.jobs.order {
-		all = append(all, fmt.Sprintf("%s (generation %d, holds %v, runs %d, ended %v, lost %v)", e.Spec.ID, e.Generation, e.Held, len(e.runs), e.ended, e.lost))
+	for _, e := range m.w.jobs.Order {
+		all = append(all, fmt.Sprintf("%s (generation %d, holds %v, runs %d, ended %v, lost %v)", e.Spec.ID, e.Generation, e.Held, len(e.runs), e.Over, e.Lost))
 	}
 	return strings.Join(all, ", ")
 }

@@ -187,12 +187,12 @@ func (m *simulation) happen(what func()) {
 	}
 	now := time.Now()
 	select {
-	case <-m.w.jobs.events.Woken():
+	case <-m.w.jobs.Events.Woken():
 		m.planAt = m.unstalled(earlier(m.planAt, now.Add(m.lag("plan"))))
 	default:
 	}
 	select {
-	case <-m.w.jobs.work:
+	case <-m.w.jobs.Work:
 		m.passAt = m.unstalled(earlier(m.passAt, now.Add(m.lag("pass"))))
 	default:
 	}
@@ -242,7 +242,7 @@ type turn struct {
 // Next implements scheduler.Backend as World does.
 func (b turn) Next(_ context.Context, deadline time.Time) (scheduler.Event, error) {
 	for {
-		ev, wait, err := b.take(deadline)
+		ev, wait, err := b.Take(deadline)
 		if ev == nil && err == nil && wait <= 0 {
 			b.m.checkRound()
 		}
@@ -257,9 +257,9 @@ func (b turn) Next(_ context.Context, deadline time.Time) (scheduler.Event, erro
 
 // Do implements scheduler.Backend as World does.
 func (b turn) Do(ctx context.Context, actions []scheduler.Action) error {
-	b.mu.Lock()
+	b.Lock()
 	changed, err := b.apply(ctx, actions)
-	b.mu.Unlock()
+	b.Unlock()
 	if err != nil || len(changed) == 0 {
 		return err
 	}
@@ -469,7 +469,7 @@ func (m *simulation) submit(j *simJob) {
 	}
 	m.accepted = append(m.accepted, id)
 	m.truthOf(id)
-	m.tokens[id] = m.w.jobs.byID[id].Token
+	m.tokens[id] = m.w.jobs.ByID[id].Token
 }
 
 // answers reports whether the scheduler does.

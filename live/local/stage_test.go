@@ -125,9 +125,9 @@ func (s *stage) row(id job.ID) *policy.Job {
 			s.t.Fatal("no rounds")
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last.snapshot.Job(id)
+	s.Lock()
+	defer s.Unlock()
+	return s.Snapshot.Job(id)
 }
 
 // output returns the log of a job.

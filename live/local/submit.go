@@ -26,9 +26,9 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	if err := w.fits(spec, &request); err != nil {
 		return "", err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.jobs.events.Draining() {
+	w.Lock()
+	defer w.Unlock()
+	if w.jobs.Events.Draining() {
 		return "", errors.New("the scheduler is shutting down and takes no more jobs")
 	}
 	if err := w.checkQuota(spec, request.User); err != nil {
@@ -43,8 +43,8 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	if asked.RestartOverhead == 0 {
 		asked.RestartOverhead = restart
 	}
-	e := &entry{Job: store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()}}
-	e.Status = job.Status{Phase: job.Waiting, Submitted: w.jobs.events.Present()}
+	e := newEntry(&store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()})
+	e.Status = job.Status{Phase: job.Waiting, Submitted: w.jobs.Events.Present()}
 	e.Status.Since = e.Status.Submitted
 	hook("submit: before acceptance")
 	if err := w.jobs.wrote(w.jobs.store.Accept(&e.Job)); err != nil {
@@ -57,7 +57,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 		w.jobs.admit()
 		return id, nil
 	}
-	w.jobs.events.Emit(scheduler.Submitted{Spec: e.Spec})
+	w.jobs.Events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return id, nil
 }
 
@@ -121,13 +121,13 @@ func (w *World) fits(spec *job.Spec, r *store.Request) error {
 
 // Cancel ends a job, durably. Its processes get notice, and are killed after the grace.
 func (w *World) Cancel(id job.ID) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e, err := w.jobs.get(id)
+	w.Lock()
+	defer w.Unlock()
+	e, err := w.Get(id)
 	if err != nil {
 		return err
 	}
-	if e.ended {
+	if e.Over {
 		return fmt.Errorf("job %s: has ended already", id)
 	}
 	if !w.jobs.end(e, scheduler.Cancelled, "cancelled by its user") {

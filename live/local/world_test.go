@@ -91,7 +91,7 @@ func open(t testing.TB, o Options) *World {
 // kill stops whatever still runs, at once.
 func (w *World) kill(t testing.TB) {
 	t.Helper()
-	for _, e := range w.jobs.order {
+	for _, e := range w.jobs.Order {
 		for _, r := range e.runs {
 			dir := w.folders.Generation(e.name(r))
 			if err := supervisor.Stop(dir, supervisor.Notice{Deadline: time.Now()}); err != nil {

@@ -20,10 +20,10 @@ type bearer struct{ digest, user string }
 // cannot be told apart, so neither is heard.
 func (w *World) takeTokens() {
 	before := w.tokens
-	w.tokens = make(map[bearer]job.ID, len(w.order))
-	for _, e := range w.order {
+	w.tokens = make(map[bearer]job.ID, len(w.Order))
+	for _, e := range w.Order {
 		b := bearer{e.seen.Token, e.seen.User}
-		if e.ended || b.digest == "" {
+		if e.Over || b.digest == "" {
 			continue
 		}
 		if _, twice := w.tokens[b]; !twice {
@@ -47,8 +47,8 @@ func (w *World) Agents() agentapi.Jobs { return agents{w} }
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 	user, ok := token.User(text)
 	digest := token.Digest(text)
-	a.w.mu.Lock()
-	defer a.w.mu.Unlock()
+	a.w.Lock()
+	defer a.w.Unlock()
 	id := a.w.tokens[bearer{digest, user}]
 	if !ok || id == "" {
 		return "", agentapi.ErrUnknown
@@ -61,8 +61,8 @@ func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 // the earlier one sends is refused for good, wherever it still runs; a start that was not seen yet is to
 // send again.
 func (w *World) present(id job.ID, generation int) (*entry, error) {
-	e, err := w.entryOf(id)
-	if err != nil || e.ended {
+	e, err := w.Get(id)
+	if err != nil || e.Over {
 		return nil, agentapi.ErrUnknown
 	}
 	switch now := e.seen.Restarts + 1; {
@@ -78,18 +78,18 @@ func (w *World) present(id job.ID, generation int) (*entry, error) {
 // Hello implements agentapi.Jobs: the job's program says what it is.
 func (a agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
 	w := a.w
-	w.mu.Lock()
+	w.Lock()
 	e, err := w.present(id, h.Generation)
 	if err == nil && h.WorldSize != e.seen.Configuration.GPUs {
 		err = fmt.Errorf("%w: %d workers, want %d, one for each GPU", agentapi.ErrInvalid, h.WorldSize, e.seen.Configuration.GPUs)
 	}
 	if err != nil {
-		w.mu.Unlock()
+		w.Unlock()
 		return nil, err
 	}
 	w.greet(e, h)
 	welcome := &agentapi.Welcome{Batch: w.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.ladder(e)}
-	w.mu.Unlock()
+	w.Unlock()
 	w.save(e)
 	return welcome, nil
 }
@@ -98,7 +98,7 @@ func (a agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 func (w *World) greet(e *entry, h *agentapi.Hello) {
 	planned := e.asPlanned()
 	if last := e.said.Hello; planned && !e.held.since.IsZero() && (last == nil || last.Generation != h.Generation) {
-		e.starts.Add(time.Since(e.held.since))
+		e.Starts.Add(time.Since(e.held.since))
 	}
 	e.said.Token, e.said.Hello = e.seen.Token, h
 	if h.Batch.LocalMax > 0 {
@@ -113,15 +113,15 @@ func (w *World) greet(e *entry, h *agentapi.Hello) {
 	}
 	if w.describe(e); planned {
 		e.greets = false
-		w.events.Emit(scheduler.Reported{Report: e.resumed()})
+		w.Events.Emit(scheduler.Reported{Report: e.resumed()})
 	}
 }
 
 // Report implements agentapi.Jobs. A report whose unit no Hello has said is dropped.
 func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
 	w := a.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	e, err := w.present(id, r.Generation)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 		answer.Notice = &agentapi.Notice{Deadline: float64(w.deadline(e).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
 	case e.said.Hello != nil && e.asPlanned():
 		e.said.Progress, e.said.Epoch = r.Progress, r.Epoch
-		w.events.Emit(scheduler.Reported{Report: r.Job(id, e.held.allocation.Configuration, 0, 0)})
+		w.Events.Emit(scheduler.Reported{Report: r.Job(id, e.held.allocation.Configuration, 0, 0)})
 	}
 	return answer, nil
 }
@@ -148,12 +148,12 @@ func (w *World) deadline(e *entry) time.Time {
 // Checkpoint implements agentapi.Jobs.
 func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint) error {
 	w := a.w
-	w.mu.Lock()
+	w.Lock()
 	e, err := w.present(id, c.Generation)
 	if err == nil {
 		e.said.Progress, e.said.Epoch = c.Progress, c.Epoch
 	}
-	w.mu.Unlock()
+	w.Unlock()
 	if err == nil {
 		w.save(e)
 	}
@@ -163,9 +163,9 @@ func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 // save keeps what a job's program has said, for the next scheduler. Messages of one job come one after
 // another, so an older record never takes the place of a newer one.
 func (w *World) save(e *entry) {
-	w.mu.Lock()
-	id, record, ended := e.key(), e.said, e.ended
-	w.mu.Unlock()
+	w.Lock()
+	id, record, ended := e.key(), e.said, e.Over
+	w.Unlock()
 	if record.Hello == nil || ended {
 		return
 	}
@@ -188,7 +188,7 @@ func (e *entry) described() *job.Spec {
 	if e.said.Hello == nil {
 		return e.asked
 	}
-	spec := e.said.Hello.Described(e.asked, e.seen.Configuration.GPUType, e.starts.Value())
+	spec := e.said.Hello.Described(e.asked, e.seen.Configuration.GPUType, e.Starts.Value())
 	spec.Batch.LocalMax = e.said.LocalMax
 	return spec
 }
@@ -205,12 +205,12 @@ func (e *entry) resumed() job.Report {
 
 // batch returns the batch size for a job to train with.
 func (w *World) batch(e *entry) agentapi.Batch {
-	return agentapi.ToTrain(e.held.batch, w.snapshot.Job(e.spec.ID), e.held.allocation, e.seen.Configuration.GPUs)
+	return agentapi.ToTrain(e.held.batch, w.Snapshot.Job(e.spec.ID), e.held.allocation, e.seen.Configuration.GPUs)
 }
 
 // ladder returns the batch sizes with which a job whose speed nobody knows takes its first steps.
 func (w *World) ladder(e *entry) []int {
-	if row := w.snapshot.Job(e.spec.ID); row != nil && row.Perf != nil || !e.asPlanned() {
+	if row := w.Snapshot.Job(e.spec.ID); row != nil && row.Perf != nil || !e.asPlanned() {
 		return nil
 	}
 	return agentapi.Ladder(e.spec, e.held.allocation.Configuration.GPUType, e.seen.Configuration.GPUs)

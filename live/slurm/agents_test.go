@@ -42,7 +42,7 @@ func report(generation int, progress float64) *agentapi.Report {
 // heard returns the events that the scheduler has not taken, and takes them.
 func heard(w *World) (described []*job.Spec, reported []job.Report) {
 	for {
-		ev, _, err := w.take(time.Now().Add(time.Hour))
+		ev, _, err := w.Take(time.Now().Add(time.Hour))
 		if ev == nil || err != nil {
 			return described, reported
 		}
@@ -212,7 +212,7 @@ func TestAgents_next_scheduler(t *testing.T) {
 			t.Fatal(err)
 		}
 		for {
-			ev, _, err := w.take(time.Now().Add(time.Hour))
+			ev, _, err := w.Take(time.Now().Add(time.Hour))
 			if err != nil || ev == nil {
 				t.Fatalf("no job: %v", err)
 			}
@@ -292,7 +292,7 @@ func TestAgents_number_again(t *testing.T) {
 		if err := w.pass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for ev, _, _ := w.take(time.Now().Add(time.Hour)); ev != nil; ev, _, _ = w.take(time.Now().Add(time.Hour)) {
+		for ev, _, _ := w.Take(time.Now().Add(time.Hour)); ev != nil; ev, _, _ = w.Take(time.Now().Add(time.Hour)) {
 			told = append(told, ev)
 		}
 	}
@@ -323,12 +323,12 @@ func TestAgents_older_state(t *testing.T) {
 	speaking(s, "ann", token.New("ann"), 2)
 	w := open(t, s)
 	heard(w)
-	seen := &w.byID[1].seen
+	seen := &w.numbers[1].seen
 	seen.Restarts, seen.Submit = seen.Restarts+2, seen.Submit.Add(time.Hour)
 	if err := w.pass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if ev, _, err := w.take(time.Now().Add(time.Hour)); ev != nil || err != nil {
+	if ev, _, err := w.Take(time.Now().Add(time.Hour)); ev != nil || err != nil {
 		t.Errorf("told %+v, %v, want nothing", ev, err)
 	}
 }

@@ -3,7 +3,7 @@ package slurm
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
@@ -24,37 +24,29 @@ type grant struct {
 
 // An entry is a job that has not ended.
 //
-// Invariant: held is what the scheduler believes that the job has, but while lost is set, which the
-// scheduler has not heard yet.
+// Invariant: held is what the scheduler believes that the job has, except while Lost is set.
 type entry struct {
-	id      job.ID // that the scheduler has: Slurm's number, and after "~" which job of that number, from the second
-	seen    observe.Job
-	asked   *job.Spec // what its user asks for
-	spec    *job.Spec // as the scheduler has it
-	held    grant
-	lost    bool // the scheduler does not know yet that it holds nothing
-	ended   bool // the scheduler does not know yet
-	trains  int  // the generation that the scheduler knows to run
-	noticed time.Time
-	freed   time.Time // when it was released; zero: it was not since it was planned
-	freedIn int       // the generation for which it was
-	// It is not planned before notBefore, after failures in a row; why says what went wrong last.
-	notBefore time.Time
-	failures  int
-	why       string
-	kept      bool          // by somebody else
-	said      said.Record   // by its program
-	starts    agentapi.Mean // how long they took, from plan to training
-	up        time.Time     // when the present start was seen to run
-	greets    bool          // its program has yet to say hello; until then the scheduler takes it to start
-	heard     time.Time     // when its program said something last; zero: it has not yet
-	silent    bool          // it has not for long
+	driver.Entry // its ID is Slurm's number, and after "~" which job of that number, from the second
+	seen         observe.Job
+	asked        *job.Spec // what its user asks for
+	spec         *job.Spec // as the scheduler has it
+	held         grant
+	trains       int // the generation that the scheduler knows to run
+	noticed      time.Time
+	freed        time.Time   // when it was released; zero: it was not since it was planned
+	freedIn      int         // the generation for which it was
+	failures     int         // in a row: it is not planned before NotBefore
+	why          string      // what went wrong last
+	kept         bool        // by somebody else
+	said         said.Record // by its program
+	up           time.Time   // when the present start was seen to run
+	greets       bool        // its program has yet to say hello; until then the scheduler takes it to start
 }
 
 // asks returns what the job's user asks for, now.
 func (e *entry) asks(j *observe.Job) *job.Spec {
 	spec := j.Spec()
-	spec.ID = e.id
+	spec.ID = e.ID
 	return spec
 }
 
@@ -68,16 +60,16 @@ const (
 )
 
 // wants reports whether GPUs are planned for the job.
-func (e *entry) wants() bool { return !e.ended && !e.lost && len(e.held.placement) > 0 }
+func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.held.placement) > 0 }
 
 // wishes returns what is planned, by job.
 func (w *World) wishes() map[client.ID]execute.Wish {
-	all := make(map[client.ID]execute.Wish, len(w.order))
-	for _, e := range w.order {
-		if e.ended { // its number may be another job's
+	all := make(map[client.ID]execute.Wish, len(w.Order))
+	for _, e := range w.Order {
+		if e.Over { // its number may be another job's
 			continue
 		}
-		wish := execute.Wish{Noticed: e.noticed, Silent: e.silent}
+		wish := execute.Wish{Noticed: e.noticed, Silent: e.Silent}
 		if e.wants() {
 			wish.Placement, wish.Generation = e.held.placement, e.held.generation
 		}
@@ -88,9 +80,9 @@ func (w *World) wishes() map[client.ID]execute.Wish {
 
 // carried records that a command about a job was given.
 func (w *World) carried(s *execute.Step) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e := w.byID[s.Job]
+	w.Lock()
+	defer w.Unlock()
+	e := w.numbers[s.Job]
 	switch {
 	case e == nil:
 	case s.Verb == execute.Hold && e.wants() && e.freedIn == e.held.generation:
@@ -104,9 +96,9 @@ func (w *World) carried(s *execute.Step) {
 
 // refused handles that Slurm refuses a command: a job that it does not start is planned anew later.
 func (w *World) refused(s *execute.Step, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e := w.byID[s.Job]
+	w.Lock()
+	defer w.Unlock()
+	e := w.numbers[s.Job]
 	if e != nil && e.wants() && e.seen.Waits() {
 		w.fail(e, err.Error())
 	}
@@ -114,15 +106,15 @@ func (w *World) refused(s *execute.Step, err error) {
 
 // lose tells the scheduler that a job has lost what it had.
 func (w *World) lose(e *entry, detail string) {
-	e.lost, e.freed = true, time.Time{}
-	w.events.Emit(scheduler.Exited{Job: e.spec.ID, Outcome: scheduler.Lost, Detail: detail})
+	e.freed = time.Time{}
+	w.Lose(e, detail)
 }
 
 // fail is lose of a job that is not planned for a while. It is described as one that cannot run, so
 // that no policy plans it.
 func (w *World) fail(e *entry, why string) {
 	e.failures++
-	e.notBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
+	e.NotBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
 	w.lose(e, why)
 	w.describe(e)
 }
@@ -133,10 +125,10 @@ const noGPUType = "(none: it is tried again later)"
 // describe tells the scheduler what may be planned for a job, if that has changed.
 func (w *World) describe(e *entry) {
 	spec := e.described()
-	if e.silent && e.said.Hello != nil && e.wants() {
+	if e.Silent && e.said.Hello != nil && e.wants() {
 		spec = e.rigid(spec)
 	}
-	if e.kept || time.Now().Before(e.notBefore) {
+	if e.kept || time.Now().Before(e.NotBefore) {
 		barred := *spec
 		barred.GPUTypes = []cluster.GPUType{noGPUType}
 		spec = &barred
@@ -145,30 +137,15 @@ func (w *World) describe(e *entry) {
 		return
 	}
 	e.spec = spec
-	w.events.Emit(scheduler.Described{Spec: spec})
+	w.Events.Emit(scheduler.Described{Spec: spec})
 }
 
 // conclude tells the scheduler that a job has ended.
 func (w *World) conclude(e *entry, outcome scheduler.Outcome, detail string) {
-	if e.ended {
-		return
+	if !e.Over {
+		w.Conclude(e, outcome, detail)
 	}
-	e.ended = true
-	w.events.Emit(scheduler.Exited{Job: e.spec.ID, Outcome: outcome, Detail: detail})
 }
 
-// taken records that the scheduler has taken an event.
-func (w *World) taken(ev scheduler.Event) {
-	exit, ok := ev.(scheduler.Exited)
-	if !ok {
-		return
-	}
-	e, err := w.entryOf(exit.Job)
-	switch {
-	case err != nil:
-	case exit.Outcome == scheduler.Lost:
-		e.lost, e.held.allocation, e.held.placement = false, cluster.Allocation{}, nil
-	default:
-		w.forget(e)
-	}
-}
+// release records that the scheduler knows that a job was lost.
+func release(e *entry) { e.held.allocation, e.held.placement = cluster.Allocation{}, nil }

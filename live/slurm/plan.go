@@ -2,55 +2,47 @@ package slurm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 // Do implements scheduler.Backend: it makes the actions the plan, which Execute carries out. The plan is
 // in memory only: what a scheduler that is killed has not begun to carry out is planned anew.
 func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var errs []error
-	for _, a := range actions {
-		switch a := a.(type) {
-		case scheduler.Preempt:
-			e, err := w.entryOf(a.Job)
-			if err == nil {
-				e.held.allocation, e.held.placement = cluster.Allocation{}, nil
-			}
-			errs = append(errs, err)
-		case scheduler.Run:
-			errs = append(errs, w.run(&a))
-		case scheduler.Profile: // Slurm has no GPUs apart from those of the plan
-			e, err := w.entryOf(a.Job)
-			if err == nil {
-				w.events.Emit(scheduler.Profiled{Job: e.spec.ID})
-			}
-			errs = append(errs, err)
-		case scheduler.Compute:
-			w.events.Compute(ctx, &w.mu, a.Work)
-		default:
-			errs = append(errs, fmt.Errorf("%T: nodes of a Slurm are neither rented nor lent", a))
-		}
-	}
-	driver.Wake(w.work)
-	if err := errors.Join(errs...); err != nil {
+	w.Lock()
+	defer w.Unlock()
+	defer driver.Wake(w.Work)
+	if err := w.Apply(ctx, actions, plan{w}); err != nil {
 		return fmt.Errorf("slurm: %w", err)
 	}
 	return nil
 }
 
-// run plans what an action says. The start is another generation unless the job stays on its GPUs.
-func (w *World) run(a *scheduler.Run) error {
-	e, err := w.entryOf(a.Job)
-	if err != nil || e.ended || e.lost {
+// A plan is that of a World, which takes effect at once.
+type plan struct{ w *World }
+
+// Preempt implements driver.Draft.
+func (p plan) Preempt(a scheduler.Preempt) error {
+	e, err := p.w.Get(a.Job)
+	if err == nil {
+		release(e)
+	}
+	return err
+}
+
+// Nodes implements driver.Draft.
+func (plan) Nodes(a scheduler.Action) error {
+	return fmt.Errorf("%T: nodes of a Slurm are neither rented nor lent", a)
+}
+
+// Run implements driver.Draft. The start is another generation unless the job stays on its GPUs.
+func (p plan) Run(a *scheduler.Run) error {
+	e, err := p.w.Get(a.Job)
+	if err != nil || e.Over || e.Lost {
 		return err
 	}
 	if e.held.batch = a.Batch; e.wants() && a.InPlace(e.held.allocation, e.held.placement) {
@@ -58,7 +50,7 @@ func (w *World) run(a *scheduler.Run) error {
 	}
 	e.held = grant{a.Allocation, a.Placement, e.held.generation + 1, a.Batch, time.Now()}
 	if !execute.Even(a.Placement) {
-		w.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
+		p.w.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
 		there[j.ID] = true
-		switch e := w.byID[j.ID]; {
+		switch e := w.numbers[j.ID]; {
 		case e != nil && !j.Elastic():
 			w.conclude(e, scheduler.Cancelled, "it takes no part any more: "+j.Trouble)
 		case e != nil && another(e, j):
@@ -40,12 +40,12 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 		}
 	}
 	for i := range o.Ended {
-		if e := w.byID[o.Ended[i].ID]; e != nil {
+		if e := w.numbers[o.Ended[i].ID]; e != nil {
 			there[o.Ended[i].ID] = true
 			w.over(e, &o.Ended[i])
 		}
 	}
-	for _, e := range w.order {
+	for _, e := range w.Order {
 		if !there[e.seen.ID] {
 			w.conclude(e, scheduler.Cancelled, "Slurm does not know it any more")
 		}
@@ -66,14 +66,16 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
-	e := &entry{seen: *j, id: observe.JobID(j.ID)}
+	e := &entry{seen: *j}
+	e.ID = observe.JobID(j.ID)
 	if w.entered[j.ID]++; w.entered[j.ID] > 1 {
-		e.id = job.ID(fmt.Sprintf("%s~%d", e.id, w.entered[j.ID]))
+		e.ID = job.ID(fmt.Sprintf("%s~%d", e.ID, w.entered[j.ID]))
 	}
 	e.asked = e.asks(j)
 	w.recall(e)
 	e.spec = e.described()
-	w.byID[j.ID], w.order = e, append(w.order, e)
+	w.numbers[j.ID] = e
+	w.Add(e)
 	e.held.generation = max(j.Restarts, j.Mark.Generation)
 	status := j.Status(o.At)
 	status.Progress, status.Epoch = e.said.Progress, e.said.Epoch
@@ -87,10 +89,10 @@ func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	case stops:
 		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
 	case as == submitted:
-		w.events.Emit(scheduler.Submitted{Spec: e.spec})
+		w.Events.Emit(scheduler.Submitted{Spec: e.spec})
 		return
 	}
-	w.events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
+	w.Events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
 // justStarted bounds how long ago, by Slurm's clock, a job was started that counts as starting when it is first seen. One that has run for longer
@@ -110,7 +112,7 @@ func (w *World) begins(e *entry, as arrival) job.Phase {
 
 // update takes over what was observed of a job.
 func (w *World) update(o *observe.Observation, e *entry, j *observe.Job) {
-	if e.ended {
+	if e.Over {
 		return
 	}
 	back := e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
@@ -145,7 +147,7 @@ func (w *World) older(e *entry) {
 		w.fail(e, why)
 		return
 	}
-	e.notBefore, e.why = time.Now().Add(backoff), why
+	e.NotBefore, e.why = time.Now().Add(backoff), why
 }
 
 // runs tells the scheduler, once for each start, that a job trains: if its program will say hello, when it does.
@@ -154,9 +156,9 @@ func (w *World) runs(e *entry) {
 		return
 	}
 	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
-	e.up, e.heard, e.silent = time.Now(), time.Time{}, false
+	e.up, e.Heard, e.Silent = time.Now(), time.Time{}, false
 	if e.greets = w.awaits(e); !e.greets {
-		w.events.Emit(scheduler.Reported{Report: e.resumed()})
+		w.Events.Emit(scheduler.Reported{Report: e.resumed()})
 	}
 }
 
@@ -179,12 +181,11 @@ func (w *World) over(e *entry, j *observe.Job) {
 
 // forget removes a job of whose end the scheduler has heard.
 func (w *World) forget(e *entry) {
-	delete(w.byID, e.seen.ID)
-	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
+	delete(w.numbers, e.seen.ID)
+	w.Remove(e)
 	if err := w.o.Said.Drop(e.key()); err != nil {
 		w.o.Log.Warn("what a job said that has ended is still kept", "err", err)
 	}
-	w.events.Wake()
 }
 
 // takeNodes tells the scheduler which nodes there are now.
@@ -197,13 +198,13 @@ func (w *World) takeNodes(o *observe.Observation) {
 	changed := !reflect.DeepEqual(c.Nodes(), w.cluster.Nodes())
 	for i := range nodes {
 		if _, known := w.first.Type(nodes[i].GPUType); changed && !known {
-			w.end(ErrTypes)
+			w.End(ErrTypes)
 			return
 		}
 	}
 	if w.fit(nodes); changed {
 		w.cluster = c
-		w.events.Emit(scheduler.NodesChanged{Cluster: c})
+		w.Events.Emit(scheduler.NodesChanged{Cluster: c})
 	}
 }
 
@@ -215,7 +216,7 @@ func (w *World) fit(nodes []cluster.Node) {
 		left[nodes[i].ID] = nodes[i].Capacity.GPUs
 	}
 	for _, runs := range []bool{true, false} {
-		for _, e := range w.order {
+		for _, e := range w.Order {
 			if e.wants() && (e.trains == e.held.generation) == runs && !take(left, e.held.placement) {
 				w.lose(e, "its nodes have fewer GPUs left than were planned")
 			}

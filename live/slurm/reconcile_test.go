@@ -25,7 +25,7 @@ func passed(t *testing.T, w *World) map[job.ID]scheduler.Outcome {
 			t.Fatal(err)
 		}
 		for {
-			ev, _, err := w.take(time.Now().Add(time.Hour))
+			ev, _, err := w.Take(time.Now().Add(time.Hour))
 			if ev == nil || err != nil {
 				break
 			}
@@ -58,7 +58,7 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 		if outcome, over := got[planned]; !over || outcome != scheduler.Lost || len(got) != 1 {
 			t.Errorf("the scheduler hears %v, want that %s has lost what was planned, alone", got, planned)
 		}
-		if e, err := w.entryOf(started); err != nil || !e.wants() {
+		if e, err := w.Get(started); err != nil || !e.wants() {
 			t.Errorf("the job that runs has %+v, %v, want its GPUs", e, err)
 		}
 	})

@@ -20,19 +20,19 @@ func (w *World) listen(now time.Time) {
 	if w.o.Agents == "" {
 		return
 	}
-	for _, e := range w.order {
-		if e.greets && !e.ended && now.Sub(e.up) >= helloWithin { // perhaps it has no client
+	for _, e := range w.Order {
+		if e.greets && !e.Over && now.Sub(e.up) >= helloWithin { // perhaps it has no client
 			e.greets = false
-			w.events.Emit(scheduler.Reported{Report: e.resumed()})
+			w.Events.Emit(scheduler.Reported{Report: e.resumed()})
 		}
 		last := e.up
-		if e.heard.After(last) {
-			last = e.heard
+		if e.Heard.After(last) {
+			last = e.Heard
 		}
-		if e.silent || e.ended || e.seen.Token == "" || !e.asPlanned() || now.Sub(last) < w.o.Silence {
+		if e.Silent || e.Over || e.seen.Token == "" || !e.asPlanned() || now.Sub(last) < w.o.Silence {
 			continue
 		}
-		e.silent = true
+		e.Silent = true
 		w.o.Log.Warn("a program says nothing: it hangs, does not reach the agent API, or has no client of it", "job", e.spec.ID, "user", e.spec.User,
 			"since", last.UTC().Format(time.RFC3339), "spoke before", e.said.Hello != nil, "nodes", e.seen.Nodes)
 		w.describe(e)
@@ -41,9 +41,9 @@ func (w *World) listen(now time.Time) {
 
 // hears records that a job's program has said something.
 func (w *World) hears(e *entry) {
-	e.heard = time.Now()
-	if e.silent {
-		e.silent = false
+	e.Heard = time.Now()
+	if e.Silent {
+		e.Silent = false
 		w.o.Log.Info("a program speaks again", "job", e.spec.ID)
 		w.describe(e)
 	}

@@ -150,7 +150,7 @@ func phaseOf(t *testing.T, w *World) job.Phase {
 	if err := w.pass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ev, _, err := w.take(time.Now())
+	ev, _, err := w.Take(time.Now())
 	r, is := ev.(scheduler.Restored)
 	if err != nil || !is {
 		t.Fatalf("got %+v, %v, want a job that runs", ev, err)

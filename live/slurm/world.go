@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
@@ -17,8 +15,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/scheduler"
 )
 
 // A Reader says what jobs and nodes a Slurm has.
@@ -61,24 +57,16 @@ type World struct {
 	epoch int64
 	boot  boot
 
-	mu       sync.Mutex
-	cluster  *cluster.Cluster
-	first    *cluster.Cluster // all nodes, when the World was opened
-	events   *driver.Queue
-	byID     map[client.ID]*entry
-	entered  map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
-	order    []*entry          // as they came
-	work     chan struct{}
-	ends     error // why the World is over; nil: it is not
-	trouble  string
-	tokens   map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
-	snapshot *policy.Snapshot  // of the last round; nil: there was none
+	*driver.Table[*entry]
+	cluster *cluster.Cluster
+	first   *cluster.Cluster // all nodes, when the World was opened
+	numbers map[client.ID]*entry
+	entered map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
+	trouble string
+	tokens  map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
 }
 
-var (
-	_ scheduler.Backend  = (*World)(nil)
-	_ scheduler.Observer = (*World)(nil)
-)
+var _ driver.Backend = (*World)(nil)
 
 // newQueue makes the queue of events; tests give it another clock.
 var newQueue = driver.NewQueue
@@ -86,7 +74,8 @@ var newQueue = driver.NewQueue
 // Open returns a World of the elastic jobs that Slurm shows. They arrive as Restored, by number. It
 // gives no commands. It returns an error if Slurm does not answer, or the partition has no GPUs.
 func Open(ctx context.Context, o Options) (*World, error) {
-	w := &World{o: o, events: newQueue(), byID: map[client.ID]*entry{}, entered: map[client.ID]int{}, work: make(chan struct{}, 1)}
+	w := &World{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
+	w.Table = driver.NewTable(newQueue(), release, w.forget)
 	seen, err := w.look(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
@@ -104,11 +93,11 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	w.epoch = max(time.Now().UnixNano(), seen.Epoch+1)
 	w.reconcile(seen, restored)
 	if err := w.o.Said.Prune(func(id job.ID) bool {
-		return slices.ContainsFunc(w.order, func(e *entry) bool { return e.key() == id })
+		return slices.ContainsFunc(w.Order, func(e *entry) bool { return e.key() == id })
 	}); err != nil {
 		w.o.Log.Warn("what jobs said that have ended is still kept", "err", err)
 	}
-	w.events.Begin()
+	w.Events.Begin()
 	return w, nil
 }
 
@@ -128,88 +117,20 @@ func (w *World) look(ctx context.Context) (*observe.Observation, error) {
 // them elastic jobs may have.
 func (w *World) Cluster() *cluster.Cluster { return w.first }
 
-// Follow sets the time between rounds.
-func (w *World) Follow(round time.Duration, _ func(time.Time) []*policy.Job) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.events.Round = round
-}
-
-// Event implements scheduler.Observer.
-func (*World) Event(time.Time, scheduler.Event) {}
-
-// Round implements scheduler.Observer: batch sizes are of the last round.
-func (w *World) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.snapshot = s
-}
-
-// Now implements scheduler.Backend.
-func (w *World) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.events.Now()
-}
-
-// ClockMoved returns how far the machine's clock was set forward, or back, since Open.
-func (w *World) ClockMoved() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.events.ClockMoved()
-}
-
-// Drain makes Next return io.EOF once all jobs, and background work, have ended.
-func (w *World) Drain() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.events.Drain()
-}
-
-// Next implements scheduler.Backend.
-func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return driver.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
-}
-
-// take returns the next event, or how long to wait for one; 0 if the deadline has come.
-func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.ends != nil {
-		return nil, 0, w.ends
-	}
-	if ev := w.events.Take(deadline); ev != nil {
-		w.taken(ev)
-		return ev, 0, nil
-	}
-	if w.events.Over(len(w.order)) {
-		return nil, 0, io.EOF
-	}
-	return nil, w.events.Pass(deadline), nil
-}
-
 // Execute brings Slurm closer to the plan until ctx is done: at every poll, and when there is a new
 // plan.
 func (w *World) Execute(ctx context.Context) error {
-	tick := time.NewTicker(w.o.Poll)
-	defer tick.Stop()
-	for {
+	return w.Repeat(ctx, w.o.Poll, func() {
 		if err := w.pass(ctx); err != nil && ctx.Err() == nil {
 			w.complain(err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.work:
-		case <-tick.C:
-		}
-	}
+	})
 }
 
 // complain logs an error that is not the one before.
 func (w *World) complain(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	if text := err.Error(); text != w.trouble {
 		w.trouble = text
 		w.o.Log.Warn("Slurm cannot be told anything now", "err", text)
@@ -218,8 +139,8 @@ func (w *World) complain(err error) {
 
 // Trouble returns what keeps the World from giving commands, for people; empty if nothing does.
 func (w *World) Trouble() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	return w.trouble
 }
 
@@ -239,23 +160,17 @@ func (w *World) pass(ctx context.Context) error {
 
 // steps takes over an observation, and returns the commands that are next; none once the World is over.
 func (w *World) steps(seen *observe.Observation) []execute.Step {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	if w.trouble = ""; seen.Epoch > w.epoch {
-		w.end(fmt.Errorf("partition %s: %w", w.o.Bounds.Partition, ErrOvertaken))
+		w.End(fmt.Errorf("partition %s: %w", w.o.Bounds.Partition, ErrOvertaken))
 	}
-	if w.ends != nil {
+	if w.Ends() != nil {
 		return nil
 	}
 	w.reconcile(seen, submitted)
 	w.listen(time.Now())
 	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch, Agents: w.o.Agents})
-}
-
-// end ends the World.
-func (w *World) end(why error) {
-	w.ends = why
-	w.events.Wake()
 }
 
 // carry gives commands as long as the limit allows. After one that was refused, no further one about
@@ -280,14 +195,4 @@ func (w *World) carry(ctx context.Context, steps []execute.Step) error {
 		}
 	}
 	return nil
-}
-
-// entryOf returns a job that has not ended.
-func (w *World) entryOf(id job.ID) (*entry, error) {
-	for _, e := range w.order {
-		if e.spec.ID == id {
-			return e, nil
-		}
-	}
-	return nil, fmt.Errorf("job %s: no such job is live", id)
 }

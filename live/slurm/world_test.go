@@ -48,7 +48,7 @@ func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 		if err := s.pass(ctx); err != nil {
 			return nil, 0, err
 		}
-		ev, wait, err := s.take(deadline)
+		ev, wait, err := s.Take(deadline)
 		return ev, min(wait, s.o.Poll), err
 	})
 }

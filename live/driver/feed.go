@@ -1,0 +1,175 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Feed gives the events of a backend to its scheduler, and has what the last round decided. A
+// backend embeds a Feed, or a Table, which has one: it implements all methods of Backend but
+// Cluster, Do and Execute. The lock guards its fields, and everything else of the backend.
+type Feed struct {
+	sync.Mutex
+	Events   *Queue
+	Work     chan struct{}                     // wakes Repeat: there is something for the executor to do
+	Jobs     func(now time.Time) []*policy.Job // the scheduler's view of its jobs, as Follow set it; nil before
+	Snapshot *policy.Snapshot                  // of the last round; nil before the first
+	Plan     *policy.Plan                      // likewise
+	owner    Owner
+	ends     error
+}
+
+// Owner is how a Feed asks about the jobs of its backend. All functions are called under the lock.
+type Owner struct {
+	Known func(id job.ID) bool     // reports whether the scheduler may speak of a job
+	Live  func() int               // returns how many jobs have not ended, or are not cleared away
+	Taken func(ev scheduler.Event) // is called with each event that the scheduler takes
+	Hold  func() time.Duration     // returns how long a round that is due has to wait; nil: it need not
+}
+
+// NewFeed returns a Feed of the events in a queue.
+func NewFeed(q *Queue, o Owner) *Feed {
+	return &Feed{Events: q, Work: make(chan struct{}, 1), owner: o}
+}
+
+// Follow implements Backend.
+func (f *Feed) Follow(round time.Duration, jobs func(now time.Time) []*policy.Job) {
+	f.Lock()
+	defer f.Unlock()
+	f.Events.Round, f.Jobs = round, jobs
+}
+
+// Now implements scheduler.Backend.
+func (f *Feed) Now() time.Time {
+	f.Lock()
+	defer f.Unlock()
+	return f.Events.Now()
+}
+
+// ClockMoved implements Backend.
+func (f *Feed) ClockMoved() time.Duration {
+	f.Lock()
+	defer f.Unlock()
+	return f.Events.ClockMoved()
+}
+
+// Drain makes Next return io.EOF once all jobs have ended and are cleared away, and background work
+// has ended.
+func (f *Feed) Drain() {
+	f.Lock()
+	defer f.Unlock()
+	f.Events.Drain()
+}
+
+// End makes Next return an error from now on. The caller holds the lock.
+func (f *Feed) End(why error) {
+	f.ends = why
+	f.Events.Wake()
+}
+
+// Ends returns the error of End; nil before. The caller holds the lock.
+func (f *Feed) Ends() error { return f.ends }
+
+// Next implements scheduler.Backend. Its time is real time, except for the delay with which events
+// are taken.
+func (f *Feed) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	return Wait(ctx, f.Events.Woken(), func() (scheduler.Event, time.Duration, error) { return f.Take(deadline) })
+}
+
+// Take returns the next event, or how long to wait for one; 0 if the deadline has come.
+func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) {
+	f.Lock()
+	defer f.Unlock()
+	if f.ends != nil {
+		return nil, 0, f.ends
+	}
+	if ev := f.Events.Take(deadline); ev != nil {
+		f.owner.Taken(ev)
+		return ev, 0, nil
+	}
+	if f.Events.Over(f.owner.Live()) {
+		return nil, 0, io.EOF
+	}
+	if f.owner.Hold != nil && f.Events.Until(deadline) <= 0 {
+		if wait := f.owner.Hold(); wait > 0 {
+			return nil, wait, nil
+		}
+	}
+	return nil, f.Events.Pass(deadline), nil
+}
+
+// Event implements scheduler.Observer.
+func (*Feed) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (f *Feed) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	f.Lock()
+	defer f.Unlock()
+	f.Snapshot, f.Plan = s, p
+}
+
+// LastRound returns what the last round saw and decided, which is immutable; nil before the first.
+func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
+	f.Lock()
+	defer f.Unlock()
+	return f.Snapshot, f.Plan
+}
+
+// A Draft takes the actions of a round that concern jobs. A backend makes it its plan.
+type Draft interface {
+	Preempt(a scheduler.Preempt) error
+	Run(a *scheduler.Run) error
+	// Nodes takes an action that rents nodes, or gives them back.
+	Nodes(a scheduler.Action) error
+}
+
+// Apply puts the actions of a round into a draft, up to the first error, and begins background work.
+// Jobs are profiled while they train, by their own agents. The caller holds the lock.
+func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
+	for _, a := range actions {
+		var err error
+		switch a := a.(type) {
+		case scheduler.Preempt:
+			err = d.Preempt(a)
+		case scheduler.Run:
+			err = d.Run(&a)
+		case scheduler.Profile:
+			if !f.owner.Known(a.Job) {
+				return errNotLive(a.Job)
+			}
+			f.Events.Emit(scheduler.Profiled{Job: a.Job})
+		case scheduler.Compute:
+			f.Events.Compute(ctx, f, a.Work)
+		default:
+			err = d.Nodes(a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Repeat calls pass now, at every tick, and when there is Work, until ctx is done.
+func (f *Feed) Repeat(ctx context.Context, every time.Duration, pass func()) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		pass()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.Work:
+		case <-tick.C:
+		}
+	}
+}
+
+func errNotLive(id job.ID) error { return fmt.Errorf("job %s: no such job is live", id) }

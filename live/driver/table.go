@@ -1,0 +1,118 @@
+package driver
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// An Entry is what every backend keeps of a job that has not ended, or is not cleared away. A
+// backend embeds it in an entry of its own.
+type Entry struct {
+	ID        job.ID
+	Over      bool          // it has ended for good
+	Lost      bool          // it holds nothing, and the scheduler has not taken that yet
+	NotBefore time.Time     // it is not started before that, after a failure
+	Heard     time.Time     // when its program sent something last; zero: nothing yet
+	Silent    bool          // its program has sent nothing for long
+	Starts    agentapi.Mean // from plan to training
+}
+
+func (e *Entry) entry() *Entry { return e }
+
+// A Table has the jobs of a backend in the order in which they came, and the events that its
+// scheduler has not taken: see Feed. E is the backend's entry of a job, a pointer to a type that
+// embeds Entry.
+//
+// Invariant: ByID and Order have the same entries.
+type Table[E interface{ entry() *Entry }] struct {
+	*Feed
+	ByID  map[job.ID]E
+	Order []E
+
+	freed, ended func(E)
+}
+
+// NewTable returns a Table without jobs. Once the scheduler has taken that a job holds nothing any
+// more, freed is called under the lock; once it has taken that a job has ended for good, ended is.
+func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
+	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
+	t.Feed = NewFeed(q, Owner{Known: t.known, Live: func() int { return len(t.Order) }, Taken: t.taken})
+	return t
+}
+
+// Get returns a job that the scheduler may speak of.
+func (t *Table[E]) Get(id job.ID) (E, error) {
+	e, ok := t.ByID[id]
+	if !ok {
+		return e, errNotLive(id)
+	}
+	return e, nil
+}
+
+// Add adds a job.
+func (t *Table[E]) Add(e E) {
+	t.ByID[e.entry().ID] = e
+	t.Order = append(t.Order, e)
+}
+
+// Remove removes a job.
+func (t *Table[E]) Remove(e E) {
+	id := e.entry().ID
+	delete(t.ByID, id)
+	t.Order = slices.DeleteFunc(t.Order, func(o E) bool { return o.entry().ID == id })
+	t.Events.Wake()
+}
+
+// Lose reports that a job has lost what it held. It may start again.
+func (t *Table[E]) Lose(e E, detail string) {
+	e.entry().Lost = true
+	t.exit(e, scheduler.Lost, detail)
+}
+
+// RetractLoss removes the event that a job was lost, if the scheduler has not taken it yet: what the
+// scheduler has planned since is a new generation.
+func (t *Table[E]) RetractLoss(e E) {
+	e.entry().Lost = false
+	t.Events.Drop(func(ev scheduler.Event) bool {
+		lost, ok := ev.(scheduler.Exited)
+		return ok && lost.Job == e.entry().ID && lost.Outcome == scheduler.Lost
+	})
+}
+
+// Conclude reports that a job has ended for good.
+func (t *Table[E]) Conclude(e E, outcome scheduler.Outcome, detail string) {
+	e.entry().Over = true
+	t.exit(e, outcome, detail)
+}
+
+func (t *Table[E]) exit(e E, outcome scheduler.Outcome, detail string) {
+	t.Events.Emit(scheduler.Exited{Job: e.entry().ID, Outcome: outcome, Detail: detail})
+}
+
+// EndPending reports whether the scheduler has not taken yet that a job has ended for good.
+func (t *Table[E]) EndPending(id job.ID) bool {
+	return t.Events.Any(func(ev scheduler.Event) bool {
+		exit, ok := ev.(scheduler.Exited)
+		return ok && exit.Job == id && exit.Outcome != scheduler.Lost
+	})
+}
+
+func (t *Table[E]) known(id job.ID) bool { _, ok := t.ByID[id]; return ok }
+
+// taken records that the scheduler has taken an event.
+func (t *Table[E]) taken(ev scheduler.Event) {
+	exit, ok := ev.(scheduler.Exited)
+	if !ok || !t.known(exit.Job) {
+		return
+	}
+	if e := t.ByID[exit.Job]; exit.Outcome == scheduler.Lost {
+		e.entry().Lost = false
+		t.freed(e)
+	} else {
+		t.ended(e)
+	}
+}
