@@ -36,7 +36,7 @@ func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler
 	}
 	if p, placer, work, err := o.Decided(ctx, s.Now); err == nil {
 		so.First = soonest
-		return newGoesOn(p, s, o.Plan, work), placer, nil
+		return newResumed(p, s, o.Plan, work), placer, nil
 	}
 	return fresh, spare, nil
 }
@@ -45,9 +45,9 @@ func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler
 // beginning itself.
 const soonest = time.Nanosecond
 
-// A goesOn is the policy of a run that goes on in a simulation. In its first round it decides what it decided in the run.
+// A resumed policy is the policy of a run, continued in a simulation. In its first round it decides what it decided in the run.
 // What it is shown has the times and the number of rounds of the run.
-type goesOn struct {
+type resumed struct {
 	policy.Policy
 	first  *policy.Plan // nil: it was decided
 	rows   map[job.ID]policy.Decision
@@ -56,13 +56,13 @@ type goesOn struct {
 	jobs   map[*policy.Job]*policy.Job // in the last round, as they were shown to the policy
 }
 
-func newGoesOn(p policy.Policy, s *policy.Snapshot, plan *policy.Plan, work policy.Work) *goesOn {
+func newResumed(p policy.Policy, s *policy.Snapshot, plan *policy.Plan, work policy.Work) *resumed {
 	first := *plan
 	first.Capacity, first.Return = nil, nil
 	if work != nil {
 		first.Background = work
 	}
-	g := &goesOn{Policy: p, first: &first, rows: map[job.ID]policy.Decision{}, by: s.Now.Sub(sim.Epoch), rounds: s.Round}
+	g := &resumed{Policy: p, first: &first, rows: map[job.ID]policy.Decision{}, by: s.Now.Sub(sim.Epoch), rounds: s.Round}
 	for i, j := range s.Jobs {
 		g.rows[j.ID] = plan.Jobs[i]
 	}
@@ -70,7 +70,7 @@ func newGoesOn(p policy.Policy, s *policy.Snapshot, plan *policy.Plan, work poli
 }
 
 // Plan implements policy.Policy.
-func (g *goesOn) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+func (g *resumed) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if plan := g.first; plan != nil {
 		g.first = nil
 		plan.Jobs = make([]policy.Decision, len(s.Jobs))
@@ -84,7 +84,7 @@ func (g *goesOn) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // shifted returns a snapshot with the times of the run. A job that did not change keeps its pointer.
-func (g *goesOn) shifted(s *policy.Snapshot) *policy.Snapshot {
+func (g *resumed) shifted(s *policy.Snapshot) *policy.Snapshot {
 	then := *s
 	then.Now, then.Round, then.Jobs = s.Now.Add(g.by), s.Round+g.rounds, make([]*policy.Job, len(s.Jobs))
 	jobs := make(map[*policy.Job]*policy.Job, len(s.Jobs))
