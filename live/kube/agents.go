@@ -15,7 +15,7 @@ import (
 func (w *World) present(id job.ID, generation int) (*jobstate.Job, error) {
 	e := w.table.ByID[id]
 	switch {
-	case e == nil || e.Ended:
+	case e == nil || e.Ended():
 		return nil, agentapi.ErrUnknown
 	case e.Parsed.Generation != int64(generation):
 		return nil, fmt.Errorf("%w: this is %d, the present one is %d", agentapi.ErrGeneration, generation, e.Parsed.Generation)
@@ -36,7 +36,7 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 		if h.WorldSize < workers || h.WorldSize > e.Held.GPUs {
 			return nil, fmt.Errorf("%w: %d workers, want %d, or one for each of %d GPUs", agentapi.ErrInvalid, h.WorldSize, workers, e.Held.GPUs)
 		}
-		if last := e.Agent.Hello; !e.Restored && (last == nil || last.Generation != h.Generation) {
+		if last := e.Agent.Hello; !e.Restored() && (last == nil || last.Generation != h.Generation) {
 			e.Agent.StartTimes.Add(time.Since(e.Since))
 		}
 	}
@@ -103,7 +103,7 @@ func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 func (w *World) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent
-		if e.Ended || a.Silent || !a.Spoke || e.UpSince.IsZero() || min(time.Since(a.Heard), time.Since(e.UpSince)) < w.o.Silence {
+		if e.Ended() || a.Silent || !a.Spoke || e.UpSince.IsZero() || min(time.Since(a.Heard), time.Since(e.UpSince)) < w.o.Silence {
 			continue
 		}
 		a.Silent = true

@@ -97,7 +97,7 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
 	for _, e := range w.table.Order {
-		if e.Ended {
+		if e.Ended() {
 			continue
 		}
 		g, changed := d.held[e.ID()]
@@ -142,7 +142,7 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	var all []v1alpha1.JobState
 	most := jobstate.MostReports / max(1, len(t.Order))
 	for _, e := range t.Order {
-		if !e.Ended {
+		if !e.Ended() {
 			s := e.State()
 			s.Reports = e.LearnedText(most)
 			all = append(all, s)

@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -79,7 +80,7 @@ func BenchmarkCommit(b *testing.B) {
 	b.ResetTimer()
 	b.ReportAllocs()
 	for range b.N {
-		w.table.Order[0].Uncommitted = true
+		w.table.Order[0].Phase = phase.Vacated
 		if err := w.Do(b.Context(), []scheduler.Action{}); err != nil {
 			b.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -41,7 +42,7 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	if !e.Wants() {
 		return
 	}
-	e.Lost = true
+	e.Move(phase.GiveUp)
 	w.fail(e, detail)
 }
 
@@ -66,10 +67,10 @@ func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 
 // end ends a job for good.
 func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail string) {
-	if e.Ended {
+	if e.Ended() {
 		return
 	}
-	e.Ended = true
+	e.Move(phase.End)
 	w.table.Over[e.ID()] = true
 	w.events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
 	driver.Wake(w.work)
@@ -81,7 +82,7 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 		exit, ok := ev.(scheduler.Exited)
 		return ok && exit.Job == e.ID()
 	}
-	if !e.Ended || len(e.Live()) > 0 || w.events.Any(unheard) {
+	if !e.Ended() || len(e.Live()) > 0 || w.events.Any(unheard) {
 		return
 	}
 	delete(w.table.ByID, e.ID())
@@ -126,18 +127,18 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		}
 	}
 	if f.Parsed.OptOut { // its pods no longer belong to this scheduler
-		e.Pods, e.Helpers, e.Stale = nil, nil, false
+		e.Pods, e.Helpers, e.StaleSince = nil, nil, time.Time{}
 		w.end(e, scheduler.Cancelled, "it has opted out")
 		return
 	}
 	pods := s.Pods[f.Parsed.UID]
-	was := e.Stale
-	if e.Stale = w.unseen(f, pods); e.Stale {
-		if !was {
+	if w.unseen(f, pods) {
+		if !e.Stale() {
 			e.StaleSince = time.Now()
 		}
 		return
 	}
+	e.StaleSince = time.Time{}
 	e.Object, e.Parsed, e.Pods, e.Helpers = f.Object, f.Parsed, pods, s.Helpers[f.Parsed.UID]
 	if e.Ending.IsZero() && e.Done() > 0 {
 		e.Ending = time.Now()
@@ -146,7 +147,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		e.Late = nil
 	}
 	switch {
-	case e.Ended:
+	case e.Ended():
 	case f.Parsed.Ended != nil:
 		w.end(e, f.Parsed.Ended.Outcome, f.Parsed.Ended.Detail)
 	default:
@@ -268,36 +269,23 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		return
 	}
 	now := time.Now()
-	if !e.Started() || e.Parsed.Suspended || e.Made() >= e.Workers() {
-		e.CompleteAt = now
-	}
-	if !e.Started() {
-		e.Begun, e.UpSince, e.Queued = now, time.Time{}, time.Time{}
+	e.Clock(now)
+	e.Phase, _ = e.Look(now)
+	switch {
+	case !e.Started():
 		return
-	}
-	if e.Parsed.Suspended { // Kueue has not let it go yet
-		e.Begun, e.UpSince = now, time.Time{}
+	case e.Parsed.Suspended: // Kueue has not let it go yet
 		w.awaitQuota(e, now)
 		return
 	}
 	w.awaitSlice(e, now)
-	n := e.Done() // they are not made again
-	for _, p := range e.Pods {
-		if e.Present(p) && jobstate.Ready(p) {
-			n++
-		}
-	}
-	switch {
-	case n < e.Workers():
-		e.UpSince = time.Time{}
+	if !e.Up() {
 		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {
-			w.lose(e, fmt.Sprintf("%d of %d pods run %v after the start%s", n, e.Workers(), w.o.Start, e.Obstacle()))
+			w.lose(e, fmt.Sprintf("%d of %d pods run %v after the start%s", e.Ready(), e.Workers(), w.o.Start, e.Obstacle()))
 		}
 		return
-	case e.UpSince.IsZero():
-		e.UpSince = now
 	}
-	if !e.Agent.Spoke && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored {
+	if !e.Agent.Spoke && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored() {
 		w.trains(e, nil)
 	}
 	w.hearTrainer(e)
@@ -352,7 +340,6 @@ func progressOf(e *jobstate.Job) (*claims.Progress, error) {
 // retract removes the event that a job was lost, if the scheduler has not taken it yet: what the
 // scheduler has planned since is a new generation.
 func (w *jobEvents) retract(e *jobstate.Job) {
-	e.Lost = false
 	w.events.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)
 		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost

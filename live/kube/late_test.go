@@ -42,7 +42,7 @@ func newWorld(t testing.TB, a client.Client, b client.Reader) *World {
 // ever showed the write.
 func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Stale: true}
+	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Times: jobstate.Times{StaleSince: time.Now()}}
 	w.table.ByID["u"], w.table.Order, w.writer.Unseen["u"] = e, []*jobstate.Job{e}, 7
 	w.reconcile(&observe.Observation{})
 	ev := w.events.Take(time.Now())

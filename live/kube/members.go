@@ -24,7 +24,7 @@ func (w *World) Has(id job.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.table.ByID[id]
-	return e != nil && !e.Ended
+	return e != nil && !e.Ended()
 }
 
 // membersOf returns the living members of jobs, by uid of the pod.

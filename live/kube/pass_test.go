@@ -135,7 +135,7 @@ func TestSteps_around_others(t *testing.T) {
 		do(t, w, runOn(a, on("n0", 4)))
 		twin.Hold()
 		looks(t, w, 3)
-		if v := twin.Job("a").ResourceVersion; len(w.writer.Unseen) != 1 || *twin.Job("a").Spec.Suspend || !w.table.ByID[a].Stale {
+		if v := twin.Job("a").ResourceVersion; len(w.writer.Unseen) != 1 || *twin.Job("a").Spec.Suspend || !w.table.ByID[a].Stale() {
 			t.Errorf("version %s with %d writes to be shown, want the job started once", v, len(w.writer.Unseen))
 		}
 		deadline := time.Now()

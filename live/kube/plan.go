@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -99,7 +100,7 @@ func (w *World) draft() *draft {
 		}
 	}
 	for _, e := range w.table.Order {
-		d.changed = d.changed || e.Uncommitted && !e.Ended
+		d.changed = d.changed || e.Phase == phase.Vacated
 	}
 	d.request = nodeRequest{groups: w.table.Plan.Spec.NodeGroups, refused: make(map[string]bool)}
 	d.expire()
@@ -134,7 +135,7 @@ func (d *draft) run(a *scheduler.Run) error {
 	if err != nil {
 		return err
 	}
-	if e.Ended || e.Lost {
+	if e.Ended() || e.Phase == phase.Lost {
 		return nil // the scheduler hears of it yet
 	}
 	next := jobstate.Grant{Generation: g.Generation, Allocation: a.Allocation, Placement: a.Placement, Batch: a.Batch}
@@ -167,12 +168,13 @@ func (w *extent) has(g *jobstate.Grant) error {
 func (w *World) keep(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]
-		e.Uncommitted = false
-		if !changed || e.Ended {
+		e.Move(phase.Commit)
+		if !changed || e.Ended() {
 			continue
 		}
 		if g.Generation != e.Held.Generation {
-			e.Since, e.Restored = time.Now(), false
+			e.Since = time.Now()
+			e.Move(phase.Grant)
 			w.retract(e)
 		}
 		e.Held = g

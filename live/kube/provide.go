@@ -126,7 +126,7 @@ func (d *draft) jobs() map[string]string {
 			g = e.Held
 		}
 		for _, share := range g.Placement {
-			if !e.Ended {
+			if !e.Ended() {
 				all[string(share.Node)] = e.Spec.Name
 			}
 		}

@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 // awaitQuota gives up a start that Kueue has not admitted for as long as a start may take: the GPUs that
 // are kept for it are of use to others. It names a queue of Kueue that is not there, perhaps.
 func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
-	if e.Queued.IsZero() {
-		e.Queued = now
-	}
 	if now.Sub(e.Queued) <= w.o.Start {
 		return
 	}
@@ -24,18 +20,7 @@ func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 // awaitSlice has a job that has grown do without the workers for which Kueue has had no quota for as long as a start may take:
 // the GPUs that are kept for them are of use to others. More is tried again later.
 func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
-	waiting := 0
-	for _, p := range e.Live() {
-		if e.Present(p) && jobadapter.AwaitsQuota(p) {
-			waiting++
-		}
-	}
-	switch {
-	case waiting == 0:
-		e.Queued = time.Time{}
-	case e.Queued.IsZero():
-		e.Queued = now
-	case now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation:
+	if waiting := e.AwaitQuota(); waiting > 0 && now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation {
 		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}
 		w.describe(e)
 	}

@@ -98,7 +98,7 @@ func uses(t *testing.T, mode v1alpha1.Mode) map[string]bool {
 // rolesOf returns what the roles of deploy/dist/install.yaml allow, as "patch jobs/status", by name.
 func rolesOf(t *testing.T) map[string]map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "dist", "install.yaml"))
+	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "deploy", "dist", "install.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

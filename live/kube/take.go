@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
@@ -24,7 +25,7 @@ func (w *World) reconcile(s *observe.Observation) {
 	}
 	for _, e := range slices.Clone(w.table.Order) {
 		if !there[e.ID()] {
-			e.Pods, e.Helpers, e.Stale = nil, nil, false
+			e.Pods, e.Helpers, e.StaleSince = nil, nil, time.Time{}
 			w.end(e, scheduler.Cancelled, "its object was deleted")
 		}
 		w.forget(e)

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -141,9 +142,8 @@ func (w *World) release(ev scheduler.Event) {
 	switch {
 	case !ok || e == nil:
 	case exit.Outcome == scheduler.Lost:
-		e.Uncommitted = e.Uncommitted || e.Held.GPUs > 0
+		e.Move(phase.Hear)
 		e.Held = jobstate.Grant{Generation: e.Held.Generation}
-		e.Lost = false
 	default:
 		w.forget(e)
 	}
@@ -183,7 +183,7 @@ func (w *World) Counts() (running, waiting, has, used int) {
 	defer w.mu.Unlock()
 	for _, e := range w.table.Order {
 		switch {
-		case e.Ended:
+		case e.Ended():
 		case e.Held.GPUs > 0:
 			running++
 			used += e.Held.GPUs

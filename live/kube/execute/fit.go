@@ -62,7 +62,7 @@ func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (pod
 // restart. If there are none, or it cannot be told, it returns what the job is to remember of
 // that, or nil.
 func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *jobstate.Fit) {
-	if e.Stale || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
+	if e.Stale() || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
 		return nil, nil
 	}
 	to := w.ToGrant(e)

@@ -47,7 +47,7 @@ func missing(api *eventual, n int) (*Planner, map[job.ID]string) {
 	table := &jobstate.Table{ByID: map[job.ID]*jobstate.Job{}}
 	w := &Writer{Options: &o, Direct: api, Mu: &sync.Mutex{}, Refused: func(e *jobstate.Job, why string) { refused[e.ID()] = why }}
 	for i := range n {
-		e := &jobstate.Job{Parsed: &jobadapter.Job{UID: fmt.Sprintf("j%d", i), Namespace: "a", Kind: "Job"}, CompleteAt: time.Now()}
+		e := &jobstate.Job{Parsed: &jobadapter.Job{UID: fmt.Sprintf("j%d", i), Namespace: "a", Kind: "Job"}, Times: jobstate.Times{CompleteAt: time.Now()}}
 		table.ByID[e.ID()], table.Order = e, append(table.Order, e)
 	}
 	return NewPlanner(w, table), refused

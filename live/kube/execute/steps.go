@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 )
@@ -50,10 +51,11 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	r := w.room(s)
 	changes, notes := w.podChanges(s, r, now)
 	for _, e := range w.table.Order {
-		if !e.Stale && e.Trouble != "" && !now.Before(e.NotBefore) {
+		if !e.Stale() && e.Trouble != "" && !now.Before(e.NotBefore) {
 			notes = append(notes, Note{Job: e, Retried: true})
 		}
-		st := w.step(e, r, now)
+		_, do := e.Look(now)
+		st := w.step(e, do, r, now)
 		if st == nil {
 			st = w.fitting(e, changes[e])
 		}
@@ -64,48 +66,40 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	return steps, notes
 }
 
-// step returns what is next for a job; nil: nothing, now. A step that failed is not repeated
-// before the job's retry time; until then nothing else is done to the job either.
-func (w *Planner) step(e *jobstate.Job, r room, now time.Time) *Step {
-	waits := now.Before(e.NotBefore)
-	leftover := slices.ContainsFunc(e.Live(), func(p *corev1.Pod) bool { return !e.Present(p) })
-	switch {
-	case e.Stale, waits && e.Trouble != "":
-		return nil
-	case e.Running() && !e.Ended && (!e.Wants() || e.Parsed.Generation != e.Held.Generation):
-		if e.EndsSoon(now) {
-			return nil
-		}
-		return w.stopping(e) // at once: others may wait for what a job that was lost is on
-	case e.Late != nil && !e.Ended && !e.Started():
-		if !waits && !leftover && r.keeps(e) {
+// step returns the step that carries out an action for a job; nil: there is none, or no room for it.
+func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) *Step {
+	switch do {
+	case phase.Stop: // at once: others may wait for what a job that was lost is on
+		return w.stopping(e)
+	case phase.Fence:
+		return w.fencing(e)
+	case phase.Resume:
+		if r.free(e) {
 			return w.starting(e) // that fences, too
 		}
 		return w.fencing(e)
-	case waits:
-		return nil
-	case !e.Wants() || leftover || e.Parsed.Stopping:
-		return nil
-	case !e.Started():
-		if !r.takes(e) {
-			return nil
+	case phase.Start:
+		if r.takes(e) {
+			return w.starting(e)
 		}
-		return w.starting(e)
-	case e.Running() && e.Outlived(now) > 0 && e.Parsed.Workers > e.Outlived(now):
+	case phase.Close:
 		return w.closing(e, e.Outlived(now))
-	case e.Lacks(now):
+	case phase.Ask:
 		return w.asking(e)
-	case e.Parsed.Kueue && e.Parsed.Suspended && e.Readmitted != e.Held.Generation:
+	case phase.Readmit:
 		return w.returning(e)
-	case e.Running() && e.Parsed.Workers != e.Workers() && e.Done() == 0: // else it is over for all of them
-		if e.Parsed.Workers < e.Workers() && !r.free(e) {
-			return nil
-		}
+	case phase.Shrink:
 		return w.resizing(e)
-	case !r.free(e): // a leader before it may have sent somebody there after it was started
-		return nil
+	case phase.Grow:
+		if r.free(e) {
+			return w.resizing(e)
+		}
+	case phase.Pin:
+		if r.free(e) { // a leader before it may have sent somebody there after it was started
+			return w.pinning(e)
+		}
 	}
-	return w.pinning(e)
+	return nil
 }
 
 // room is how many GPUs each node has for what is planned: all that it has, less those of
@@ -136,7 +130,7 @@ func (w *Planner) room(s *observe.Observation) room {
 			}
 		}
 		r[e.Parsed.Node] -= e.Coming() * e.Parsed.PerWorker.GPUs
-		if !e.Ended && !e.Started() {
+		if !e.Ended() && !e.Started() {
 			r.give(e.Late)
 		}
 	}
@@ -164,11 +158,6 @@ func (r room) takes(e *jobstate.Job) bool {
 	}
 	r.give(e.Held.Placement)
 	return true
-}
-
-// keeps reports whether a job that a leader before may still start is to start just there. Room for it is kept.
-func (r room) keeps(e *jobstate.Job) bool {
-	return e.Wants() && !e.Parsed.Stopping && slices.Equal(e.Late, e.Held.Placement) && r.free(e)
 }
 
 // starting lets the pods of the planned generation come.

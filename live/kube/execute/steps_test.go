@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -166,8 +167,12 @@ func drawJob(t *rapid.T, id string) *jobstate.Job {
 	e.Adapter = adapter{answer: rapid.IntRange(0, 2).Draw(t, "fit")}
 	e.Held.Generation = rapid.Int64Range(1, 2).Draw(t, "generation")
 	e.Parsed.Stopping = rapid.Bool().Draw(t, "stopping")
-	e.Stale = rapid.IntRange(0, 5).Draw(t, "stale") == 0
-	e.Ended = rapid.IntRange(0, 5).Draw(t, "ended") == 0
+	if rapid.IntRange(0, 5).Draw(t, "stale") == 0 {
+		e.StaleSince = now
+	}
+	if rapid.IntRange(0, 5).Draw(t, "ended") == 0 {
+		e.Move(phase.End)
+	}
 	if rapid.IntRange(0, 3).Draw(t, "trouble") == 0 {
 		e.Trouble, e.NotBefore = "start: refused", now.Add(rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "retry"))
 	}
@@ -247,7 +252,7 @@ func TestSteps_property(t *testing.T) {
 		}
 		taken, seen := held(jobs), map[*jobstate.Job]bool{}
 		for _, s := range all {
-			if seen[s.Job] || s.Job.Stale {
+			if seen[s.Job] || s.Job.Stale() {
 				rt.Errorf("%s is to %s: it has a step, or what was written of it is not seen", s.Job.ID(), s.What)
 			}
 			seen[s.Job] = true

@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kept"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -29,27 +30,14 @@ type Job struct {
 	Held    Grant
 	Status  job.Status // as the scheduler saw it with the last plan that was drawn
 
-	Ended       bool
-	Lost        bool // its generation is over, and the scheduler has not yet heard
-	Uncommitted bool // what it holds is not what the last plan says
-	Stale       bool // the watches have not seen what was last written of it
-	StaleSince  time.Time
-	Restored    bool  // it was there when this leader took over, with the pods that it has
-	TrainsIn    int64 // the generation of which the scheduler knows that it trains
+	Phase phase.Phase
+	Times
+	TrainsIn int64 // the generation of which the scheduler knows that it trains
 	// Late is where a previous leader may still start the pods: it planned so, and the job's
 	// object has not been written since, so that a late write of it would still be accepted.
 	// Nil: nowhere.
 	Late       cluster.Placement
 	Readmitted int64 // the last generation for which this leader had Kueue take it back
-
-	Since   time.Time // when the present generation was planned, or was first seen
-	Begun   time.Time // when it was started, about
-	Queued  time.Time // since when Kueue is to admit it; zero: it need not, or has
-	UpSince time.Time // since when all of its pods run; zero: they do not
-	// ending is since when it is known that a worker has succeeded; zero: none has.
-	Ending     time.Time
-	CompleteAt time.Time // when it last had all its pods, or was not started
-	AskedAt    time.Time // when it was last asked why pods of it are missing
 
 	Trouble      string // with the last step; empty: none
 	Setback      string // why the last generation was lost
@@ -65,7 +53,7 @@ type Job struct {
 }
 
 // Wants reports whether the committed plan has GPUs for the job.
-func (e *Job) Wants() bool { return !e.Ended && !e.Lost && e.Held.GPUs > 0 }
+func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 
 // Workers returns the pods that the plan has for the job.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
@@ -84,7 +72,7 @@ func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation
 
 // Started reports whether the planned generation was started: its pods may appear at any time.
 func (e *Job) Started() bool {
-	return e.Wants() && (e.Stale || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
+	return e.Wants() && (e.Stale() || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
 // Node returns the one node on which all workers of the planned generation run until it is
@@ -101,7 +89,7 @@ func (e *Job) Node() string {
 // not gated.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
-	if e.Parsed.Node == "" || e.Ended || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
+	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
 		return 0
 	}
 	n := e.Parsed.Workers

@@ -31,7 +31,7 @@ func (e *Job) Lacks(now time.Time) bool {
 // was started: each takes no longer than prompt as a rule.
 func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	since := e.CompleteAt
-	if e.Stale {
+	if e.Stale() {
 		since = e.StaleSince
 	}
 	return now.Sub(since) > prompt && e.Awaits()
@@ -40,7 +40,7 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 // Awaits reports whether the watches have yet to show something that was written of the job, or pods of it that
 // come soon.
 func (e *Job) Awaits() bool {
-	return e.Stale || e.Started() && e.Running() && e.Made() < e.Workers()
+	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
 // Made returns how many workers need no new pod: those that have or had a pod of the planned

@@ -51,7 +51,7 @@ func (p *Past) Restore(e *Job) {
 	if a.GPUs == 0 {
 		return
 	}
-	e.Held, e.Restored = GrantOf(a), true
+	e.Held, e.Since = GrantOf(a), time.Time{}
 	e.Agent.Says(e.Agent.Hello, e)
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }

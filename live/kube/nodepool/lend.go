@@ -73,7 +73,7 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 // awaits reports whether pods of a job may yet come to a node that its object names, though the
 // job is stopped.
 func (ns *Nodes) awaits(node string) bool {
-	return slices.ContainsFunc(ns.Table.Order, func(e *jobstate.Job) bool { return e.Parsed.Node == node && (e.Stale || e.Coming() > 0) })
+	return slices.ContainsFunc(ns.Table.Order, func(e *jobstate.Job) bool { return e.Parsed.Node == node && (e.Stale() || e.Coming() > 0) })
 }
 
 // returned makes a node its owner's again, or returns an error that says who is there. Pods of

@@ -1,0 +1,129 @@
+package jobstate
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/phase"
+)
+
+// Times are since when a job is in the state that it is in.
+type Times struct {
+	Since      time.Time // when the present generation was planned; zero: its pods were there when this leader took over
+	Begun      time.Time // when it was started, about
+	Queued     time.Time // since when Kueue is to admit it; zero: it need not, or has
+	UpSince    time.Time // since when all of its pods run; zero: they do not
+	Ending     time.Time // since when it is known that a worker has succeeded; zero: none has
+	CompleteAt time.Time // when it last had all its pods, or was not started
+	AskedAt    time.Time // when it was last asked why pods of it are missing
+	StaleSince time.Time // since when the watches have not shown what was last written of it; zero: they have
+}
+
+// Ended reports whether a job is over for good.
+func (e *Job) Ended() bool { return e.Phase == phase.Ended }
+
+// Stale reports whether the watches have not shown what was last written of a job.
+func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
+
+// Restored reports whether the pods of the present generation were there when this leader took over.
+func (e *Job) Restored() bool { return e.Since.IsZero() }
+
+// Move moves a job to the phase after an event.
+func (e *Job) Move(ev phase.Event) {
+	var f phase.Facts
+	if e.Held.GPUs > 0 {
+		f = phase.Holds
+	}
+	e.Phase, _ = phase.Next(e.Phase, ev, f)
+}
+
+// Look returns the phase of a job by what is planned and seen at a time, and the action that is due.
+func (e *Job) Look(now time.Time) (phase.Phase, phase.Action) {
+	return phase.Next(e.Phase, phase.Look, e.facts(now))
+}
+
+// facts returns what is planned for a job, and seen of it.
+func (e *Job) facts(now time.Time) (f phase.Facts) {
+	if e.Stale() {
+		return phase.Unseen
+	}
+	j, runs, lasting := e.Parsed, e.Running(), e.Outlived(now)
+	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // else it is over for all of them
+	for _, x := range [...]struct {
+		fact phase.Facts
+		is   bool
+	}{
+		{phase.Holds, e.Wants()},
+		{phase.Planned, e.Wants() && j.Generation == e.Held.Generation},
+		{phase.Started, e.Started()},
+		{phase.Runs, runs},
+		{phase.Suspended, j.Suspended},
+		{phase.Leftover, j.Stopping || slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool { return !Terminal(p) && !e.Present(p) })},
+		{phase.Late, e.Late != nil},
+		{phase.Fits, e.Wants() && slices.Equal(e.Late, e.Held.Placement)},
+		{phase.MayEnd, e.EndsSoon(now)},
+		{phase.Outlived, lasting > 0 && j.Workers > lasting},
+		{phase.Lacking, e.Lacks(now)},
+		{phase.Evicted, j.Kueue && j.Suspended && e.Readmitted != e.Held.Generation},
+		{phase.TooMany, resizes && j.Workers > e.Workers()},
+		{phase.TooFew, resizes && j.Workers < e.Workers()},
+		{phase.Up, e.Up()},
+		{phase.Failed, e.Trouble != ""},
+		{phase.Waits, now.Before(e.NotBefore)},
+	} {
+		if x.is {
+			f |= x.fact
+		}
+	}
+	return f
+}
+
+// Up reports whether all workers of the planned generation run, or have succeeded: those are not made again.
+func (e *Job) Up() bool { return e.Ready() >= e.Workers() }
+
+// Ready returns how many workers of the planned generation run, or have succeeded in any.
+func (e *Job) Ready() int {
+	n := e.Done()
+	for _, p := range e.Pods {
+		if e.Present(p) && Ready(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// Clock sets the times of a job by what is seen of it now.
+func (e *Job) Clock(now time.Time) {
+	started, admitted := e.Started(), e.Started() && !e.Parsed.Suspended
+	if !admitted {
+		e.Begun = now
+	}
+	if !admitted || e.Made() >= e.Workers() {
+		e.CompleteAt = now
+	}
+	setSince(&e.Queued, started && (!admitted || e.AwaitQuota() > 0), now)
+	setSince(&e.UpSince, admitted && e.Up(), now)
+}
+
+// setSince makes t the time since when something is so; zero if it is not.
+func setSince(t *time.Time, so bool, now time.Time) {
+	switch {
+	case !so:
+		*t = time.Time{}
+	case t.IsZero():
+		*t = now
+	}
+}
+
+// AwaitQuota returns how many pods of the planned generation wait until Kueue has quota for them.
+func (e *Job) AwaitQuota() (n int) {
+	for _, p := range e.Live() {
+		if e.Present(p) && jobadapter.AwaitsQuota(p) {
+			n++
+		}
+	}
+	return n
+}
