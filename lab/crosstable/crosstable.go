@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // A Table is every policy on every family of workloads: one table, in which a policy that is
@@ -59,7 +60,7 @@ func Metrics() []string {
 
 // Options say which part of a Table is run, and how long.
 type Options struct {
-	Files    experiments.Files
+	Files    run.Files
 	Data     string        // folder of the shared data
 	Families []string      // by name; empty: all
 	Policies []string      // by name; empty: all
@@ -140,7 +141,7 @@ func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (C
 	}
 	var runs []experiments.Measured
 	for _, c := range configs {
-		in, err := experiments.Load(c, experiments.WithLibrary(o.Files))
+		in, err := run.Load(c, experiments.WithLibrary(o.Files))
 		if err != nil {
 			return cell, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -167,17 +168,17 @@ func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (C
 }
 
 // limited runs a policy for so long at most.
-func limited(ctx context.Context, limit time.Duration, c *config.Config, in *experiments.Inputs, name string) (*experiments.Run, error) {
+func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run.Inputs, name string) (*run.Run, error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	return experiments.Simulate(ctx, c, in, name)
+	return run.Simulate(ctx, c, in, name)
 }
 
 // unended returns why a run did not end; empty if it did.
-func unended(r *experiments.Run, limit time.Duration) string {
+func unended(r *run.Run, limit time.Duration) string {
 	switch {
 	case r.Unfinished:
 		return fmt.Sprintf("cut short after %v of computing", limit)

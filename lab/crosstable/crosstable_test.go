@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
@@ -31,7 +31,7 @@ func TestCrossTable_has_every_kind(t *testing.T) {
 			t.Errorf("%s: %v", m.Families[i].Name, err)
 		}
 		for _, c := range configs {
-			in, err := experiments.Load(c, diskFiles())
+			in, err := run.Load(c, diskFiles())
 			if err != nil || len(in.Arrivals) < 20 {
 				t.Errorf("%s: %v, want at least 20 jobs", m.Families[i].Name, err)
 			}
@@ -103,17 +103,17 @@ func TestCrossTable_names_what_is_unknown(t *testing.T) {
 	}
 }
 
-func diskFiles() experiments.Files {
-	return experiments.Files{
+func diskFiles() run.Files {
+	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) },
 		Dir:  os.DirFS,
 	}
 }
 
 // noFiles are files of which there are none.
-func noFiles() experiments.Files {
+func noFiles() run.Files {
 	fsys := fstest.MapFS{}
-	return experiments.Files{
+	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return fsys.Open(path.Clean(name)) },
 		Dir:  func(string) fs.FS { return fsys },
 	}

@@ -1,3 +1,5 @@
+// Package experiments reproduces tables and figures of papers, and compares
+// what comes out with what was published.
 package experiments
 
 import (
@@ -14,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // Library holds the files of the experiments and of the table of every policy on every family.
@@ -166,7 +169,7 @@ func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 const embedded = "embedded:"
 
 // WithLibrary returns files that also open those of the library.
-func WithLibrary(files Files) Files {
+func WithLibrary(files run.Files) run.Files {
 	open := files.Open
 	files.Open = func(name string) (io.ReadCloser, error) {
 		if path, ok := strings.CutPrefix(name, embedded); ok {

@@ -10,10 +10,11 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
-func osFiles() Files {
-	return Files{
+func osFiles() run.Files {
+	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) },
 		Dir:  os.DirFS,
 	}
@@ -160,5 +161,21 @@ checks: [{run: a, published: {done: 20 +- 0, rho_worst: '>= 0.1'}}]`))
 				t.Errorf("%s: %s is %v, want %s", mode, f.Metric, f.Ours, f.Band)
 			}
 		}
+	}
+}
+
+// An experiment that cannot be run as a whole does not begin.
+func TestReproduce_complains_first(t *testing.T) {
+	e, err := Parse("x", []byte("config: {trace: t}\nruns: [{name: a, policy: fifo}, {name: b, policy: fifo, config: {scale: none}}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan string, 1)
+	files := run.Files{Open: func(name string) (io.ReadCloser, error) {
+		opened <- name
+		return nil, io.ErrUnexpectedEOF
+	}}
+	if _, err := e.Reproduce(t.Context(), files, ""); err == nil || !strings.Contains(err.Error(), "scale") || len(opened) > 0 {
+		t.Errorf("got error %v, %d files opened, want a complaint of the scale, and none", err, len(opened))
 	}
 }

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // Two runs: of the first two of three jobs borrowed, of the second nothing can be lent.
 func TestLoanMetrics(t *testing.T) {
-	first := Run{Result: &metrics.Result{
+	first := run.Run{Result: &metrics.Result{
 		Summary: metrics.Summary{Jobs: 4, Preemptions: 3, Resizes: 6, LostHours: 5, Utilisation: 0.1, Loans: &metrics.LoanSummary{
 			Training: 0.7, OnLoan: 0.9, Overall: 0.6, LentHours: 12, ShortHours: 4, Loans: 2, Nodes: 8, Reclaims: 10, Reclaimed: 14,
 			Preempted: 1, Taken: 16, Lost: 18, Flexible: 0.5, OfRunning: 0.2, OfBorrowing: 0.4, Damage: 0.3,
@@ -22,7 +23,7 @@ func TestLoanMetrics(t *testing.T) {
 			{Outcome: metrics.Active, JCT: 9000, Queued: 900, OnLoan: true},
 		},
 	}}
-	second := Run{Result: &metrics.Result{
+	second := run.Run{Result: &metrics.Result{
 		Summary: metrics.Summary{Jobs: 4, Preemptions: 1, Utilisation: 0.5},
 		Jobs:    []metrics.JobResult{{Outcome: metrics.Done, JCT: 400, Queued: 30}},
 	}}
@@ -58,5 +59,18 @@ func TestMetricsHaveNamesOfTheirOwn(t *testing.T) {
 			t.Errorf("two metrics are named %s", name)
 		}
 		seen[name] = true
+	}
+}
+
+// The worst gap is that of one round of all runs, and the mean is over all rounds.
+func TestGapMetrics(t *testing.T) {
+	runs := []Measured{{gaps: []float64{0.5, 0.1}}, {gaps: []float64{0.3}}}
+	worst, _ := findMetric("bound_gap_worst_pct")
+	mean, _ := findMetric("bound_gap_mean_pct")
+	if w, m := worst.of(runs), mean.of(runs); math.Abs(w-50) > 1e-9 || math.Abs(m-30) > 1e-9 {
+		t.Errorf("worst %g %%, mean %g %%, want 50 and 30", w, m)
+	}
+	if w := worst.of([]Measured{{gaps: []float64{-0.1}}}); w != 0 {
+		t.Errorf("worst of rounds above their bound %g %%, want 0", w)
 	}
 }

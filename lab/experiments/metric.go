@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // A metric is one number of a set of runs: the same policy over several traces
@@ -24,8 +25,8 @@ type Measured struct {
 	queued  []float64 // likewise, time without GPUs
 	onLoan  []bool    // likewise, whether it ever held GPUs on loan
 	rhos    []float64
-	least   time.Duration // bound on the makespan: see makespanBound
-	statics []float64     // rho by the public code's static definition: see staticRhos
+	least   time.Duration // bound on the makespan: see run.MakespanBound
+	statics []float64     // rho by the public code's static definition: see run.StaticRhos
 	millis  []float64     // policy time per round
 	gaps    []float64     // per round with a bound
 	sizes   []int32       // GPUs the job with the longest JCT held, one after the other; never empty
@@ -237,14 +238,14 @@ func ValuesOf(names []string, runs []Measured) []float64 {
 }
 
 // Measure keeps of a run over some inputs what metrics need.
-func Measure(r *Run, in *Inputs) Measured {
+func Measure(r *run.Run, in *run.Inputs) Measured {
 	o := livesOf(r)
-	o.statics, o.least = staticRhos(r, in), makespanBound(in)
+	o.statics, o.least = run.StaticRhos(r, in), run.MakespanBound(in)
 	return o
 }
 
 // livesOf keeps what does not depend on the inputs.
-func livesOf(r *Run) Measured {
+func livesOf(r *run.Run) Measured {
 	o := Measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]

@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -65,7 +66,7 @@ func sensitive(catalog workload.Catalog) []string {
 // names it takes all to which CPUs and memory matter. It returns an error for an
 // application that is not one of these, that runs nowhere, and for a cluster
 // whose CPUs and memory are not known.
-func Profile(ctx context.Context, c *config.Config, files Files, names []string) ([]Matrix, error) {
+func Profile(ctx context.Context, c *config.Config, files run.Files, names []string) ([]Matrix, error) {
 	on, err := c.BuildCluster()
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func Profile(ctx context.Context, c *config.Config, files Files, names []string)
 	if !slices.ContainsFunc(on.Types(), func(t cluster.TypeInfo) bool { return t.Counts() }) {
 		return nil, fmt.Errorf("cluster %q does not say what CPUs and memory its nodes have, want as v100:16x8/24c/500g", c.Cluster)
 	}
-	catalog, err := loadCatalog(c, files)
+	catalog, err := run.LoadCatalog(c, files)
 	if err != nil {
 		return nil, err
 	}

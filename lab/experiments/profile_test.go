@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // profiles profiles applications on a cluster.
@@ -18,7 +19,7 @@ func profiles(t *testing.T, cluster, like string, names ...string) ([]experiment
 	if like != "" {
 		c.Like = []string{like}
 	}
-	return experiments.Profile(t.Context(), c, experiments.Files{}, names)
+	return experiments.Profile(t.Context(), c, run.Files{}, names)
 }
 
 // Synergy §3.1: "within 3%", "in under 8 minutes (using just 8 CPU profile points

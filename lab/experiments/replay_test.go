@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // TestSynergyReplay compares every job of the public Synergy simulator's runs with
@@ -37,11 +38,11 @@ func replayed(t *testing.T, e *Experiment, p *Plan) []metrics.JobResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := Load(configs[0], osFiles())
+	in, err := run.Load(configs[0], osFiles())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Simulate(context.Background(), configs[0], in, p.Policy)
+	r, err := run.Simulate(context.Background(), configs[0], in, p.Policy)
 	if err != nil {
 		t.Fatal(err)
 	}

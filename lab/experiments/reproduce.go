@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // A Finding is one figure of ours beside the published one.
@@ -34,7 +35,7 @@ const (
 
 // Reproduce runs an experiment, on as many cores as there are, and returns its
 // findings in the order of its checks. data is the folder of the shared data.
-func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([]Finding, error) {
+func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string) ([]Finding, error) {
 	configs := make([][]*config.Config, len(e.Runs))
 	for i := range e.Runs {
 		var err error
@@ -64,12 +65,12 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 
 // reproduceOne returns what is measured of one run. A run that was interrupted
 // is an error.
-func reproduceOne(ctx context.Context, c *config.Config, files Files, policy string) (Measured, error) {
-	in, err := Load(c, files)
+func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy string) (Measured, error) {
+	in, err := run.Load(c, files)
 	if err != nil {
 		return Measured{}, err
 	}
-	r, err := Simulate(ctx, c, in, policy)
+	r, err := run.Simulate(ctx, c, in, policy)
 	if err != nil {
 		return Measured{}, err
 	}

@@ -9,15 +9,15 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 )
 
 // A keyer computes keys of runs. Files are read once.
 type keyer struct {
 	program string // its version
-	files   experiments.Files
+	files   run.Files
 	known   map[string][]byte // hashes of files and folders
 }
 

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // Options say where a sweep is kept, and which part of it is run.
@@ -23,7 +23,7 @@ type Options struct {
 	Program string   // version of the program: other versions share no records
 	Shard   Shard    // zero: all runs
 	Workers int      // runs at once
-	Files   experiments.Files
+	Files   run.Files
 	// Note is called after each run, in any order but one at a time, with its error if it failed; nil:
 	// it is not.
 	Note func(r *Run, err error)
@@ -169,16 +169,16 @@ func (s *Sweep) todo(st *Status, part Shard) []int {
 
 // shared are inputs that several runs have. They are loaded by the first, and let go by the last.
 type shared struct {
-	load func() (*experiments.Inputs, error)
+	load func() (*run.Inputs, error)
 	left atomic.Int64
 }
 
-func (s *Sweep) share(todo []int, files experiments.Files) map[int]*shared {
+func (s *Sweep) share(todo []int, files run.Files) map[int]*shared {
 	all := make(map[int]*shared)
 	for _, i := range todo {
 		r := s.runs[i]
 		if all[r.input] == nil {
-			all[r.input] = &shared{load: sync.OnceValues(func() (*experiments.Inputs, error) { return experiments.Load(r.Config, files) })}
+			all[r.input] = &shared{load: sync.OnceValues(func() (*run.Inputs, error) { return run.Load(r.Config, files) })}
 		}
 		all[r.input].left.Add(1)
 	}
@@ -201,7 +201,7 @@ func (s *Sweep) simulate(ctx context.Context, i int, in *shared, o *Options) (*R
 	if o.Observers != nil {
 		obs = o.Observers()
 	}
-	run, err := experiments.Simulate(ctx, r.Config, inputs, r.Policy, obs...)
+	run, err := run.Simulate(ctx, r.Config, inputs, r.Policy, obs...)
 	if err != nil {
 		return nil, err
 	}

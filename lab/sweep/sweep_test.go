@@ -14,12 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/lab/sweep"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/report/tabular"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 const small = `axes:
@@ -42,7 +42,7 @@ func read(t *testing.T, text string) *sweep.Sweep {
 }
 
 func options(dir string) *sweep.Options {
-	return &sweep.Options{Out: dir, Program: "test", Workers: 2, Files: experiments.Files{
+	return &sweep.Options{Out: dir, Program: "test", Workers: 2, Files: run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) },
 		Dir:  os.DirFS,
 	}}

@@ -12,10 +12,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/internal/chromium"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -67,7 +67,7 @@ func longRecording(b *testing.B) *Recorded {
 			b.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := run.Load(c, run.Files{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func longRecording(b *testing.B) *Recorded {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = f.Close() })
-	w := journal.NewWriter(f, experiments.Header(c, in, "fifo", "test"))
-	watch := experiments.Watch{Observer: func(d *experiments.Decider) scheduler.Observer {
+	w := journal.NewWriter(f, run.Header(c, in, "fifo", "test"))
+	watch := run.Watch{Observer: func(d *run.Decider) scheduler.Observer {
 		return whatif.NewCheckpointer(whatif.Run{Scheduler: d.Scheduler, Policy: d.Policy, Placer: d.Placer, Options: d.Options, Cluster: d.Cluster, Fresh: d.Fresh}, w)
 	}}
-	_, err = experiments.SimulateWatched(b.Context(), c, in, "fifo", watch, w)
+	_, err = run.SimulateWatched(b.Context(), c, in, "fifo", watch, w)
 	if err := errors.Join(err, w.Close()); err != nil {
 		b.Fatal(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // recorded returns the journal of a small cluster that has too many jobs.
@@ -30,13 +30,13 @@ func recorded(t *testing.T) *Recorded {
 			t.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := run.Load(c, run.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	w := journal.NewWriter(&out, experiments.Header(c, in, "oxgang", "test"))
-	_, err = experiments.Simulate(t.Context(), c, in, "oxgang", w)
+	w := journal.NewWriter(&out, run.Header(c, in, "oxgang", "test"))
+	_, err = run.Simulate(t.Context(), c, in, "oxgang", w)
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 )
 
 // clusters are small ones, by what is particular of them.
@@ -36,13 +36,13 @@ func overloaded(t testing.TB, policy, seed string) []byte {
 			t.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := simrun.Load(c, simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	w := journal.NewWriter(&out, experiments.Header(c, in, policy, "test"))
-	if _, err := experiments.Simulate(t.Context(), c, in, policy, w); err != nil {
+	w := journal.NewWriter(&out, simrun.Header(c, in, policy, "test"))
+	if _, err := simrun.Simulate(t.Context(), c, in, policy, w); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

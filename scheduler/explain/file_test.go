@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 )
 
 // A checkpointer writes checkpoints that only readers of the journal need.
@@ -42,14 +42,14 @@ func checkpointed(t testing.TB, policy, cluster string) []byte {
 			t.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := simrun.Load(c, simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	w := journal.NewWriter(&out, experiments.Header(c, in, policy, "test"))
-	watch := func(d *experiments.Decider) scheduler.Observer { return &checkpointer{w, d.Scheduler, 20_000} }
-	_, err = experiments.SimulateWatched(t.Context(), c, in, policy, experiments.Watch{Observer: watch}, w)
+	w := journal.NewWriter(&out, simrun.Header(c, in, policy, "test"))
+	watch := func(d *simrun.Decider) scheduler.Observer { return &checkpointer{w, d.Scheduler, 20_000} }
+	_, err = simrun.SimulateWatched(t.Context(), c, in, policy, simrun.Watch{Observer: watch}, w)
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}

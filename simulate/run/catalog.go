@@ -1,4 +1,4 @@
-package experiments
+package run
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
 )
 
-// loadCatalog returns the applications of a run, on the GPU types that profiles
+// LoadCatalog returns the applications of a run, on the GPU types that profiles
 // have and on those that are said to be like them.
-func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
+func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	catalog := workload.Default()
 	if c.Profiles != "" {
 		var err error

@@ -1,6 +1,6 @@
-// Package experiments runs what a configuration describes, and compares what
-// comes out with what was published.
-package experiments
+// Package run is the front door of the simulator: it loads the inputs that a
+// configuration names, and runs one policy on them.
+package run
 
 import (
 	"cmp"
@@ -54,7 +54,7 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err
 	}
-	if in.Catalog, err = loadCatalog(c, files); err != nil {
+	if in.Catalog, err = LoadCatalog(c, files); err != nil {
 		return nil, err
 	}
 	if err := in.Catalog.Check(c.Jobs.Applications); err != nil {

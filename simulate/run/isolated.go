@@ -1,4 +1,4 @@
-package experiments
+package run
 
 import (
 	"math"
@@ -134,9 +134,9 @@ func (in *Inputs) fair() func(*job.Spec) time.Duration {
 	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
 }
 
-// staticRhos returns the finish-time fairness of the jobs that are done by the
+// StaticRhos returns the finish-time fairness of the jobs that are done by the
 // static definition.
-func staticRhos(r *Run, in *Inputs) []float64 {
+func StaticRhos(r *Run, in *Inputs) []float64 {
 	specs, fair := in.specs(), in.fair()
 	var all []float64
 	for i := range r.Result.Jobs {
@@ -148,9 +148,9 @@ func staticRhos(r *Run, in *Inputs) []float64 {
 	return all
 }
 
-// makespanBound returns a bound on the makespan of any schedule of the trace, as if all
+// MakespanBound returns a bound on the makespan of any schedule of the trace, as if all
 // jobs came at once. Source: Shockwave App. G.2, Eq. 10.
-func makespanBound(in *Inputs) time.Duration {
+func MakespanBound(in *Inputs) time.Duration {
 	var left []time.Duration
 	var size []int
 	for i := range in.Arrivals {

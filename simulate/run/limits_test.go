@@ -1,4 +1,4 @@
-package experiments
+package run
 
 import (
 	"context"
@@ -138,21 +138,5 @@ func TestMaxGPUs(t *testing.T) {
 		if a.Spec.MaxGPUs != want[a.Spec.ID] {
 			t.Errorf("job %s: got at most %d GPUs, want %d", a.Spec.ID, a.Spec.MaxGPUs, want[a.Spec.ID])
 		}
-	}
-}
-
-// An experiment that cannot be run as a whole does not begin.
-func TestReproduce_complains_first(t *testing.T) {
-	e, err := Parse("x", []byte("config: {trace: t}\nruns: [{name: a, policy: fifo}, {name: b, policy: fifo, config: {scale: none}}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened := make(chan string, 1)
-	files := Files{Open: func(name string) (io.ReadCloser, error) {
-		opened <- name
-		return nil, io.ErrUnexpectedEOF
-	}}
-	if _, err := e.Reproduce(t.Context(), files, ""); err == nil || !strings.Contains(err.Error(), "scale") || len(opened) > 0 {
-		t.Errorf("got error %v, %d files opened, want a complaint of the scale, and none", err, len(opened))
 	}
 }

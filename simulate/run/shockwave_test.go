@@ -1,4 +1,4 @@
-package experiments
+package run
 
 import (
 	"context"
@@ -118,7 +118,7 @@ func comparePublished(t *testing.T, run *Run, want *recording) {
 // is the one that runs of such traces have.
 func comparePublishedRho(t *testing.T, run *Run, in *Inputs, want *recording) {
 	t.Helper()
-	for i, rho := range staticRhos(run, in) {
+	for i, rho := range StaticRhos(run, in) {
 		at, _ := strconv.Atoi(string(run.Result.Jobs[i].ID))
 		if own := run.Result.Jobs[i].Rho; math.Abs(rho-want.Rho[at]) > 1e-5 || math.Abs(own-rho) > 1e-12 {
 			t.Errorf("job %d: static rho %v, and %v of the run, want %v", at, rho, own, want.Rho[at])

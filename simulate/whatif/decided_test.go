@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -45,11 +45,11 @@ func TestAhead_goes_on(t *testing.T) {
 		c, in, again, types := configured(t, name, under, 7)
 		f.listener = &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
 		f.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
-		watch := experiments.Watch{Whole: true, Observer: func(d *experiments.Decider) scheduler.Observer {
+		watch := simrun.Watch{Whole: true, Observer: func(d *simrun.Decider) scheduler.Observer {
 			f.watch(d)
 			return f
 		}}
-		if _, err := experiments.SimulateWatched(t.Context(), c, in, name, watch); err != nil {
+		if _, err := simrun.SimulateWatched(t.Context(), c, in, name, watch); err != nil {
 			t.Fatal(err)
 		}
 		f.compare()

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -55,11 +55,11 @@ func TestAsk_goes_on(t *testing.T) {
 		}
 		a := &questioner{t: t, at: at, listener: &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}}
 		a.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
-		watch := experiments.Watch{Whole: true, Observer: func(d *experiments.Decider) scheduler.Observer {
+		watch := simrun.Watch{Whole: true, Observer: func(d *simrun.Decider) scheduler.Observer {
 			a.watch(d)
 			return a
 		}}
-		if _, err := experiments.SimulateWatched(t.Context(), c, in, name, watch); err != nil {
+		if _, err := simrun.SimulateWatched(t.Context(), c, in, name, watch); err != nil {
 			t.Fatal(err)
 		}
 		return a

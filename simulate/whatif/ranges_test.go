@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/calibration"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -44,7 +44,7 @@ type listener struct {
 }
 
 // watch makes the listener know who decides.
-func (l *listener) watch(d *experiments.Decider) scheduler.Observer {
+func (l *listener) watch(d *simrun.Decider) scheduler.Observer {
 	l.Decided = whatif.DecidedBy(d.Policy, d.Placer)
 	return l
 }
@@ -223,14 +223,14 @@ func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*
 		}
 	}
 	l.Stating(stating)
-	if _, err := experiments.SimulateWatched(t.Context(), c, in, name, experiments.Watch{Observer: l.watch, Whole: true}); err != nil {
+	if _, err := simrun.SimulateWatched(t.Context(), c, in, name, simrun.Watch{Observer: l.watch, Whole: true}); err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
 // configured returns what a run of a policy under a load is made from.
-func configured(t testing.TB, name string, under load, seed uint64) (*settings.Config, *experiments.Inputs, *experiments.Remake, []cluster.TypeInfo) {
+func configured(t testing.TB, name string, under load, seed uint64) (*settings.Config, *simrun.Inputs, *simrun.Remake, []cluster.TypeInfo) {
 	t.Helper()
 	c := settings.Default()
 	for kv := range strings.SplitSeq(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, under.settings), ";") {
@@ -239,12 +239,12 @@ func configured(t testing.TB, name string, under load, seed uint64) (*settings.C
 			t.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := simrun.Load(c, simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := experiments.Header(c, in, name, "test")
-	again, err := experiments.Again(&h, "", experiments.Files{})
+	h := simrun.Header(c, in, name, "test")
+	again, err := simrun.Again(&h, "", simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}

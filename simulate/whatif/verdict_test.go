@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -28,20 +28,20 @@ func recorded(t testing.TB, name, settingsOf string, seed uint64) ([]byte, whati
 			t.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := simrun.Load(c, simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := experiments.Header(c, in, name, "test")
+	h := simrun.Header(c, in, name, "test")
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, h)
-	if _, err := experiments.Simulate(t.Context(), c, in, name, w); err != nil {
+	if _, err := simrun.Simulate(t.Context(), c, in, name, w); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := experiments.Again(&h, "", experiments.Files{})
+	again, err := simrun.Again(&h, "", simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,20 +8,20 @@ import (
 	"io"
 	"os"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // ErrInterrupted says that reading ended because its context had.
 var ErrInterrupted = errors.New("interrupted")
 
 // OsFiles are the files of this machine.
-func OsFiles() experiments.Files { return FilesUntil(context.Background()) }
+func OsFiles() run.Files { return FilesUntil(context.Background()) }
 
 // FilesUntil are the files of this machine, whose reading ends with a context.
-func FilesUntil(ctx context.Context) experiments.Files {
-	return experiments.Files{
+func FilesUntil(ctx context.Context) run.Files {
+	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return Open(ctx, name) },
 		Dir:  os.DirFS,
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
@@ -116,7 +116,7 @@ func check(c *config.Config) error {
 			errs = append(errs, fmt.Errorf("policy %s: named twice", name))
 			continue
 		}
-		_, err := experiments.NewPolicy(c, name)
+		_, err := run.NewPolicy(c, name)
 		errs = append(errs, err)
 	}
 	for _, s := range c.Settings {

@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -182,7 +182,7 @@ func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mom
 // roundOf replays a journal up to a moment.
 func roundOf(ctx context.Context, f *journal.File, of whatif.Moment) (*whatif.Round, error) {
 	h := f.Header()
-	again, err := experiments.Again(&h, "", cli.FilesUntil(ctx))
+	again, err := run.Again(&h, "", cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}

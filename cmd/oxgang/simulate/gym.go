@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/lab/external"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // externalName is the name of the policy that asks another process.
@@ -96,7 +96,7 @@ func (g *gym) play(ctx, outer context.Context) (err error) {
 	if err := g.checkTables(); err != nil {
 		return err
 	}
-	in, err := experiments.Load(g.config, cli.FilesUntil(ctx))
+	in, err := run.Load(g.config, cli.FilesUntil(ctx))
 	if err != nil {
 		return err
 	}

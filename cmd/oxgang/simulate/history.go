@@ -12,10 +12,10 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
@@ -139,7 +139,7 @@ func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error)
 }
 
 // files are those of the machine, but for the trace of a history, which is in memory.
-func (h *historyFlags) files(ctx context.Context, name string) experiments.Files {
+func (h *historyFlags) files(ctx context.Context, name string) run.Files {
 	files := cli.FilesUntil(ctx)
 	if h.History != nil {
 		others := files.Open

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // lowerBound writes, for each trace, the mean JCT that no policy can be below, and how far above it
@@ -22,7 +22,7 @@ func lowerBound(w io.Writer, tasks []*task) error {
 		if math.IsInf(best, 1) {
 			continue
 		}
-		bound, err := experiments.LowerBound(same[0].config, same[0].Inputs, time.Duration(best*float64(time.Second)))
+		bound, err := run.LowerBound(same[0].config, same[0].Inputs, time.Duration(best*float64(time.Second)))
 		if err != nil {
 			return err
 		}

@@ -14,13 +14,13 @@ import (
 
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // TestPages: on no page of "explain --journal --at" do two numbers speak of one thing. Each policy has one
@@ -95,7 +95,7 @@ func recorded(t *testing.T, policy string, set map[string]string) (path string, 
 			t.Fatal(err)
 		}
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := run.Load(c, run.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func recorded(t *testing.T, policy string, set map[string]string) (path string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := journal.NewWriter(f, experiments.Header(c, in, policy, "test"))
-	result, err := experiments.Simulate(t.Context(), c, in, policy, w)
+	w := journal.NewWriter(f, run.Header(c, in, policy, "test"))
+	result, err := run.Simulate(t.Context(), c, in, policy, w)
 	if err != nil {
 		t.Fatal(err)
 	}

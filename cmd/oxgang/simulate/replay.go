@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -166,7 +166,7 @@ func (r *replaying) read(ctx context.Context, use func(*journal.Reader, whatif.O
 	}
 	defer f.Close()
 	h := j.Header()
-	again, err := experiments.Again(&h, r.policy, cli.FilesUntil(ctx))
+	again, err := run.Again(&h, r.policy, cli.FilesUntil(ctx))
 	if err != nil {
 		return err
 	}

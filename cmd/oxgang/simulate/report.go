@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/report/tabular"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // reporting is one call of oxgang report.
@@ -99,7 +99,7 @@ func (r *reporting) run(cmd *cobra.Command, files []string) (err error) {
 }
 
 // recorded returns the run of a journal, and writes its tables, in place of those of an earlier try.
-func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, in *experiments.Inputs) (run *experiments.Run, err error) {
+func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, in *run.Inputs) (result *run.Run, err error) {
 	o := new(output)
 	if r.stage != nil {
 		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
@@ -108,8 +108,8 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 			return nil, err
 		}
 	}
-	run, err = experiments.RecordedStreaming(j, c, in, o.stream())
-	return run, errors.Join(err, o.close())
+	result, err = run.RecordedStreaming(j, c, in, o.stream())
+	return result, errors.Join(err, o.close())
 }
 
 // runs returns the recorded runs, named by their policies, or by their files
@@ -170,7 +170,7 @@ func decide(runs []report.Run, trials []verdict.Trial) {
 }
 
 // read returns the run of one journal, with the fairness to its jobs if that is asked for, and its seed.
-func (r *reporting) read(ctx context.Context, file string) (run *experiments.Run, seed uint64, err error) {
+func (r *reporting) read(ctx context.Context, file string) (run *run.Run, seed uint64, err error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
 		return nil, 0, err
@@ -192,14 +192,14 @@ func (r *reporting) read(ctx context.Context, file string) (run *experiments.Run
 }
 
 // judged returns the run of a journal whose inputs can be read again.
-func (r *reporting) judged(ctx context.Context, file string) (*experiments.Run, error) {
+func (r *reporting) judged(ctx context.Context, file string) (*run.Run, error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	h := j.Header()
-	c, in, err := experiments.Origin(&h, cli.FilesUntil(ctx))
+	c, in, err := run.Origin(&h, cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // rigidHint returns a hint for comparisons with sia on a trace in which sia can choose little; empty
 // if there is nothing to say. It is given if at least nine of ten jobs run as submitted, all on
 // GPUs of one type; docs/policies.md has what was measured in that case.
-func rigidHint(in *experiments.Inputs, policies []string) string {
+func rigidHint(in *run.Inputs, policies []string) string {
 	rigid := 0
 	for i := range in.Arrivals {
 		if in.Arrivals[i].Spec.Adaptivity&(job.GPUCount|job.BatchSizes) == 0 {

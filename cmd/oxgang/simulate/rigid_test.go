@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
@@ -31,7 +31,7 @@ func TestRigidHint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := &experiments.Inputs{Cluster: c, Arrivals: make([]workload.Arrival, 10)}
+			in := &run.Inputs{Cluster: c, Arrivals: make([]workload.Arrival, 10)}
 			for i := range in.Arrivals {
 				in.Arrivals[i].Spec.Adaptivity = job.Rigid
 				if i >= test.rigid {
@@ -51,7 +51,7 @@ func TestRigidHint(t *testing.T) {
 func TestJobsOf(t *testing.T) {
 	var tasks []*task
 	for _, jobs := range []int{2, 3} {
-		tasks = append(tasks, &task{Inputs: &experiments.Inputs{Arrivals: make([]workload.Arrival, jobs)}})
+		tasks = append(tasks, &task{Inputs: &run.Inputs{Arrivals: make([]workload.Arrival, jobs)}})
 	}
 	if got := jobsOf(tasks); got != 5 {
 		t.Errorf("got %d jobs, want 5", got)

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -20,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -100,8 +100,8 @@ type task struct {
 	name   string // of the row
 	policy string
 	config *config.Config
-	Inputs *experiments.Inputs
-	run    *experiments.Run // nil: it failed
+	Inputs *run.Inputs
+	run    *run.Run // nil: it failed
 	failed error
 	trial  verdict.Trial // of run
 	once   bool          // nobody else asks its inputs for their arrivals once it runs
@@ -168,7 +168,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	for i := range s.seeds {
 		c := *s.config
 		c.Sim.Seed += uint64(i)
-		in, err := experiments.Load(&c, s.past.files(ctx, c.Trace))
+		in, err := run.Load(&c, s.past.files(ctx, c.Trace))
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (s *simulation) forgets() bool {
 }
 
 // printHint says what of a trace was dropped, skipped or invented.
-func (s *simulation) printHint(in *experiments.Inputs) {
+func (s *simulation) printHint(in *run.Inputs) {
 	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
 		fmt.Fprint(s.stderr, in.Read)
 	}
@@ -234,16 +234,16 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 // of these; the error of the run is in the task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
-		t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, experiments.Watch{Once: t.once}, obs...)
+		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once}, obs...)
 		return nil
 	}
-	w := journal.NewWriter(out.journal, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
+	w := journal.NewWriter(out.journal, run.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
 	defer func() { err = errors.Join(err, w.Close(), out.close()) }()
-	watch := experiments.Watch{Once: t.once, Stream: out.stream(), Observer: func(d *experiments.Decider) scheduler.Observer {
+	watch := run.Watch{Once: t.once, Stream: out.stream(), Observer: func(d *run.Decider) scheduler.Observer {
 		run := whatif.Run{Scheduler: d.Scheduler, Policy: d.Policy, Placer: d.Placer, Options: d.Options, Cluster: d.Cluster, Fresh: d.Fresh}
 		return whatif.NewCheckpointer(run, w)
 	}}
-	t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, watch, append(obs, w)...)
+	t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, watch, append(obs, w)...)
 	return nil
 }
 

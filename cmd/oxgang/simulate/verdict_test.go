@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
@@ -25,7 +25,7 @@ func ended(policy string, seed uint64, hours float64, aside bool) *task {
 		t.name, t.failed = policy+" (seed 2)", errors.New("no nodes")
 		return t
 	}
-	t.run = &experiments.Run{Result: &metrics.Result{
+	t.run = &run.Run{Result: &metrics.Result{
 		Summary: metrics.Summary{Jobs: 1, Done: 1, MeanJCT: 3600 * hours},
 		Jobs:    []metrics.JobResult{{ID: "a", Outcome: metrics.Done, JCT: 3600 * hours}},
 	}}
@@ -115,8 +115,8 @@ func TestSimulation_fidelity(t *testing.T) {
 	for wait, stamp := range map[float64]string{600: "", 2400: metrics.Stamp} {
 		result := &metrics.Result{Jobs: []metrics.JobResult{{ID: "a", FirstStarted: wait, Finished: wait + 6000, JCT: wait + 6000, Allocated: 24000}}}
 		s := &simulation{config: config.Default(), past: historyFlags{baseline: "fifo", History: &history.History{Baseline: "fifo", Recorded: &trace.History{Jobs: []parse.Observed{o}}}}}
-		in := &experiments.Inputs{Cluster: nodes}
-		tasks := []*task{{policy: "sia", run: &experiments.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &experiments.Run{}, Inputs: in}}
+		in := &run.Inputs{Cluster: nodes}
+		tasks := []*task{{policy: "sia", run: &run.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &run.Run{}, Inputs: in}}
 		runs := []report.Run{{Name: "sia", Result: &metrics.Result{}}, {Name: "lyra", Error: "no"}, {Name: "fifo", Result: result}}
 		got := s.fidelity(runs, tasks)
 		if got.Trusted != (stamp == "") || runs[0].Trust != got || runs[0].Name != "sia"+stamp || runs[1].Name != "lyra" || runs[2].Name != "fifo"+stamp {

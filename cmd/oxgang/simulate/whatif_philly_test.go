@@ -13,8 +13,8 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // What is public of Philly's weeks beside its log says when jobs came and how long they ran, not when they started: each week is
@@ -92,12 +92,12 @@ func phillyLogOf(t *testing.T, policy, setting string) string {
 		c.Settings = []string{setting}
 	}
 	pace(c, false, &ownSettings{})
-	in, err := experiments.Load(c, cli.FilesUntil(t.Context()))
+	in, err := run.Load(c, cli.FilesUntil(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Arrivals = limited(append(halfOf(in.Arrivals, 0, 0), halfOf(in.Arrivals, 0, 1)...))
-	run, err := experiments.SimulateVariant(t.Context(), c, in, policy, in.Cluster, 0)
+	run, err := run.SimulateVariant(t.Context(), c, in, policy, in.Cluster, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
@@ -79,12 +79,12 @@ func half(t *testing.T, trace string, nodes, part, which int) []resample.Pair {
 			t.Fatal(err)
 		}
 		pace(c, e.Traits().Sizes, &ownSettings{})
-		in, err := experiments.Load(c, cli.FilesUntil(t.Context()))
+		in, err := run.Load(c, cli.FilesUntil(t.Context()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		in.Arrivals = limited(halfOf(in.Arrivals, part, which))
-		run, err := experiments.SimulateVariant(t.Context(), c, in, name, in.Cluster, 0)
+		run, err := run.SimulateVariant(t.Context(), c, in, name, in.Cluster, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

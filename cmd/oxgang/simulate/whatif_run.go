@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 	"github.com/oxgang/oxgang/simulate/history"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
@@ -73,7 +73,7 @@ func (q *question) chance(ctx context.Context, a *answer) error {
 }
 
 // simulate runs a variant.
-func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *experiments.Inputs, error) {
+func (q *question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inputs, error) {
 	c := *q.config
 	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
 	v.scenario.apply(&c)
@@ -85,7 +85,7 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 		return nil, nil, err
 	}
 	pace(&c, entry.Traits().Sizes, &q.own)
-	in, err := experiments.Load(&c, q.past.files(ctx, c.Trace))
+	in, err := run.Load(&c, q.past.files(ctx, c.Trace))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +98,7 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	if v.nodes != nil {
 		nodes = v.nodes
 	}
-	run, err := experiments.SimulateVariant(ctx, &c, in, v.policy, nodes, 0)
+	run, err := run.SimulateVariant(ctx, &c, in, v.policy, nodes, 0)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s, %s: %w", v.policy, v.scenario.Name, err)

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/simulate/budget"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // PlanCommand returns the command "oxgang plan".
@@ -67,7 +67,7 @@ type planning struct {
 	prices       []string
 	widest       int
 	config       *config.Config
-	inputs       *experiments.Inputs // from load on
+	inputs       *run.Inputs // from load on
 	stderr       io.Writer
 }
 
@@ -216,7 +216,7 @@ func (p *planning) planners(cmd *cobra.Command) ([]*budget.Planner, error) {
 
 // workload returns the jobs by class, and prints what part of a trace was not used.
 func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
-	in, err := experiments.Load(p.config, cli.FilesUntil(ctx))
+	in, err := run.Load(p.config, cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/simulate/budget"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 func planBudgetCommand() *cobra.Command {
@@ -74,8 +74,8 @@ func (p *planning) simulate(ctx context.Context, from *budget.Planner, plan *bud
 	if samples == 0 || p.goodputs != "" {
 		return nil
 	}
-	rented := &experiments.Rented{Offers: from.Prices.Rentable(), Budget: plan.Budget, Money: from.Prices.Currency != "", Widest: from.Widest}
-	means, err := experiments.SampledMeans(ctx, p.config, p.inputs, rented, samples)
+	rented := &run.Rented{Offers: from.Prices.Rentable(), Budget: plan.Budget, Money: from.Prices.Currency != "", Widest: from.Widest}
+	means, err := run.SampledMeans(ctx, p.config, p.inputs, rented, samples)
 	if err != nil {
 		return fmt.Errorf("simulate the plan: %w", err)
 	}

@@ -14,13 +14,13 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -113,7 +113,7 @@ func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 		return n.learned(ctx, &h, why)
 	}
 	s, err := whatif.NextNodes(ctx, in.Cluster, n.orders, runtime.GOMAXPROCS(0), func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error) {
-		run, err := experiments.SimulateVariant(ctx, c, in, h.Policy, nodes, order, o)
+		run, err := run.SimulateVariant(ctx, c, in, h.Policy, nodes, order, o)
 		if err != nil {
 			return nil, err
 		}
@@ -136,15 +136,15 @@ func (n *nextNode) read(ctx context.Context, use func(*journal.Reader) error) er
 }
 
 // inputs returns the inputs of the recorded run, and how it went; an error says why they cannot be had.
-func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Config, in *experiments.Inputs, recorded *experiments.Run, err error) {
+func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Config, in *run.Inputs, recorded *run.Run, err error) {
 	if !slices.ContainsFunc(h.Settings, func(s journal.Setting) bool { return s.Name == "cluster" }) {
 		return nil, nil, nil, errors.New("the run was no simulation")
 	}
-	if c, in, err = experiments.Origin(h, cli.FilesUntil(ctx)); err != nil {
+	if c, in, err = run.Origin(h, cli.FilesUntil(ctx)); err != nil {
 		return nil, nil, nil, err
 	}
 	err = n.read(ctx, func(j *journal.Reader) (err error) {
-		recorded, err = experiments.Recorded(j, c, in)
+		recorded, err = run.Recorded(j, c, in)
 		return err
 	})
 	return c, in, recorded, err
@@ -152,12 +152,12 @@ func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Con
 
 // learned simulates the run from what it learned of its jobs. Its own inputs cannot be had: why.
 func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*nextNodes, error) {
-	again, err := experiments.Again(h, "", cli.FilesUntil(ctx))
+	again, err := run.Again(h, "", cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}
-	var recorded *experiments.Run
-	if err := n.read(ctx, func(j *journal.Reader) (err error) { recorded, err = experiments.Recorded(j, nil, nil); return err }); err != nil {
+	var recorded *run.Run
+	if err := n.read(ctx, func(j *journal.Reader) (err error) { recorded, err = run.Recorded(j, nil, nil); return err }); err != nil {
 		return nil, err
 	}
 	var s *whatif.NextNodeStudy
@@ -179,7 +179,7 @@ func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*
 }
 
 // judge adds to a study what is known without it.
-func (n *nextNode) judge(s *whatif.NextNodeStudy, h *journal.Header, recorded *experiments.Run, nodes *cluster.Cluster) (*nextNodes, error) {
+func (n *nextNode) judge(s *whatif.NextNodeStudy, h *journal.Header, recorded *run.Run, nodes *cluster.Cluster) (*nextNodes, error) {
 	if len(s.Nodes) == 0 {
 		return nil, errors.New("no nodes are owned, so none can be added")
 	}
@@ -193,7 +193,7 @@ func (n *nextNode) judge(s *whatif.NextNodeStudy, h *journal.Header, recorded *e
 }
 
 // causes says what of a recorded run its simulation may lack.
-func causes(run *experiments.Run) []string {
+func causes(run *run.Run) []string {
 	var all []string
 	add := func(n int, format string) {
 		if n > 0 {

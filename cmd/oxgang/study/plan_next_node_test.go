@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // configured returns a configuration of some keys and values.
@@ -30,13 +30,13 @@ func configured(t *testing.T, settings ...string) *config.Config {
 // simulated returns the mean JCT of a configuration, and its journal.
 func simulated(t *testing.T, c *config.Config) (float64, []byte) {
 	t.Helper()
-	in, err := experiments.Load(c, cli.OsFiles())
+	in, err := run.Load(c, cli.OsFiles())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	w := journal.NewWriter(&text, experiments.Header(c, in, c.Policies[0], "test"))
-	run, err := experiments.Simulate(t.Context(), c, in, c.Policies[0], w)
+	w := journal.NewWriter(&text, run.Header(c, in, c.Policies[0], "test"))
+	run, err := run.Simulate(t.Context(), c, in, c.Policies[0], w)
 	if err != nil {
 		t.Fatal(err)
 	}

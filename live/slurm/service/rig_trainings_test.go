@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -187,7 +187,7 @@ func (th *theatre) replays(state string) {
 	th.t.Helper()
 	th.recorded(state, func(r *journal.Reader) {
 		h := r.Header()
-		again, err := experiments.Again(&h, "", experiments.Files{})
+		again, err := run.Again(&h, "", run.Files{})
 		if err != nil {
 			th.t.Fatal(err)
 		}

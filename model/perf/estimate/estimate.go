@@ -96,7 +96,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("error %v, want 0 to %d", o.Error, mostError))
 	}
 	if o.Mode == PublicCode && (o.Fits == nil || o.Fits.Minimize == nil) {
-		errs = append(errs, errors.New("mode public-code without Fits.Minimize, want the public simulator's minimiser: package reference/lbfgsb"))
+		errs = append(errs, errors.New("mode public-code without Fits.Minimize, want the public simulator's minimiser: package opt/lbfgsb"))
 	}
 	return errors.Join(errs...)
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/lab/lbfgsb"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/opt/lbfgsb"
 )
 
 func on(nodes, gpus int, t cluster.GPUType) cluster.Allocation {

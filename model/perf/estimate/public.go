@@ -20,7 +20,7 @@ type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, t
 // memory between fits. It is ready with a Minimize. It is not safe for concurrent
 // use.
 type PublicFitter struct {
-	Minimize Minimizer // the public simulator's: package lab/lbfgsb
+	Minimize Minimizer // the public simulator's: package opt/lbfgsb
 
 	points []point
 	state  state

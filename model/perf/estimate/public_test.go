@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/lab/lbfgsb"
 	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/opt/lbfgsb"
 )
 
 // unsettled are the golden fits whose end depends on rounding: scipy 1.10.1

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	simrun "github.com/oxgang/oxgang/simulate/run"
 )
 
 // traces are the settings of loaded runs, by name.
@@ -50,7 +50,7 @@ func (r *rounds) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action)
 type run struct {
 	rounds
 	journal []byte
-	remake  *experiments.Remake
+	remake  *simrun.Remake
 }
 
 // simulate runs a policy on a trace.
@@ -70,7 +70,7 @@ func simulate(t testing.TB, name, trace, seed string) *run {
 	if name == "boa" {
 		set("set", "boa.budget=12")
 	}
-	in, err := experiments.Load(c, experiments.Files{})
+	in, err := simrun.Load(c, simrun.Files{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,16 +81,16 @@ func simulate(t testing.TB, name, trace, seed string) *run {
 	}
 	r := &run{}
 	var out bytes.Buffer
-	h := experiments.Header(c, in, name, "test")
+	h := simrun.Header(c, in, name, "test")
 	w := journal.NewWriter(&out, h)
-	if _, err := experiments.SimulateWatched(t.Context(), c, in, name, experiments.Watch{Whole: true}, w, &r.rounds); err != nil {
+	if _, err := simrun.SimulateWatched(t.Context(), c, in, name, simrun.Watch{Whole: true}, w, &r.rounds); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r.journal = out.Bytes()
-	if r.remake, err = experiments.Again(&h, "", experiments.Files{}); err != nil {
+	if r.remake, err = simrun.Again(&h, "", simrun.Files{}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -108,7 +108,7 @@ func live(t testing.TB, name string) *run {
 		t.Fatal(err)
 	}
 	r, h := &run{journal: text}, j.Header()
-	if r.remake, err = experiments.Again(&h, "", experiments.Files{}); err != nil {
+	if r.remake, err = simrun.Again(&h, "", simrun.Files{}); err != nil {
 		t.Fatal(err)
 	}
 	p, placer, err := r.remake.Fresh()

@@ -10,11 +10,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
 	"github.com/oxgang/oxgang/live/kube/rig/train"
 	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -189,7 +189,7 @@ func replay(ctx context.Context, name string) (*whatif.Replayed, error) {
 		return nil, err
 	}
 	h := r.Header()
-	again, err := experiments.Again(&h, "", experiments.Files{})
+	again, err := run.Again(&h, "", run.Files{})
 	if err != nil {
 		return nil, err
 	}
