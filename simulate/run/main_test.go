@@ -11,4 +11,3 @@ func osFiles() Files {
 		Dir:  os.DirFS,
 	}
 }
-
