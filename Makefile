@@ -1,178 +1,172 @@
-# What this project builds and checks. `make check` is the gate, here and in
-# .ci/run; each of its parts can be run alone.
+# `make test` while you work, `make check` before a merge, `make ci` for what needs more than Go. `make help` lists the rest.
 
+SHELL := /bin/bash -o pipefail
 GO    ?= go
 LINT  := bin/golangci-lint
 HELM  := bin/helm
 MOD   := github.com/oxgang/oxgang
-# The packages tested under the race detector: those of live worlds and of solvers that start
-# goroutines or lock something, or whose tests do. Policies are played side by side in sim.
-RACE  = $$(grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z(]|"sync"|"sync/atomic"|errgroup|synctest' scheduler metrics opt live | xargs -n 1 dirname | sort -u | sed 's,^,./,')
-# Packages that are built, or tested, at once: one more than processors, as some tests wait.
+# Packages that are built or tested at once: one more than processors, as some tests wait.
 JOBS  ?= $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 PKG   ?= ./...
-BENCH ?= .
-FUZZTIME ?= 10s
-# Executions spent on making one input smaller. Go's default, a minute for each, is all of
-# FUZZTIME, and more: journal was left 0 executions a second to look for anything.
-FUZZMINIMIZE ?= 10x
-CHECKS ?= 2000
-# `make test` draws the same random inputs on every machine, so that it passes or fails on all;
-# `make seeds`, which is part of the gate too, and `make properties` draw new ones.
+# Tests draw the same random inputs on every machine; `make seeds` draws new ones.
 SEED  ?= 1
 SEEDTIME ?= 60
-
-# Python for the PyTorch client and the trainings that use it: a virtual environment of this
-# checkout, unless PYTHON names another that has torch, numpy, pytest and mypy.
+BENCH ?= .
+FUZZTIME ?= 10s
+# Executions that the fuzzer spends on making a failing input smaller. Go's default, a minute, is longer than FUZZTIME.
+FUZZMINIMIZE ?= 10x
+# A Python with torch, numpy, pytest and mypy: a virtual environment of this checkout, unless PYTHON names another.
 PYTHON ?= .cache/venv/bin/python
+# A test at its full size. Each target adds the packages.
+TEST = RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS)
 
-.PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
-.PHONY: programs package package-check upgrade images sbom release release-check reproducible vulnerabilities gosec
-.PHONY: wheel slurm-test slurm-quick kube-test kube-quick kube-build kube-upgrade kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
+.PHONY: test check ci quick lint slow long race seeds generated tidy python browser live reproduce kube-build kube-vet kube-quick kube-test kube-upgrade
+.PHONY: slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
+.PHONY: programs package package-check upgrade images sbom release reproducible vulnerabilities gosec wheel
 
-## check: everything the project checks
-check: format lint nocgo layering test race seeds generated tidy python live
+## test: every test that starts no process, in a minute and a half
+test:
+	$(TEST) -short ./...
+
+## check: test, and all that must pass before a merge: lint, slow tests, race, new seeds, generated files
+check: lint test slow race seeds generated tidy
 	@echo "check: all passed"
 
-## format: every file is as gofumpt writes it
-format: $(LINT)
-	$(LINT) fmt --diff
+## ci: what needs more than Go: PyTorch, a browser, Kubernetes, Slurm, the experiments of papers; .ci/run runs test, check and ci
+ci: python live browser kube-quick slurm-quick reproduce
+	@echo "ci: all passed"
 
-# What differs from commit BASE, or from where a branch left it, new files included.
 BASE ?= HEAD
-CHANGED = { git diff --name-only $$(git merge-base $(BASE) HEAD); git ls-files -o --exclude-standard; }
 QUICKTIME ?= 50
 
-## quick: format, vet, layering, and the short tests of what changed (BASE=HEAD, BASE=main) and of what depends on it, in a minute
+## quick: format, vet and the short tests of what changed since commit BASE (HEAD) and of what imports it, in a minute
 quick: $(LINT)
-	@begin=$$(date +%s); \
-	files=$$($(CHANGED) | grep '\.go$$' | grep -v '^internal/tools/\|^live/kube/rig/' | xargs -r ls -d 2>/dev/null || true); \
-	[ -z "$$files" ] || $(LINT) fmt --diff $$files || exit 1; \
-	near=$$($(CHANGED) | $(GO) run ./internal/affected -within 1) && all=$$($(CHANGED) | $(GO) run ./internal/affected) || exit 1; \
-	$(GO) test ./internal/layering || exit 1; \
-	[ -n "$$all" ] || { echo "quick: nothing changed that a Go test sees"; exit 0; }; \
-	left=$$((begin + $(QUICKTIME) - $$(date +%s))); said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
-	timeout $$left $(GO) vet $$near; status=$$?; \
-	if [ $$status -eq 0 ]; then \
-		left=$$((begin + $(QUICKTIME) - $$(date +%s))); [ $$left -gt 0 ] || left=1; \
-		RAPID_SEED=$(SEED) timeout -k 5 $$left $(GO) test -vet=off -short -p $(JOBS) $$all >"$$said" 2>&1; status=$$?; \
-		grep -v '^ok \|no test files' "$$said"; \
-	fi; \
-	echo "quick: $$(grep -c '^ok \|no test files' "$$said") of $$(echo "$$all" | wc -l) packages pass, the nearest to the change first, in $$(($$(date +%s) - begin)) s; make check tests all"; \
-	[ $$status -eq 0 ] || [ $$status -eq 124 ]
+	@GO='$(GO)' JOBS=$(JOBS) RAPID_SEED=$(SEED) internal/tools/quick $(BASE) $(QUICKTIME)
 
-## vet: go vet (lint has all of it, so that check does without)
-vet:
-	$(GO) vet ./...
+## help: this list; the Makefile has more
+help:
+	@sed -n 's/^## //p' Makefile
 
-## nocgo: what has other files without cgo, opt/exact, and what asks it build so (that nothing else has is a test of layering)
-nocgo:
+# ---- The parts of check
+
+## lint: golangci-lint as .golangci.yml says, format included; and opt/exact, which has other files without cgo
+lint: $(LINT)
+	$(LINT) fmt --diff
+	$(LINT) run
 	CGO_ENABLED=0 $(GO) vet ./opt/exact ./opt/engine
 
-## lint: golangci-lint as .golangci.yml says
-lint: $(LINT)
-	$(LINT) run
+# The packages whose tests draw random inputs, in any order.
+DRAWING = $(GO) list -test -f '{{$$p := .ForTest}}{{range .Deps}}{{if or (eq . "pgregory.net/rapid") (eq . "$(MOD)/internal/draws")}}{{$$p}}{{"\n"}}{{end}}{{end}}' $(PKG) | grep . | sort -u | shuf
+# The folders of the packages whose tests mention $(1).
+MENTION = grep -rlE --include='*_test.go' '$(1)' . | grep -v '^./live/kube/rig/' | xargs -n 1 dirname | sort -u
 
-## layering: imports point down (never cached: it reads other packages)
-layering:
-	$(GO) test -count=1 ./internal/layering
+## slow: the packages whose tests do less with -short, at full size: more random inputs, long simulations, real processes
+slow:
+	$(TEST) $$({ $(DRAWING); $(call MENTION,testing\.Short\(\)) | sed 's,^\.,$(MOD),'; } | sort -u)
 
-## test: every test, the tables against their doc pages included (lint has what go vet finds)
-test:
-	RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS) ./...
-
-# The packages with tests that look at a part of something, and at all of it if they are to be long.
-LONG = $$(grep -rlE --include='*_test.go' 'draws\.(Some|Long)|OXGANG_LONG' . | grep -v '^./live/kube/rig/' | xargs -n 1 dirname | sort -u)
-
-## long: what test and seeds look at a part of, all of it (a quarter of an hour)
+## long: before a release: tests that look at a part of something look at all of it (a quarter of an hour)
 long:
-	RAPID_SEED=$(SEED) OXGANG_LONG=1 $(GO) test -vet=off -timeout 1h -p $(JOBS) $(LONG)
+	OXGANG_LONG=1 $(TEST) $$($(call MENTION,draws\.(Some|Long)|OXGANG_LONG))
 
-## race: the packages with goroutines under the race detector, long tests left out
+# The packages that start goroutines or lock something, or whose tests do.
+RACE = $$(grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z(]|"sync"|"sync/atomic"|errgroup|synctest' scheduler opt live | grep -v '^live/kube/rig/' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
+
+## race: the packages with goroutines under the race detector, which needs a C compiler
 race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
-	RAPID_SEED=$(SEED) $(GO) test -vet=off -race -short -timeout 30m $(RACE)
-	RAPID_SEED=$(SEED) RAPID_CHECKS=25 $(GO) test -vet=off -race -short -run '^(TestInvariants|TestBackground)' $(MOD)/sim
-	$(GO) test -vet=off -race -short -run '^(TestInterrupt|TestWatch|TestSubmit|TestLogs)' $(MOD)/cmd/oxgang
+	$(TEST) -race -short $(RACE)
+	RAPID_CHECKS=25 $(TEST) -race -short -run '^(TestInvariants|TestBackground)' ./simulate/sim
+	$(TEST) -race -run '^(TestInterrupt|TestWatch|TestSubmit|TestLogs)' ./cmd/oxgang
 else
 	@echo "race: skipped, the race detector needs a C compiler"
 endif
 
-# What git sees of the working tree: names and contents.
-SEEN = { git status --porcelain; git diff; git ls-files -o --exclude-standard | xargs -r sha256sum; } | sha256sum
+# seeds: the short tests that draw, with new seeds, for SEEDTIME (60) seconds; prints the command that repeats a failure
+seeds:
+	@begin=$$(date +%s); passed=0; all=$$($(DRAWING)); \
+	for pkg in $$all; do \
+		left=$$((begin + $(SEEDTIME) - $$(date +%s))); [ $$left -gt 0 ] || break; \
+		seed=$$(od -An -N6 -tu8 /dev/urandom | tr -d ' '); \
+		output=$$(RAPID_SEED=$$seed RAPID_NOFAILFILE=true timeout $$left $(GO) test -vet=off -short -count=1 $$pkg 2>&1); status=$$?; \
+		if [ $$status -eq 124 ]; then break; fi; \
+		if [ $$status -ne 0 ]; then \
+			echo "$$output"; echo "seeds: $$pkg fails; to repeat it: RAPID_SEED=$$seed $(GO) test -short -count=1 $$pkg" >&2; exit 1; \
+		fi; \
+		passed=$$((passed + 1)); \
+	done; \
+	echo "seeds: $$passed of $$(echo $$all | wc -w) packages pass under new seeds, in $$(($$(date +%s) - begin)) s"; \
+	[ $$passed -gt 0 ]
 
-## generated: go generate changes nothing
+# The working tree as git sees it: names and contents.
+TREE = { git status --porcelain; git diff; git ls-files -o --exclude-standard | xargs -r sha256sum; } | sha256sum
+
+# generated: go generate changes nothing
 generated:
-	@before=$$($(SEEN)); $(GO) generate ./...; after=$$($(SEEN)); \
+	@before=$$($(TREE)); $(GO) generate ./...; after=$$($(TREE)); \
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
-		echo "generated: go generate changed files, commit what it wrote" >&2; exit 1; fi
+		echo "generated: go generate changed files, commit them" >&2; exit 1; fi
 
-## tidy: go.mod and go.sum list what is imported, no more
+# tidy: go.mod and go.sum list what is imported, no more
 tidy:
 	$(GO) mod tidy -diff
 
-# Simulations that soak plays.
-SOAK ?= 1000000
+## fix: format, and what the linters can mend by themselves
+fix: $(LINT)
+	$(LINT) fmt
+	$(LINT) run --fix
 
-## soak: the simulation of one machine with SOAK seeds (1000000: about seven hours of two processors)
-soak:
-	mkdir -p bin && $(GO) test -c -o bin/soak.test ./live/local
-	cd live/local && seq 1 1000 $(SOAK) | xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} env OXGANG_SIM_SEED={} \
-		OXGANG_SIM_SEEDS=$$(( $(SOAK) < 1000 ? $(SOAK) : 1000 )) ../../bin/soak.test -test.run '^TestSimulation$$' -test.timeout 0
+## generate: write the generated files
+generate:
+	$(GO) generate ./...
 
-## python: the Python package: types and tests
+# ---- The parts of ci
+
+# python: the Python package: types and tests
 python: $(PYTHON)
 	cd python && $(abspath $(PYTHON)) -m mypy && $(abspath $(PYTHON)) -m pytest -q
 
-## wheel: the wheel and the source distribution of python/, into dist/
-wheel: $(PYTHON)
-	deploy/packaging/python $(abspath $(PYTHON)) $(VERSION) dist
-
-## live: real trainings on this machine, scheduled for some minutes
+# live: real trainings on this machine, scheduled for some minutes
 live: $(PYTHON)
 	OXGANG_E2E=1 OXGANG_PYTHON=$(abspath $(PYTHON)) $(GO) test -count=1 -timeout 20m -run '^TestLive$$' -v ./cmd/oxgang
 
-## live-losses: what the trainings of "make live" come to uninterrupted, for five seeds
-live-losses: $(PYTHON)
-	@for seed in 0 1 2 3 4; do for what in \
-		"mlp --epochs 6 --samples 1024" \
-		"cnn --epochs 12 --samples 2048 --width 8" \
-		"transformer --epochs 16 --samples 4096 --width 16"; do \
-		echo "$$seed $$what" $$(cd python && OMP_NUM_THREADS=1 PYTHONPATH=. $(abspath $(PYTHON)) tests/live_train.py $$what --batch-size 64 --seed $$seed | tail -n 1); \
-	done; done
+# browser: the tests that open pages in Chromium, whose names begin with TestBrowser
+browser:
+	OXGANG_BROWSER=1 $(TEST) -v -run '^TestBrowser' ./internal/chromium $$($(call MENTION,internal/chromium"))
 
-# The packages with tests on a real Slurm, which begin with it where SLURMRIG is set. They run one after
-# another, each with a Slurm of its own, which starts in a quarter of a minute. The names of such tests have Slurm in them.
-SLURM = $$(grep -rl --include='*_test.go' 'slurmrig\.\|SLURMRIG\|package slurmrig' . | xargs -n 1 dirname | sort -u)
+# reproduce: the experiments of papers that take seconds; oxgang reproduce --all runs all of them
+reproduce:
+	$(GO) run ./cmd/oxgang reproduce --ci
+
+# The packages with tests on a real Slurm, whose names have Slurm in them. They run one after another, each with a Slurm of its own.
+SLURM = $$($(call MENTION,slurmrig\.|SLURMRIG|package slurmrig))
 
 ## slurm-test: all tests on a real Slurm (root, and Debian's packages of it; skipped, with the reason, without)
 slurm-test:
 	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|^TestRig' $(RIGFLAGS) $(SLURM)
 
-## slurm-quick: the same, without those that take minutes
+# slurm-quick: the same, without those that take minutes
 slurm-quick:
 	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|^TestRig' $(RIGFLAGS) $(SLURM)
 
-# Minutes the first time: it builds Kubernetes. The programs stay in the user's cache.
 RIGTIME  ?= 30m
 RIGFLAGS ?=
 
 ## kube-test: module live/kube/rig: lint and all its tests on real Kubernetes control planes
 kube-test: kube-vet
 	cd live/kube/rig && $(GO) run ./cmd/rig build
-	cd live/kube/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./...
+	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./...
 
-## kube-build: the programs of kube-quick (minutes the first time)
+# kube-build: the programs of kube-quick (minutes the first time)
 kube-build:
 	cd live/kube/rig && $(GO) run ./cmd/rig build planes
 
-## kube-quick: the tests of kube-test that need no real nodes and no controllers of others, the shortest
+# kube-quick: the tests of kube-test that need no real nodes and no controllers of others, the shortest
 kube-quick: kube-vet kube-build
-	cd live/kube/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
+	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
 	cd live/kube/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
-## kube-upgrade: the chart of an earlier commit (those of the test, or OXGANG_BASE), upgraded to this one and rolled back while jobs run
+# kube-upgrade: the chart of an earlier commit (those of the test, or OXGANG_BASE), upgraded to this one and rolled back while jobs run
 kube-upgrade: $(HELM) kube-build
 	cd live/kube/rig && OXGANG_LONG=1 $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '^TestUpgrade$$' -v ./e2e
 
@@ -191,7 +185,9 @@ kube-vet: $(LINT)
 build:
 	$(GO) build -o bin/ ./cmd/...
 
-## bench: benchmarks; PKG=./opt/... BENCH=Round to choose
+# ---- Measuring
+
+# bench: benchmarks; PKG=./opt/... BENCH=Round to choose
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
@@ -202,7 +198,7 @@ SPEED ?=
 speed:
 	$(GO) run ./internal/speed -jobs '$(SPEED)'
 
-## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose, FUZZMINIMIZE=60s for a small input that fails
+# fuzz: every fuzz target for FUZZTIME (10s); PKG=./simulate/trace to choose, FUZZMINIMIZE=60s for a small input that fails
 fuzz:
 	@$(GO) test -list '^Fuzz' $(PKG) | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i] } !/^Fuzz/ { n = 0 }' | \
 	while read -r pkg target; do \
@@ -210,46 +206,25 @@ fuzz:
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) "$$pkg" </dev/null || exit 1; \
 	done
 
-## properties: CHECKS (2000) new random inputs for each property; PKG to choose
-properties:
-	RAPID_CHECKS=$(CHECKS) $(GO) test -count=1 -timeout 1h $(PKG)
+## mutants: put plausible bugs in, one at a time: says which test catches each, want 95 %
+mutants:
+	@$(GO) run ./internal/mutants
 
-# The packages whose tests draw random inputs, in any order.
-DRAWING = $(GO) list -test -f '{{$$p := .ForTest}}{{range .Deps}}{{if or (eq . "pgregory.net/rapid") (eq . "$(MOD)/internal/draws")}}{{$$p}}{{"\n"}}{{end}}{{end}}' $(PKG) | grep . | sort -u | shuf
+# Simulations that soak plays.
+SOAK ?= 1000000
 
-## seeds: the tests that draw, under new seeds, for SEEDTIME (60) seconds in all; says how to repeat what fails
-seeds:
-	@begin=$$(date +%s); passed=0; all=$$($(DRAWING)); \
-	for pkg in $$all; do \
-		left=$$((begin + $(SEEDTIME) - $$(date +%s))); [ $$left -gt 0 ] || break; \
-		seed=$$(od -An -N6 -tu8 /dev/urandom | tr -d ' '); \
-		said=$$(RAPID_SEED=$$seed RAPID_NOFAILFILE=true timeout $$left $(GO) test -vet=off -short -count=1 $$pkg 2>&1); status=$$?; \
-		if [ $$status -eq 124 ]; then break; fi; \
-		if [ $$status -ne 0 ]; then \
-			echo "$$said"; echo "seeds: $$pkg fails with seed $$seed; to repeat it: RAPID_SEED=$$seed $(GO) test -short -count=1 $$pkg" >&2; exit 1; \
-		fi; \
-		passed=$$((passed + 1)); \
-	done; \
-	echo "seeds: $$passed of $$(echo $$all | wc -w) packages pass under new seeds, in $$(($$(date +%s) - begin)) s"; \
-	[ $$passed -gt 0 ]
+# soak: the simulation of one machine with SOAK seeds (1000000: about seven hours of two processors)
+soak:
+	mkdir -p bin && $(GO) test -c -o bin/soak.test ./live/local
+	cd live/local && seq 1 1000 $(SOAK) | xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} env OXGANG_SIM_SEED={} \
+		OXGANG_SIM_SEEDS=$$(( $(SOAK) < 1000 ? $(SOAK) : 1000 )) ../../bin/soak.test -test.run '^TestSimulation$$' -test.timeout 0
 
-## experiments: published numbers beside ours, all of them
-experiments:
-	$(GO) run ./cmd/oxgang reproduce --all
-
-## fix: format, and what the linters can mend by themselves
-fix: $(LINT)
-	$(LINT) fmt
-	$(LINT) run --fix
-
-## generate: write the generated files
-generate:
-	$(GO) generate ./...
+# ---- What others are given
 
 # The chart as it is installed without Helm, and with everything switched on, for tests.
 RENDER = $(HELM) template oxgang deploy/charts/oxgang --namespace oxgang-system --kube-version 1.36.3
 
-## dist: write deploy/dist/install.yaml, what the chart makes, for kubectl apply
+# dist: write deploy/dist/install.yaml, what the chart makes, for kubectl apply
 dist: $(HELM)
 	@mkdir -p deploy/dist live/kube/rig/api/testdata
 	{ cat deploy/charts/oxgang/ci/namespace.yaml; $(RENDER) --include-crds; } > deploy/dist/install.yaml
@@ -258,13 +233,13 @@ dist: $(HELM)
 		$(RENDER) --show-only templates/rbac-bindings.yaml --set rbac.mode=$$mode > deploy/dist/rights/$$(echo $$mode | tr A-Z a-z).yaml; done
 	$(RENDER) --values deploy/charts/oxgang/ci/full-values.yaml > live/kube/rig/api/testdata/full.yaml
 
-## chart: the chart has no lint, and make dist changes nothing
+# chart: the chart has no lint, and make dist changes nothing
 chart: $(HELM)
 	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.36.3
 	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.36.3 --values deploy/charts/oxgang/ci/full-values.yaml
 	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.32.13
 	! $(HELM) template oxgang deploy/charts/oxgang --kube-version 1.32.13 | grep MutatingAdmissionPolicy
-	@before=$$($(SEEN)); $(MAKE) --no-print-directory dist; after=$$($(SEEN)); \
+	@before=$$($(TREE)); $(MAKE) --no-print-directory dist; after=$$($(TREE)); \
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi
 
@@ -273,25 +248,25 @@ VERSION ?= $$(git describe --tags --always)
 TOOLCHAIN = go1.26.8
 RELEASE  = CGO_ENABLED=0 GOTOOLCHAIN=$(TOOLCHAIN) $(GO) build -trimpath -buildvcs=false
 
-## programs: oxgang and oxgang-scheduler as they are given to others, into bin/release
+# programs: oxgang and oxgang-scheduler as they are given to others, into bin/release
 programs:
 	$(RELEASE) -ldflags "-s -w -X $(MOD)/cmd/oxgang/cli.release=$(VERSION)" -o bin/release/oxgang ./cmd/oxgang
 	$(RELEASE) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/release/oxgang-scheduler ./cmd/oxgang-scheduler
 
-## package: the Debian package, with units, manual and completions, into dist/
+# package: the Debian package, with units, manual and completions, into dist/
 package: programs
 	deploy/packaging/build bin/release/oxgang $(VERSION) dist
 
-## package-check: what is in the package, and that it installs, serves, upgrades and goes again
+# package-check: what is in the package, and that it installs, serves, upgrades and goes again
 package-check: package
 	deploy/packaging/check dist/oxgang_$(VERSION)_$$(dpkg --print-architecture).deb $(VERSION)
 
-## upgrade: jobs that run go on when the scheduler of commit BASE is replaced by this one
+# upgrade: jobs that run go on when the scheduler of commit BASE is replaced by this one
 upgrade: programs
 	@old=$$(mktemp -d); trap 'rm -rf "$$old"' EXIT; git archive $(BASE) | tar x -C "$$old" && \
 	(cd "$$old" && $(RELEASE) -o "$$old/oxgang-old" ./cmd/oxgang) && deploy/packaging/upgrade "$$old/oxgang-old" bin/release/oxgang
 
-## images: what Containerfile copies, checked; and both images, where docker runs
+# images: what Containerfile copies, checked; and both images, where docker runs
 images: programs
 	deploy/packaging/image bin/release/oxgang bin/release/oxgang-scheduler $(VERSION) bin/image
 	deploy/packaging/image-check $(VERSION)
@@ -300,40 +275,32 @@ images: programs
 		docker build -f deploy/Containerfile --target oxgang --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang:$(VERSION) .; \
 	else echo "images: not built, no docker daemon runs here"; fi
 
-## sbom: the modules that are linked into each program, as CycloneDX, into dist/
+# sbom: the modules that are linked into each program, as CycloneDX, into dist/
 sbom: programs bin/cyclonedx-gomod
 	@mkdir -p dist
 	for program in oxgang oxgang-scheduler; do \
 		bin/cyclonedx-gomod bin -json -std -noserial -notimestamp -version $(VERSION) -output dist/$$program.cdx.json bin/release/$$program || exit 1; done
 
-## release: package, programs, SBOM and their checksums, signed by KEY, a private key of ssh-keygen
+# release: package, programs, SBOM and their checksums, signed by KEY, a private key of ssh-keygen
 release: package sbom
 	@[ -n "$(KEY)" ] || { echo "release: no KEY: give the file of a private key, KEY=FILE" >&2; exit 1; }
 	deploy/packaging/release dist $(VERSION) "$(KEY)"
 
-## reproducible: another build of the programs and the package, elsewhere and from nothing, has the same bytes
+# reproducible: another build of the programs and the package, elsewhere and from nothing, has the same bytes
 reproducible: package
 	deploy/packaging/reproducible $(VERSION)
 
-## vulnerabilities: known ones in what the programs call (govulncheck); skipped where the database cannot be reached
+# vulnerabilities: known ones in what the programs call (govulncheck); skipped where the database cannot be reached
 vulnerabilities: bin/govulncheck
 	deploy/packaging/vulnerabilities
 
-## gosec: what gosec finds and deploy/packaging/gosec.txt does not answer
+# gosec: what gosec finds and deploy/packaging/gosec.txt does not answer
 gosec: bin/gosec
 	deploy/packaging/gosec
 
 ## clean: remove what was built
 clean:
 	rm -rf bin
-
-## mutants: put plausible bugs in, one at a time: says which test catches each, want 95 %
-mutants:
-	@$(GO) run ./internal/mutants
-
-## help: this list
-help:
-	@sed -n 's/^## //p' Makefile
 
 # The first build takes minutes; the go command caches it.
 $(LINT): internal/tools/go.mod internal/tools/go.sum

@@ -28,7 +28,7 @@ type training struct {
 	args       []string
 	// loss is the final loss of an uninterrupted run of seed 0, spread the difference between
 	// the largest and the least of seeds 0 to 4: of torch 2.15 on one core, by
-	// "make live-losses". Another number of workers, a restart and a resize must not show.
+	// python/tests/live_train.py alone. Another number of workers, a restart and a resize must not show.
 	loss, spread float64
 }
 

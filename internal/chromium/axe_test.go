@@ -21,7 +21,7 @@ func TestScript(t *testing.T) {
 }
 
 // Defects of a page are found: a picture and a control without words, and words that are hardly there.
-func TestFindings(t *testing.T) {
+func TestBrowser_findings(t *testing.T) {
 	ctx := Open(t)
 	const bad = `data:text/html,<html lang=en><title>x</title><main><h1>x</h1><img src="data:,"><input><p style="color:%23ccc;background:%23fff">faint</p></main>`
 	if err := chromedp.Run(ctx, chromedp.Navigate(bad)); err != nil {

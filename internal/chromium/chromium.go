@@ -3,6 +3,7 @@ package chromium
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -10,9 +11,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open returns a context of Chromium for chromedp, which lasts two minutes and no longer than the test. It skips the test where there is no Chromium.
+// Open returns a context of Chromium for chromedp, which lasts two minutes and no longer than the test. It skips the test unless OXGANG_BROWSER is
+// set, as "make browser" does, and where there is no Chromium.
 func Open(t testing.TB) context.Context {
 	t.Helper()
+	if os.Getenv("OXGANG_BROWSER") == "" {
+		t.Skip("opens a browser: make browser")
+	}
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no chromium: apt-get install chromium")
 	}

@@ -45,12 +45,12 @@ func filesWith(t *testing.T, cgo string) map[string][]string {
 }
 
 // TestCgo: only opt/exact has other files without cgo, and these export the same, so that what
-// builds with cgo builds without if opt/exact does: "make nocgo" builds that and what asks it.
+// builds with cgo builds without if opt/exact does: "make lint" vets that and what asks it.
 func TestCgo(t *testing.T) {
 	with, without := filesWith(t, "1"), filesWith(t, "0")
 	for name := range with {
 		if name != "opt/exact" && !slices.Equal(with[name], without[name]) {
-			t.Errorf("%s: other files without cgo, want that of opt/exact alone, or a name in make nocgo", name)
+			t.Errorf("%s: other files without cgo, want that of opt/exact alone, or a name in make lint", name)
 		}
 	}
 	a, b := exports(t, with["opt/exact"]), exports(t, without["opt/exact"])

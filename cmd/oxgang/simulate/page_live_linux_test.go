@@ -161,7 +161,7 @@ func (b *box) ui(args ...string) string {
 
 // The page of a scheduler that runs says what would be if a job were cancelled, while it runs; the job is cancelled on the page, and
 // then that happens. The simulation disturbs nothing: while it is asked jobs go on, and what is expected of them stays.
-func TestPage_live_says_what_would_be_and_does_it(t *testing.T) {
+func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	ctx := chromium.Open(t)
 	b := newBox(t, 1)
 	steps, work := [...]int{80, 60}, 0 // of those that wait

@@ -37,7 +37,8 @@ const mostClicks = 2
 
 // Ten questions are answered within two clicks on the page of a journal. Right answers are taken from the
 // journal itself.
-func TestPage_answers_ten_questions(t *testing.T) {
+func TestBrowser_answers_ten_questions(t *testing.T) {
+	ctx := chromium.Open(t)
 	path, jobs := crowded(t, "oxgang", "5")
 	s, h := pageServed(t, path)
 	defer h.Close()
@@ -45,7 +46,6 @@ func TestPage_answers_ten_questions(t *testing.T) {
 	if len(all) != 10 {
 		t.Fatalf("%d questions, want 10", len(all))
 	}
-	ctx := chromium.Open(t)
 	for i, q := range all {
 		if len(q.clicks) > mostClicks {
 			t.Errorf("%s: %d clicks, want at most %d", q.text, len(q.clicks), mostClicks)
@@ -255,7 +255,8 @@ func busy(t *testing.T, f *journal.File, jobs []metrics.JobResult, length time.D
 }
 
 // What would be is asked with one click more, and answered with what the simulation says: a job cancelled, another size, one more node.
-func TestPage_says_what_would_be(t *testing.T) {
+func TestBrowser_answers_what_if(t *testing.T) {
+	ctx := chromium.Open(t)
 	path, _ := crowded(t, "srtf", "5")
 	f := opened(t, path)
 	last, err := f.Last()
@@ -269,7 +270,6 @@ func TestPage_says_what_would_be(t *testing.T) {
 	runs, _ := dearest(t, f, then)
 	s, h := pageServed(t, path)
 	defer h.Close()
-	ctx := chromium.Open(t)
 	size := `document.querySelector('#job input[type="number"]').value = "2"`
 	for _, c := range []struct {
 		heading, button string

@@ -20,7 +20,7 @@ import (
 )
 
 // A training is one of the examples. The final loss is of an uninterrupted run of seed 0, and spread the difference
-// between the largest and the least of seeds 0 to 4: torch 2.15, one core, "make live-losses". Another number
+// between the largest and the least of seeds 0 to 4: torch 2.15, one core, python/tests/live_train.py alone. Another number
 // of workers, a restart and a resize must not show.
 type training struct {
 	least, most  int
