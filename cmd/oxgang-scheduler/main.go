@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/monitor/otlp"
+	_ "github.com/oxgang/oxgang/policy/standard" // the policies that a Queue can name
 )
 
 // version is set when a release is built.

@@ -6,12 +6,13 @@ package reference
 import (
 	"github.com/oxgang/oxgang/lab/gavelcode"
 	"github.com/oxgang/oxgang/lab/synergycode"
-	"github.com/oxgang/oxgang/policy/registry"
+	"github.com/oxgang/oxgang/policy/rivals/gavel"
+	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// Register makes the rules of public code available in policy/registry. A program calls it
+// Register makes the rules of public code available to the policies of gavel and synergy. A program calls it
 // once, before it makes policies.
 func Register() {
-	registry.RegisterPublicGavel(gavelcode.Solve)
-	registry.RegisterPublicSynergy(synergycode.New)
+	gavel.RegisterPublic(gavelcode.Solve)
+	synergy.RegisterPublic(synergycode.New)
 }

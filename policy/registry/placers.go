@@ -3,13 +3,10 @@ package registry
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/oxgang/oxgang/policy/placement"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
-	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/rack"
-	"github.com/oxgang/oxgang/policy/placement/submesh"
 )
 
 // A Placer is one placer of the table.
@@ -24,24 +21,13 @@ type PlacerOptions struct {
 	Penalty float64 // of pack: see pack.Options
 }
 
+var placers []Placer
+
+// AddPlacers adds placers to the table. Call it from an init function.
+func AddPlacers(all ...Placer) { placers = append(placers, all...) }
+
 // Placers returns the placers that can be chosen by name.
-func Placers() []Placer {
-	return []Placer{
-		{"submesh", "Sia's rules; what fits no node whole is scattered as a last resort.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.DefaultOptions()), nil }},
-		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.Options{}), nil }},
-		{"best-fit", "Best-fit decreasing; running jobs never move.", func(PlacerOptions) (placement.Placer, error) { return bestfit.New(), nil }},
-		{"pack", "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", newPack},
-		{"racks", "As submesh, and jobs on several nodes are brought into one NVLink domain or one rack, where nodes have these.", newRacks},
-	}
-}
-
-func newRacks(PlacerOptions) (placement.Placer, error) {
-	return rack.New(submesh.New(submesh.DefaultOptions())), nil
-}
-
-func newPack(o PlacerOptions) (placement.Placer, error) {
-	return pack.New(pack.Options{Penalty: o.Penalty})
-}
+func Placers() []Placer { return slices.Clone(placers) }
 
 // NewPlacer makes the placer of a name for the entry's policy; without a name, the
 // one that the policy prefers. It returns the error of NewPlacer.
@@ -53,7 +39,7 @@ func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error
 // are, and bad options.
 func NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	var names []string
-	for _, p := range Placers() {
+	for _, p := range placers {
 		if p.Name == name {
 			return p.New(o)
 		}

@@ -7,16 +7,12 @@ import (
 	"sync"
 )
 
-// registered are the policies of the program, beside those of the table.
-var registered []Entry
-
 // policyName is what a policy may be called: what can stand in a list by comma, and before a setting.
 // A regular expression with a count takes long to compile, and would be before main.
 var policyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`) })
 
-// Register adds a policy to the table, so that it can be named wherever the others can. A program calls
-// it before it makes policies. It returns an error if the name is taken or cannot be one, or the entry
-// makes no policy without settings.
+// Register is Add for programs that add policies of their own. It returns an error if the name is taken
+// or cannot be one, or the entry makes no policy without settings.
 func Register(e *Entry) error {
 	switch {
 	case !policyName().MatchString(e.Name):
@@ -36,6 +32,6 @@ func Register(e *Entry) error {
 	if _, err := e.NewPlacer("", PlacerOptions{}); err != nil {
 		return fmt.Errorf("policy %s: %w", e.Name, err)
 	}
-	registered = append(registered, *e)
+	Add(*e)
 	return nil
 }

@@ -1,16 +1,14 @@
-// Package registry is the table of policies that can be chosen by name. A new
-// policy is one entry here and one row in docs/policies.md.
+// Package registry is the table of policies and placers that can be chosen by name. It knows none
+// of them: each policy adds itself when a program imports it. Packages policy/standard and
+// policy/rivals import the policies of this repository.
 package registry
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // An Entry is one policy of the table.
@@ -25,8 +23,8 @@ type Entry struct {
 	New func(settings map[string]string) (policy.Policy, error)
 }
 
-// Traits returns those of the policy with its defaults; of a policy that its defaults do not
-// make, none.
+// Traits returns the traits of the policy with default settings, or none if its default settings
+// do not make a policy.
 func (e *Entry) Traits() policy.Traits {
 	p, err := e.New(nil)
 	if err != nil {
@@ -35,46 +33,61 @@ func (e *Entry) Traits() policy.Traits {
 	return p.Traits()
 }
 
-// SettingNames returns the names of the entry's settings, in order.
+// SettingNames returns the names of the policy's settings, in order.
 func (e *Entry) SettingNames() []string { return namesOf(e.Settings) }
 
 func namesOf(settings []Setting) []string {
 	names := make([]string, len(settings))
-	for i, s := range settings {
-		names[i] = s.Name
+	for i := range settings {
+		names[i] = settings[i].Name
 	}
 	return names
 }
 
-// A Setting is one option of a policy, written as text.
-type Setting struct {
-	Name    string
-	Default string
-	Doc     string // with unit
+// Has reports whether the policy has a setting of that name.
+func (e *Entry) Has(setting string) bool { return slices.Contains(e.SettingNames(), setting) }
+
+// order is the order in which policies are listed, as in docs/policies.md. Policies that are not
+// here follow in the order in which they were added.
+var order = strings.Fields("oxgang sia pollux shockwave fifo easy multifactor kueue srtf las tiresias synergy drf tetris " +
+	"gavel mst ftf ossp allox gandivafair themis afs gandiva pop boa pollux-autoscale lyra")
+
+// A row is a policy that was added. Its entry may depend on the policies that are listed before it.
+type row struct {
+	name  string
+	entry func(before []Entry) Entry
 }
 
-// Policies returns the table, in the order of docs/policies.md, and then what was registered.
-func Policies() []Entry {
-	whole := []Entry{
-		oxgangEntry(),
-		siaEntry(),
-		polluxEntry(),
-		shockwaveEntry(),
-		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
-		easyEntry(),
-		multifactorEntry(),
-		kueueEntry(),
-		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
-		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
-		tiresiasEntry(),
+var table []row
+
+// Add adds a policy to the table. Call it from an init function. It panics if the name is taken.
+func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
+
+// AddAround adds a policy that is made of other policies: entry receives those that are listed
+// before it. Otherwise it is as Add.
+func AddAround(name string, entry func(before []Entry) Entry) {
+	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
+		panic(fmt.Sprintf("policy %s: there is one of this name already", name))
 	}
-	whole = append(whole, synergyEntry(),
-		bigDataEntry("drf", "Dominant resource fairness: smallest dominant share of GPUs, CPUs and memory first; each job has its full demand or waits."),
-		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
-	whole = append(whole, gavelEntries()...)
-	whole = append(whole, themisEntry(), afsEntry(), gandivaEntry())
-	whole = append(whole, popEntry(whole), boaEntry(), autoscaleEntry(), lyraEntry()) // parts of a cluster rent and borrow nothing
-	return append(whole, registered...)
+	table = append(table, row{name, entry})
+	slices.SortStableFunc(table, func(a, b row) int { return place(a.name) - place(b.name) })
+}
+
+// place returns the place of a policy in order.
+func place(name string) int {
+	if i := slices.Index(order, name); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// Policies returns the policies of the program, as they are listed.
+func Policies() []Entry {
+	all := make([]Entry, 0, len(table))
+	for _, r := range table {
+		all = append(all, r.entry(all))
+	}
+	return all
 }
 
 // An UnknownError says that there is no policy of a name.
@@ -90,12 +103,12 @@ func (e *UnknownError) Error() string {
 
 // Find returns the entry of a name. An unknown name is an *UnknownError.
 func Find(name string) (Entry, error) {
-	table := Policies()
-	i := slices.IndexFunc(table, func(e Entry) bool { return e.Name == name })
+	all := Policies()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })
 	if i < 0 {
 		return Entry{}, &UnknownError{Name: name, Known: Names()}
 	}
-	return table[i], nil
+	return all[i], nil
 }
 
 // New makes a policy by name, with the errors of Find and of the entry's New.
@@ -111,77 +124,11 @@ func New(name string, settings map[string]string) (policy.Policy, error) {
 	return p, nil
 }
 
-// Names returns the names of all policies, in the order of the table.
+// Names returns the names of all policies, as they are listed.
 func Names() []string {
-	var names []string
-	for _, e := range Policies() {
-		names = append(names, e.Name)
+	names := make([]string, len(table))
+	for i, r := range table {
+		names[i] = r.name
 	}
 	return names
-}
-
-func queueEntry(name, doc string, defaults func() queue.Options) Entry {
-	settings := []Setting{
-		{"backfill", strconv.FormatBool(defaults().Backfill), "whether a job may pass one ahead of it that does not fit (true, false)"},
-	}
-	return Entry{Name: name, Doc: doc, Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
-		o := defaults()
-		r := read(given, settings)
-		r.bool("backfill", &o.Backfill)
-		return queue.New(o), errors.Join(r.errs...)
-	}}
-}
-
-// easyEntry is FIFO as sites run it.
-func easyEntry() Entry {
-	settings := []Setting{
-		{"reservations", strconv.Itoa(queue.EASY().Reservations), "how many of the first jobs that do not fit others may not delay: with 1 it is EASY, with more conservative backfilling"},
-	}
-	return Entry{Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others where the first in line does not start later for it; jobs run as submitted and are not preempted.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
-		o := queue.EASY()
-		r := read(given, settings)
-		r.int("reservations", &o.Reservations)
-		if o.Reservations < 1 {
-			r.errs = append(r.errs, fmt.Errorf("setting reservations is %d, want at least 1", o.Reservations))
-		}
-		return queue.New(o), errors.Join(r.errs...)
-	}}
-}
-
-// A reader reads settings and collects complaints.
-type reader struct {
-	given map[string]string
-	errs  []error
-}
-
-// read complains of every given setting that is not among those there are, in
-// alphabetical order.
-func read(given map[string]string, known []Setting) *reader {
-	r := &reader{given: given}
-	names := namesOf(known)
-	var unknown []string
-	for name := range given {
-		if !slices.Contains(names, name) {
-			unknown = append(unknown, name)
-		}
-	}
-	slices.Sort(unknown)
-	for _, name := range unknown {
-		r.errs = append(r.errs, fmt.Errorf("setting %q is not known, want one of %s", name, strings.Join(names, ", ")))
-	}
-	return r
-}
-
-// bool sets a boolean that is given.
-func (r *reader) bool(name string, to *bool) {
-	text, ok := r.given[name]
-	if !ok {
-		return
-	}
-	v, err := strconv.ParseBool(text)
-	if err != nil {
-		r.errs = append(r.errs, fmt.Errorf("setting %s is %q, want true or false", name, text))
-		return
-	}
-	*to = v
 }

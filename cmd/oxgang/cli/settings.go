@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/policy/registry"
+	_ "github.com/oxgang/oxgang/policy/rivals" // all policies
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"

@@ -1,4 +1,4 @@
-package registry_test
+package rivals_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/registry"
+	_ "github.com/oxgang/oxgang/policy/rivals" // all policies
 )
 
 // A policy that says that jobs are not preempted neither stops nor moves one, with any placer.

@@ -1,4 +1,4 @@
-package registry_test
+package rivals_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/registry"
+	_ "github.com/oxgang/oxgang/policy/rivals" // all policies
 )
 
 // Policies that take turns and do not weigh what a preempted job loses take none with jobs

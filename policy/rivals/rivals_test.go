@@ -1,4 +1,4 @@
-package registry_test
+package rivals_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/registry"
+	_ "github.com/oxgang/oxgang/policy/rivals" // all policies
 )
 
 func TestDocs(t *testing.T) {
@@ -85,7 +86,8 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"lifo", nil, `policy "lifo" is not known, want one of ` + strings.Join(registry.Names(), ", ")},
 		{"fifo", map[string]string{"bakfill": "true"}, `policy fifo: setting "bakfill" is not known, want one of backfill`},
 		{"fifo", map[string]string{"backfill": "maybe"}, `policy fifo: setting backfill is "maybe", want true or false`},
-		{"pop", map[string]string{"k": "many", "policy": "pop"}, "policy pop: setting k is \"many\", want a whole number\nsetting policy is \"pop\", want one of [\"oxgang\" "},
+		{"pop", map[string]string{"k": "many"}, `policy pop: setting k is "many", want a whole number`},
+		{"pop", map[string]string{"policy": "pop"}, `policy pop: setting policy is "pop", want one of ["oxgang" `},
 		{"pop", map[string]string{"policy": "fifo", "p": "-1"}, `policy pop: setting p is "-1", which policy fifo does not have`},
 		{"pop", map[string]string{"p": "0"}, "policy pop: pop: sia: p 0, want"},
 		{"synergy", map[string]string{"order": "lifo", "cells": "few"}, "policy synergy: synergy: order \"lifo\", want one of fifo, srtf, las, ftf, drf, tetris\ncells \"few\", want all or demand"},

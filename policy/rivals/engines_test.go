@@ -1,4 +1,4 @@
-package registry_test
+package rivals_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy/registry"
+	_ "github.com/oxgang/oxgang/policy/rivals" // all policies
 )
 
 // What solver=NAME takes is on the page of solvers.

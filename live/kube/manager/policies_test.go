@@ -1,0 +1,3 @@
+package manager
+
+import _ "github.com/oxgang/oxgang/policy/rivals" // tests name policies

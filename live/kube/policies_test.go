@@ -1,0 +1,3 @@
+package kube
+
+import _ "github.com/oxgang/oxgang/policy/standard" // tests name policies

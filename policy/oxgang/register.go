@@ -1,0 +1,50 @@
+package oxgang
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/oxgang/oxgang/policy/boa"
+	"github.com/oxgang/oxgang/policy/registry"
+)
+
+func init() {
+	registry.Add(registry.WithOptions(registry.Entry{
+		Name: "oxgang", Doc: "Oxgang: for all jobs together the GPU type, count, CPUs and memory, by goodput, work left and what a move costs.",
+		Placer: "racks",
+	}, func() settings { return settings{DefaultOptions(), noBudget, boa.DefaultOptions()} }, bind, build))
+}
+
+// noBudget is the budget with which no nodes are rented.
+const noBudget = "none"
+
+type settings struct {
+	Options
+	budget string // noBudget or a number
+	rent   boa.Options
+}
+
+func bind(s *registry.Settings, o *settings) {
+	s.Var("makespan", &o.Makespan, "0 to 1: what the end of all jobs counts beside their mean completion time")
+	s.Var("sizes", &o.Sizes, "what is believed of the work a job has: stated, class (as jobs of its class), attained (as much GPU time again as it had)")
+	s.Var("budget", &o.budget, "what may be spent per hour on average on rented nodes, in unit; 0: no limit; none: nothing is rented")
+	boa.BindUnit(s, &o.rent)
+	s.Var("p", &o.P, "exponent of a goodput's value, not 0")
+	s.Var("lambda", &o.Lambda, "what it is worth that a job runs at all")
+	s.Var("growth", &o.Growth, "factor by which a job's GPUs may grow in a round")
+	s.Var("start", &o.Start, "GPUs on which a job may begin, at most, unless it needs more")
+	s.Var("solver", &o.Solver, "price, copter, exact, lp-exact")
+	s.Var("cells", &o.Cells, "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share")
+	s.Var("ties", &o.Ties, "which of equally good plans: 0 serves first who came first, any other number at random")
+}
+
+func build(s settings) (*Policy, error) {
+	if s.budget != noBudget {
+		var err error
+		if s.rent.Budget, err = strconv.ParseFloat(s.budget, 64); err != nil {
+			return nil, fmt.Errorf("setting budget is %q, want a number", s.budget)
+		}
+		s.Rent = &s.rent
+	}
+	return New(s.Options)
+}

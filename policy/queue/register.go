@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/policy/registry"
+)
+
+func init() {
+	registry.Add(lineEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", FIFO))
+	registry.Add(lineEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", SRTF))
+	registry.Add(lineEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", LAS))
+	registry.Add(registry.WithOptions(registry.Entry{
+		Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others where the first in line does not start later for it; jobs run as submitted and are not preempted.",
+	}, EASY, bindEASY, buildEASY))
+	registry.Add(registry.WithOptions(registry.Entry{
+		Name: "tiresias", Doc: "Tiresias-L: least attained GPU service first, in two queues; jobs run as submitted and may be preempted.",
+	}, func() tiresias { return tiresias{DefaultTiresias(), true} }, bindTiresias, buildTiresias))
+}
+
+// lineEntry returns the entry of a queue whose only setting is backfilling.
+func lineEntry(name, doc string, defaults func() Options) registry.Entry {
+	bind := func(s *registry.Settings, o *Options) { bindBackfill(s, &o.Backfill) }
+	build := func(o Options) (*Policy, error) { return New(o), nil }
+	return registry.WithOptions(registry.Entry{Name: name, Doc: doc}, defaults, bind, build)
+}
+
+func bindBackfill(s *registry.Settings, to *bool) {
+	s.Var("backfill", to, "whether a job may pass one ahead of it that does not fit (true, false)")
+}
+
+func bindEASY(s *registry.Settings, o *Options) {
+	s.Var("reservations", &o.Reservations, "how many of the first jobs that do not fit others may not delay: with 1 it is EASY, with more conservative backfilling")
+}
+
+func buildEASY(o Options) (*Policy, error) {
+	if o.Reservations < 1 {
+		return nil, fmt.Errorf("setting reservations is %d, want at least 1", o.Reservations)
+	}
+	return New(o), nil
+}
+
+type tiresias struct {
+	TiresiasOptions
+	backfill bool
+}
+
+func bindTiresias(s *registry.Settings, o *tiresias) {
+	s.Var("threshold", &o.Threshold, "GPU time after which a job falls into the second queue")
+	s.Var("promote", &o.Promote, "a job that waited this many times as long as it ran comes back to the first queue; 0: never")
+	bindBackfill(s, &o.backfill)
+}
+
+func buildTiresias(o tiresias) (*Policy, error) {
+	line, err := Tiresias(o.TiresiasOptions)
+	if err != nil {
+		return nil, err
+	}
+	line.Backfill = o.backfill
+	return New(line), nil
+}

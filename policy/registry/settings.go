@@ -1,0 +1,135 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Setting is one option of a policy, written as text.
+type Setting struct {
+	Name    string
+	Default string
+	Doc     string // with unit
+}
+
+// Settings bind names to the options of a policy, as package flag binds flags to variables.
+type Settings struct {
+	list []Setting
+	set  []func(text string) error
+}
+
+// Var adds a setting of the option at to: a pointer to a number, a text, a bool or a
+// time.Duration. The default of the setting is what the option has now.
+func (s *Settings) Var(name string, to any, doc string) {
+	option := reflect.ValueOf(to).Elem()
+	s.add(Setting{name, fmt.Sprint(option.Interface()), doc}, func(text string) error { return set(option, text) })
+}
+
+// Enum adds a setting of the option at to, which is one of all by name.
+func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) {
+	s.add(Setting{name, (*to).String(), doc}, func(text string) error {
+		names := make([]string, len(all))
+		for i, one := range all {
+			if names[i] = one.String(); names[i] == text {
+				*to = one
+				return nil
+			}
+		}
+		last := len(names) - 1
+		return errors.New(strings.Join(names[:last], ", ") + " or " + names[last])
+	})
+}
+
+// Has reports whether there is a setting of that name.
+func (s *Settings) Has(name string) bool { return slices.Contains(namesOf(s.list), name) }
+
+func (s *Settings) add(one Setting, set func(text string) error) {
+	s.list = append(s.list, one)
+	s.set = append(s.set, set)
+}
+
+// set reads the text form of an option. Its error says what is wanted.
+func set(option reflect.Value, text string) error {
+	var err error
+	switch to := option.Addr().Interface().(type) {
+	case *time.Duration:
+		if *to, err = time.ParseDuration(text); err != nil {
+			return errors.New("a duration such as 180s")
+		}
+		return nil
+	case *bool:
+		if *to, err = strconv.ParseBool(text); err != nil {
+			return errors.New("true or false")
+		}
+		return nil
+	case *float64:
+		if *to, err = strconv.ParseFloat(text, 64); err != nil {
+			return errors.New("a number")
+		}
+		return nil
+	case *int:
+		if *to, err = strconv.Atoi(text); err != nil {
+			return errors.New("a whole number")
+		}
+		return nil
+	case *uint64:
+		if *to, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return errors.New("a whole number of at least 0")
+		}
+		return nil
+	}
+	option.SetString(text) // the policy's Validate knows which texts there are
+	return nil
+}
+
+// Read sets the options that are given. It returns an error that joins all complaints: first the
+// settings that are not known, in alphabetical order, then values that cannot be read.
+func (s *Settings) Read(given map[string]string) error {
+	names := namesOf(s.list)
+	var unknown, errs []error
+	for name := range given {
+		if !slices.Contains(names, name) {
+			unknown = append(unknown, fmt.Errorf("setting %q is not known, want one of %s", name, strings.Join(names, ", ")))
+		}
+	}
+	slices.SortFunc(unknown, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	for i, name := range names {
+		if text, ok := given[name]; ok {
+			if err := s.set[i](text); err != nil {
+				errs = append(errs, fmt.Errorf("setting %s is %q, want %w", name, text, err))
+			}
+		}
+	}
+	return errors.Join(append(unknown, errs...)...)
+}
+
+// WithOptions returns e with the settings that bind adds to the default options, and with a New
+// that reads them and passes the options to build.
+func WithOptions[O any, P policy.Policy](e Entry, defaults func() O, bind func(*Settings, *O), build func(O) (P, error)) Entry {
+	bound := func() (*O, *Settings) {
+		o, s := defaults(), new(Settings)
+		bind(s, &o)
+		return &o, s
+	}
+	_, s := bound()
+	e.Settings = s.list
+	e.New = func(given map[string]string) (policy.Policy, error) {
+		o, s := bound()
+		if err := s.Read(given); err != nil {
+			return nil, err
+		}
+		p, err := build(*o)
+		if err != nil {
+			return nil, err // not p: a nil pointer in an interface is not nil
+		}
+		return p, nil
+	}
+	return e
+}

@@ -1,0 +1,66 @@
+package sia
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/registry"
+)
+
+// InParts makes the policy of the solver pop:K: Sia in k parts. Package pop sets it; nil: the
+// program does not have package pop.
+var InParts func(k int, part func() (policy.Policy, error)) (policy.Policy, error)
+
+func init() {
+	registry.Add(registry.WithOptions(registry.Entry{
+		Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.",
+	}, func() settings { return settings{DefaultOptions(), "thesis"} }, bind, build))
+}
+
+type settings struct {
+	Options
+	rules string
+}
+
+func bind(s *registry.Settings, o *settings) {
+	s.Var("p", &o.P, "fairness exponent, not 0")
+	s.Var("lambda", &o.Lambda, "penalty for giving a job nothing")
+	s.Var("growth", &o.Growth, "factor by which a job's GPUs may grow in a round")
+	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", ")+", or pop:K: exact in K parts (pop:K:NAME: by another)")
+	s.Var("cells", &o.Cells, "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share")
+	s.Var("ties", &o.Ties, "which of equally good plans: 0 serves first who came first, any other number at random")
+	s.Var("rules", &o.rules, "thesis or public-code")
+}
+
+func build(s settings) (policy.Policy, error) {
+	switch s.rules {
+	case "thesis":
+	case "public-code":
+		s.PublicCode()
+	default:
+		return nil, fmt.Errorf("setting rules is %q, want thesis or public-code", s.rules)
+	}
+	parts, ok := strings.CutPrefix(s.Solver, "pop:")
+	if !ok {
+		return New(s.Options)
+	}
+	return inParts(s.Options, parts)
+}
+
+// inParts returns Sia with the solver pop:PARTS.
+func inParts(o Options, parts string) (policy.Policy, error) {
+	count, solver, named := strings.Cut(parts, ":")
+	k, err := strconv.Atoi(count)
+	if err != nil {
+		return nil, fmt.Errorf("setting solver is %q: %q parts, want a whole number", o.Solver, count)
+	}
+	if InParts == nil {
+		return nil, fmt.Errorf("setting solver is %q, want another in this program: it lacks policy pop", o.Solver)
+	}
+	if o.Solver = solver; !named {
+		o.Solver = Exact
+	}
+	return InParts(k, func() (policy.Policy, error) { return New(o) })
+}

@@ -1,0 +1,49 @@
+// Package standard adds to policy/registry the policies that schedulers of real clusters offer, and
+// all placers. Package policy/rivals adds the other policies of papers.
+package standard
+
+import (
+	_ "github.com/oxgang/oxgang/policy/boa"
+	_ "github.com/oxgang/oxgang/policy/kueue"
+	_ "github.com/oxgang/oxgang/policy/lyra"
+	_ "github.com/oxgang/oxgang/policy/multifactor"
+	_ "github.com/oxgang/oxgang/policy/oxgang"
+	"github.com/oxgang/oxgang/policy/placement"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement/pack"
+	"github.com/oxgang/oxgang/policy/placement/rack"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
+	_ "github.com/oxgang/oxgang/policy/queue" // fifo, easy, srtf, las, tiresias
+	"github.com/oxgang/oxgang/policy/registry"
+	_ "github.com/oxgang/oxgang/policy/shockwave"
+	_ "github.com/oxgang/oxgang/policy/sia"
+	_ "github.com/oxgang/oxgang/policy/synergy" // synergy, drf, tetris
+)
+
+func init() {
+	registry.AddPlacers(
+		registry.Placer{Name: "submesh", Doc: "Sia's rules; what fits no node whole is scattered as a last resort.", New: newSubmesh},
+		registry.Placer{Name: "submesh-whole", Doc: "Sia's rules; what fits no node whole waits.", New: newWhole},
+		registry.Placer{Name: "best-fit", Doc: "Best-fit decreasing; running jobs never move.", New: newBestFit},
+		registry.Placer{Name: "pack", Doc: "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", New: newPack},
+		registry.Placer{Name: "racks", Doc: "As submesh, and jobs on several nodes are brought into one NVLink domain or one rack, where nodes have these.", New: newRacks},
+	)
+}
+
+func newSubmesh(registry.PlacerOptions) (placement.Placer, error) {
+	return submesh.New(submesh.DefaultOptions()), nil
+}
+
+func newWhole(registry.PlacerOptions) (placement.Placer, error) {
+	return submesh.New(submesh.Options{}), nil
+}
+
+func newBestFit(registry.PlacerOptions) (placement.Placer, error) { return bestfit.New(), nil }
+
+func newPack(o registry.PlacerOptions) (placement.Placer, error) {
+	return pack.New(pack.Options{Penalty: o.Penalty})
+}
+
+func newRacks(registry.PlacerOptions) (placement.Placer, error) {
+	return rack.New(submesh.New(submesh.DefaultOptions())), nil
+}

@@ -1,0 +1,53 @@
+package synergy
+
+import (
+	"strings"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/registry"
+)
+
+// public is Options.Public of the policies that are made by name.
+var public func(Options) policy.Policy
+
+// RegisterPublic makes the rules public-code available. A program calls it once, before it makes
+// policies.
+func RegisterPublic(f func(Options) policy.Policy) { public = f }
+
+func init() {
+	add("synergy", "Synergy: jobs run as submitted, in an order; CPUs and memory go where they speed jobs up.", DefaultOptions, bind)
+	bigData("drf", "Dominant resource fairness: smallest dominant share of GPUs, CPUs and memory first; each job has its full demand or waits.")
+	bigData("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits.")
+}
+
+// bigData adds a policy whose order counts what a job demands of all resources.
+func bigData(name, doc string) {
+	defaults := func() Options {
+		o := DefaultOptions()
+		o.Order, o.Mechanism = name, Greedy
+		return o
+	}
+	add(name, doc, defaults, func(s *registry.Settings, o *Options) {
+		bindSharing(s, o, "greedy: its full demand or nothing; or as of policy synergy")
+	})
+}
+
+func add(name, doc string, defaults func() Options, bind func(*registry.Settings, *Options)) {
+	registry.Add(registry.WithOptions(registry.Entry{Name: name, Doc: doc, Placer: "pack"}, defaults, bind, func(o Options) (policy.Policy, error) {
+		o.Public = public
+		return New(o)
+	}))
+}
+
+func bind(s *registry.Settings, o *Options) {
+	s.Var("order", &o.Order, "who runs first: "+strings.Join(Orders(), ", "))
+	bindSharing(s, o, "proportional, greedy, tune or opt")
+}
+
+// bindSharing adds the settings of how CPUs and memory are shared.
+func bindSharing(s *registry.Settings, o *Options, mechanisms string) {
+	s.Var("mechanism", &o.Mechanism, mechanisms)
+	s.Var("cells", &o.Cells, "what tune chooses from: all cells of a job's sensitivity matrix, or demand: full demand or the share of its GPUs")
+	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", "))
+	s.Var("rules", &o.Rules, "paper or public-code")
+}
