@@ -1,51 +1,54 @@
 package kube
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// present returns the job that a message is of, if its generation is the planned one.
-func (w *World) present(id job.ID, generation int) (*jobstate.Job, error) {
+// An agent is that of the planned generation of a job, or of the one before until it has stopped.
+type agent struct {
+	w       *World
+	e       *jobstate.Job
+	planned bool
+}
+
+// agent returns the agent of a job that sends a message.
+func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := w.table.ByID[id]
 	switch {
 	case e == nil || e.Ended():
-		return nil, agentapi.ErrUnknown
+		return nil, nil, agentapi.ErrUnknown
 	case e.Parsed.Generation != int64(generation):
-		return nil, fmt.Errorf("%w: this is %d, the present one is %d", agentapi.ErrGeneration, generation, e.Parsed.Generation)
+		return nil, nil, driver.OtherGeneration(generation, int(e.Parsed.Generation))
 	}
-	return e, nil
+	planned := e.Wants() && int64(generation) == e.Held.Generation
+	s := &driver.Start{
+		Took: &e.Agent.StartTimes, Unsettled: !e.Wants(),
+		Batch: e.Held.Batch, Allocation: e.Held.Allocation, Type: e.Held.GPUType, GPUs: e.Held.GPUs,
+	}
+	if !planned {
+		s.Notice = &agentapi.Notice{Deadline: float64(time.Now().Add(e.Parsed.Grace).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
+		return agent{w, e, planned}, s, nil
+	}
+	s.Least, s.Most = e.Workers(), e.Held.GPUs // its pods, or one for each of their GPUs
+	if last := e.Agent.Hello; !e.Restored() && (last == nil || last.Generation != generation) {
+		s.Planned = e.Since
+	}
+	return agent{w, e, planned}, s, nil
 }
 
-// Hello handles the first message of a job's program: what the job is, and that it trains.
-func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e, err := w.present(id, h.Generation)
-	if err != nil {
-		return nil, err
+// Hello implements driver.Program.
+func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
+	a.e.Agent.Says(h, a.e)
+	if a.w.heard(a.e); a.planned {
+		a.w.trains(a.e, restored(h))
 	}
-	workers := e.Workers()
-	if e.Wants() && int64(h.Generation) == e.Held.Generation {
-		if h.WorldSize < workers || h.WorldSize > e.Held.GPUs {
-			return nil, fmt.Errorf("%w: %d workers, want %d, or one for each of %d GPUs", agentapi.ErrInvalid, h.WorldSize, workers, e.Held.GPUs)
-		}
-		if last := e.Agent.Hello; !e.Restored() && (last == nil || last.Generation != h.Generation) {
-			e.Agent.StartTimes.Add(time.Since(e.Since))
-		}
-	}
-	e.Agent.Says(h, e)
-	w.heard(e)
-	if int64(h.Generation) == e.Held.Generation && e.Wants() {
-		w.trains(e, restored(h))
-	}
-	return &agentapi.Welcome{Batch: w.seen.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.seen.ladder(e)}, nil
+	return a.e.Spec, nil
 }
 
 // restored returns the progress of the checkpoint that a job restored; 0 if there was none.
@@ -62,38 +65,21 @@ func (w *World) heard(e *jobstate.Job) {
 	w.describe(e)
 }
 
-// Report handles the measurements of a job. Those of a generation that has been told to stop are
-// as valid as others.
-func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e, err := w.present(id, r.Generation)
-	if err != nil {
-		return nil, err
+// Report implements driver.Program.
+func (a agent) Report(r *agentapi.Report) error {
+	w, e := a.w, a.e
+	if w.heard(e); a.planned {
+		report := r.Job(e.ID(), e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
+		w.background.unsaved = e.Keep(&report) || w.background.unsaved
+		w.Events.Emit(scheduler.Reported{Report: report})
 	}
-	w.heard(e)
-	answer := &agentapi.Answer{Batch: w.seen.batch(e)}
-	if int64(r.Generation) != e.Held.Generation || !e.Wants() {
-		answer.Notice = &agentapi.Notice{Deadline: float64(time.Now().Add(e.Parsed.Grace).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
-		return answer, nil
-	}
-	report := r.Job(id, e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
-	w.background.unsaved = e.Keep(&report) || w.background.unsaved
-	w.events.Emit(scheduler.Reported{Report: report})
-	return answer, nil
+	return nil
 }
 
-// Checkpoint handles the message that a job has saved its state. It resets the job's count of
-// failures.
-func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e, err := w.present(id, c.Generation)
-	if err != nil {
-		return err
-	}
-	w.heard(e)
-	e.Failures = 0
+// Checkpoint implements driver.Program. It resets the job's count of failures.
+func (a agent) Checkpoint(*agentapi.Checkpoint) error {
+	a.w.heard(a.e)
+	a.e.Failures = 0
 	return nil
 }
 
@@ -109,18 +95,4 @@ func (w *World) markSilent() {
 		a.Silent = true
 		w.describe(e)
 	}
-}
-
-// batch returns the batch size for a job to train with.
-func (w *seen) batch(e *jobstate.Job) agentapi.Batch {
-	return agentapi.ToTrain(e.Held.Batch, w.snapshot.Job(e.ID()), e.Held.Allocation, e.Held.GPUs)
-}
-
-// ladder returns the batch sizes with which a job whose speed nobody knows takes its first
-// steps.
-func (w *seen) ladder(e *jobstate.Job) []int {
-	if row := w.snapshot.Job(e.ID()); row != nil && row.Perf != nil || !e.Wants() {
-		return nil
-	}
-	return agentapi.Ladder(e.Spec, e.Held.GPUType, e.Held.GPUs)
 }

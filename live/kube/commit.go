@@ -35,12 +35,12 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 
 // adopt makes a draft that was committed what the world goes by; next is its plan, nil if that does not differ from the last one.
 func (w *World) adopt(d *draft, next *v1alpha1.Plan) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	moved := next != nil && !slices.Equal(w.table.Plan.Spec.Loans, next.Spec.Loans)
 	if next != nil {
 		w.table.Plan = next
-		driver.Wake(w.work) // the executor has a new plan to carry out
+		driver.Wake(w.Work) // the executor has a new plan to carry out
 	}
 	w.keep(d)
 	if moved || len(w.nodes.Groups()) > 0 {
@@ -53,11 +53,11 @@ func (w *World) adopt(d *draft, next *v1alpha1.Plan) {
 func (w *World) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job
-	if w.rows != nil {
-		rows = w.rows(at)
+	if w.Jobs != nil {
+		rows = w.Jobs(at)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	for _, r := range rows {
 		if e := w.table.ByID[r.ID]; e != nil {
 			e.Status = r.Status
@@ -72,7 +72,7 @@ func (w *World) draw(d *draft) *v1alpha1.Plan {
 	}
 	why := w.reasons()
 	next.Spec.Allocations = d.allocations(why)
-	next.Spec.Loans, next.Spec.NodeGroups, next.Spec.Prices = d.loans, d.request.groups, planstore.Prices(w.seen.plan)
+	next.Spec.Loans, next.Spec.NodeGroups, next.Spec.Prices = d.loans, d.request.groups, planstore.Prices(w.Plan)
 	if !d.changed && slices.EqualFunc(next.Spec.Allocations, w.table.Plan.Spec.Allocations, jobstate.Alike) && !planstore.Outdated(w.table.Plan, next, w.background.unsaved) {
 		return nil
 	}
@@ -86,10 +86,10 @@ func (w *World) draw(d *draft) *v1alpha1.Plan {
 
 // reasons returns why jobs have what they have; nil if that is not wanted or no round has been.
 func (w *World) reasons() config.Reasons {
-	if w.o.Explain == nil || w.seen.snapshot == nil {
+	if w.o.Explain == nil || w.Snapshot == nil {
 		return nil
 	}
-	return w.o.Explain(w.seen.snapshot, w.seen.plan)
+	return w.o.Explain(w.Snapshot, w.Plan)
 }
 
 // allocations returns what every job holds by a draft, by submission, with reasons and without their words.
@@ -117,18 +117,18 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 // save writes the states of jobs, for the next leader, into the plan's status, unless that took long a short while ago. The plan is
 // carried out meanwhile. If it fails and this leader ends, only some of the history of jobs is lost.
 func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
-	w.mu.Lock()
+	w.Lock()
 	if !w.store.Due() {
 		w.background.unsaved = true
-		w.mu.Unlock()
+		w.Unlock()
 		return
 	}
 	own := *p // others read p meanwhile
 	own.Status.Jobs, w.background.unsaved = statesOf(w.table), false
-	w.mu.Unlock()
+	w.Unlock()
 	err := w.store.Save(ctx, &own)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	p.Status.Jobs = own.Status.Jobs
 	if err != nil {
 		w.o.Log.Warn("the history of jobs was not saved", "queue", p.Name, "err", err)

@@ -223,11 +223,11 @@ func TestDo_wakes_the_executor(t *testing.T) {
 			all  []scheduler.Action
 			want int
 		}{{"a job is given GPUs", []scheduler.Action{runOn(a, on("n0", 4))}, 1}, {"nothing", nil, 0}} {
-			for len(w.work) > 0 {
-				<-w.work
+			for len(w.Work) > 0 {
+				<-w.Work
 			}
 			do(t, w, c.all...)
-			if got := len(w.work); got != c.want {
+			if got := len(w.Work); got != c.want {
 				t.Errorf("%s: woken %d times, want %d", c.name, got, c.want)
 			}
 		}
@@ -241,16 +241,16 @@ func TestDo_has_the_plan_carried_out_before_the_history_is_saved(t *testing.T) {
 		w, a := one(t, twin, v1alpha1.Resize)
 		do(t, w)
 		pass(t, w, twin)
-		for len(w.work) > 0 {
-			<-w.work
+		for len(w.Work) > 0 {
+			<-w.Work
 		}
 		saved := 0
 		twin.Before = func(c *kubetest.Call) error {
 			if _, plan := c.Object.(*v1alpha1.Plan); plan && c.Verb == "status" {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				if saved++; len(w.work) == 0 || w.table.ByID[a].Held.GPUs != 4 {
-					t.Errorf("woken %d times, %d GPUs held, want the plan carried out", len(w.work), w.table.ByID[a].Held.GPUs)
+				w.Lock()
+				defer w.Unlock()
+				if saved++; len(w.Work) == 0 || w.table.ByID[a].Held.GPUs != 4 {
+					t.Errorf("woken %d times, %d GPUs held, want the plan carried out", len(w.Work), w.table.ByID[a].Held.GPUs)
 				}
 			}
 			return nil

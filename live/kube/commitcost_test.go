@@ -64,7 +64,7 @@ func manyJobs(tb testing.TB, nodes, jobs int) (*World, *encoding) {
 	}
 	w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons { return why }
 	w.o.Expect = func() map[job.ID]config.Expected { return nil }
-	w.rows = func(time.Time) []*policy.Job { return rows }
+	w.Jobs = func(time.Time) []*policy.Job { return rows }
 	w.Round(&policy.Snapshot{}, &policy.Plan{}, nil)
 	return w, c
 }

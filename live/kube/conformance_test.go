@@ -28,7 +28,7 @@ func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 		}
 		s.twin.Settle()
 		s.twin.Work()
-		ev, wait, err := s.take(deadline)
+		ev, wait, err := s.Take(deadline)
 		return ev, min(wait, observe.Recheck), err
 	})
 }

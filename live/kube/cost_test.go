@@ -182,8 +182,8 @@ func TestPass_of_what_is_as_planned_writes_nothing(t *testing.T) {
 	if len(c.patches) > 0 {
 		t.Errorf("written: %v, want nothing", c.patches)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	for _, e := range w.table.Order {
 		if !e.Started() || e.Workers() != 8 || e.UpSince.IsZero() || e.Trouble != "" || e.Failures > 0 {
 			t.Errorf("job %s: started %v, %d workers, up since %v, trouble %q", e.ID(), e.Started(), e.Workers(), e.UpSince, e.Trouble)

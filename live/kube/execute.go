@@ -39,7 +39,7 @@ const spell = 2 * time.Second
 const aside = spell / 8
 
 // News says that something the world looks at has changed.
-func (w *World) News() { driver.Wake(w.work) }
+func (w *World) News() { driver.Wake(w.Work) }
 
 // Execute makes the cluster equal to the committed plan until ctx is done, another leader has
 // taken over (ErrFenced), or the watches are found not to show what there is (ErrWatches). It
@@ -63,7 +63,7 @@ func (w *World) execute(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.work:
+		case <-w.Work:
 			observe.Wait(ctx, pause(w.background.looked))
 		case <-tick.C:
 		}
@@ -82,7 +82,7 @@ func (w *World) pass(ctx context.Context) error {
 		w.o.Log.Warn("cannot see the cluster, so everything stays as it is", "queue", w.o.Queue.Name, "err", err)
 		return ctx.Err()
 	}
-	w.mu.Lock()
+	w.Lock()
 	w.reconcile(s)
 	steps, notes := w.planner().Steps(s, time.Now())
 	for i := range notes {
@@ -94,15 +94,15 @@ func (w *World) pass(ctx context.Context) error {
 	if slices.ContainsFunc(w.table.Order, (*jobstate.Job).Awaits) {
 		telling = aside
 	}
-	w.mu.Unlock()
+	w.Unlock()
 	w.background.looked = time.Since(began)
 	return w.carryOut(ctx, time.Now(), &writes{steps, scalings, transfers, news, telling})
 }
 
 // overdue reports whether watches are late to show something of a job.
 func (w *World) overdue(now time.Time) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	return w.o.Acts() && slices.ContainsFunc(w.table.Order, func(e *jobstate.Job) bool { return e.Overdue(now, observe.Prompt) })
 }
 

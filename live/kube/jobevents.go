@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,14 +26,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// jobEvents turns what happens to jobs into events for the scheduler. The lock mu guards it.
+// jobEvents turns what happens to jobs into events for the scheduler.
 type jobEvents struct {
-	o      *config.Options
-	mu     sync.Mutex
-	events *driver.Queue
+	o *config.Options
+	*driver.Feed
 	table  *jobstate.Table
 	writer *execute.Writer
-	work   chan struct{} // something is for the executor to do
 }
 
 // lose reports that a job has lost its GPUs. The job may be started again after a delay.
@@ -61,7 +58,7 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
-	w.events.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
+	w.Events.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
 	w.describe(e)
 }
 
@@ -72,8 +69,8 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	}
 	e.Move(phase.End)
 	w.table.Over[e.ID()] = true
-	w.events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
-	driver.Wake(w.work)
+	w.Events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
+	driver.Wake(w.Work)
 }
 
 // forget removes a job that has ended and has no pods, once the scheduler plans nothing for it.
@@ -82,12 +79,12 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 		exit, ok := ev.(scheduler.Exited)
 		return ok && exit.Job == e.ID()
 	}
-	if !e.Ended() || len(e.Live()) > 0 || w.events.Any(unheard) {
+	if !e.Ended() || len(e.Live()) > 0 || w.Events.Any(unheard) {
 		return
 	}
 	delete(w.table.ByID, e.ID())
 	w.table.Order = slices.DeleteFunc(w.table.Order, func(o *jobstate.Job) bool { return o == e })
-	w.events.Wake()
+	w.Events.Wake()
 }
 
 // entry returns a job that has not ended. The caller holds the lock.
@@ -188,10 +185,10 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement
 		}
-		w.events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
+		w.Events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
 		return e
 	}
-	w.events.Emit(scheduler.Submitted{Spec: e.Spec})
+	w.Events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return e
 }
 
@@ -256,7 +253,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 	if !reflect.DeepEqual(spec, e.Spec) {
 		e.Spec = spec
-		w.events.Emit(scheduler.Described{Spec: spec})
+		w.Events.Emit(scheduler.Described{Spec: spec})
 	}
 }
 
@@ -301,7 +298,7 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	if from != nil {
 		first.Progress = *from
 	}
-	w.events.Emit(scheduler.Reported{Report: first})
+	w.Events.Emit(scheduler.Reported{Report: first})
 }
 
 // hearTrainer uses the progress in the status of a TrainJob, if its program sends us no messages
@@ -323,7 +320,7 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 		return
 	}
 	e.PercentAt = p.At
-	w.events.Emit(scheduler.Reported{Report: job.Report{
+	w.Events.Emit(scheduler.Reported{Report: job.Report{
 		Job: e.ID(), Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
 	}})
 }
@@ -340,7 +337,7 @@ func progressOf(e *jobstate.Job) (*claims.Progress, error) {
 // retract removes the event that a job was lost, if the scheduler has not taken it yet: what the
 // scheduler has planned since is a new generation.
 func (w *jobEvents) retract(e *jobstate.Job) {
-	w.events.Drop(func(ev scheduler.Event) bool {
+	w.Events.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)
 		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
 	})

@@ -45,7 +45,7 @@ func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
 	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Times: jobstate.Times{StaleSince: time.Now()}}
 	w.table.ByID["u"], w.table.Order, w.writer.Unseen["u"] = e, []*jobstate.Job{e}, 7
 	w.reconcile(&observe.Observation{})
-	ev := w.events.Take(time.Now())
+	ev := w.Events.Take(time.Now())
 	if exit, ok := ev.(scheduler.Exited); !ok || exit.Job != "u" || exit.Outcome != scheduler.Cancelled {
 		t.Errorf("got %#v, want that job u is cancelled", ev)
 	}
@@ -167,7 +167,7 @@ func TestApply_tells_of_what_cannot_be(t *testing.T) {
 	if err != nil || d.changed {
 		t.Errorf("changed %v, %v, want nothing to write", d.changed, err)
 	}
-	if exit, ok := w.events.Take(time.Now()).(scheduler.Exited); !ok || exit.Job != "u" || exit.Outcome != scheduler.Lost {
+	if exit, ok := w.Events.Take(time.Now()).(scheduler.Exited); !ok || exit.Job != "u" || exit.Outcome != scheduler.Lost {
 		t.Errorf("got %#v, want that job u lost what was planned", exit)
 	}
 }
@@ -183,7 +183,7 @@ func TestTakeIn_a_job_that_opts_out(t *testing.T) {
 		t.Error("its pods are taken for ours")
 	}
 	w.reconcile(&observe.Observation{Jobs: []observe.ObservedJob{f}})
-	if exit, ok := w.events.Take(time.Now()).(scheduler.Exited); !ok || exit.Outcome != scheduler.Cancelled {
+	if exit, ok := w.Events.Take(time.Now()).(scheduler.Exited); !ok || exit.Outcome != scheduler.Cancelled {
 		t.Errorf("got %#v, want that job u is cancelled", exit)
 	}
 }

@@ -107,7 +107,7 @@ func pass(t testing.TB, w *World, twin *kubetest.Cluster) {
 func news(t testing.TB, w *World) []scheduler.Event {
 	t.Helper()
 	var all []scheduler.Event
-	for w.events.Len() > 0 {
+	for w.Events.Len() > 0 {
 		ev, err := w.Next(t.Context(), time.Now())
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // Open takes over a queue. It makes its epoch the newest, waits until the watches behind c have
@@ -38,14 +39,14 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 	if err != nil {
 		return nil, fmt.Errorf("kube: queue %s: %w", o.Queue.Name, err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	if err := w.enterNodes(s); err != nil {
 		return nil, fmt.Errorf("kube: queue %s: %w", o.Queue.Name, err)
 	}
 	w.reconcile(s)
 	w.dispossess(w.extent.cluster) // of what nodes lost while nobody led
-	w.events.Begin()
+	w.Events.Begin()
 	return w, nil
 }
 
@@ -55,15 +56,21 @@ var newQueue = driver.NewQueue
 // assemble returns a World without jobs and nodes.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w := &World{
-		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: newQueue(), table: jobstate.NewTable()},
+		jobEvents: &jobEvents{o: o, table: jobstate.NewTable()},
 		publisher: publisher{told: map[string]string{}, wrote: map[string]uint64{}},
 	}
-	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, GivenUp: w.lose, Unseen: map[types.UID]uint64{}}
+	w.Feed = driver.NewFeed(newQueue(), driver.Owner{
+		Known: func(id job.ID) bool { return w.table.ByID[id] != nil },
+		Live:  func() int { return len(w.table.Order) },
+		Taken: w.release, Hold: w.hold,
+	})
+	w.Agents = driver.NewAgents(w.Feed, o.Report, w.agent, nil)
+	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.Mutex, Refused: w.refused, GivenUp: w.lose, Unseen: map[types.UID]uint64{}}
 	w.store = planstore.NewStore(w.o, c, direct)
 	w.observer = observe.New(w.o, c, direct, w.knows)
-	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.mu
+	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.Mutex
 	w.publisher.table, w.publisher.refuses, w.publisher.full = w.table, w.observer.Refuses, w.observer.Full
-	w.nodes = &nodepool.Nodes{Options: w.o, Client: c, Mu: &w.mu, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
+	w.nodes = &nodepool.Nodes{Options: w.o, Client: c, Mu: &w.Mutex, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
 	return w
 }
 

@@ -139,7 +139,7 @@ func TestSteps_around_others(t *testing.T) {
 			t.Errorf("version %s with %d writes to be shown, want the job started once", v, len(w.writer.Unseen))
 		}
 		deadline := time.Now()
-		if ev, wait, err := w.take(deadline); ev != nil || wait != observe.Recheck || err != nil {
+		if ev, wait, err := w.Take(deadline); ev != nil || wait != observe.Recheck || err != nil {
 			t.Errorf("%v %v %v, want that a round waits", ev, wait, err)
 		}
 		twin.Release()

@@ -17,9 +17,9 @@ import (
 // Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
 // carries it out. While the API server does not answer, Do waits, and running jobs go on.
 func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
-	w.mu.Lock()
+	w.Lock()
 	d, err := w.apply(ctx, actions)
-	w.mu.Unlock()
+	w.Unlock()
 	if err != nil {
 		return fmt.Errorf("kube: %w", err)
 	}
@@ -30,32 +30,22 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 // no commit.
 func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
 	d := w.draft()
-	for _, a := range actions {
-		var err error
-		switch a := a.(type) {
-		case scheduler.Preempt:
-			err = d.preempt(a)
-		case scheduler.Run:
-			err = d.run(&a)
-		case scheduler.Profile: // a job is profiled while it trains, by its own agent
-			if _, err = w.entry(a.Job); err == nil {
-				w.events.Emit(scheduler.Profiled{Job: a.Job})
-			}
-		case scheduler.Compute:
-			w.events.Compute(ctx, &w.mu, a.Work)
-		case scheduler.Provision:
-			err = d.provision(a)
-		case scheduler.Return:
-			err = d.giveBack(a)
-		default:
-			err = fmt.Errorf("%T: unknown action", a)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := w.Apply(ctx, actions, d); err != nil {
+		return nil, err
 	}
 	w.nodes.Rented.Committing = true
 	return d, nil
+}
+
+// Nodes implements driver.Draft.
+func (d *draft) Nodes(a scheduler.Action) error {
+	switch a := a.(type) {
+	case scheduler.Provision:
+		return d.provision(a)
+	case scheduler.Return:
+		return d.giveBack(a)
+	}
+	return fmt.Errorf("%T: unknown action", a)
 }
 
 // provision rents nodes of a group, or takes them on loan.
@@ -119,7 +109,8 @@ func (d *draft) planned(id job.ID) (jobstate.Grant, *jobstate.Job, error) {
 	return e.Held, e, nil
 }
 
-func (d *draft) preempt(a scheduler.Preempt) error {
+// Preempt implements driver.Draft.
+func (d *draft) Preempt(a scheduler.Preempt) error {
 	g, _, err := d.planned(a.Job)
 	if err == nil {
 		d.hold(a.Job, jobstate.Grant{Generation: g.Generation})
@@ -129,8 +120,8 @@ func (d *draft) preempt(a scheduler.Preempt) error {
 
 func (d *draft) hold(id job.ID, g jobstate.Grant) { d.held[id], d.changed = g, true }
 
-// run grants a job what an action says. That is a new generation unless the job's pods can stay.
-func (d *draft) run(a *scheduler.Run) error {
+// Run implements driver.Draft. That is a new generation unless the job's pods can stay.
+func (d *draft) Run(a *scheduler.Run) error {
 	g, e, err := d.planned(a.Job)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (w *World) catchUp(s *observe.Observation) {
 		}
 	}
 	if len(w.writer.Unseen) == 0 {
-		w.events.Wake()
+		w.Events.Wake()
 	}
 }
 
@@ -85,7 +85,7 @@ func (w *World) takeNodes(s *observe.Observation) {
 		return
 	}
 	w.nodes.Rented.Told, w.nodes.Loans.Told = rentals, loans
-	w.events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
+	w.Events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
 // meet ends the World if there are GPUs of a type that did not exist, lent or not, when it was
@@ -99,9 +99,8 @@ func (w *World) meet(s *observe.Observation) {
 	for i := range s.Lender.Servers {
 		found = found || strange(&s.Lender.Servers[i].Node)
 	}
-	if found && w.background.ends == nil {
-		w.background.ends = ErrTypes
-		w.events.Wake()
+	if found && w.Ends() == nil {
+		w.End(ErrTypes)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -38,10 +39,15 @@ func (w *World) takeTokens() {
 }
 
 // agents answers the programs of the jobs of a World.
-type agents struct{ w *World }
+type agents struct {
+	*driver.Agents
+	w *World
+}
 
 // Agents returns what answers the programs of the world's jobs.
-func (w *World) Agents() agentapi.Jobs { return agents{w} }
+func (w *World) Agents() agentapi.Jobs {
+	return agents{driver.NewAgents(w.Feed, w.o.Report, w.agent, w.save), w}
+}
 
 // Job implements agentapi.Jobs. A token is looked up by its digest.
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
@@ -56,50 +62,50 @@ func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 	return id, nil
 }
 
-// present returns the job that a message is of, if Slurm was seen to run the start that sends it. Slurm
-// counts starts by requeues, and so does the job's script. Of two starts Slurm runs the later one, so what
-// the earlier one sends is refused for good, wherever it still runs; a start that was not seen yet is to
-// send again.
-func (w *World) present(id job.ID, generation int) (*entry, error) {
+// An agent is that of the start that Slurm runs.
+type agent struct {
+	w *World
+	e *entry
+}
+
+// agent returns the agent that sends a message, if Slurm was seen to run its start. Slurm counts starts by requeues,
+// and so does the job's script. Of two starts Slurm runs the later one, so what the earlier one sends is refused for good,
+// wherever it still runs; a start that was not seen yet is to send again.
+func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e, err := w.Get(id)
 	if err != nil || e.Over {
-		return nil, agentapi.ErrUnknown
+		return nil, nil, agentapi.ErrUnknown
 	}
 	switch now := e.seen.Restarts + 1; {
 	case generation < now:
-		return nil, fmt.Errorf("%w: this is %d, the present one is %d", agentapi.ErrGeneration, generation, now)
+		return nil, nil, driver.OtherGeneration(generation, now)
 	case generation > now || !e.seen.Running():
-		return nil, fmt.Errorf("start %d: %w", generation, agentapi.ErrLater)
+		return nil, nil, fmt.Errorf("start %d: %w", generation, agentapi.ErrLater)
 	}
 	w.hears(e)
-	return e, nil
+	return agent{w, e}, w.startOf(e), nil
 }
 
-// Hello implements agentapi.Jobs: the job's program says what it is.
-func (a agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
-	w := a.w
-	w.Lock()
-	e, err := w.present(id, h.Generation)
-	if err == nil && h.WorldSize != e.seen.Configuration.GPUs {
-		err = fmt.Errorf("%w: %d workers, want %d, one for each GPU", agentapi.ErrInvalid, h.WorldSize, e.seen.Configuration.GPUs)
+// startOf returns what is known of the start of a job that runs.
+func (w *World) startOf(e *entry) *driver.Start {
+	a, gpus, planned := e.held.allocation, e.seen.Configuration.GPUs, e.asPlanned()
+	s := &driver.Start{
+		Least: gpus, Most: gpus, Took: &e.Starts, Unsettled: !planned,
+		Batch: e.held.batch, Allocation: a, Type: a.Configuration.GPUType, GPUs: gpus,
 	}
-	if err != nil {
-		w.Unlock()
-		return nil, err
+	if last := e.said.Hello; planned && (last == nil || last.Generation != e.seen.Restarts+1) {
+		s.Planned = e.held.since
 	}
-	w.greet(e, h)
-	welcome := &agentapi.Welcome{Batch: w.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.ladder(e)}
-	w.Unlock()
-	w.save(e)
-	return welcome, nil
+	if e.seen.Mark.Stopping || !e.noticed.IsZero() {
+		s.Notice = &agentapi.Notice{Deadline: float64(w.deadline(e).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
+	}
+	return s
 }
 
-// greet takes over what a program says of itself, and from where it goes on.
-func (w *World) greet(e *entry, h *agentapi.Hello) {
+// Hello implements driver.Program: it takes over what a program says of itself, and from where it goes on.
+func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
+	w, e := a.w, a.e
 	planned := e.asPlanned()
-	if last := e.said.Hello; planned && !e.held.since.IsZero() && (last == nil || last.Generation != h.Generation) {
-		e.Starts.Add(time.Since(e.held.since))
-	}
 	e.said.Token, e.said.Hello = e.seen.Token, h
 	if h.Batch.LocalMax > 0 {
 		e.said.LocalMax = maps.Clone(e.said.LocalMax)
@@ -115,26 +121,23 @@ func (w *World) greet(e *entry, h *agentapi.Hello) {
 		e.greets = false
 		w.Events.Emit(scheduler.Reported{Report: e.resumed()})
 	}
+	return e.spec, nil
 }
 
-// Report implements agentapi.Jobs. A report whose unit no Hello has said is dropped.
-func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
-	w := a.w
-	w.Lock()
-	defer w.Unlock()
-	e, err := w.present(id, r.Generation)
-	if err != nil {
-		return nil, err
-	}
-	answer := &agentapi.Answer{Batch: w.batch(e)}
-	switch stops := e.seen.Mark.Stopping || !e.noticed.IsZero(); {
-	case stops:
-		answer.Notice = &agentapi.Notice{Deadline: float64(w.deadline(e).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
-	case e.said.Hello != nil && e.asPlanned():
+// Report implements driver.Program. A report whose unit no Hello has said is dropped.
+func (a agent) Report(r *agentapi.Report) error {
+	e := a.e
+	if stops := e.seen.Mark.Stopping || !e.noticed.IsZero(); !stops && e.said.Hello != nil && e.asPlanned() {
 		e.said.Progress, e.said.Epoch = r.Progress, r.Epoch
-		w.Events.Emit(scheduler.Reported{Report: r.Job(id, e.held.allocation.Configuration, 0, 0)})
+		a.w.Events.Emit(scheduler.Reported{Report: r.Job(e.ID, e.held.allocation.Configuration, 0, 0)})
 	}
-	return answer, nil
+	return nil
+}
+
+// Checkpoint implements driver.Program.
+func (a agent) Checkpoint(c *agentapi.Checkpoint) error {
+	a.e.said.Progress, a.e.said.Epoch = c.Progress, c.Epoch
+	return nil
 }
 
 // deadline returns until when a job that is told to stop must have ended.
@@ -145,31 +148,18 @@ func (w *World) deadline(e *entry) time.Time {
 	return e.noticed.Add(w.o.Grace)
 }
 
-// Checkpoint implements agentapi.Jobs.
-func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint) error {
-	w := a.w
-	w.Lock()
-	e, err := w.present(id, c.Generation)
-	if err == nil {
-		e.said.Progress, e.said.Epoch = c.Progress, c.Epoch
-	}
-	w.Unlock()
-	if err == nil {
-		w.save(e)
-	}
-	return err
-}
-
 // save keeps what a job's program has said, for the next scheduler. Messages of one job come one after
 // another, so an older record never takes the place of a newer one.
-func (w *World) save(e *entry) {
+func (w *World) save(id job.ID) {
 	w.Lock()
-	id, record, ended := e.key(), e.said, e.Over
-	w.Unlock()
-	if record.Hello == nil || ended {
+	e, err := w.Get(id)
+	if err != nil || e.said.Hello == nil || e.Over {
+		w.Unlock()
 		return
 	}
-	if err := w.o.Said.Save(id, &record); err != nil {
+	key, record := e.key(), e.said
+	w.Unlock()
+	if err := w.o.Said.Save(key, &record); err != nil {
 		w.o.Log.Warn("the next scheduler will not know what a program said", "err", err)
 	}
 }
@@ -201,17 +191,4 @@ func (e *entry) asPlanned() bool {
 // resumed returns the report that a start trains from where the job was.
 func (e *entry) resumed() job.Report {
 	return job.Report{Job: e.spec.ID, Configuration: e.held.allocation.Configuration, Progress: e.said.Progress, Epoch: e.said.Epoch}
-}
-
-// batch returns the batch size for a job to train with.
-func (w *World) batch(e *entry) agentapi.Batch {
-	return agentapi.ToTrain(e.held.batch, w.Snapshot.Job(e.spec.ID), e.held.allocation, e.seen.Configuration.GPUs)
-}
-
-// ladder returns the batch sizes with which a job whose speed nobody knows takes its first steps.
-func (w *World) ladder(e *entry) []int {
-	if row := w.Snapshot.Job(e.spec.ID); row != nil && row.Perf != nil || !e.asPlanned() {
-		return nil
-	}
-	return agentapi.Ladder(e.spec, e.held.allocation.Configuration.GPUType, e.seen.Configuration.GPUs)
 }
