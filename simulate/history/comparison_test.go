@@ -112,7 +112,7 @@ func TestHistory_write(t *testing.T) {
 {"id":"b","duration_s":1,"gpus":1,"target_samples":1}
 {"id":"c","duration_s":10,"gpus":1}
 `
-	if diff := cmp.Diff(want, string(h.Trace)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "less than a start costs, simulated longer: 1") {
+	if diff := cmp.Diff(want, string(h.trace)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "less than a start costs, simulated longer: 1") {
 		t.Errorf("trace (-want +got), %d short, told %q:\n%s", h.short, told.String(), diff)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
@@ -24,12 +25,13 @@ import (
 type History struct {
 	Baseline string         // the policy that stands for the cluster's own scheduler
 	Recorded *trace.History // nil: the input has no start times
-	Trace    []byte         // the trace that is simulated, as JSON Lines
 
+	trace   []byte        // that is simulated, as JSON Lines
 	notes   parse.Summary // what was dropped or invented when the history was read
 	guessed bool          // the cluster is the largest number of GPUs held at once
 	since   string        // see Options
 	earlier int           // jobs submitted before since, which are left out
+	name    string        // of the trace in the configuration
 	short   int           // jobs that ran for less than a start costs
 	workers bool          // see Options
 }
@@ -116,7 +118,8 @@ func startCost(c *config.Config) time.Duration {
 
 // configure fills in what the history says.
 func (h *History) configure(c *config.Config, name string, notes io.Writer) error {
-	c.Trace, c.Format = "jobs of "+name, "jsonl"
+	h.name = "jobs of " + name
+	c.Trace, c.Format = h.name, "jsonl"
 	if !c.IsSet("on-bad-row") {
 		c.OnBadRow = parse.Skip.String() // nodes that jobs ran on may be gone
 	}
@@ -197,13 +200,25 @@ func (h *History) encode(arrivals []workload.Arrival) error {
 			}
 		}
 	})
-	h.Trace = b.Bytes()
+	h.trace = b.Bytes()
 	return err
 }
 
 // withoutStart returns a running time less what a start costs, at least a second.
 func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
+}
+
+// Files returns files that have the trace of the history, too.
+func (h *History) Files(others run.Files) run.Files {
+	files := others
+	files.Open = func(name string) (io.ReadCloser, error) {
+		if name == h.name {
+			return io.NopCloser(bytes.NewReader(h.trace)), nil
+		}
+		return others.Open(name)
+	}
+	return files
 }
 
 // Jobs returns the jobs of the history by name.

@@ -138,17 +138,11 @@ func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error)
 	return text, nil
 }
 
-// files are those of the machine, but for the trace of a history, which is in memory.
-func (h *historyFlags) files(ctx context.Context, name string) run.Files {
+// files are those of the machine, with the trace of a history, which is in memory.
+func (h *historyFlags) files(ctx context.Context) run.Files {
 	files := cli.FilesUntil(ctx)
-	if h.History != nil {
-		others := files.Open
-		files.Open = func(n string) (io.ReadCloser, error) {
-			if n == name {
-				return io.NopCloser(bytes.NewReader(h.Trace)), nil
-			}
-			return others(n)
-		}
+	if h.History == nil {
+		return files
 	}
-	return files
+	return h.Files(files)
 }

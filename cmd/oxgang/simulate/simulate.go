@@ -168,7 +168,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	for i := range s.seeds {
 		c := *s.config
 		c.Sim.Seed += uint64(i)
-		in, err := run.Load(&c, s.past.files(ctx, c.Trace))
+		in, err := run.Load(&c, s.past.files(ctx))
 		if err != nil {
 			return nil, err
 		}

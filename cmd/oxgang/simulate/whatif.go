@@ -1,38 +1,35 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
+	"github.com/oxgang/oxgang/simulate/whatif/alternatives"
 )
 
-// A question is one call of oxgang whatif.
-type question struct {
-	flags  cli.ConfigFlags
-	format string
-	html   string
-	nodes  string // file with what Slurm says of its nodes; empty: none
-	slurm  string // file with what Slurm says of its configuration; empty: none
-	assume string // file with scenarios; empty: rigid jobs alone
-	seeds  int
-	price  priceFlags
-	quiet  bool
-	past   historyFlags
-	config *config.Config
-	stderr io.Writer
-
-	policies  []string // the alternatives
-	scenarios []scenario
-	own       ownSettings
+// whatIf is one call of oxgang whatif.
+type whatIf struct {
+	alternatives.Question
+	flags         cli.ConfigFlags
+	past          historyFlags
+	format        string
+	html          string
+	nodes         string // file with what Slurm says of its nodes; empty: none
+	slurm         string // file with what Slurm says of its configuration; empty: none
+	assume        string // file with scenarios; empty: rigid jobs alone
+	price, source string
+	quiet         bool
+	stderr        io.Writer
 }
 
 // whatifFormats are those of the answer.
@@ -40,7 +37,7 @@ var whatifFormats = []string{"table", "json", "yaml", "csv"}
 
 // WhatIfCommand returns the command "oxgang whatif".
 func WhatIfCommand() *cobra.Command {
-	var q question
+	var q whatIf
 	cmd := &cobra.Command{
 		Use:   "whatif [HISTORY]",
 		Short: "Say what your own history would have been under other policies, or with fewer GPUs",
@@ -54,7 +51,7 @@ beyond that is a scenario, rigid jobs unless --assume names others.`,
   oxgang whatif history.txt --assume scenarios.yaml -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if q.config, err = q.flags.Load(cmd); err != nil {
+			if q.Config, err = q.flags.Load(cmd); err != nil {
 				return err
 			}
 			q.stderr = cmd.ErrOrStderr()
@@ -73,9 +70,10 @@ beyond that is a scenario, rigid jobs unless --assume names others.`,
 	f.StringVar(&q.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
 	f.StringVar(&q.slurm, "slurm-config", "", "file with Slurm's weights and limits of backfilling, as printed by "+slurm.ConfigCommand)
 	f.StringVar(&q.assume, "assume", "", "YAML file of scenarios: what is assumed of the jobs' scaling")
-	f.IntVar(&q.seeds, "seeds", 3, "seeds of scenarios in which chance says which jobs are what")
+	f.IntVar(&q.Seeds, "seeds", 3, "seeds of scenarios in which chance says which jobs are what")
 	f.BoolVarP(&q.quiet, "quiet", "q", false, "no progress")
-	q.price.add(f)
+	f.StringVar(&q.price, "gpu-price", "", `what a GPU-hour costs, with its currency: "2.50 EUR"`)
+	f.StringVar(&q.source, "price-source", "", "where that price is from; it stands beside every sum")
 	cli.GroupFlags(cmd, whatifGroups...)
 	return cmd
 }
@@ -90,61 +88,43 @@ var whatifGroups = []cli.FlagGroup{
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 
-// alternatives are the policies that are compared with unless --policy names others: first in, first out with backfilling on
-// nodes, as most sites run it, and this project's. Policy easy backfills by the GPUs of a type: where jobs cannot be moved it
-// lets whole nodes wait for each other.
-var alternatives = []string{"multifactor", "oxgang"}
-
-func (q *question) run(ctx context.Context, stdout io.Writer, args []string) error {
+func (q *whatIf) run(ctx context.Context, stdout io.Writer, args []string) error {
 	if err := q.prepare(ctx, args); err != nil {
 		return err
 	}
 	if err := q.load(ctx); err != nil {
 		return err
 	}
-	a, err := q.answer(ctx)
+	a, err := q.Answer(ctx)
 	if err != nil {
 		return err
 	}
 	if q.html != "" {
-		if err := cli.Whole(q.html, a.page); err != nil {
+		if err := cli.Whole(q.html, a.Page); err != nil {
 			return err
 		}
 		fmt.Fprintf(q.stderr, "page: %s\n", q.html)
 	}
 	switch q.format {
 	case "table":
-		return a.table(stdout)
+		return a.Table(stdout)
 	case "csv":
 		return cli.Write(stdout, "csv", a.Rows)
 	}
 	return cli.Write(stdout, q.format, a)
 }
 
-// load reads the history, and what it says of the cluster's own policy.
-func (q *question) load(ctx context.Context) error {
-	if err := q.past.load(ctx, q.config, history.Options{Workers: true}, q.stderr); err != nil {
-		return err
-	}
-	if err := q.own.learn(q.past.Recorded); err != nil {
-		return err
-	}
-	q.own.asPhilly(q.past.History)
-	q.config.Settings = append(slices.Clone(q.own.settings), q.config.Settings...)
-	return nil
-}
-
 // prepare checks what was asked, and completes the configuration.
-func (q *question) prepare(ctx context.Context, args []string) (err error) {
-	c := q.config
+func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
+	c := q.Config
 	if err := cli.CheckOutput(q.format, whatifFormats...); err != nil {
 		return err
 	}
-	if q.seeds < 1 {
-		return cli.Misused("seeds %d, want at least 1", q.seeds)
+	if q.Seeds < 1 {
+		return cli.Misused("seeds %d, want at least 1", q.Seeds)
 	}
-	if err := q.price.check(); err != nil {
-		return err
+	if q.Price, err = alternatives.ParsePrice(q.price, q.source); err != nil {
+		return cli.Usage(err)
 	}
 	if len(args) > 0 {
 		if c.IsSet("trace") {
@@ -157,23 +137,72 @@ func (q *question) prepare(ctx context.Context, args []string) (err error) {
 	if c.Trace == "" && !q.past.slurm && !q.past.from {
 		return cli.Hinted(cli.Misused("no history, want a file, --from-slurm or --from-cluster"), "this prints one: "+slurm.Export)
 	}
-	if q.policies = c.Policies; !c.IsSet("policy") {
-		q.policies = alternatives
+	if q.Policies = c.Policies; !c.IsSet("policy") {
+		q.Policies = alternatives.Defaults
 	}
-	if q.scenarios, err = readScenarios(q.assume); err != nil {
+	if q.Scenarios, err = readScenarios(q.assume); err != nil {
 		return err
 	}
-	if q.own, err = readOwn(ctx, q.slurm, q.past.slurm); err != nil {
+	if q.Own, err = readOwn(ctx, q.slurm, q.past.slurm); err != nil {
 		return err
 	}
-	c.Sim.FreeStart, q.past.must = true, true
+	if q.past.must = true; !q.quiet {
+		q.Progress = q.stderr
+	}
+	c.Sim.FreeStart = true
 	return slurmNodes(ctx, c, q.nodes)
 }
 
-// stamp follows names where the history is not simulated well enough.
-func stamp(t *metrics.Trust) string {
-	if t.Trusted {
-		return ""
+// load reads the history, and what it says of the cluster's own policy.
+func (q *whatIf) load(ctx context.Context) error {
+	if err := q.past.load(ctx, q.Config, history.Options{Workers: true}, q.stderr); err != nil {
+		return err
 	}
-	return metrics.Stamp
+	q.History, q.Files = q.past.History, q.past.files(ctx)
+	return q.Own.Learn(q.History, q.Config)
+}
+
+// readScenarios reads a file of scenarios; without a name, it returns the scenario that assumes least.
+func readScenarios(name string) ([]alternatives.Scenario, error) {
+	if name == "" {
+		return []alternatives.Scenario{alternatives.Rigid}, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := alternatives.ReadScenarios(f, name)
+	if errors.Is(err, alternatives.ErrNoScenarios) {
+		return nil, cli.Hinted(err, "scenarios: [{name: checkpoints, preempt: true, restart: 60s}]")
+	}
+	return all, err
+}
+
+// readOwn reads Slurm's configuration, from a file or, if ask, from scontrol.
+func readOwn(ctx context.Context, file string, ask bool) (own alternatives.OwnPolicy, err error) {
+	var r io.Reader
+	switch {
+	case file != "":
+		f, err := cli.Open(ctx, file)
+		if err != nil {
+			return own, err
+		}
+		defer f.Close()
+		r = f
+	case ask:
+		name, args, _ := strings.Cut(slurm.ConfigCommand, " ")
+		text, err := slurmSays(ctx, name, strings.Fields(args)...)
+		if err != nil {
+			return own, err
+		}
+		file, r = slurm.ConfigCommand, bytes.NewReader(text)
+	default:
+		return own, nil
+	}
+	settings, err := slurm.ReadSettings(r, file)
+	if err != nil {
+		return own, err
+	}
+	return alternatives.WithSlurm(settings), nil
 }

@@ -1,9 +1,7 @@
-package simulate
+package alternatives
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,8 +24,7 @@ func TestPrice(t *testing.T) {
 		{"0 EUR", "a contract", "above 0"},
 		{"-1 EUR", "a contract", "above 0"},
 	} {
-		p := priceFlags{text: test.text, source: test.source}
-		err := p.check()
+		p, err := ParsePrice(test.text, test.source)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q, %q: error %v, want %q", test.text, test.source, err, test.want)
 		}
@@ -35,8 +32,8 @@ func TestPrice(t *testing.T) {
 			t.Errorf("%q: a price is known", test.text)
 		}
 	}
-	p := priceFlags{text: "2.50 EUR", source: "a contract"}
-	if err := p.check(); err != nil || p.perYear(8) != 8*2.5*24*365 || thousands(p.perYear(8)) != "175,000" {
+	p, err := ParsePrice("2.50 EUR", "a contract")
+	if err != nil || p.perYear(8) != 8*2.5*24*365 || thousands(p.perYear(8)) != "175,000" {
 		t.Errorf("8 GPUs cost %v a year, %v; want 175200, 175,000 for people", p.perYear(8), err)
 	}
 }
@@ -52,11 +49,7 @@ func TestScenarios(t *testing.T) {
 		"scenarios: [{name: a, restart: 5s}]":           "preempt: true with it",
 		"scenarios: [{name: a, preempt: 1, oops: yes}]": "oops",
 	} {
-		name := filepath.Join(t.TempDir(), "s.yaml")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readScenarios(name)
+		got, err := ReadScenarios(strings.NewReader(text), "s.yaml")
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
@@ -80,15 +73,11 @@ func TestFewer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates a dozen clusters: seconds")
 	}
-	a := asked(t, "made.txt.gz", "config-b.txt", func(q *question) {
-		q.nodes, q.policies = "", nil
-		if err := q.config.Set("cluster", "a100:20x8", "test"); err != nil {
+	a := asked(t, "made.txt.gz", "nodes.txt", "config-b.txt", func(q *Question) {
+		q.Policies, q.Price = []string{"srtf"}, Price{perHour: 2, currency: "EUR", source: "a test"}
+		if err := q.Config.Set("cluster", "a100:20x8", "test"); err != nil {
 			t.Fatal(err)
 		}
-		if err := q.config.Set("policy", "srtf", "test"); err != nil {
-			t.Fatal(err)
-		}
-		q.price = priceFlags{text: "2 EUR", source: "a test"}
 	})
 	if !a.Trust.Trusted || a.Fewer == nil {
 		t.Fatalf("trusted %t (%s), fewer GPUs %+v, want both", a.Trust.Trusted, a.Trust.Errors(), a.Fewer)
@@ -132,7 +121,7 @@ func TestMerged(t *testing.T) {
 	one, other := rowOf("a", "s", &metrics.Figures{Wait: 100}), rowOf("a", "s", &metrics.Figures{Wait: 200})
 	one.change.Ratio, one.change.Low, one.change.High = 1, 0.5, 1.5
 	other.change.Ratio, other.change.Low, other.change.High = 2, 1.8, 3
-	got := merged([]answerRow{one, other})
+	got := merged([]Row{one, other})
 	if got.MeanWait != 150 || *got.Low != 50 || *got.High != 300 {
 		t.Errorf("%.0f (%.0f to %.0f), want 150 (50 to 300)", got.MeanWait, *got.Low, *got.High)
 	}

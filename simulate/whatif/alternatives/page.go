@@ -1,4 +1,4 @@
-package simulate
+package alternatives
 
 import (
 	_ "embed"
@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	//go:embed page/whatif.html
-	whatifHTML string
+	//go:embed page.html
+	pageHTML string
 
-	whatifPage = sync.OnceValue(func() *template.Template { return template.Must(template.New("whatif").Parse(whatifHTML)) })
+	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("whatif").Parse(pageHTML)) })
 )
 
-// whatifView is the page as its template wants it.
-type whatifView struct {
-	*answer
+// pageView is the page as its template wants it.
+type pageView struct {
+	*Answer
 	Sentence string
 	Stamped  bool
 	Share    int
@@ -28,9 +28,9 @@ type whatifView struct {
 	Pictures []*picture
 }
 
-// page writes the answer as a page that needs no other file and no network.
-func (a *answer) page(w io.Writer) error {
-	v := whatifView{answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * resample.Share), Verdict: a.Trust.Verdict()}
+// Page writes the answer as a page that needs no other file and no network.
+func (a *Answer) Page(w io.Writer) error {
+	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * resample.Share), Verdict: a.Trust.Verdict()}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{
@@ -42,5 +42,5 @@ func (a *answer) page(w io.Writer) error {
 	if p := a.sizes(); p != nil {
 		v.Pictures = append(v.Pictures, p)
 	}
-	return whatifPage().Execute(w, v)
+	return pageTemplate().Execute(w, v)
 }

@@ -1,4 +1,4 @@
-package simulate
+package alternatives
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
 )
 
-// table writes the answer for people.
-func (a *answer) table(w io.Writer) error {
+// Table writes the answer for people.
+func (a *Answer) Table(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\n", 100*resample.Share)
@@ -27,7 +27,7 @@ func (a *answer) table(w io.Writer) error {
 }
 
 // span returns the range of the mean wait.
-func (r *answerRow) span() string {
+func (r *Row) span() string {
 	switch {
 	case r.scenario == nil:
 		return "-"

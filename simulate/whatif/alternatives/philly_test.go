@@ -1,58 +1,25 @@
-package simulate
+package alternatives
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// What is public of Philly's weeks beside its log says when jobs came and how long they ran, not when they started: each week is
-// refused in one line, which says so, and where the log is.
-func TestWhatIf_philly_without_starts(t *testing.T) {
-	weeks, err := filepath.Glob(testdata.Path(t, "traces/philly") + "/*.csv.gz")
-	if err != nil || len(weeks) != 9 {
-		t.Fatalf("%d weeks, %v", len(weeks), err)
-	}
-	for _, week := range weeks {
-		cmd := WhatIfCommand()
-		cmd.SetArgs([]string{week, "--report="})
-		cmd.SetOut(io.Discard)
-		cmd.SetErr(io.Discard)
-		err := cmd.ExecuteContext(t.Context())
-		if err == nil {
-			t.Fatalf("%s is a history", week)
-		}
-		var told bytes.Buffer
-		cli.PrintError(&told, err)
-		for _, want := range []string{"does not say when its jobs started", "submissions, running times, GPUs and virtual clusters alone", "cluster_job_log", "msr-fiddle/philly-traces"} {
-			if !strings.Contains(told.String(), want) {
-				t.Errorf("%s: %s, want %q in it", week, told.String(), want)
-			}
-		}
-	}
-}
-
 // TestWhatIf_philly_log: every fourth job of a public week, run on 12 nodes by a policy, and written as Philly writes its log. Where that
 // policy is the one that stands for Philly's own, the replay is near enough, from the log alone; where jobs were served in another order it is
 // stamped, and says what of Philly is not replayed. The real log could not be had: how near Philly itself is replayed is not known.
 func TestWhatIf_philly_log(t *testing.T) {
-	asked := func(t *testing.T, setting, policy string) *answer {
-		q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 1}
-		if err := q.config.Set("policy", "fifo", "test"); err != nil {
-			t.Fatal(err)
-		}
-		a := answered(t, q, phillyLogOf(t, policy, setting))
+	asked := func(t *testing.T, setting, policy string) *Answer {
+		a := answered(t, &Question{Config: config.Default(), Seeds: 1, Policies: []string{"fifo"}}, phillyLogOf(t, policy, setting))
 		if a.Own != "fifo that lets pass who fits" || a.Cluster != "gpu:12x8" {
 			t.Errorf("replayed as %s on %s", a.Own, a.Cluster)
 		}
@@ -91,13 +58,13 @@ func phillyLogOf(t *testing.T, policy, setting string) string {
 	if setting != "" {
 		c.Settings = []string{setting}
 	}
-	pace(c, false, &ownSettings{})
-	in, err := run.Load(c, cli.FilesUntil(t.Context()))
+	pace(c, false, &OwnPolicy{})
+	in, err := run.Load(c, files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Arrivals = limited(append(halfOf(in.Arrivals, 0, 0), halfOf(in.Arrivals, 0, 1)...))
-	run, err := run.SimulateVariant(t.Context(), c, in, policy, in.Cluster, 0)
+	result, err := run.SimulateVariant(t.Context(), c, in, policy, in.Cluster, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +72,8 @@ func phillyLogOf(t *testing.T, policy, setting string) string {
 	clock := func(s float64) string {
 		return time.Unix(1506236400, 0).UTC().Add(time.Duration(s * float64(time.Second)).Round(time.Second)).Format(time.DateTime)
 	}
-	for i := range run.Result.Jobs {
-		r := &run.Result.Jobs[i]
+	for i := range result.Result.Jobs {
+		r := &result.Result.Jobs[i]
 		log = append(log, map[string]any{
 			"status": "Pass", "vc": "v", "jobid": r.ID, "user": "u", "submitted_time": clock(r.Submitted),
 			"attempts": []any{map[string]any{"start_time": clock(r.FirstStarted), "end_time": clock(r.Finished), "detail": machinesOf(i, in.Arrivals[i].Spec.GPUs)}},

@@ -1,4 +1,4 @@
-package simulate
+package alternatives
 
 import (
 	"context"
@@ -23,8 +23,8 @@ func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
 }
 
-// A sized cluster is how long jobs wait on a part of the nodes.
-type sized struct {
+// A Size cluster is how long jobs wait on a part of the nodes.
+type Size struct {
 	GPUs     int     `json:"gpus"`
 	MeanWait float64 `json:"mean_wait_s"`
 	P90Wait  float64 `json:"p90_wait_s"`
@@ -35,10 +35,10 @@ const steps = 64
 
 // fewer finds out with how few GPUs the best alternative makes jobs wait no longer than the own policy with all of them.
 // It simulates smaller clusters by bisection, for the change as it is and for both ends of its range.
-func (q *question) fewer(ctx context.Context, a *answer, nodes *cluster.Cluster) error {
+func (q *Question) fewer(ctx context.Context, a *Answer, nodes *cluster.Cluster) error {
 	best, of := a.best, min(steps, len(nodes.Nodes()))
-	tried := make(map[int]*sized)
-	try := func(keep int) (*sized, error) {
+	tried := make(map[int]*Size)
+	try := func(keep int) (*Size, error) {
 		if s, ok := tried[keep]; ok {
 			return s, nil
 		}
@@ -71,7 +71,7 @@ func (q *question) fewer(ctx context.Context, a *answer, nodes *cluster.Cluster)
 	if best.High != nil {
 		longer, shorter = best.change.High/best.change.Ratio, best.change.Low/best.change.Ratio
 	}
-	f := &fewerGPUs{Policy: best.policy, Assumes: best.Assumes}
+	f := &Fewer{Policy: best.policy, Assumes: best.Assumes}
 	for _, to := range []struct {
 		factor float64
 		gpus   *int
@@ -87,30 +87,30 @@ func (q *question) fewer(ctx context.Context, a *answer, nodes *cluster.Cluster)
 			f.Tried = append(f.Tried, *s)
 		}
 	}
-	f.Tried = append(f.Tried, sized{nodes.GPUs(), best.MeanWait, best.P90Wait})
-	slices.SortFunc(f.Tried, func(a, b sized) int { return a.GPUs - b.GPUs })
-	f.share(nodes.GPUs(), &q.price)
+	f.Tried = append(f.Tried, Size{nodes.GPUs(), best.MeanWait, best.P90Wait})
+	slices.SortFunc(f.Tried, func(a, b Size) int { return a.GPUs - b.GPUs })
+	f.share(nodes.GPUs(), &q.Price)
 	a.Fewer = f
 	return nil
 }
 
 // onPart simulates an alternative on a part of the nodes; nil: some job does not fit there.
-func (q *question) onPart(ctx context.Context, row *answerRow, part *cluster.Cluster) (*sized, error) {
+func (q *Question) onPart(ctx context.Context, row *Row, part *cluster.Cluster) (*Size, error) {
 	if !q.fits(part) {
 		return nil, nil //nolint:nilnil // too small is an answer
 	}
-	run, _, err := q.simulate(ctx, variant{policy: row.policy, scenario: row.scenario, seed: q.config.Sim.Seed, nodes: part})
+	result, _, err := q.simulate(ctx, variant{policy: row.policy, scenario: row.scenario, seed: q.Config.Sim.Seed, nodes: part})
 	if err != nil {
 		return nil, err
 	}
-	f := history.Compare(q.past.Jobs(), "", nil, run.Result).Figures(part.GPUs(), history.Run(0))
-	return &sized{part.GPUs(), f.Wait, f.P90}, nil
+	f := history.Compare(q.History.Jobs(), "", nil, result.Result).Figures(part.GPUs(), history.Run(0))
+	return &Size{part.GPUs(), f.Wait, f.P90}, nil
 }
 
 // fits reports whether every job that fits the history's nodes fits on a part of them.
-func (q *question) fits(part *cluster.Cluster) bool {
-	for i := range q.past.Recorded.Jobs {
-		o := &q.past.Recorded.Jobs[i]
+func (q *Question) fits(part *cluster.Cluster) bool {
+	for i := range q.History.Recorded.Jobs {
+		o := &q.History.Recorded.Jobs[i]
 		spec := &o.Arrival.Spec
 		room := func(t cluster.TypeInfo) bool {
 			return spec.Eligible(t.Type) && spec.GPUs <= t.GPUs && o.Nodes <= t.Nodes

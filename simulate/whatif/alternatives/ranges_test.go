@@ -1,4 +1,4 @@
-package simulate
+package alternatives
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/internal/testdata"
@@ -78,18 +77,18 @@ func half(t *testing.T, trace string, nodes, part, which int) []resample.Pair {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pace(c, e.Traits().Sizes, &ownSettings{})
-		in, err := run.Load(c, cli.FilesUntil(t.Context()))
+		pace(c, e.Traits().Sizes, &OwnPolicy{})
+		in, err := run.Load(c, files)
 		if err != nil {
 			t.Fatal(err)
 		}
 		in.Arrivals = limited(halfOf(in.Arrivals, part, which))
-		run, err := run.SimulateVariant(t.Context(), c, in, name, in.Cluster, 0)
+		result, err := run.SimulateVariant(t.Context(), c, in, name, in.Cluster, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range run.Result.Jobs {
-			r := &run.Result.Jobs[i]
+		for i := range result.Result.Jobs {
+			r := &result.Result.Jobs[i]
 			if waits[r.ID] == nil {
 				waits[r.ID] = &resample.Pair{At: r.Submitted, Was: r.FirstStarted - r.Submitted}
 			}

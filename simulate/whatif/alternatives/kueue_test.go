@@ -1,7 +1,6 @@
-package simulate
+package alternatives
 
 import (
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -20,8 +19,8 @@ func TestOwn_kueue(t *testing.T) {
 		{Queue: "team-a", Cohort: "all", Flavors: []trace.FlavorQuota{{Flavor: "big", Types: []cluster.GPUType{"a100", "h100"}, Nominal: 24, Borrow: &eight}}},
 		{Queue: "team-b", Cohort: "all", Strict: true, Flavors: []trace.FlavorQuota{{Flavor: "big", Nominal: 16, Lend: &four}}},
 	}}
-	var o ownSettings
-	if err := o.learn(h); err != nil {
+	var o OwnPolicy
+	if err := o.quotas(h); err != nil {
 		t.Fatal(err)
 	}
 	if want := "kueue.queues=team-a@all big=a100|h100:24+8; team-b@all! big=*:16-4"; len(o.settings) != 1 || o.settings[0] != want {
@@ -35,8 +34,7 @@ func TestOwn_kueue(t *testing.T) {
 // that wait for others of their job held no nodes, it was 9 % off.
 func TestWhatIf_kueue(t *testing.T) {
 	for _, name := range []string{"k1.json.gz", "k2.json.gz"} {
-		q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 2}
-		a := answered(t, q, filepath.Join("testdata", "kueue", name))
+		a := answered(t, &Question{Config: config.Default(), Seeds: 2}, filepath.Join("testdata", "kueue", name))
 		if a.Own != "kueue" || math.Abs(a.average) > 0.05 {
 			t.Errorf("%s: own policy %s: mean wait %+.1f %% off on average, want kueue, and at most 5", name, a.Own, 100*a.average)
 		}
@@ -51,12 +49,14 @@ func TestWhatIf_priorities(t *testing.T) {
 		of, file string
 		want     bool
 	}{{"Kueue", filepath.Join("testdata", "kueue", "k2.json.gz"), true}, {"Slurm", filepath.Join("testdata", "slurm", "b1.txt.gz"), false}} {
-		q := &question{config: config.Default(), stderr: io.Discard, quiet: true, format: "table", seeds: 1}
+		q := &Question{Config: config.Default(), Seeds: 1}
 		if test.of == "Slurm" {
-			q.nodes, q.slurm = filepath.Join("testdata", "slurm", "nodes.txt"), filepath.Join("testdata", "slurm", "config-b.txt")
+			dir := filepath.Join("testdata", "slurm")
+			setNodes(t, q.Config, filepath.Join(dir, "nodes.txt"))
+			q.Own = slurmConfiguration(t, filepath.Join(dir, "config-b.txt"))
 		}
 		a := answered(t, q, test.file)
-		_, in, err := q.simulate(t.Context(), variant{policy: "easy", seed: 1, scenario: &q.scenarios[0]})
+		_, in, err := q.simulate(t.Context(), variant{policy: "easy", seed: 1, scenario: &q.Scenarios[0]})
 		if err != nil {
 			t.Fatal(err)
 		}

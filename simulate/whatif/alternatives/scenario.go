@@ -1,20 +1,18 @@
-package simulate
+package alternatives
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // A scenario is what is assumed of jobs beyond what was recorded of them.
-type scenario struct {
+type Scenario struct {
 	Name string `yaml:"name"`
 	// Preempt: jobs may be preempted, and go on where they were after a start that costs Restart.
 	Preempt bool          `yaml:"preempt"`
@@ -25,52 +23,43 @@ type scenario struct {
 	ScalingLoss float64 `yaml:"scaling-loss"`
 }
 
-// rigidJobs is the scenario that assumes least.
-var rigidJobs = scenario{Name: "rigid"}
+// Rigid is the scenario that assumes least.
+var Rigid = Scenario{Name: "rigid"}
 
-// readScenarios reads a file of scenarios, or returns rigidJobs if there is none.
-func readScenarios(name string) ([]scenario, error) {
-	if name == "" {
-		return []scenario{rigidJobs}, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+// ErrNoScenarios means that a file has none.
+var ErrNoScenarios = errors.New("no scenarios")
+
+// ReadScenarios reads scenarios in YAML from a file of this name.
+func ReadScenarios(r io.Reader, name string) ([]Scenario, error) {
 	var file struct {
-		Scenarios []scenario `yaml:"scenarios"`
+		Scenarios []Scenario `yaml:"scenarios"`
 	}
-	d := yaml.NewDecoder(f)
+	d := yaml.NewDecoder(r)
 	d.KnownFields(true)
 	if err := d.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(file.Scenarios) == 0 {
-		return nil, cli.Hinted(fmt.Errorf("%s: no scenarios", name), "scenarios: [{name: checkpoints, preempt: true, restart: 60s}]")
+		return nil, fmt.Errorf("%s: %w", name, ErrNoScenarios)
 	}
 	seen := make(map[string]bool)
 	var errs []error
 	for i := range file.Scenarios {
 		s := &file.Scenarios[i]
-		if err := s.validate(); err != nil || seen[s.Name] {
-			errs = append(errs, fmt.Errorf("%s: scenario %d, %q: %w", name, i+1, s.Name, errors.Join(err, repeated(seen[s.Name]))))
+		err := s.validate()
+		if seen[s.Name] {
+			err = errors.Join(err, errors.New("named as another"))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: scenario %d, %q: %w", name, i+1, s.Name, err))
 		}
 		seen[s.Name] = true
 	}
 	return file.Scenarios, errors.Join(errs...)
 }
 
-// repeated returns an error for a name that another scenario has.
-func repeated(is bool) error {
-	if is {
-		return errors.New("named as another")
-	}
-	return nil
-}
-
 // validate returns an error if a scenario says what cannot be.
-func (s *scenario) validate() error {
+func (s *Scenario) validate() error {
 	switch {
 	case s.Name == "":
 		return errors.New("no name")
@@ -85,17 +74,17 @@ func (s *scenario) validate() error {
 }
 
 // random reports whether chance says which jobs are what.
-func (s *scenario) random() bool { return s.Elastic > 0 && s.Elastic < 1 }
+func (s *Scenario) random() bool { return s.Elastic > 0 && s.Elastic < 1 }
 
 // apply makes a configuration that of the scenario.
-func (s *scenario) apply(c *config.Config) {
+func (s *Scenario) apply(c *config.Config) {
 	restart := s.Restart
 	c.Sim.Restart = &restart
 	c.Jobs.Elastic, c.Jobs.ScalingLoss = s.Elastic, s.ScalingLoss
 }
 
 // says returns what the scenario assumes.
-func (s *scenario) says() string {
+func (s *Scenario) says() string {
 	gpus := "every job runs on as many GPUs as it had, no more and no fewer"
 	if s.Elastic > 0 {
 		gpus = fmt.Sprintf("%.0f %% of jobs may run on up to twice the GPUs that they had, of which each beyond those adds %.0f %% less than one of those; the others on as many as they had", 100*s.Elastic, 100*s.ScalingLoss)

@@ -1,4 +1,4 @@
-package simulate
+package alternatives
 
 import (
 	"fmt"
@@ -68,7 +68,7 @@ func classOf(row int) string {
 }
 
 // bars draws the mean wait of every row, with its range.
-func (a *answer) bars() *picture {
+func (a *Answer) bars() *picture {
 	p := &picture{
 		Title: "How long jobs waited, and would have", Width: pictureWide, Height: barHigh*len(a.Rows) + 10,
 		Note: fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*resample.Share),
@@ -94,7 +94,7 @@ func (a *answer) bars() *picture {
 }
 
 // most returns how far a row is drawn.
-func (r *answerRow) most() float64 {
+func (r *Row) most() float64 {
 	if r.High == nil {
 		return r.MeanWait
 	}
@@ -159,7 +159,7 @@ func apart(at []float64) []float64 {
 }
 
 // queue draws how many jobs waited over time.
-func (a *answer) queue() *picture {
+func (a *Answer) queue() *picture {
 	p := &picture{Title: "How many jobs waited", Note: "Jobs that have come and not started, by days since the first submission. Each point is a mean over its part of the time."}
 	if len(a.jobs) == 0 {
 		return p
@@ -203,7 +203,7 @@ func waiting(jobs []history.Pair, first, last float64, wait func(*history.Pair) 
 }
 
 // sizes draws how long jobs wait on smaller clusters; nil: none was simulated.
-func (a *answer) sizes() *picture {
+func (a *Answer) sizes() *picture {
 	if a.Fewer == nil || len(a.Fewer.Tried) < 2 {
 		return nil
 	}

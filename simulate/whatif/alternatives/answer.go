@@ -1,0 +1,127 @@
+package alternatives
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/history"
+)
+
+// An Answer is what oxgang whatif prints. Times are in seconds.
+type Answer struct {
+	Sentence string         `json:"answer"`
+	Own      string         `json:"own_policy"`
+	Cluster  string         `json:"cluster"`
+	GPUs     int            `json:"gpus"`
+	Trust    *metrics.Trust `json:"trust"`
+	Rows     []Row          `json:"rows"`
+	Fewer    *Fewer         `json:"fewer_gpus,omitempty"`
+	RestsOn  []string       `json:"rests_on"`
+	Must     []string       `json:"must_be_true"`
+
+	replayed Row
+	average  float64        // error of the mean wait over replays with other fractions of a second; 0: none were made
+	best     *Row           // the alternative with the least mean wait; nil: there is none
+	jobs     []history.Pair // as observed and replayed
+	price    *Price
+}
+
+// A Row is one line of the table.
+type Row struct {
+	Name        string   `json:"policy"`
+	Assumes     string   `json:"assumes"`
+	MeanWait    float64  `json:"mean_wait_s"`
+	Low         *float64 `json:"mean_wait_low_s,omitempty"` // of the range; nil: it has no bounds, or it is no alternative
+	High        *float64 `json:"mean_wait_high_s,omitempty"`
+	MedianWait  float64  `json:"median_wait_s"`
+	P90Wait     float64  `json:"p90_wait_s"`
+	MeanJCT     float64  `json:"mean_jct_s"`
+	Utilisation float64  `json:"utilisation"`
+	Trusted     bool     `json:"trusted"`
+
+	policy   string
+	scenario *Scenario
+	change   resample.Change
+	jobs     []history.Pair
+}
+
+// Fewer is with how few GPUs an alternative makes jobs wait no longer than the own policy did.
+type Fewer struct {
+	Policy  string  `json:"policy"`
+	Assumes string  `json:"assumes"`
+	Enough  int     `json:"gpus"`
+	AtLeast int     `json:"gpus_low"` // of the range
+	AtMost  int     `json:"gpus_high"`
+	Saved   float64 `json:"saved"` // part of the GPUs
+	// Money is what the GPUs that are not needed cost in a year.
+	Money       float64 `json:"saved_per_year,omitempty"`
+	Currency    string  `json:"currency,omitempty"`
+	PriceSource string  `json:"price_source,omitempty"`
+	Tried       []Size  `json:"simulated"`
+}
+
+// share fills in what is saved.
+func (f *Fewer) share(all int, price *Price) {
+	f.Saved = 1 - float64(f.Enough)/float64(all)
+	if price.known() {
+		f.Money, f.Currency, f.PriceSource = price.perYear(all-f.Enough), price.currency, price.source
+	}
+}
+
+// rowOf returns the row of figures.
+func rowOf(name, assumes string, f *metrics.Figures) Row {
+	return Row{
+		Name: name, Assumes: assumes, MeanWait: f.Wait,
+		MedianWait: f.Median, P90Wait: f.P90, MeanJCT: f.JCT, Utilisation: f.Utilisation, Trusted: true,
+	}
+}
+
+// asItWas is the name of what was recorded.
+const asItWas = "as it was"
+
+// judged takes up what was observed and how the own policy is replayed: the first rows.
+func (a *Answer) judged(c *history.Comparison, gpus int) {
+	was, own := c.Figures(gpus, history.Observed), c.Figures(gpus, history.Run(0))
+	a.jobs, a.replayed = c.Pairs, rowOf(a.Own+", replayed", Rigid.Name, &own)
+	a.Rows = []Row{rowOf(asItWas, "", &was), a.replayed}
+}
+
+// merged returns the row of several seeds: the mean of each figure, and the range that has all of theirs.
+func merged(rows []Row) Row {
+	all := rows[0]
+	n := float64(len(rows))
+	for i := range rows[1:] {
+		r := &rows[i+1]
+		all.MeanWait, all.MedianWait, all.P90Wait = all.MeanWait+r.MeanWait, all.MedianWait+r.MedianWait, all.P90Wait+r.P90Wait
+		all.MeanJCT, all.Utilisation = all.MeanJCT+r.MeanJCT, all.Utilisation+r.Utilisation
+		all.change.Ratio += r.change.Ratio
+		all.change.Low, all.change.High = math.Min(all.change.Low, r.change.Low), math.Max(all.change.High, r.change.High)
+	}
+	all.MeanWait, all.MedianWait, all.P90Wait = all.MeanWait/n, all.MedianWait/n, all.P90Wait/n
+	all.MeanJCT, all.Utilisation, all.change.Ratio = all.MeanJCT/n, all.Utilisation/n, all.change.Ratio/n
+	if !math.IsInf(all.change.High, 1) {
+		low, high := all.MeanWait*all.change.Low/all.change.Ratio, all.MeanWait*all.change.High/all.change.Ratio
+		all.Low, all.High = &low, &high
+	}
+	return all
+}
+
+// choose finds the alternative with the least mean wait, of the first scenario, and stamps all that is
+// simulated if the replay is not near enough.
+func (a *Answer) choose() {
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		if r.Name == asItWas {
+			continue
+		}
+		r.Trusted = a.Trust.Trusted
+		if !a.Trust.Trusted {
+			r.Name += metrics.Stamp
+		}
+		if r.scenario != nil && r.scenario.Name == a.Rows[2].scenario.Name && (a.best == nil || r.MeanWait < a.best.MeanWait) {
+			a.best = r
+		}
+	}
+	a.replayed = a.Rows[1]
+}

@@ -1,0 +1,95 @@
+package alternatives
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy/kueue"
+	"github.com/oxgang/oxgang/policy/multifactor"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
+	"github.com/oxgang/oxgang/simulate/trace"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+)
+
+// An OwnPolicy has the settings of the policy that stands for the cluster's own.
+type OwnPolicy struct {
+	settings []string        // of policies multifactor and kueue, as --set takes them
+	slurm    *slurm.Settings // nil: not known
+	kueue    bool            // the history has queues of Kueue
+	alone    []string        // settings of the replay, and of no alternative
+	called   string          // what the policy is called with these; empty: by its name
+}
+
+// WithSlurm uses Slurm's configuration for policy multifactor.
+func WithSlurm(s *slurm.Settings) OwnPolicy {
+	own := OwnPolicy{slurm: s}
+	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
+	set("age", s.Age)
+	set("max-age", s.MaxAge)
+	set("calculated", s.Calculated)
+	set("interval", s.Interval)
+	set("window", s.Horizon)
+	set("tests", s.Tests)
+	set("depth", s.Depth)
+	return own
+}
+
+// Learn takes from a history what it says of the cluster's own policy, and adds its settings to a configuration.
+func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
+	if err := o.quotas(h.Recorded); err != nil {
+		return err
+	}
+	o.asPhilly(h)
+	c.Settings = append(slices.Clone(o.settings), c.Settings...)
+	return nil
+}
+
+// asPhilly sets what stands for Philly's scheduler: jobs in the order of their submission, where one that does not fit lets others pass,
+// each on as many machines as it had. How long jobs will run is not used: the log does not say that anybody knew it.
+func (o *OwnPolicy) asPhilly(h *history.History) {
+	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
+		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo that lets pass who fits"
+	}
+}
+
+// quotas takes the queues of Kueue and their quotas from a history.
+func (o *OwnPolicy) quotas(h *trace.History) error {
+	if len(h.Quotas) == 0 {
+		return nil
+	}
+	queues := make([]kueue.ClusterQueue, len(h.Quotas))
+	for i := range h.Quotas {
+		q := &h.Quotas[i]
+		queues[i] = kueue.ClusterQueue{Name: q.Queue, Cohort: q.Cohort, Strict: q.Strict}
+		for _, f := range q.Flavors {
+			queues[i].Flavors = append(queues[i].Flavors, kueue.Flavor{Name: f.Flavor, Types: f.Types, Nominal: f.Nominal, Borrow: limit(f.Borrow), Lend: limit(f.Lend)})
+		}
+	}
+	text := kueue.Format(queues)
+	if _, err := kueue.ParseQueues(text); err != nil { // a name that stands for something there
+		return fmt.Errorf("queues of Kueue: %w", err)
+	}
+	o.kueue, o.settings = true, append(o.settings, "kueue.queues="+text)
+	return nil
+}
+
+// limit returns a limit of GPUs as policy kueue has it: below 0 is none.
+func limit(n *int) int {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// unknown says what is not known of the cluster's own policy.
+func (o *OwnPolicy) unknown(h *history.History) []string {
+	if h.Recorded.Format != slurm.Format || h.Baseline != "multifactor" {
+		return nil
+	}
+	d := multifactor.DefaultOptions()
+	if o.slurm == nil {
+		return []string{fmt.Sprintf("Slurm's configuration is not known (--slurm-config): backfilling every %v over %v, and a priority of age alone beside the recorded one", d.Interval, d.Horizon)}
+	}
+	return o.slurm.Unlike
+}

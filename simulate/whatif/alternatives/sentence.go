@@ -1,0 +1,92 @@
+package alternatives
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+)
+
+// conclude writes the sentence.
+func (a *Answer) conclude() {
+	var parts []string
+	if a.best != nil {
+		parts = append(parts, a.waits(), a.size())
+	}
+	parts = append(parts, a.own())
+	a.Sentence = strings.Join(parts, "; ") + "."
+	if !a.Trust.Trusted {
+		a.Sentence = "NOT TO BE TRUSTED: " + a.Sentence
+	}
+}
+
+// waits says how long jobs would have waited.
+func (a *Answer) waits() string {
+	b := a.best
+	text := fmt.Sprintf("with the same jobs and GPUs the mean wait would have been %s under %s instead of %s (%s)",
+		span(b.MeanWait), called(b.policy), span(a.Rows[0].MeanWait), b.rangeText())
+	if b.change.Low < 1 && b.change.High > 1 {
+		text += ", a difference from your own policy that chance may make"
+	}
+	return text
+}
+
+// rangeText says in which range the mean wait would be in another stretch of time.
+func (r *Row) rangeText() string {
+	if r.High == nil {
+		return "too few waited to say a range"
+	}
+	return fmt.Sprintf("%.0f %% range %s to %s", 100*resample.Share, span(*r.Low), span(*r.High))
+}
+
+// size says with how few GPUs the service would be the same.
+func (a *Answer) size() string {
+	f := a.Fewer
+	switch {
+	case a.Rows[0].MeanWait == 0:
+		return "nobody waited, so that nothing is said of fewer GPUs"
+	case f == nil || f.Enough == a.GPUs:
+		return "the same service needs all GPUs"
+	}
+	text := fmt.Sprintf("the same service needs %.0f %% fewer GPUs (%d of %d; range %d to %d)", 100*f.Saved, f.Enough, a.GPUs, f.AtLeast, f.AtMost)
+	if f.Currency != "" {
+		text += fmt.Sprintf(", or %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
+	}
+	return text
+}
+
+// own says how near the replay is: the largest error of a figure, but of waits that are off by less than can be replayed.
+func (a *Answer) own() string {
+	worst := math.Max(math.Abs(a.Trust.JCT), math.Abs(a.Trust.Utilisation))
+	was, now := &a.Rows[0], &a.replayed
+	for _, w := range [][2]float64{{was.MeanWait, now.MeanWait}, {was.MedianWait, now.MedianWait}, {was.P90Wait, now.P90Wait}} {
+		if off := math.Abs(w[1] - w[0]); off >= precision.Seconds() {
+			worst = math.Max(worst, off/math.Max(1, w[0]))
+		}
+	}
+	return fmt.Sprintf("your own policy is reproduced within %.1f %%", 100*worst)
+}
+
+// span returns seconds for people, in two units: "4m05s", "3h12m".
+func span(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
+	if d >= time.Minute && d < time.Hour {
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return printable.Short(d)
+}
+
+// thousands returns an amount in round thousands, or as it is if it is small: "310,000".
+func thousands(v float64) string {
+	if v >= 10_000 {
+		v = 1000 * math.Round(v/1000)
+	}
+	digits := fmt.Sprintf("%.0f", v)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,116 @@
+package alternatives
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy/multifactor"
+	"github.com/oxgang/oxgang/policy/registry"
+	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
+)
+
+// A variant is one way to run the jobs of a history.
+type variant struct {
+	policy   string
+	scenario *Scenario
+	seed     uint64
+	own      bool             // with the priorities that the history says
+	shaken   uint64           // which fractions of a second times have that the log has whole; 0: none
+	nodes    *cluster.Cluster // nil: those of the history
+}
+
+// shake gives times fractions of a second, as they may have had: a log has whole seconds.
+func (v *variant) shake(arrivals []workload.Arrival) {
+	if v.shaken == 0 {
+		return
+	}
+	draw := rng.Stream(v.shaken, "fractions")
+	part := func() time.Duration { return time.Duration(draw.Float64() * float64(time.Second)) }
+	for i := range arrivals {
+		a := &arrivals[i]
+		a.At, a.Duration = a.At+part(), max(time.Second/2, a.Duration+part()-time.Second/2)
+	}
+}
+
+// simulate runs a variant.
+func (q *Question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inputs, error) {
+	c := *q.Config
+	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
+	v.scenario.apply(&c)
+	if v.own {
+		c.Settings = append(slices.Clone(q.Own.alone), c.Settings...)
+	}
+	entry, err := registry.Find(v.policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	pace(&c, entry.Traits().Sizes, &q.Own)
+	in, err := run.Load(&c, q.Files)
+	if err != nil {
+		return nil, nil, err
+	}
+	prioritise(in.Arrivals, q.History.Jobs(), v.own || q.Own.kueue)
+	for i := range in.Arrivals {
+		in.Arrivals[i].Spec.NonPreemptive = !v.scenario.Preempt
+	}
+	v.shake(in.Arrivals)
+	nodes := in.Cluster
+	if v.nodes != nil {
+		nodes = v.nodes
+	}
+	result, err := run.SimulateVariant(ctx, &c, in, v.policy, nodes, 0)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s, %s: %w", v.policy, v.scenario.Name, err)
+	case len(result.Refused) > 0:
+		return nil, nil, fmt.Errorf("%s, %s: %d plans were refused: %s", v.policy, v.scenario.Name, len(result.Refused), result.Refused[0])
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	}
+	return result, in, nil
+}
+
+// prioritise gives arrivals the priorities that the history says, or none. Those of Slurm are for its own policy only: the accounting
+// has what multifactor made of users, partitions and sizes, as it was when a job was submitted. Those of Kueue are users' own.
+func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, known bool) {
+	for i := range arrivals {
+		s := &arrivals[i].Spec
+		if s.Priority = 0; known && jobs[s.ID] != nil {
+			s.Priority = jobs[s.ID].Arrival.Spec.Priority
+		}
+	}
+}
+
+// batchDelay is how long after its last pass Slurm's main scheduler makes the next one at the earliest. Source: slurm.conf(5),
+// batch_sched_delay.
+const batchDelay = 3 * time.Second
+
+// admissionDelay is how long after its last decision Kueue is taken to decide again at the earliest: a dump has whole seconds.
+const admissionDelay = time.Second
+
+// pace sets how often a policy decides. One that runs jobs as they were submitted decides as soon as something happens;
+// one that resizes them does so every minute, and when a job comes to idle GPUs.
+func pace(c *config.Config, sizes bool, own *OwnPolicy) {
+	if c.IsSet("round") || c.IsSet("scheduler.on-event") || c.IsSet("scheduler.on-submit") {
+		return
+	}
+	if c.Scheduler.OnSubmit = sizes; sizes {
+		return
+	}
+	c.Scheduler.OnEvent = batchDelay
+	if own.kueue {
+		c.Scheduler.OnEvent = admissionDelay
+	}
+	c.Scheduler.Round = multifactor.DefaultOptions().Interval
+	if s := own.slurm; s != nil && s.Interval > 0 {
+		c.Scheduler.Round = s.Interval
+	}
+}
