@@ -22,6 +22,4 @@
 // bound and gap are computed from the problem, not reported by the solver.
 //
 // Package lptest is the suite for solvers, opt/exact and opt/copter have some.
-// ReadMPS and WriteMPS know the format that solvers exchange: a Model is a Problem
-// with names beside it.
 package lp

@@ -2,8 +2,6 @@ package lp_test
 
 import (
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/oxgang/oxgang/opt/lp"
 )
@@ -53,57 +51,4 @@ func ExampleBound() {
 	_, _ = p.AddCol(2, 0, 10, lp.RowEntry{Row: need, Value: 1}) // 2 each, 3 wanted
 	fmt.Println(lp.Bound(p, []float64{1}), lp.Bound(p, []float64{2}))
 	// Output: 3 6
-}
-
-func ExampleReadMPS() {
-	file := `NAME SHOP
-ROWS
- N cost
- G hours
-COLUMNS
- day cost 5 hours 8
- night cost 7 hours 8
-RHS
- RHS hours 40
-BOUNDS
- UP BND day 3
-ENDATA
-`
-	m, err := lp.ReadMPS(strings.NewReader(file), lp.MPSOptions{File: "shop.mps"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for j := range m.Problem.ColSlots() {
-		c := m.Problem.Column(j)
-		fmt.Println(m.ColName(j), c.Cost, c.Low, c.Up)
-	}
-	_, err = lp.ReadMPS(strings.NewReader("ROWS\n N cost\n G hours\nCOLUMNS\n day hours eight\n"), lp.MPSOptions{File: "shop.mps"})
-	fmt.Println(err)
-	// Output:
-	// day 5 0 3
-	// night 7 0 +Inf
-	// shop.mps:5:12: "eight", want a number
-}
-
-func ExampleWriteMPS() {
-	p := &lp.Problem{}
-	r, _ := p.AddRow(1, 4)
-	_, _ = p.AddCol(-3, 0, 2, lp.RowEntry{Row: r, Value: 1})
-	_ = lp.WriteMPS(os.Stdout, &lp.Model{Name: "small", Problem: p, ColNames: []string{"x"}})
-	// Output:
-	// NAME small
-	// ROWS
-	//  N obj
-	//  G r0
-	// COLUMNS
-	//  x obj -3
-	//  x r0 1
-	// RHS
-	//  RHS r0 1
-	// RANGES
-	//  RNG r0 3
-	// BOUNDS
-	//  UP BND x 2
-	// ENDATA
 }

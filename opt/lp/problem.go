@@ -11,8 +11,6 @@ var (
 	// ErrRemoved reports a handle whose column or row was removed, or which is
 	// not of this problem.
 	ErrRemoved = errors.New("was removed, or is not of this problem")
-	// ErrTooLarge reports that a problem would need more memory than its limit.
-	ErrTooLarge = errors.New("problem is too large")
 )
 
 // Inf is a side or bound that does not bind.
@@ -48,9 +46,6 @@ type ColEntry struct {
 type Problem struct {
 	// Offset is added to the objective.
 	Offset float64
-	// MemoryLimit makes edits fail with ErrTooLarge when the problem itself
-	// would take more bytes than this; 0 is no limit.
-	MemoryLimit int64
 
 	matrix   store
 	cost     []float64 // by column slot; 0 in a hole
@@ -91,7 +86,7 @@ func (p *Problem) Edits() uint64 { return p.edits }
 
 // AddRow adds the row low <= sum of the entries <= up and returns its handle.
 // It costs the entries. Errors: a NaN, low > up, a side that nothing can meet,
-// an infinite coefficient, a column twice or removed, ErrTooLarge.
+// an infinite coefficient, a column twice or removed.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -107,9 +102,6 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if k := repeated(entries, func(e ColEntry) Col { return e.Col }); k >= 0 {
 		return Row{}, fmt.Errorf("row: column %d: two coefficients, want one", entries[k].Col.slot)
 	}
-	if err := p.room(0, 1, len(entries)); err != nil {
-		return Row{}, err
-	}
 	r := p.newRow(low, up)
 	for _, e := range entries {
 		if e.Value != 0 {
@@ -122,7 +114,7 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 
 // AddCol adds a column with low <= x <= up and returns its handle. It costs the
 // entries. Errors: a NaN, low > up, an infinite cost or coefficient, a row twice
-// or removed, ErrTooLarge.
+// or removed.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)
@@ -140,9 +132,6 @@ func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error
 	}
 	if k := repeated(entries, func(e RowEntry) Row { return e.Row }); k >= 0 {
 		return Col{}, fmt.Errorf("column: row %d: two coefficients, want one", entries[k].Row.slot)
-	}
-	if err := p.room(1, 0, len(entries)); err != nil {
-		return Col{}, err
 	}
 	c := p.newCol(cost, low, up, entries)
 	p.edits++
@@ -317,9 +306,6 @@ func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
 	}
 	switch {
 	case value != 0:
-		if err := p.room(0, 0, 1); err != nil {
-			return err
-		}
 		p.put(c.slot, r.slot, value)
 	case p.matrix.drop(c.slot, r.slot):
 		p.nonzeros--

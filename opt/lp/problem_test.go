@@ -199,20 +199,6 @@ func TestProblem_refuses(t *testing.T) {
 	}
 }
 
-func TestProblem_memory_limit(t *testing.T) {
-	p := &lp.Problem{MemoryLimit: 100_000}
-	r, err := p.AddRow(0, 1)
-	for n := 0; err == nil; n++ {
-		if n > 10_000 {
-			t.Fatal("no refusal")
-		}
-		_, err = p.AddCol(0, 0, 1, lp.RowEntry{Row: r, Value: 1})
-	}
-	if !errors.Is(err, lp.ErrTooLarge) {
-		t.Error(err)
-	}
-}
-
 // The diet of two foods: minimise 3x + 2y, x + y >= 4, x + 3y >= 6, 0 <= x, 0 <= y <= 3.
 // The optimum is x = 1, y = 3: 9, with duals 3 and 0 and the bound of y at -1.
 func TestBound(t *testing.T) {

@@ -1,10 +1,5 @@
 package lp
 
-import (
-	"fmt"
-	"math/bits"
-)
-
 // A Column is a column as a solver reads it. Its slices are the problem's: they
 // hold until the next edit and must not be changed.
 type Column struct {
@@ -70,34 +65,6 @@ func (p *Problem) Sides(i int) (low, up float64) {
 func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))
 	return p.inRow[i].members
-}
-
-// Bytes returns the memory that the problem holds, to within a few per cent.
-func (p *Problem) Bytes() int64 {
-	return p.matrix.bytes() + int64(len(p.cost))*28 + int64(len(p.side))*60 + int64(p.nonzeros)*5
-}
-
-// room fails if the problem would outgrow its limit.
-func (p *Problem) room(cols, rows, nonzeros int) error {
-	if p.MemoryLimit <= 0 {
-		return nil
-	}
-	if need := EstimateBytes(p.cols+cols, p.rows+rows, p.nonzeros+nonzeros); need > p.MemoryLimit {
-		return fmt.Errorf("%d columns, %d rows, %d coefficients need about %d MB, limit %d MB: %w",
-			p.cols+cols, p.rows+rows, p.nonzeros+nonzeros, need>>20, p.MemoryLimit>>20, ErrTooLarge)
-	}
-	return nil
-}
-
-// EstimateBytes returns about what a problem of this size takes, if its columns
-// are of much the same length; if they are not, up to half as much again or less.
-func EstimateBytes(cols, rows, nonzeros int) int64 {
-	perCol := int64(0) // places of a run for the mean column
-	if cols > 0 && nonzeros > 0 {
-		mean := (nonzeros + cols - 1) / cols
-		perCol = 1 << bits.Len(uint(mean-1))
-	}
-	return int64(cols)*(48+12*perCol) + int64(rows)*60 + int64(nonzeros)*5
 }
 
 // Integers returns the number of integer columns.

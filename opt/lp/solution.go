@@ -47,8 +47,6 @@ type Solution struct {
 	Ray        []float64
 	Iterations int // of the solver's outer kind
 	Sweeps     int // of its inner kind: passes over the (active) columns
-	// Method is the solver that found it, from one that chooses; else it is empty.
-	Method string
 }
 
 // Value returns the value of a column.

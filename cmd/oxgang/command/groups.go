@@ -14,7 +14,7 @@ var groups = []struct {
 	{"Simulate, and look at what was recorded:", []string{"simulate", "whatif", "explain", "report", "ledger", "plan", "sweep", "replay", "reproduce", "gym"}},
 	{"Train on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
 	{"Work with a cluster:", []string{"kubectl", "slurm"}},
-	{"Traces, policies and solvers:", []string{"trace", "policies", "profile", "lp", "casestudy"}},
+	{"Traces, policies and solvers:", []string{"trace", "policies", "profile", "casestudy"}},
 	{"Settings and help:", []string{"config", "version", "help", "completion", "manual"}},
 }
 

@@ -38,7 +38,6 @@ var commands = map[string]func() *cobra.Command{
 	"profile":   study.ProfileCommand,
 	"plan":      study.PlanCommand,
 	"casestudy": study.CasestudyCommand,
-	"lp":        study.LpCommand,
 	"kubectl":   kube.Command,
 	"slurm":     slurm.Command,
 	"trace":     traceCommand,

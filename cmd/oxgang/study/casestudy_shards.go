@@ -35,7 +35,7 @@ func shardsCommand() *cobra.Command {
 method in turn. Every method goes on from its own placement. The table has means
 over the rounds after the start: replicas started, the difference between the most
 and the least loaded server, CPU time. Methods: heuristic, exact, lp-relaxed,
-pop:K, copter and sifting.`,
+pop:K and copter.`,
 		Example: `  oxgang casestudy shards --load stateful
   oxgang casestudy shards --shards 1024 --servers 128 --methods lp-relaxed,copter --html shards.html`,
 		Args: cli.NoArgs,

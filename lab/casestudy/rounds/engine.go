@@ -48,9 +48,6 @@ type Answer struct {
 	// Longest is the CPU time of the part that took longest, of parts that could
 	// be solved side by side; 0: there are no parts.
 	Longest time.Duration
-	// Outside, if not 0, is the CPU time of another process that solved it; what
-	// this one did is then no part of the solve.
-	Outside time.Duration
 }
 
 // A Kind is a sort of engine, by name.
@@ -75,7 +72,6 @@ func Kinds() []Kind {
 		{Name: "copter-rebuilt", Doc: "opt/copter, program rebuilt, from nothing; shim", Rebuilt: true, make: newCopter(cold)},
 		{Name: "simplex", Doc: "HiGHS, dual simplex, program rebuilt; shim", Rebuilt: true, make: linear(simplex)},
 		{Name: "ipm", Doc: "HiGHS, interior point with crossover, program rebuilt; shim", Rebuilt: true, make: linear(interior)},
-		{Name: "clp", Doc: "CLP, dual simplex, program rebuilt, written and read as a file (not timed); shim", Rebuilt: true, make: linear(newCLP)},
 		{Name: "mip", Doc: "HiGHS, branch and cut to a gap of 1e-4, program rebuilt", Rebuilt: true, make: integral(branchAndCut)},
 	}
 }

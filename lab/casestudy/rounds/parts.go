@@ -95,15 +95,11 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 		}
 		answers[i] = part
 		took := usage.ProcessTime() - began
-		if part.Outside > 0 {
-			took = part.Outside
-		}
 		if part.Prove != nil {
 			prove = append(prove, part.Prove)
 		}
 		a.Longest = max(a.Longest, took)
 		a.Iterations += part.Iterations
-		a.Outside += part.Outside
 		a.Violation = max(a.Violation, part.Violation)
 		if part.Status != "optimal" {
 			a.Status = part.Status

@@ -171,9 +171,7 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	if err != nil {
 		return m, err
 	}
-	if m.Solve = usage.ProcessTime() - began; a.Outside > 0 {
-		m.Solve = a.Outside
-	}
+	m.Solve = usage.ProcessTime() - began
 	jobs := r.g.Jobs()
 	weights := make([][]Weight, len(jobs))
 	began = usage.ProcessTime()

@@ -12,7 +12,7 @@ import (
 // sizes are the thesis' two and a smaller one.
 func BenchmarkRound(b *testing.B) {
 	for _, size := range [][2]int{{256, 32}, {1024, 128}, {2048, 256}} {
-		for _, method := range []string{"heuristic", "lp-relaxed", "copter", "sifting"} {
+		for _, method := range []string{"heuristic", "lp-relaxed", "copter"} {
 			b.Run(fmt.Sprintf("shards=%d/servers=%d/method=%s", size[0], size[1], method), func(b *testing.B) {
 				benchmarkRound(b, size[0], size[1], method)
 			})

@@ -9,22 +9,20 @@ import (
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
-	"github.com/oxgang/oxgang/opt/sifting"
 )
 
 // Methods returns the names of the methods; pop:K takes a number of parts.
 // Source: thesis §5.2.1, "Evaluated approaches".
 func Methods() []string {
-	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter", "sifting"}
+	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter"}
 }
 
 // Tolerances of the methods' solvers.
 const (
-	exactTolerance   = 1e-7 // of rows and reduced costs, all of them of the order of 1
-	exactDust        = 1e-6
-	copterDust       = 1e-4 // as copter's own tolerance
-	siftingTolerance = 1e-6
-	popGap           = 0.05 // relative gap of the programs of parts, as POP's benchmark has it
+	exactTolerance = 1e-7 // of rows and reduced costs, all of them of the order of 1
+	exactDust      = 1e-6
+	copterDust     = 1e-4 // as copter's own tolerance
+	popGap         = 0.05 // relative gap of the programs of parts, as POP's benchmark has it
 )
 
 // CheckMethod reports a name that NewMethod does not know.
@@ -56,16 +54,6 @@ func NewMethod(name string, seed uint64, clock usage.Clock) (Balancer, error) {
 			return nil, err
 		}
 		return NewRelaxed(solver, copterDust)
-	case name == "sifting":
-		inner, err := exactSolver(0)
-		if err != nil {
-			return nil, err
-		}
-		solver, err := sifting.New(inner, siftingTolerance)
-		if err != nil {
-			return nil, err
-		}
-		return NewRelaxed(solver, exactDust)
 	case kind == "pop" && split:
 		k, err := strconv.Atoi(count)
 		if err != nil || k < 1 {

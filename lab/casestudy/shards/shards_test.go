@@ -126,7 +126,7 @@ func TestInstance_Validate(t *testing.T) {
 // TestMethods_keep_memory_and_serve_every_shard: the thesis calls memory a hard
 // constraint and load, after the shim, a soft one.
 func TestMethods_keep_memory_and_serve_every_shard(t *testing.T) {
-	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter", "sifting"} {
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter"} {
 		t.Run(method, func(t *testing.T) {
 			for _, drift := range shards.Drifts() {
 				spec := small(drift)
@@ -176,7 +176,7 @@ func TestPaper_methods_compare(t *testing.T) {
 }
 
 func TestSimulate_is_deterministic(t *testing.T) {
-	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter", "sifting"} {
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter"} {
 		t.Run(method, func(t *testing.T) {
 			first := simulate(t, small(shards.Stateful), method, 6)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
