@@ -1,0 +1,3 @@
+package service
+
+import _ "github.com/oxgang/oxgang/policy/rivals" // tests name policies
