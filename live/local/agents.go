@@ -10,23 +10,23 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// agents answers the agents of the jobs of a World.
+// agents answers the agents of the jobs of a Backend.
 type agents struct {
 	*driver.Agents
-	w *World
+	b *Backend
 }
 
-// Agents returns what answers the agents of the world's jobs.
-func (w *World) Agents() agentapi.Jobs {
-	return agents{driver.NewAgents(w.Feed, w.o.Report, w.agent, nil), w}
+// Agents returns what answers the agents of the backend's jobs.
+func (b *Backend) Agents() agentapi.Jobs {
+	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, nil), b}
 }
 
 // Job implements agentapi.Jobs. Tokens are random; they are looked up in a map, whose time
 // depends on a keyed hash of the whole token.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
-	a.w.Lock()
-	defer a.w.Unlock()
-	id, ok := a.w.jobs.tokens[token]
+	a.b.Lock()
+	defer a.b.Unlock()
+	id, ok := a.b.jobs.tokens[token]
 	if !ok {
 		return "", agentapi.ErrUnknown
 	}
@@ -42,8 +42,8 @@ type runAgent struct {
 
 // agent returns the agent of a generation that lives, also of one that is to stop. There is one such at a time, since the
 // next begins when it is over.
-func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
-	e := w.ByID[id]
+func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
+	e := b.ByID[id]
 	if e == nil || e.Over {
 		return nil, nil, agentapi.ErrUnknown
 	}
@@ -53,7 +53,7 @@ func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start,
 	}
 	s := &driver.Start{
 		Least: len(r.slots), Most: len(r.slots), Took: &e.Starts,
-		Batch: e.Batch, Allocation: e.Status.Allocation, Type: w.o.Machine.Type, GPUs: len(e.Held),
+		Batch: e.Batch, Allocation: e.Status.Allocation, Type: b.o.Machine.Type, GPUs: len(e.Held),
 	}
 	if e.Heard.IsZero() && r == e.current() {
 		s.Planned = e.planned
@@ -61,7 +61,7 @@ func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start,
 	if !r.stop.IsZero() {
 		s.Notice = &agentapi.Notice{Deadline: float64(r.stop.UnixNano()) / 1e9, Reason: r.why}
 	}
-	return runAgent{w.jobs, e, r}, s, nil
+	return runAgent{b.jobs, e, r}, s, nil
 }
 
 // Hello implements driver.Program.

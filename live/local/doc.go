@@ -3,7 +3,7 @@
 //
 //   - package observe finds out which generations of jobs run;
 //   - package execute compares that with the plan, and takes the next steps towards it;
-//   - World connects them with the scheduler, the agents of jobs and the users.
+//   - Backend connects them with the scheduler, the agents of jobs and the users.
 //
 // Do commits a plan to the store, in one transaction. This is the only commit point. The executor
 // then makes the processes equal to the committed plan, in as many passes as that takes. It

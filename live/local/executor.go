@@ -22,23 +22,23 @@ const (
 // Execute makes the processes equal to the committed plan until ctx is done. In each pass it
 // observes what runs, compares it with what is committed, and takes every step that can be
 // taken.
-func (w *World) Execute(ctx context.Context) error {
-	return w.Repeat(ctx, unsettledPoll, w.executor().pass)
+func (b *Backend) Execute(ctx context.Context) error {
+	return b.Repeat(ctx, unsettledPoll, b.executor().pass)
 }
 
-// An executor is the part of a World that observes and changes processes.
+// An executor is the part of a Backend that observes and changes processes.
 type executor struct {
-	w       *World
+	b       *Backend
 	runner  execute.Runner
 	options execute.Options
 }
 
-func (w *World) executor() *executor {
-	o := &w.o
+func (b *Backend) executor() *executor {
+	o := &b.o
 	return &executor{
-		w: w, runner: execute.Runner{Folders: &w.folders, Supervisor: o.Supervisor, Hook: func(step string) { hook(step) }},
+		b: b, runner: execute.Runner{Folders: &b.folders, Supervisor: o.Supervisor, Hook: func(step string) { hook(step) }},
 		options: execute.Options{
-			Folders: w.folders, Machine: o.Machine, Socket: o.Socket, URL: o.URL, Cgroup: o.Cgroup,
+			Folders: b.folders, Machine: o.Machine, Socket: o.Socket, URL: o.URL, Cgroup: o.Cgroup,
 			Grace: o.Grace, LogBytes: o.LogBytes, LogFiles: o.LogFiles,
 		},
 	}
@@ -49,11 +49,11 @@ func (x *executor) pass() {
 	for _, d := range x.due() {
 		if d.hung {
 			complain(d.Job, fmt.Errorf("start %d: its keeper has let its deadline pass, and is killed", d.Number))
-			if err := supervisor.Kill(x.w.folders.Generation(d.Generation)); err != nil {
+			if err := supervisor.Kill(x.b.folders.Generation(d.Generation)); err != nil {
 				complain(d.Job, err)
 			}
 		}
-		o, err := observe.Look(&x.w.folders, d.Generation, d.settled) // without the lock: it may take seconds
+		o, err := observe.Look(&x.b.folders, d.Generation, d.settled) // without the lock: it may take seconds
 		if err != nil {
 			complain(d.Job, err)
 			continue
@@ -76,12 +76,12 @@ type dueGeneration struct {
 
 // due returns the generations that it is time to observe.
 func (x *executor) due() []dueGeneration {
-	x.w.Lock()
-	defer x.w.Unlock()
-	x.w.jobs.admit()
+	x.b.Lock()
+	defer x.b.Unlock()
+	x.b.jobs.admit()
 	now := time.Now()
 	var all []dueGeneration
-	for _, e := range x.w.jobs.Order {
+	for _, e := range x.b.jobs.Order {
 		for _, r := range e.runs {
 			settled := r.up && r.stop.IsZero()
 			if settled && now.Sub(r.observed) < settledPoll {
@@ -96,11 +96,11 @@ func (x *executor) due() []dueGeneration {
 
 // observed takes over an observation, if its generation is still of interest.
 func (x *executor) observed(o *observe.Observation) {
-	x.w.Lock()
-	defer x.w.Unlock()
-	if e := x.w.jobs.ByID[o.Job]; e != nil {
+	x.b.Lock()
+	defer x.b.Unlock()
+	if e := x.b.jobs.ByID[o.Job]; e != nil {
 		if r := e.run(o.Number); r != nil {
-			x.w.jobs.observed(e, r, o)
+			x.b.jobs.observed(e, r, o)
 		}
 	}
 }
@@ -114,13 +114,13 @@ type step struct {
 // steps returns the steps that can be taken now: first everything that must stop, then what can
 // start. It records them in the table. A step that fails is recorded so, and is returned again.
 func (x *executor) steps() []step {
-	x.w.Lock()
-	defer x.w.Unlock()
-	jobs := make([]execute.Job, len(x.w.jobs.Order))
-	for i, e := range x.w.jobs.Order {
+	x.b.Lock()
+	defer x.b.Unlock()
+	jobs := make([]execute.Job, len(x.b.jobs.Order))
+	for i, e := range x.b.jobs.Order {
 		jobs[i] = e.toExecute()
 	}
-	stops, starts := execute.Steps(jobs, x.w.o.Machine.Cores, time.Now())
+	stops, starts := execute.Steps(jobs, x.b.o.Machine.Cores, time.Now())
 	all := make([]step, 0, len(stops)+len(starts))
 	for i := range stops {
 		all = append(all, x.stop(&stops[i]))
@@ -133,15 +133,15 @@ func (x *executor) steps() []step {
 
 // stop gives a generation notice.
 func (x *executor) stop(s *execute.Stop) step {
-	r := x.w.jobs.ByID[s.Job].run(s.Number)
-	r.stop, r.why = time.Now().Add(x.w.o.Grace), s.Reason
+	r := x.b.jobs.ByID[s.Job].run(s.Number)
+	r.stop, r.why = time.Now().Add(x.b.o.Grace), s.Reason
 	g, notice := s.Generation, supervisor.Notice{Deadline: r.stop, Reason: r.why}
 	return step{g.Job, func() error {
 		err := x.runner.Stop(g, notice)
 		if err != nil { // on a full disk, say
-			x.w.Lock()
+			x.b.Lock()
 			r.stop = time.Time{}
-			x.w.Unlock()
+			x.b.Unlock()
 		}
 		return err
 	}}
@@ -149,19 +149,19 @@ func (x *executor) stop(s *execute.Stop) step {
 
 // start begins the planned generation of a job.
 func (x *executor) start(s *execute.Start) step {
-	e := x.w.jobs.ByID[s.Job]
+	e := x.b.jobs.ByID[s.Job]
 	e.runs = append(e.runs, &run{
 		generation: e.Generation, slots: e.Held, allocation: e.Status.Allocation, cores: s.Cores, began: time.Now(), step: e.checkpointStep(),
 	})
 	e.Heard = time.Time{}
-	x.w.jobs.notSilent(e) // while the job starts nobody expects its agent to speak
+	x.b.jobs.notSilent(e) // while the job starts nobody expects its agent to speak
 	g, launch := s.Generation, execute.Launch(&x.options, &e.Job, s.Cores)
 	return step{g.Job, func() error {
 		err := x.runner.Start(g, launch)
 		if err != nil { // once more, but not at every pass
-			x.w.Lock()
+			x.b.Lock()
 			e.NotBefore = time.Now().Add(backoff)
-			x.w.Unlock()
+			x.b.Unlock()
 		}
 		return err
 	}}

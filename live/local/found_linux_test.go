@@ -18,8 +18,8 @@ func grant(id job.ID, n int) scheduler.Run {
 	return scheduler.Run{Job: id, Allocation: a, Placement: cluster.Placement{{Node: "box", Resources: cluster.Resources{GPUs: n}}}}
 }
 
-// still opens a world whose executor does not run.
-func still(t *testing.T, o Options, s *store.Store) *World {
+// still opens a backend whose executor does not run.
+func still(t *testing.T, o Options, s *store.Store) *Backend {
 	t.Helper()
 	w, err := Open(s, o)
 	if err != nil {
@@ -29,10 +29,10 @@ func still(t *testing.T, o Options, s *store.Store) *World {
 }
 
 // elastic submits a job of any number of GPUs.
-func (w *World) elastic(t *testing.T, name string) job.ID {
+func (b *Backend) elastic(t *testing.T, name string) job.ID {
 	t.Helper()
 	spec := &job.Spec{GPUs: 1, MaxGPUs: 4, Adaptivity: job.StrongScaling}
-	id, err := w.Submit(name, spec, store.Request{Command: []string{"true"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}})
+	id, err := b.Submit(name, spec, store.Request{Command: []string{"true"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func newDisk(t *testing.T) disk {
 	return disk{t, dir}
 }
 
-// options are those of a world on the disk.
+// options are those of a backend on the disk.
 func (d disk) options(n int) Options {
 	d.t.Helper()
 	o := options(d.t, n)
@@ -65,7 +65,7 @@ func (d disk) clear() {
 	}
 }
 
-// hooked has the test called at every step of the world that is made next.
+// hooked has the test called at every step of the backend that is made next.
 func hooked(t *testing.T, f func(step string)) {
 	t.Helper()
 	before := hook

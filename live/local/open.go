@@ -16,11 +16,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Open returns a World with the state of the store. It returns an error that wraps
+// Open returns a Backend with the state of the store. It returns an error that wraps
 // recovery.ErrLost, and touches nothing, if the store has lost history. Jobs that had not ended arrive as Restored, in
-// the order in which they were accepted, and the executor takes over their processes. The World
+// the order in which they were accepted, and the executor takes over their processes. The Backend
 // keeps the store, which the caller must close.
-func Open(s *store.Store, o Options) (*World, error) {
+func Open(s *store.Store, o Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
@@ -28,7 +28,7 @@ func Open(s *store.Store, o Options) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
-	w := &World{o: o, folders: folders.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
+	w := &Backend{o: o, folders: folders.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
 	w.jobs = newJobTable(&w.o, s)
 	w.Table = w.jobs.Table
 	if err := recovery.Check(s, &w.folders); err != nil {
@@ -46,29 +46,29 @@ func Open(s *store.Store, o Options) (*World, error) {
 }
 
 // restore takes up what the store has.
-func (w *World) restore(state *store.State) {
-	w.round = state.Round
+func (b *Backend) restore(state *store.State) {
+	b.round = state.Round
 	for i := range state.Ended {
 		old := &state.Ended[i]
 		status := old.Job.Status
 		status.Phase = phases[old.Job.Ended.Outcome]
 		status.Allocation, status.Placement = cluster.Allocation{}, nil
-		w.jobs.Events.Emit(scheduler.Restored{Spec: old.Job.Spec, Status: status, Reports: reports(old.Before)})
+		b.jobs.Events.Emit(scheduler.Restored{Spec: old.Job.Spec, Status: status, Reports: reports(old.Before)})
 	}
 	for i := range state.Jobs {
 		old := &state.Jobs[i]
 		e := newEntry(old.Job)
 		e.spoke, e.stored = !e.Spec.NoCheckpoint, append(reports(old.Before), reports(old.After)...)
-		w.jobs.remember(e, nil)
-		w.fit(e)
-		w.jobs.add(e)
-		if _, limited := w.o.Quotas.most(e.Request.User); limited && e.Generation == 0 { // what has started goes on
+		b.jobs.remember(e, nil)
+		b.fit(e)
+		b.jobs.add(e)
+		if _, limited := b.o.Quotas.most(e.Request.User); limited && e.Generation == 0 { // what has started goes on
 			e.withheld = true
 			continue
 		}
-		w.jobs.Events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Batch, Reports: reports(old.Before)})
+		b.jobs.Events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Batch, Reports: reports(old.Before)})
 		for _, r := range old.After {
-			w.jobs.Events.Emit(scheduler.Reported{Report: r.Report})
+			b.jobs.Events.Emit(scheduler.Reported{Report: r.Report})
 		}
 	}
 }
@@ -86,35 +86,35 @@ func reports(known []store.Report) []job.Report {
 
 // fit makes a job wait if this machine no longer has its slots. It also renames the node in the
 // job's placement, as the machine may have another name now.
-func (w *World) fit(e *entry) {
-	gone := func(s int) bool { return s >= len(w.o.Machine.Slots) }
-	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != w.o.Machine.Type {
+func (b *Backend) fit(e *entry) {
+	gone := func(s int) bool { return s >= len(b.o.Machine.Slots) }
+	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != b.o.Machine.Type {
 		e.Held, e.uncommitted = nil, len(e.Held) > 0
 		e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Waiting, cluster.Allocation{}, nil
 	}
 	for i := range e.Status.Placement {
-		e.Status.Placement[i].Node = cluster.NodeID(w.o.Machine.Name)
+		e.Status.Placement[i].Node = cluster.NodeID(b.o.Machine.Name)
 	}
 }
 
 // adopt takes over all generations with processes, also those that an earlier scheduler started.
-func (w *World) adopt() error {
-	all, err := observe.All(&w.folders)
+func (b *Backend) adopt() error {
+	all, err := observe.All(&b.folders)
 	if err != nil {
-		return fmt.Errorf("local: %w", err)
+		return fmt.Errorf("local: %b", err)
 	}
 	for _, o := range all {
-		w.adoptOne(o)
+		b.adoptOne(o)
 	}
-	for _, e := range w.jobs.Order {
-		slices.SortFunc(e.runs, func(a, b *run) int { return cmp.Compare(a.generation, b.generation) })
+	for _, e := range b.jobs.Order {
+		slices.SortFunc(e.runs, func(x, y *run) int { return cmp.Compare(x.generation, y.generation) })
 	}
 	return nil
 }
 
 // adoptOne takes over a generation if it has processes, or if its end was not handled yet.
-func (w *World) adoptOne(o *observe.Observation) {
-	e := w.jobs.ByID[o.Job]
+func (b *Backend) adoptOne(o *observe.Observation) {
+	e := b.jobs.ByID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation
 	done := e != nil && e.spoke && o.Succeeded() // as the next generation was planned, and the scheduler was gone
 	if o.State.Phase == supervisor.Ended && !planned && !done {
@@ -122,12 +122,12 @@ func (w *World) adoptOne(o *observe.Observation) {
 	}
 	if e == nil { // it has ended, and its processes have not
 		if o.State.Phase == supervisor.Gone {
-			_ = observe.Sweep(&w.folders, o.Generation) // the next start tries again
+			_ = observe.Sweep(&b.folders, o.Generation) // the next start tries again
 			return
 		}
 		e = newEntry(&store.Job{Spec: &job.Spec{ID: o.Job}})
 		e.Over = true
-		w.jobs.add(e)
+		b.jobs.add(e)
 	}
 	r := &run{generation: o.Number, began: o.Began, cores: o.Cores}
 	if planned {

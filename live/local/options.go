@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/device"
 )
 
-// Options configure a World.
+// Options configure a Backend.
 type Options struct {
 	Dir     string // the state directory; absolute
 	Machine device.Machine

@@ -35,7 +35,7 @@ func TestOpen_with_an_unreadable_state(t *testing.T) {
 			if err := spoil(path); err != nil {
 				t.Fatal(err)
 			}
-			opened := make(chan *World, 1)
+			opened := make(chan *Backend, 1)
 			go func() {
 				again, err := Open(s.jobs.store, s.o)
 				if err != nil {

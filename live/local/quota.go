@@ -29,15 +29,15 @@ func (q *Quotas) most(u *account.User) (most int, limited bool) {
 }
 
 // checkQuota returns an error if a new job of a user can never run within his quota, or he has too many.
-func (w *World) checkQuota(spec *job.Spec, u *account.User) error {
+func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 	if u == nil {
 		return nil
 	}
-	if most, limited := w.o.Quotas.most(u); limited && least(spec) > most {
+	if most, limited := b.o.Quotas.most(u); limited && least(spec) > most {
 		return fmt.Errorf("%d GPUs, and the jobs of %s may hold %d at once: ask for fewer", least(spec), u.Name(), most)
 	}
 	n := 0
-	for _, e := range w.jobs.Order {
+	for _, e := range b.jobs.Order {
 		if o := e.Request.User; o != nil && o.UID == u.UID && !e.Over {
 			n++
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// limited runs a world of four slots in which users have quotas.
+// limited runs a backend of four slots in which users have quotas.
 func limited(t *testing.T, q Quotas) *stage {
 	t.Helper()
 	if os.Geteuid() != 0 {

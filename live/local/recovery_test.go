@@ -41,7 +41,7 @@ func newHistory(t *testing.T) *history {
 				t.Fatal(err)
 			}
 		}
-		abandoned.Store(s.World, true)
+		abandoned.Store(s.Backend, true)
 	})
 	t.Cleanup(func() {
 		dir := h.dir()

@@ -119,8 +119,8 @@ func scriptOptions(dir string) (Options, error) {
 	return o, err
 }
 
-// serveWorld runs a scheduler over a world.
-func serveWorld(w *World) error {
+// serveWorld runs a scheduler over a backend.
+func serveWorld(w *Backend) error {
 	_ = os.Remove(w.o.Socket)
 	l, err := net.Listen("unix", w.o.Socket)
 	if err != nil {
@@ -146,13 +146,13 @@ func serveWorld(w *World) error {
 }
 
 // act does what the script says and has not been done yet.
-func (w *World) act() error {
+func (b *Backend) act() error {
 	var first time.Time
 	for _, line := range script {
 		if !first.IsZero() {
 			time.Sleep(time.Until(first.Add(line.at)))
 		}
-		all, err := w.jobs.store.Jobs(true)
+		all, err := b.jobs.store.Jobs(true)
 		if err != nil {
 			return err
 		}
@@ -166,35 +166,35 @@ func (w *World) act() error {
 		if line.gpus > 0 {
 			spec = &job.Spec{GPUs: line.gpus, Adaptivity: job.Rigid}
 		}
-		request := store.Request{Command: []string{w.o.Supervisor[0], "worker", fmt.Sprint(line.steps)}, Dir: w.o.Dir, Env: os.Environ()}
-		if _, err := w.Submit(line.name, spec, request); err != nil {
+		request := store.Request{Command: []string{b.o.Supervisor[0], "worker", fmt.Sprint(line.steps)}, Dir: b.o.Dir, Env: os.Environ()}
+		if _, err := b.Submit(line.name, spec, request); err != nil {
 			return err
 		}
 		first = time.Now()
 	}
 	time.Sleep(time.Until(first.Add(cancelled)))
-	if err := w.Cancel("d"); err != nil && slices.ContainsFunc(w.Live(), func(l Live) bool { return l.Spec.ID == "d" }) {
+	if err := b.Cancel("d"); err != nil && slices.ContainsFunc(b.Live(), func(l Live) bool { return l.Spec.ID == "d" }) {
 		return err
 	}
-	w.Drain()
+	b.Drain()
 	return nil
 }
 
 // converge writes down when the processes first were equal to the plan.
-func (w *World) converge() {
+func (b *Backend) converge() {
 	began := time.Now()
-	for !w.converged() {
+	for !b.converged() {
 		time.Sleep(5 * time.Millisecond)
 	}
 	text := fmt.Sprint(time.Since(began).Milliseconds())
-	_ = os.WriteFile(filepath.Join(w.o.Dir, "converged"), []byte(text), 0o600)
+	_ = os.WriteFile(filepath.Join(b.o.Dir, "converged"), []byte(text), 0o600)
 }
 
 // converged reports whether what runs is what is planned, and nothing else.
-func (w *World) converged() bool {
-	w.Lock()
-	defer w.Unlock()
-	return !slices.ContainsFunc(w.jobs.Order, func(e *entry) bool {
+func (b *Backend) converged() bool {
+	b.Lock()
+	defer b.Unlock()
+	return !slices.ContainsFunc(b.jobs.Order, func(e *entry) bool {
 		if !e.wants() {
 			return len(e.runs) > 0
 		}

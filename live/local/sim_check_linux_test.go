@@ -236,7 +236,7 @@ func (m *simulation) checkRound() {
 	m.lastRound = now
 }
 
-// A watcher checks rounds, after the world has seen them.
+// A watcher checks rounds, after the backend has seen them.
 type watcher struct{ m *simulation }
 
 // Event implements scheduler.Observer: a scheduler takes each report once, whether it comes from the

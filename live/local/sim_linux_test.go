@@ -38,7 +38,7 @@ func environment(t *testing.T, name string, otherwise int) int {
 }
 
 // TestSimulation runs random jobs, submissions, ends and faults over the production code of this
-// machine's world, and checks its invariants after everything that happens. A thousand of them meet
+// machine's backend, and checks its invariants after everything that happens. A thousand of them meet
 // every kind of fault. RAPID_SEED decides which thousand.
 func TestSimulation(t *testing.T) {
 	seeds := 1000
@@ -107,7 +107,7 @@ func TestSimulation_is_shortened(t *testing.T) {
 	}
 }
 
-// quiet hides what the world complains of.
+// quiet hides what the backend complains of.
 func quiet(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

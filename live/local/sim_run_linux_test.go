@@ -41,7 +41,7 @@ type simulation struct {
 	// The scheduler; nil, and zero, while it does not run.
 	life         int // counts its starts
 	store        *store.Store
-	w            *World
+	w            *Backend
 	x            *executor
 	sched        *scheduler.Scheduler
 	api          *agentapi.Server
@@ -232,14 +232,14 @@ func (m *simulation) goOn() {
 	m.done = !waits && !m.disk.Dead()
 }
 
-// A turn is the scheduler's backend: where World waits, the simulation goes on.
+// A turn is the scheduler's backend: where Backend waits, the simulation goes on.
 type turn struct {
-	*World
+	*Backend
 	m     *simulation
 	yield func(until time.Time) bool
 }
 
-// Next implements scheduler.Backend as World does.
+// Next implements scheduler.Backend as Backend does.
 func (b turn) Next(_ context.Context, deadline time.Time) (scheduler.Event, error) {
 	for {
 		ev, wait, err := b.Take(deadline)
@@ -255,7 +255,7 @@ func (b turn) Next(_ context.Context, deadline time.Time) (scheduler.Event, erro
 	}
 }
 
-// Do implements scheduler.Backend as World does.
+// Do implements scheduler.Backend as Backend does.
 func (b turn) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	changed, err := b.apply(ctx, actions)
@@ -263,7 +263,7 @@ func (b turn) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	p := b.World.plan(changed)
+	p := b.Backend.plan(changed)
 	for {
 		err := b.write(p)
 		if !errors.Is(err, store.ErrFull) {
@@ -319,7 +319,7 @@ func (m *simulation) rise() {
 	}
 }
 
-func (m *simulation) open() (*World, error) {
+func (m *simulation) open() (*Backend, error) {
 	var err error
 	if m.store, err = store.Open(m.o.Dir); err != nil {
 		return nil, err

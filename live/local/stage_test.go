@@ -23,18 +23,18 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A stage is a world whose scheduler and agent API run until the test ends.
+// A stage is a backend whose scheduler and agent API run until the test ends.
 type stage struct {
-	*World
+	*Backend
 	t   *testing.T
 	api *agentapi.Server
 }
 
-// newStage runs a world with a plan every 50 ms, of policy equalSplit.
+// newStage runs a backend with a plan every 50 ms, of policy equalSplit.
 func newStage(t *testing.T, o Options) *stage {
 	t.Helper()
 	o.Socket = filepath.Join(o.Dir, "agent.sock")
-	s := &stage{World: open(t, o), t: t}
+	s := &stage{Backend: open(t, o), t: t}
 	s.api = agentapi.New(s.Agents(), agentapi.Options{})
 	l, err := net.Listen("unix", o.Socket)
 	if err != nil {
@@ -50,7 +50,7 @@ func newStage(t *testing.T, o Options) *stage {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- s.api.Serve(l) }()
-	go func() { done <- sched.Run(ctx, s.World, s.World) }()
+	go func() { done <- sched.Run(ctx, s.Backend, s.Backend) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(s.api.Shutdown(context.Background()), <-done, <-done); err != nil && !errors.Is(err, context.Canceled) {

@@ -22,54 +22,54 @@ const restart = 10 * time.Second
 // Submit accepts a job: it is durable when Submit returns. What the spec says of GPUs must
 // fit the machine; of it, ID, RestartOverhead and what only the job's program can say are
 // filled in here. name is what the job is called; its ID is that, or with a number behind it.
-func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
-	if err := w.fits(spec, &request); err != nil {
+func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
+	if err := b.fits(spec, &request); err != nil {
 		return "", err
 	}
-	w.Lock()
-	defer w.Unlock()
-	if w.jobs.Events.Draining() {
+	b.Lock()
+	defer b.Unlock()
+	if b.jobs.Events.Draining() {
 		return "", errors.New("the scheduler is shutting down and takes no more jobs")
 	}
-	if err := w.checkQuota(spec, request.User); err != nil {
+	if err := b.checkQuota(spec, request.User); err != nil {
 		return "", err
 	}
-	id, err := w.name(name, request.User)
+	id, err := b.name(name, request.User)
 	if err != nil {
 		return "", err
 	}
-	asked := *w.apart(spec)
+	asked := *b.apart(spec)
 	asked.ID, asked.Name = id, name
 	if asked.RestartOverhead == 0 {
 		asked.RestartOverhead = restart
 	}
 	e := newEntry(&store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()})
-	e.Status = job.Status{Phase: job.Waiting, Submitted: w.jobs.Events.Present()}
+	e.Status = job.Status{Phase: job.Waiting, Submitted: b.jobs.Events.Present()}
 	e.Status.Since = e.Status.Submitted
 	hook("submit: before acceptance")
-	if err := w.jobs.wrote(w.jobs.store.Accept(&e.Job)); err != nil {
+	if err := b.jobs.wrote(b.jobs.store.Accept(&e.Job)); err != nil {
 		return "", err
 	}
 	hook("submit: accepted")
-	w.jobs.remember(e, nil)
-	w.jobs.add(e)
-	if _, e.withheld = w.o.Quotas.most(request.User); e.withheld {
-		w.jobs.admit()
+	b.jobs.remember(e, nil)
+	b.jobs.add(e)
+	if _, e.withheld = b.o.Quotas.most(request.User); e.withheld {
+		b.jobs.admit()
 		return id, nil
 	}
-	w.jobs.Events.Emit(scheduler.Submitted{Spec: e.Spec})
+	b.jobs.Events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return id, nil
 }
 
 // name returns an ID that no job has had, and makes its folder for a user. A folder that is there is another
 // job's, of whatever time: names are not identities.
-func (w *World) name(name string, u *account.User) (job.ID, error) {
+func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	for {
-		id, err := w.jobs.store.Name(name)
+		id, err := b.jobs.store.Name(name)
 		if err != nil {
 			return "", err
 		}
-		err = w.folders.Make(id, u)
+		err = b.folders.Make(id, u)
 		if err == nil {
 			return id, nil
 		}
@@ -89,25 +89,25 @@ func undescribed(asked *job.Spec) *job.Spec {
 
 // apart returns a job that is to have at most one worker on each GPU, unless it cannot have fewer: a second one on the
 // same GPU does not make it faster (docs/experiments/gpu.md).
-func (w *World) apart(spec *job.Spec) *job.Spec {
-	if n := w.o.Machine.Workers(); n < len(w.o.Machine.Slots) && spec.GPUs <= n {
+func (b *Backend) apart(spec *job.Spec) *job.Spec {
+	if n := b.o.Machine.Workers(); n < len(b.o.Machine.Slots) && spec.GPUs <= n {
 		return bounded(spec, n)
 	}
 	return spec
 }
 
 // fits returns what keeps a job from ever running here.
-func (w *World) fits(spec *job.Spec, r *store.Request) error {
-	slots := len(w.o.Machine.Slots)
+func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
+	slots := len(b.o.Machine.Slots)
 	switch {
 	case len(r.Command) == 0:
 		return errors.New("no command")
 	case spec.GPUs < 1 || spec.MinGPUs > spec.GPUs || spec.MaxGPUs != 0 && spec.MaxGPUs < spec.GPUs:
 		return fmt.Errorf("%d to %d GPUs, %d at first: want at least 1, and the least no more than the most", spec.MinGPUs, spec.MaxGPUs, spec.GPUs)
 	case max(spec.MinGPUs, 1) > slots || !spec.Adaptivity.Has(job.GPUCount) && spec.GPUs > slots:
-		return fmt.Errorf("%d GPUs, and %s has %d", max(spec.MinGPUs, spec.GPUs), w.o.Machine.Name, slots)
-	case !spec.Eligible(w.o.Machine.Type):
-		return fmt.Errorf("GPU types %v, and %s has %s", spec.GPUTypes, w.o.Machine.Name, w.o.Machine.Type)
+		return fmt.Errorf("%d GPUs, and %s has %d", max(spec.MinGPUs, spec.GPUs), b.o.Machine.Name, slots)
+	case !spec.Eligible(b.o.Machine.Type):
+		return fmt.Errorf("GPU types %v, and %s has %s", spec.GPUTypes, b.o.Machine.Name, b.o.Machine.Type)
 	case !filepath.IsAbs(r.Dir):
 		return fmt.Errorf("directory %q, want an absolute path", r.Dir)
 	}
@@ -120,19 +120,19 @@ func (w *World) fits(spec *job.Spec, r *store.Request) error {
 }
 
 // Cancel ends a job, durably. Its processes get notice, and are killed after the grace.
-func (w *World) Cancel(id job.ID) error {
-	w.Lock()
-	defer w.Unlock()
-	e, err := w.Get(id)
+func (b *Backend) Cancel(id job.ID) error {
+	b.Lock()
+	defer b.Unlock()
+	e, err := b.Get(id)
 	if err != nil {
 		return err
 	}
 	if e.Over {
 		return fmt.Errorf("job %s: has ended already", id)
 	}
-	if !w.jobs.end(e, scheduler.Cancelled, "cancelled by its user") {
-		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(w.jobs.full, "see what the scheduler says"))
+	if !b.jobs.end(e, scheduler.Cancelled, "cancelled by its user") {
+		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(b.jobs.full, "see what the scheduler says"))
 	}
-	w.jobs.removeIfOver(e) // one that the scheduler has never known
+	b.jobs.removeIfOver(e) // one that the scheduler has never known
 	return nil
 }

@@ -99,7 +99,7 @@ func (d *dashboard) check(names []string) error {
 
 func chart(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "charts", "oxgang", "dashboards", name))
+	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "deploy", "charts", "oxgang", "dashboards", name))
 	if err != nil {
 		t.Fatal(err)
 	}

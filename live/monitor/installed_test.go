@@ -40,18 +40,18 @@ func documents(t *testing.T, path ...string) map[string]map[string]any {
 // itself it installs neither.
 func TestChart_installs_alerts_and_dashboard(t *testing.T) {
 	const rule, shown = "PrometheusRule oxgang", "ConfigMap oxgang-dashboard"
-	without := documents(t, "dist", "install.yaml")
+	without := documents(t, "deploy", "dist", "install.yaml")
 	if without[rule] != nil || without[shown] != nil || len(without) < 10 {
 		t.Errorf("by itself it installs alerts: %v, a dashboard: %v, want neither", without[rule] != nil, without[shown] != nil)
 	}
-	with := documents(t, "test", "rig", "api", "testdata", "full.yaml")
-	alerts := documents(t, "charts", "oxgang", "dashboards", "alerts.yaml")[rule]
+	with := documents(t, "live", "kube", "rig", "api", "testdata", "full.yaml")
+	alerts := documents(t, "deploy", "charts", "oxgang", "dashboards", "alerts.yaml")[rule]
 	if with[rule] == nil || !reflect.DeepEqual(with[rule]["spec"], alerts["spec"]) {
 		t.Errorf("alerts %v, want those of deploy/charts/oxgang/dashboards/alerts.yaml", with[rule])
 	}
 	data, _ := with[shown]["data"].(map[string]any)
 	text, _ := data["oxgang.json"].(string)
-	file, err := os.ReadFile(filepath.Join(testdata.Root(t), "charts", "oxgang", "dashboards", "oxgang.json"))
+	file, err := os.ReadFile(filepath.Join(testdata.Root(t), "deploy", "charts", "oxgang", "dashboards", "oxgang.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func New(r prometheus.Registerer, o Options) (*Metrics, error) {
 // makeRounds makes the metrics of rounds and of who plans.
 func (m *Metrics) makeRounds() {
 	m.rounds = m.counter("oxgang_rounds_total", "Rounds that came to their end.")
-	m.duration = m.histogram("oxgang_round_duration_seconds", "Time of a round, from its snapshot until the world has the plan.", secondsBuckets)
+	m.duration = m.histogram("oxgang_round_duration_seconds", "Time of a round, from its snapshot until the backend has the plan.", secondsBuckets)
 	m.stages = m.histogram("oxgang_round_stage_duration_seconds", "Time of the stages of a round, by how they ended.", secondsBuckets, "stage", "outcome")
 	m.interval = m.gauge("oxgang_round_interval_seconds", "Time from one round to the next, as it is set.")
 	m.last = m.gauge("oxgang_round_last_timestamp_seconds", "When the last round ended, since the epoch.")

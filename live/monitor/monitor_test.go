@@ -26,7 +26,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A script is a world in which events happen at set times; its rounds end after the last.
+// A script is a backend in which events happen at set times; its rounds end after the last.
 type script struct {
 	start  time.Time
 	events []timed
@@ -105,7 +105,7 @@ func report(id job.ID, gpus int) scheduler.Reported {
 }
 
 // play runs the script of one queue: rounds of 10 s, of which the policy takes one and the
-// world two. Rounds 2 to 4 fail.
+// backend two. Rounds 2 to 4 fail.
 func play(t *testing.T, m *Metrics, events ...timed) *Queue {
 	t.Helper()
 	f, err := fallback.New(flaky{queue.New(queue.FIFO()), func(r int) bool { return r >= 2 && r <= 4 }}, fallback.Options{Deadline: 5 * time.Second, After: 2})

@@ -99,7 +99,7 @@ func TestWatch_changes_nothing(t *testing.T) {
 	w.Event(time.Time{}, scheduler.NodesChanged{Cluster: new(cluster.Cluster)})
 }
 
-// rounds is a world of so many rounds.
+// rounds is a backend of so many rounds.
 type rounds struct{ n int }
 
 func (r *rounds) Now() time.Time { return time.Now() }

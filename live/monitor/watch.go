@@ -18,7 +18,7 @@ const (
 	StagePlace    = "place"    // the placer chooses nodes
 	StageDiff     = "diff"     // the placement is checked and compared with the present one
 	StageRecord   = "record"   // observers are called: journals, predictions
-	StageApply    = "apply"    // the world takes the plan
+	StageApply    = "apply"    // the backend takes the plan
 )
 
 // A Stage is one part of a round.

@@ -31,7 +31,7 @@ func (c *controller) Submit(_ context.Context, r *control.Request) (job.ID, erro
 	if err := r.User.Do(find); err != nil {
 		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
 	}
-	id, err := c.world.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env, User: r.User})
+	id, err := c.backend.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env, User: r.User})
 	if err != nil {
 		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
 	}
@@ -52,7 +52,7 @@ func (c *controller) Cancel(_ context.Context, id job.ID) error {
 	if j.Ended != nil {
 		return control.TooLate("job %s: it has ended already (%s)", id, j.Ended.Outcome)
 	}
-	if err := c.world.Cancel(id); err != nil {
+	if err := c.backend.Cancel(id); err != nil {
 		return control.TooLate("%v", err)
 	}
 	c.say("job %s: cancelled", id)
@@ -96,7 +96,7 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if v, err := c.Job(id); err == nil && v.Trouble != "" {
 		fmt.Fprintf(&text, "\nTrouble: %s\n", v.Trouble)
 	}
-	if caveat := c.world.Caveat(); caveat != "" && j.Ended == nil {
+	if caveat := c.backend.Caveat(); caveat != "" && j.Ended == nil {
 		fmt.Fprintf(&text, "\nNote: %s.\n", caveat)
 	}
 	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil
@@ -124,7 +124,7 @@ func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMess
 
 // up says whether a job counts as running although its program has not spoken.
 func (c *controller) up(id job.ID) driver.Up {
-	for _, l := range c.world.Live() {
+	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {
 			return driver.Up(l.Up && !l.Spoke)
 		}
@@ -134,7 +134,7 @@ func (c *controller) up(id job.ID) driver.Up {
 
 // withheld says why the scheduler does not know of a job yet; empty if it does.
 func (c *controller) withheld(id job.ID) string {
-	for _, l := range c.world.Live() {
+	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {
 			return l.Withheld
 		}

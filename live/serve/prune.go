@@ -39,7 +39,7 @@ func (c *controller) prune(l retention.Limits, dry bool) ([]retention.Amount, er
 	c.pruning.Lock()
 	defer c.pruning.Unlock()
 	o := retentionOptions(c.store, c.o.Dir, l, dry)
-	o.Journal, o.Busy = c.driver.Journal, c.world.Busy
+	o.Journal, o.Busy = c.driver.Journal, c.backend.Busy
 	return retention.Prune(c.store, o)
 }
 

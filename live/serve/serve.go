@@ -50,7 +50,7 @@ type controller struct {
 	o       Options
 	machine device.Machine
 	store   *store.Store
-	world   *local.World
+	backend *local.Backend
 	driver  *driver.Driver
 	agents  *agentapi.Server
 	metrics *prometheus.Registry
@@ -138,7 +138,7 @@ func (c *controller) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.agents = agentapi.New(c.world.Agents(), agentapi.DefaultOptions())
+	c.agents = agentapi.New(c.backend.Agents(), agentapi.DefaultOptions())
 	server := control.New(c)
 	if c.users != nil {
 		server.Share(c.users.group)
@@ -171,7 +171,7 @@ func (c *controller) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// build opens the world, and puts the scheduler together over it.
+// build opens the backend, and puts the scheduler together over it.
 func (c *controller) build(address string) error {
 	l := local.DefaultOptions()
 	l.Dir, l.Machine, l.Supervisor, l.Cgroup = c.o.Dir, c.machine, c.o.Supervisor, cgroup(c.o.Cgroup, supervisor.Delegated)
@@ -184,7 +184,7 @@ func (c *controller) build(address string) error {
 	}
 	l.Socket, l.URL = filepath.Join(c.o.Dir, agentSocket), "http://"+address
 	var err error
-	if c.world, err = local.Open(c.store, l); err != nil {
+	if c.backend, err = local.Open(c.store, l); err != nil {
 		return err
 	}
 	registry, metrics, err := driver.NewMetrics(c.o.Tool)
@@ -196,7 +196,7 @@ func (c *controller) build(address string) error {
 		Queue: queueName, Policy: c.o.Policy, Settings: c.o.Settings, Round: c.o.Round, Tool: c.o.Tool,
 		Journals: filepath.Join(c.o.Dir, journals), Predict: true, Metrics: metrics, Traces: c.o.Traces,
 	})
-	if err := c.driver.Attach(c.world, nil); err != nil {
+	if err := c.driver.Attach(c.backend, nil); err != nil {
 		return err
 	}
 	c.closers = append(c.closers, c.driver)

@@ -38,10 +38,10 @@ func (s *state) name(u *account.User) string {
 // state returns the state now. It may take whatif.Patience: it predicts once a round.
 func (c *controller) state(ctx context.Context) *state {
 	s := &state{said: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
-	if s.snapshot, s.plan = c.world.LastRound(); s.snapshot != nil {
+	if s.snapshot, s.plan = c.backend.LastRound(); s.snapshot != nil {
 		s.said = explain.Now(s.snapshot, s.plan)
 	}
-	for _, l := range c.world.Live() {
+	for _, l := range c.backend.Live() {
 		s.live[l.Spec.ID] = l
 	}
 	for id, q := range c.agents.Quarantined() {
@@ -180,7 +180,7 @@ func (s *state) foresee(v *control.View) {
 
 // Top implements control.Service.
 func (c *controller) Top() control.Top {
-	t := control.Top{Machine: c.machine.Name, Policy: c.o.Policy, Banner: c.world.Banner()}
+	t := control.Top{Machine: c.machine.Name, Policy: c.o.Policy, Banner: c.backend.Banner()}
 	if t.Banner == "" {
 		t.Banner = c.driver.Trouble()
 	}
@@ -188,7 +188,7 @@ func (c *controller) Top() control.Top {
 	for i, slot := range c.machine.Slots {
 		t.Slots = append(t.Slots, control.SlotView{Index: i, Type: c.machine.Type, Visible: slot.Visible})
 	}
-	for _, l := range c.world.Live() {
+	for _, l := range c.backend.Live() {
 		if len(l.Held) == 0 {
 			t.Waiting++
 			continue
@@ -200,7 +200,7 @@ func (c *controller) Top() control.Top {
 			t.Slots[s].Job, t.Slots[s].Generation, t.Slots[s].Rank = l.Spec.ID, l.Generation, rank
 		}
 	}
-	if snapshot, plan := c.world.LastRound(); snapshot != nil {
+	if snapshot, plan := c.backend.LastRound(); snapshot != nil {
 		t.Round = snapshot.Round
 		for _, price := range plan.Prices {
 			t.Prices = append(t.Prices, control.Price{Resource: string(price.Type), Price: price.Price})

@@ -19,43 +19,43 @@ type bearer struct{ digest, user string }
 
 // takeTokens notes whose tokens are good. Two jobs with one token, of a script that was submitted twice,
 // cannot be told apart, so neither is heard.
-func (w *World) takeTokens() {
-	before := w.tokens
-	w.tokens = make(map[bearer]job.ID, len(w.Order))
-	for _, e := range w.Order {
-		b := bearer{e.seen.Token, e.seen.User}
-		if e.Over || b.digest == "" {
+func (b *Backend) takeTokens() {
+	before := b.tokens
+	b.tokens = make(map[bearer]job.ID, len(b.Order))
+	for _, e := range b.Order {
+		from := bearer{e.seen.Token, e.seen.User}
+		if e.Over || from.digest == "" {
 			continue
 		}
-		if _, twice := w.tokens[b]; !twice {
-			w.tokens[b] = e.spec.ID
+		if _, twice := b.tokens[from]; !twice {
+			b.tokens[from] = e.spec.ID
 			continue
 		}
-		w.tokens[b] = ""
-		if was, known := before[b]; !known || was != "" {
-			w.o.Log.Warn("jobs with one token are not heard: submit each by a command of its own", "job", e.spec.ID, "user", b.user)
+		b.tokens[from] = ""
+		if was, known := before[from]; !known || was != "" {
+			b.o.Log.Warn("jobs with one token are not heard: submit each by a command of its own", "job", e.spec.ID, "user", from.user)
 		}
 	}
 }
 
-// agents answers the programs of the jobs of a World.
+// agents answers the programs of the jobs of a Backend.
 type agents struct {
 	*driver.Agents
-	w *World
+	b *Backend
 }
 
-// Agents returns what answers the programs of the world's jobs.
-func (w *World) Agents() agentapi.Jobs {
-	return agents{driver.NewAgents(w.Feed, w.o.Report, w.agent, w.save), w}
+// Agents returns what answers the programs of the backend's jobs.
+func (b *Backend) Agents() agentapi.Jobs {
+	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, b.save), b}
 }
 
 // Job implements agentapi.Jobs. A token is looked up by its digest.
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 	user, ok := token.User(text)
 	digest := token.Digest(text)
-	a.w.Lock()
-	defer a.w.Unlock()
-	id := a.w.tokens[bearer{digest, user}]
+	a.b.Lock()
+	defer a.b.Unlock()
+	id := a.b.tokens[bearer{digest, user}]
 	if !ok || id == "" {
 		return "", agentapi.ErrUnknown
 	}
@@ -64,15 +64,15 @@ func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 
 // An agent is that of the start that Slurm runs.
 type agent struct {
-	w *World
+	b *Backend
 	e *entry
 }
 
 // agent returns the agent that sends a message, if Slurm was seen to run its start. Slurm counts starts by requeues,
 // and so does the job's script. Of two starts Slurm runs the later one, so what the earlier one sends is refused for good,
 // wherever it still runs; a start that was not seen yet is to send again.
-func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
-	e, err := w.Get(id)
+func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
+	e, err := b.Get(id)
 	if err != nil || e.Over {
 		return nil, nil, agentapi.ErrUnknown
 	}
@@ -82,12 +82,12 @@ func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start,
 	case generation > now || !e.seen.Running():
 		return nil, nil, fmt.Errorf("start %d: %w", generation, agentapi.ErrLater)
 	}
-	w.hears(e)
-	return agent{w, e}, w.startOf(e), nil
+	b.hears(e)
+	return agent{b, e}, b.startOf(e), nil
 }
 
 // startOf returns what is known of the start of a job that runs.
-func (w *World) startOf(e *entry) *driver.Start {
+func (b *Backend) startOf(e *entry) *driver.Start {
 	a, gpus, planned := e.held.allocation, e.seen.Configuration.GPUs, e.asPlanned()
 	s := &driver.Start{
 		Least: gpus, Most: gpus, Took: &e.Starts, Unsettled: !planned,
@@ -97,14 +97,14 @@ func (w *World) startOf(e *entry) *driver.Start {
 		s.Planned = e.held.since
 	}
 	if e.seen.Mark.Stopping || !e.noticed.IsZero() {
-		s.Notice = &agentapi.Notice{Deadline: float64(w.deadline(e).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
+		s.Notice = &agentapi.Notice{Deadline: float64(b.deadline(e).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
 	}
 	return s
 }
 
 // Hello implements driver.Program: it takes over what a program says of itself, and from where it goes on.
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
-	w, e := a.w, a.e
+	b, e := a.b, a.e
 	planned := e.asPlanned()
 	e.said.Token, e.said.Hello = e.seen.Token, h
 	if h.Batch.LocalMax > 0 {
@@ -117,9 +117,9 @@ func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	if e.said.Progress = 0; h.Restored != nil {
 		e.said.Progress = h.Restored.Progress
 	}
-	if w.describe(e); planned {
+	if b.describe(e); planned {
 		e.greets = false
-		w.Events.Emit(scheduler.Reported{Report: e.resumed()})
+		b.Events.Emit(scheduler.Reported{Report: e.resumed()})
 	}
 	return e.spec, nil
 }
@@ -129,7 +129,7 @@ func (a agent) Report(r *agentapi.Report) error {
 	e := a.e
 	if stops := e.seen.Mark.Stopping || !e.noticed.IsZero(); !stops && e.said.Hello != nil && e.asPlanned() {
 		e.said.Progress, e.said.Epoch = r.Progress, r.Epoch
-		a.w.Events.Emit(scheduler.Reported{Report: r.Job(e.ID, e.held.allocation.Configuration, 0, 0)})
+		a.b.Events.Emit(scheduler.Reported{Report: r.Job(e.ID, e.held.allocation.Configuration, 0, 0)})
 	}
 	return nil
 }
@@ -141,34 +141,34 @@ func (a agent) Checkpoint(c *agentapi.Checkpoint) error {
 }
 
 // deadline returns until when a job that is told to stop must have ended.
-func (w *World) deadline(e *entry) time.Time {
+func (b *Backend) deadline(e *entry) time.Time {
 	if e.noticed.IsZero() { // by an earlier scheduler
-		return time.Now().Add(w.o.Grace)
+		return time.Now().Add(b.o.Grace)
 	}
-	return e.noticed.Add(w.o.Grace)
+	return e.noticed.Add(b.o.Grace)
 }
 
 // save keeps what a job's program has said, for the next scheduler. Messages of one job come one after
 // another, so an older record never takes the place of a newer one.
-func (w *World) save(id job.ID) {
-	w.Lock()
-	e, err := w.Get(id)
+func (b *Backend) save(id job.ID) {
+	b.Lock()
+	e, err := b.Get(id)
 	if err != nil || e.said.Hello == nil || e.Over {
-		w.Unlock()
+		b.Unlock()
 		return
 	}
 	key, record := e.key(), e.said
-	w.Unlock()
-	if err := w.o.Said.Save(key, &record); err != nil {
-		w.o.Log.Warn("the next scheduler will not know what a program said", "err", err)
+	b.Unlock()
+	if err := b.o.Said.Save(key, &record); err != nil {
+		b.o.Log.Warn("the next scheduler will not know what a program said", "err", err)
 	}
 }
 
 // recall takes over what an earlier scheduler has kept of a job.
-func (w *World) recall(e *entry) {
-	r, err := w.o.Said.Load(e.key(), e.seen.Token)
+func (b *Backend) recall(e *entry) {
+	r, err := b.o.Said.Load(e.key(), e.seen.Token)
 	if err != nil {
-		w.o.Log.Warn("reports of a job are dropped until its next start", "err", err)
+		b.o.Log.Warn("reports of a job are dropped until its next start", "err", err)
 	}
 	e.said = r
 }

@@ -40,7 +40,7 @@ func report(generation int, progress float64) *agentapi.Report {
 }
 
 // heard returns the events that the scheduler has not taken, and takes them.
-func heard(w *World) (described []*job.Spec, reported []job.Report) {
+func heard(w *Backend) (described []*job.Spec, reported []job.Report) {
 	for {
 		ev, _, err := w.Take(time.Now().Add(time.Hour))
 		if ev == nil || err != nil {
@@ -204,7 +204,7 @@ func TestAgents_next_scheduler(t *testing.T) {
 	text := token.New("ann")
 	id := speaking(s, "ann", text, 2)
 	name := job.ID(id.String())
-	begin := func(s *slurmtest.Slurm) (*World, *scheduler.Restored) {
+	begin := func(s *slurmtest.Slurm) (*Backend, *scheduler.Restored) {
 		o := options(s)
 		o.Said = folder
 		w, err := Open(t.Context(), o)

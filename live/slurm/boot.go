@@ -22,8 +22,8 @@ type boot struct {
 
 // settled reports whether slurmctld has known its nodes for a while. One that was killed may have read a state from before the start of a
 // job, while its node runs it. Until it hears of that, a start there has the node drained: "Duplicate jobid". Source: observed, Slurm 22.05.
-func (w *World) settled(ctx context.Context) (bool, error) {
-	s, ok := w.o.Slurm.(booter)
+func (b *Backend) settled(ctx context.Context) (bool, error) {
+	s, ok := b.o.Slurm.(booter)
 	if !ok {
 		return true, nil
 	}
@@ -31,15 +31,15 @@ func (w *World) settled(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if w.boot.at != "" && at != w.boot.at {
-		w.boot.anew = time.Now()
+	if b.boot.at != "" && at != b.boot.at {
+		b.boot.anew = time.Now()
 	}
-	w.boot.at = at
-	return w.boot.anew.IsZero() || time.Since(w.boot.anew) >= backoff, nil
+	b.boot.at = at
+	return b.boot.anew.IsZero() || time.Since(b.boot.anew) >= backoff, nil
 }
 
 // unsettled returns the steps without those about jobs that would be started, if slurmctld was started lately.
-func (w *World) unsettled(ctx context.Context, steps []execute.Step) ([]execute.Step, error) {
+func (b *Backend) unsettled(ctx context.Context, steps []execute.Step) ([]execute.Step, error) {
 	starts := map[client.ID]bool{}
 	for i := range steps {
 		if steps[i].Verb == execute.Release {
@@ -49,7 +49,7 @@ func (w *World) unsettled(ctx context.Context, steps []execute.Step) ([]execute.
 	if len(starts) == 0 {
 		return steps, nil
 	}
-	ok, err := w.settled(ctx)
+	ok, err := b.settled(ctx)
 	if ok || err != nil {
 		return steps, err
 	}

@@ -63,9 +63,9 @@ const (
 func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.held.placement) > 0 }
 
 // wishes returns what is planned, by job.
-func (w *World) wishes() map[client.ID]execute.Wish {
-	all := make(map[client.ID]execute.Wish, len(w.Order))
-	for _, e := range w.Order {
+func (b *Backend) wishes() map[client.ID]execute.Wish {
+	all := make(map[client.ID]execute.Wish, len(b.Order))
+	for _, e := range b.Order {
 		if e.Over { // its number may be another job's
 			continue
 		}
@@ -79,14 +79,14 @@ func (w *World) wishes() map[client.ID]execute.Wish {
 }
 
 // carried records that a command about a job was given.
-func (w *World) carried(s *execute.Step) {
-	w.Lock()
-	defer w.Unlock()
-	e := w.numbers[s.Job]
+func (b *Backend) carried(s *execute.Step) {
+	b.Lock()
+	defer b.Unlock()
+	e := b.numbers[s.Job]
 	switch {
 	case e == nil:
 	case s.Verb == execute.Hold && e.wants() && e.freedIn == e.held.generation:
-		w.fail(e, "Slurm does not show the size that it was given")
+		b.fail(e, "Slurm does not show the size that it was given")
 	case s.Verb == execute.Notice:
 		e.noticed = time.Now()
 	case s.Verb == execute.Release:
@@ -95,35 +95,35 @@ func (w *World) carried(s *execute.Step) {
 }
 
 // refused handles that Slurm refuses a command: a job that it does not start is planned anew later.
-func (w *World) refused(s *execute.Step, err error) {
-	w.Lock()
-	defer w.Unlock()
-	e := w.numbers[s.Job]
+func (b *Backend) refused(s *execute.Step, err error) {
+	b.Lock()
+	defer b.Unlock()
+	e := b.numbers[s.Job]
 	if e != nil && e.wants() && e.seen.Waits() {
-		w.fail(e, err.Error())
+		b.fail(e, err.Error())
 	}
 }
 
 // lose tells the scheduler that a job has lost what it had.
-func (w *World) lose(e *entry, detail string) {
+func (b *Backend) lose(e *entry, detail string) {
 	e.freed = time.Time{}
-	w.Lose(e, detail)
+	b.Lose(e, detail)
 }
 
 // fail is lose of a job that is not planned for a while. It is described as one that cannot run, so
 // that no policy plans it.
-func (w *World) fail(e *entry, why string) {
+func (b *Backend) fail(e *entry, why string) {
 	e.failures++
 	e.NotBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
-	w.lose(e, why)
-	w.describe(e)
+	b.lose(e, why)
+	b.describe(e)
 }
 
 // noGPUType is a type that no node has.
 const noGPUType = "(none: it is tried again later)"
 
 // describe tells the scheduler what may be planned for a job, if that has changed.
-func (w *World) describe(e *entry) {
+func (b *Backend) describe(e *entry) {
 	spec := e.described()
 	if e.Silent && e.said.Hello != nil && e.wants() {
 		spec = e.rigid(spec)
@@ -137,13 +137,13 @@ func (w *World) describe(e *entry) {
 		return
 	}
 	e.spec = spec
-	w.Events.Emit(scheduler.Described{Spec: spec})
+	b.Events.Emit(scheduler.Described{Spec: spec})
 }
 
 // conclude tells the scheduler that a job has ended.
-func (w *World) conclude(e *entry, outcome scheduler.Outcome, detail string) {
+func (b *Backend) conclude(e *entry, outcome scheduler.Outcome, detail string) {
 	if !e.Over {
-		w.Conclude(e, outcome, detail)
+		b.Conclude(e, outcome, detail)
 	}
 }
 

@@ -12,22 +12,22 @@ import (
 
 // Do implements scheduler.Backend: it makes the actions the plan, which Execute carries out. The plan is
 // in memory only: what a scheduler that is killed has not begun to carry out is planned anew.
-func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
-	w.Lock()
-	defer w.Unlock()
-	defer driver.Wake(w.Work)
-	if err := w.Apply(ctx, actions, plan{w}); err != nil {
+func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
+	b.Lock()
+	defer b.Unlock()
+	defer driver.Wake(b.Work)
+	if err := b.Apply(ctx, actions, plan{b}); err != nil {
 		return fmt.Errorf("slurm: %w", err)
 	}
 	return nil
 }
 
-// A plan is that of a World, which takes effect at once.
-type plan struct{ w *World }
+// A plan is that of a Backend, which takes effect at once.
+type plan struct{ b *Backend }
 
 // Preempt implements driver.Draft.
 func (p plan) Preempt(a scheduler.Preempt) error {
-	e, err := p.w.Get(a.Job)
+	e, err := p.b.Get(a.Job)
 	if err == nil {
 		release(e)
 	}
@@ -41,7 +41,7 @@ func (plan) Nodes(a scheduler.Action) error {
 
 // Run implements driver.Draft. The start is another generation unless the job stays on its GPUs.
 func (p plan) Run(a *scheduler.Run) error {
-	e, err := p.w.Get(a.Job)
+	e, err := p.b.Get(a.Job)
 	if err != nil || e.Over || e.Lost {
 		return err
 	}
@@ -50,7 +50,7 @@ func (p plan) Run(a *scheduler.Run) error {
 	}
 	e.held = grant{a.Allocation, a.Placement, e.held.generation + 1, a.Batch, time.Now()}
 	if !execute.Even(a.Placement) {
-		p.w.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
+		p.b.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
 	}
 	return nil
 }

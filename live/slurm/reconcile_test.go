@@ -16,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// passed has a World pass twice, and returns the outcomes of jobs that the scheduler hears of.
-func passed(t *testing.T, w *World) map[job.ID]scheduler.Outcome {
+// passed has a Backend pass twice, and returns the outcomes of jobs that the scheduler hears of.
+func passed(t *testing.T, w *Backend) map[job.ID]scheduler.Outcome {
 	t.Helper()
 	all := map[job.ID]scheduler.Outcome{}
 	for range 2 {

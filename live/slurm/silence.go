@@ -16,36 +16,36 @@ const helloWithin = 2 * time.Minute
 // mark. One that has spoken before counts as rigid and keeps what it holds until it speaks again: nobody knows
 // what it has done, or whether it would hear a notice. One that never has may be a program without the client,
 // whose job is resized by its time limit, as if it had no token.
-func (w *World) listen(now time.Time) {
-	if w.o.Agents == "" {
+func (b *Backend) listen(now time.Time) {
+	if b.o.Agents == "" {
 		return
 	}
-	for _, e := range w.Order {
+	for _, e := range b.Order {
 		if e.greets && !e.Over && now.Sub(e.up) >= helloWithin { // perhaps it has no client
 			e.greets = false
-			w.Events.Emit(scheduler.Reported{Report: e.resumed()})
+			b.Events.Emit(scheduler.Reported{Report: e.resumed()})
 		}
 		last := e.up
 		if e.Heard.After(last) {
 			last = e.Heard
 		}
-		if e.Silent || e.Over || e.seen.Token == "" || !e.asPlanned() || now.Sub(last) < w.o.Silence {
+		if e.Silent || e.Over || e.seen.Token == "" || !e.asPlanned() || now.Sub(last) < b.o.Silence {
 			continue
 		}
 		e.Silent = true
-		w.o.Log.Warn("a program says nothing: it hangs, does not reach the agent API, or has no client of it", "job", e.spec.ID, "user", e.spec.User,
+		b.o.Log.Warn("a program says nothing: it hangs, does not reach the agent API, or has no client of it", "job", e.spec.ID, "user", e.spec.User,
 			"since", last.UTC().Format(time.RFC3339), "spoke before", e.said.Hello != nil, "nodes", e.seen.Nodes)
-		w.describe(e)
+		b.describe(e)
 	}
 }
 
 // hears records that a job's program has said something.
-func (w *World) hears(e *entry) {
+func (b *Backend) hears(e *entry) {
 	e.Heard = time.Now()
 	if e.Silent {
 		e.Silent = false
-		w.o.Log.Info("a program speaks again", "job", e.spec.ID)
-		w.describe(e)
+		b.o.Log.Info("a program speaks again", "job", e.spec.ID)
+		b.describe(e)
 	}
 }
 

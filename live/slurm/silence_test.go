@@ -18,14 +18,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A listener is a World whose log is kept.
+// A listener is a Backend whose log is kept.
 type listener struct {
-	*World
+	*Backend
 	slurm *slurmtest.Slurm
 	log   bytes.Buffer
 }
 
-// listening is a World of two jobs that run, of which the first has a token. agents is its folder.
+// listening is a Backend of two jobs that run, of which the first has a token. agents is its folder.
 func listening(t *testing.T, agents string) *listener {
 	l := &listener{slurm: twoNodes()}
 	speaking(l.slurm, "ann", token.New("ann"), 2)
@@ -33,7 +33,7 @@ func listening(t *testing.T, agents string) *listener {
 	o := options(l.slurm)
 	o.Agents, o.Log = agents, slog.New(slog.NewTextHandler(&l.log, nil))
 	var err error
-	if l.World, err = Open(t.Context(), o); err != nil {
+	if l.Backend, err = Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	l.after(t, 0)
@@ -51,7 +51,7 @@ func (l *listener) after(t *testing.T, d time.Duration) (told map[job.ID]*job.Sp
 		time.Sleep(time.Second)
 	}
 	told = map[job.ID]*job.Spec{}
-	described, _ := heard(l.World)
+	described, _ := heard(l.Backend)
 	for _, spec := range described {
 		told[spec.ID] = spec
 	}
@@ -132,8 +132,8 @@ func TestSilence_of_whom(t *testing.T) {
 	})
 }
 
-// spoken opens a World whose programs with tokens speak to it, and which keeps what they say in a folder.
-func spoken(t *testing.T, s *slurmtest.Slurm, folder said.Folder) *World {
+// spoken opens a Backend whose programs with tokens speak to it, and which keeps what they say in a folder.
+func spoken(t *testing.T, s *slurmtest.Slurm, folder said.Folder) *Backend {
 	t.Helper()
 	o := options(s)
 	o.Agents, o.Said = "/share", folder
@@ -145,7 +145,7 @@ func spoken(t *testing.T, s *slurmtest.Slurm, folder said.Folder) *World {
 }
 
 // phaseOf returns the phase with which the scheduler hears first of the only job.
-func phaseOf(t *testing.T, w *World) job.Phase {
+func phaseOf(t *testing.T, w *Backend) job.Phase {
 	t.Helper()
 	if err := w.pass(t.Context()); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func phaseOf(t *testing.T, w *World) job.Phase {
 }
 
 // unheard fails if a job is said to train.
-func unheard(t *testing.T, w *World) {
+func unheard(t *testing.T, w *Backend) {
 	t.Helper()
 	if err := w.pass(t.Context()); err != nil {
 		t.Fatal(err)

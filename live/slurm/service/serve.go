@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/driver"
-	slurmworld "github.com/oxgang/oxgang/live/slurm"
+	slurmbackend "github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/said"
 )
@@ -100,7 +100,7 @@ func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode)
 // resize serves until the mode is not Resize any more, and returns nil then. What it holds is released.
 func (s *Service) resize(ctx context.Context, c *Config) error {
 	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
-	if errors.Is(err, slurmworld.ErrOvertaken) {
+	if errors.Is(err, slurmbackend.ErrOvertaken) {
 		return err
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
@@ -113,14 +113,14 @@ func (s *Service) resize(ctx context.Context, c *Config) error {
 
 // drive runs a scheduler over the elastic jobs.
 func (s *Service) drive(ctx context.Context, c *Config) error {
-	o := slurmworld.DefaultOptions()
+	o := slurmbackend.DefaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
 	o.Writer = &execute.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
 	if c.serves() {
 		o.Silence = cmp.Or(c.Agents.Silence, o.Silence)
 		o.Agents, o.Said = c.Agents.Share, said.Folder(filepath.Join(c.State, "agents"))
 	}
-	w, err := slurmworld.Open(ctx, o)
+	w, err := slurmbackend.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 }
 
 // run runs a driver, and beside it what answers the programs of its jobs, if that is configured.
-func (s *Service) run(ctx context.Context, c *Config, w *slurmworld.World, d *driver.Driver) error {
+func (s *Service) run(ctx context.Context, c *Config, w *slurmbackend.Backend, d *driver.Driver) error {
 	if !c.serves() {
 		return d.Run(ctx)
 	}

@@ -42,7 +42,7 @@ func slots(n int) device.Machine {
 	return m
 }
 
-// options are those of a world in a directory of the test, in a hurry.
+// options are those of a backend in a directory of the test, in a hurry.
 func options(t testing.TB, n int) Options {
 	t.Helper()
 	self, err := os.Executable()
@@ -55,11 +55,11 @@ func options(t testing.TB, n int) Options {
 	return o
 }
 
-// abandoned has the worlds whose processes outlive them, as those of a killed scheduler do.
+// abandoned has the backends whose processes outlive them, as those of a killed scheduler do.
 var abandoned sync.Map
 
-// open opens a world, and runs its executor until the test ends.
-func open(t testing.TB, o Options) *World {
+// open opens a backend, and runs its executor until the test ends.
+func open(t testing.TB, o Options) *Backend {
 	t.Helper()
 	s, err := store.Open(o.Dir)
 	if err != nil {
@@ -89,11 +89,11 @@ func open(t testing.TB, o Options) *World {
 }
 
 // kill stops whatever still runs, at once.
-func (w *World) kill(t testing.TB) {
+func (b *Backend) kill(t testing.TB) {
 	t.Helper()
-	for _, e := range w.jobs.Order {
+	for _, e := range b.jobs.Order {
 		for _, r := range e.runs {
-			dir := w.folders.Generation(e.name(r))
+			dir := b.folders.Generation(e.name(r))
 			if err := supervisor.Stop(dir, supervisor.Notice{Deadline: time.Now()}); err != nil {
 				t.Error(err)
 			}
@@ -116,18 +116,18 @@ func await(t testing.TB, what string, holds func() bool) {
 }
 
 // submit submits a shell script.
-func (w *World) shell(t testing.TB, name, script string, gpus int) job.ID {
+func (b *Backend) shell(t testing.TB, name, script string, gpus int) job.ID {
 	t.Helper()
 	spec := &job.Spec{GPUs: gpus, Adaptivity: job.Rigid}
-	id, err := w.Submit(name, spec, store.Request{Command: []string{"/bin/sh", "-c", script}, Dir: w.o.Dir, Env: os.Environ()})
+	id, err := b.Submit(name, spec, store.Request{Command: []string{"/bin/sh", "-c", script}, Dir: b.o.Dir, Env: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-// plan is the machine with a policy over a world.
-func plan(t testing.TB, w *World, name string, round time.Duration) *scheduler.Scheduler {
+// plan is the machine with a policy over a backend.
+func plan(t testing.TB, w *Backend, name string, round time.Duration) *scheduler.Scheduler {
 	t.Helper()
 	entry, err := registry.Find(name)
 	if err != nil {

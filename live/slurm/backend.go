@@ -23,7 +23,7 @@ type Reader interface {
 	Nodes(ctx context.Context) ([]client.Node, error)
 }
 
-// Options configure a World.
+// Options configure a Backend.
 type Options struct {
 	Bounds observe.Bounds  // which jobs take part
 	Slurm  Reader          // is read
@@ -44,37 +44,37 @@ func DefaultOptions() Options {
 	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
-// Why a World ends by itself.
+// Why a Backend ends by itself.
 var (
 	ErrOvertaken = errors.New("another scheduler, started later, serves the partition")
 	ErrTypes     = errors.New("there are GPUs of a type that was not there: start the scheduler again")
 )
 
-// A World is a scheduler.Backend, and an Observer of its own scheduler. Make one with Open. Next and Do
+// A Backend is a scheduler.Backend, and an Observer of its own scheduler. Make one with Open. Next and Do
 // are for the scheduler's goroutine; everything else is safe for concurrent use.
-type World struct {
+type Backend struct {
 	o     Options
 	epoch int64
 	boot  boot
 
 	*driver.Table[*entry]
 	cluster *cluster.Cluster
-	first   *cluster.Cluster // all nodes, when the World was opened
+	first   *cluster.Cluster // all nodes, when the Backend was opened
 	numbers map[client.ID]*entry
 	entered map[client.ID]int // how many jobs had a number: the scheduler takes each ID once
 	trouble string
 	tokens  map[bearer]job.ID // of the jobs that have not ended; "": more than one has the token
 }
 
-var _ driver.Backend = (*World)(nil)
+var _ driver.Backend = (*Backend)(nil)
 
 // newQueue makes the queue of events; tests give it another clock.
 var newQueue = driver.NewQueue
 
-// Open returns a World of the elastic jobs that Slurm shows. They arrive as Restored, by number. It
+// Open returns a Backend of the elastic jobs that Slurm shows. They arrive as Restored, by number. It
 // gives no commands. It returns an error if Slurm does not answer, or the partition has no GPUs.
-func Open(ctx context.Context, o Options) (*World, error) {
-	w := &World{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
+func Open(ctx context.Context, o Options) (*Backend, error) {
+	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
 	seen, err := w.look(ctx)
 	if err != nil {
@@ -101,95 +101,95 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	return w, nil
 }
 
-func (w *World) look(ctx context.Context) (*observe.Observation, error) {
-	jobs, err := w.o.Slurm.Jobs(ctx)
+func (b *Backend) look(ctx context.Context) (*observe.Observation, error) {
+	jobs, err := b.o.Slurm.Jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := w.o.Slurm.Nodes(ctx)
+	nodes, err := b.o.Slurm.Nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return observe.Observe(time.Now(), jobs, nodes, &w.o.Bounds), nil
+	return observe.Observe(time.Now(), jobs, nodes, &b.o.Bounds), nil
 }
 
-// Cluster returns the nodes of the partition as they were when the World was opened. Events say what of
+// Cluster returns the nodes of the partition as they were when the Backend was opened. Events say what of
 // them elastic jobs may have.
-func (w *World) Cluster() *cluster.Cluster { return w.first }
+func (b *Backend) Cluster() *cluster.Cluster { return b.first }
 
 // Execute brings Slurm closer to the plan until ctx is done: at every poll, and when there is a new
 // plan.
-func (w *World) Execute(ctx context.Context) error {
-	return w.Repeat(ctx, w.o.Poll, func() {
-		if err := w.pass(ctx); err != nil && ctx.Err() == nil {
-			w.complain(err)
+func (b *Backend) Execute(ctx context.Context) error {
+	return b.Repeat(ctx, b.o.Poll, func() {
+		if err := b.pass(ctx); err != nil && ctx.Err() == nil {
+			b.complain(err)
 		}
 	})
 }
 
 // complain logs an error that is not the one before.
-func (w *World) complain(err error) {
-	w.Lock()
-	defer w.Unlock()
-	if text := err.Error(); text != w.trouble {
-		w.trouble = text
-		w.o.Log.Warn("Slurm cannot be told anything now", "err", text)
+func (b *Backend) complain(err error) {
+	b.Lock()
+	defer b.Unlock()
+	if text := err.Error(); text != b.trouble {
+		b.trouble = text
+		b.o.Log.Warn("Slurm cannot be told anything now", "err", text)
 	}
 }
 
-// Trouble returns what keeps the World from giving commands, for people; empty if nothing does.
-func (w *World) Trouble() string {
-	w.Lock()
-	defer w.Unlock()
-	return w.trouble
+// Trouble returns what keeps the Backend from giving commands, for people; empty if nothing does.
+func (b *Backend) Trouble() string {
+	b.Lock()
+	defer b.Unlock()
+	return b.trouble
 }
 
 // pass observes, tells the scheduler what is new, and gives the commands that are next. It returns an
 // error if Slurm does not answer.
-func (w *World) pass(ctx context.Context) error {
-	seen, err := w.look(ctx)
+func (b *Backend) pass(ctx context.Context) error {
+	seen, err := b.look(ctx)
 	if err != nil {
 		return err
 	}
-	steps, err := w.unsettled(ctx, w.steps(seen))
+	steps, err := b.unsettled(ctx, b.steps(seen))
 	if err != nil {
 		return err
 	}
-	return w.carry(ctx, steps)
+	return b.carry(ctx, steps)
 }
 
-// steps takes over an observation, and returns the commands that are next; none once the World is over.
-func (w *World) steps(seen *observe.Observation) []execute.Step {
-	w.Lock()
-	defer w.Unlock()
-	if w.trouble = ""; seen.Epoch > w.epoch {
-		w.End(fmt.Errorf("partition %s: %w", w.o.Bounds.Partition, ErrOvertaken))
+// steps takes over an observation, and returns the commands that are next; none once the Backend is over.
+func (b *Backend) steps(seen *observe.Observation) []execute.Step {
+	b.Lock()
+	defer b.Unlock()
+	if b.trouble = ""; seen.Epoch > b.epoch {
+		b.End(fmt.Errorf("partition %s: %w", b.o.Bounds.Partition, ErrOvertaken))
 	}
-	if w.Ends() != nil {
+	if b.Ends() != nil {
 		return nil
 	}
-	w.reconcile(seen, submitted)
-	w.listen(time.Now())
-	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch, Agents: w.o.Agents})
+	b.reconcile(seen, submitted)
+	b.listen(time.Now())
+	return execute.Steps(seen, b.wishes(), execute.Times{Grace: b.o.Grace, Epoch: b.epoch, Agents: b.o.Agents})
 }
 
 // carry gives commands as long as the limit allows. After one that was refused, no further one about
 // the same job.
-func (w *World) carry(ctx context.Context, steps []execute.Step) error {
+func (b *Backend) carry(ctx context.Context, steps []execute.Step) error {
 	refused := map[client.ID]bool{}
 	for i := range steps {
 		s := &steps[i]
 		if refused[s.Job] {
 			continue
 		}
-		switch err := w.o.Writer.Do(ctx, s); {
+		switch err := b.o.Writer.Do(ctx, s); {
 		case err == nil:
-			w.carried(s)
+			b.carried(s)
 		case errors.Is(err, execute.ErrBusy):
 			return nil
 		case errors.Is(err, execute.ErrRefused):
 			refused[s.Job] = true
-			w.refused(s, err)
+			b.refused(s, err)
 		default:
 			return err
 		}

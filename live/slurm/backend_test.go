@@ -17,7 +17,7 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// options are those of a World on a Slurm in memory.
+// options are those of a Backend on a Slurm in memory.
 func options(s *slurmtest.Slurm) Options {
 	o := DefaultOptions()
 	o.Bounds, o.Slurm, o.Log, o.Poll = observe.Bounds{Partition: "gpu"}, s, quiet, time.Second
@@ -25,7 +25,7 @@ func options(s *slurmtest.Slurm) Options {
 	return o
 }
 
-func open(t testing.TB, s *slurmtest.Slurm) *World {
+func open(t testing.TB, s *slurmtest.Slurm) *Backend {
 	t.Helper()
 	w, err := Open(context.Background(), options(s))
 	if err != nil {
@@ -39,8 +39,8 @@ func twoNodes() *slurmtest.Slurm {
 	return slurmtest.New(slurmtest.Node("n1", "a100", 4), slurmtest.Node("n2", "a100", 4))
 }
 
-// stepped is a World whose executor acts while it waits for what is next.
-type stepped struct{ *World }
+// stepped is a Backend whose executor acts while it waits for what is next.
+type stepped struct{ *Backend }
 
 // Next implements scheduler.Backend.
 func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
@@ -53,7 +53,7 @@ func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	})
 }
 
-// A Slurm is a world like any other.
+// A Slurm is a backend like any other.
 func TestConformance(t *testing.T) {
 	const most = time.Minute // however busy the machine is
 	schedulertest.Run(t, func(t testing.TB) scheduler.Backend {

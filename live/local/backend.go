@@ -13,10 +13,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A World is a scheduler.Backend on this machine, and an Observer of its own scheduler. Make
+// A Backend is a scheduler.Backend on this machine, and an Observer of its own scheduler. Make
 // one with Open. Next and Do are for the scheduler's goroutine; everything else is safe for
 // concurrent use.
-type World struct {
+type Backend struct {
 	o       Options
 	folders folders.Folders
 	cluster *cluster.Cluster
@@ -27,27 +27,27 @@ type World struct {
 	unwritten string // why plans cannot be written, for people; empty: they can
 }
 
-var _ driver.Backend = (*World)(nil)
+var _ driver.Backend = (*Backend)(nil)
 
 // Cluster returns the machine as a cluster of one node.
-func (w *World) Cluster() *cluster.Cluster { return w.cluster }
+func (b *Backend) Cluster() *cluster.Cluster { return b.cluster }
 
 // Round implements scheduler.Observer.
-func (w *World) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
-	w.Table.Round(s, p, acts)
-	w.Lock()
-	defer w.Unlock()
-	w.jobs.findSilent()
+func (b *Backend) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	b.Table.Round(s, p, acts)
+	b.Lock()
+	defer b.Unlock()
+	b.jobs.findSilent()
 }
 
-// Banner returns what keeps the world from writing down what it does; empty if nothing does.
-func (w *World) Banner() string {
-	w.Lock()
-	defer w.Unlock()
-	return cmp.Or(w.unwritten, w.jobs.full)
+// Banner returns what keeps the backend from writing down what it does; empty if nothing does.
+func (b *Backend) Banner() string {
+	b.Lock()
+	defer b.Unlock()
+	return cmp.Or(b.unwritten, b.jobs.full)
 }
 
-// A Live job is one that has not ended, as the world knows it.
+// A Live job is one that has not ended, as the backend knows it.
 type Live struct {
 	store.Job
 	Spoke  bool // its program has spoken to the scheduler
@@ -61,15 +61,15 @@ type Live struct {
 }
 
 // Live returns the jobs that have not ended, in the order in which they were accepted.
-func (w *World) Live() []Live {
-	w.Lock()
-	defer w.Unlock()
+func (b *Backend) Live() []Live {
+	b.Lock()
+	defer b.Unlock()
 	var all []Live
-	for _, e := range w.jobs.Order {
+	for _, e := range b.jobs.Order {
 		if e.Over {
 			continue
 		}
-		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.Silent, Waits: e.NotBefore, Trouble: e.trouble(time.Now()), Withheld: w.jobs.withheldBy(e)}
+		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.Silent, Waits: e.NotBefore, Trouble: e.trouble(time.Now()), Withheld: b.jobs.withheldBy(e)}
 		if r := e.current(); r != nil {
 			l.Up = r.up
 		}
@@ -80,19 +80,19 @@ func (w *World) Live() []Live {
 
 // Busy reports whether a job has not ended, or still has processes. One that is not busy never
 // becomes it again.
-func (w *World) Busy(id job.ID) bool {
-	w.Lock()
-	defer w.Unlock()
-	return w.jobs.ByID[id] != nil
+func (b *Backend) Busy(id job.ID) bool {
+	b.Lock()
+	defer b.Unlock()
+	return b.jobs.ByID[id] != nil
 }
 
 // Escapes says what jobs without a cgroup can do, for people.
 const Escapes = "a process of a job that leaves its session and clears its environment outlives the job on its GPUs; " +
 	"with Delegate=yes in systemd's unit, or serve --cgroup, it cannot"
 
-// Caveat returns what is not guaranteed of the jobs of this world, for people; empty: all is.
-func (w *World) Caveat() string {
-	if w.o.Cgroup == "" {
+// Caveat returns what is not guaranteed of the jobs of this backend, for people; empty: all is.
+func (b *Backend) Caveat() string {
+	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes
 	}
 	return ""
