@@ -14,6 +14,9 @@ import (
 // TestGuide_live runs every example of docs/guide/live.md against a scheduler whose jobs
 // go on as the page tells it.
 func TestGuide_live(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s := newSession(t)
 	checkPage(t, &guidePage{name: "live.md", least: 9, environ: []string{"OXGANG_STATE=" + s.state}, after: func(line string) {
 		switch strings.Fields(line)[1] {

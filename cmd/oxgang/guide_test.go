@@ -66,6 +66,9 @@ var printed = regexp.MustCompile("(?s)The first command prints, [^\n]*:\n\n```\n
 
 // TestReadme compares what the README says that its first command prints with what it prints, to the last character.
 func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	name := filepath.Join(testdata.Root(t), "README.md")
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -9,6 +9,9 @@ import (
 // The program imports nothing of Kubernetes, not even through others: what it asks a cluster
 // it asks through kubectl.
 func TestImportsNoKubernetes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,9 @@ import (
 // Ctrl-C during a long run shows what is finished, marks the rows that are not,
 // and ends with status 1; what it leaves in files is complete.
 func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	out := filepath.Join(t.TempDir(), "run")
 	cmd := exec.CommandContext(t.Context(), "oxgang", "simulate", "--generate-kind", "fixed-duration", "--generate-jobs", "100000",
 		"--cluster", "a100:438x8", "--policy", "sia,fifo", "--out", out, "-o", "csv")
@@ -92,6 +95,9 @@ func growing(t *testing.T, dir string) {
 
 // A line of a gigabyte is refused without being held.
 func TestGigabyteLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	name := filepath.Join(t.TempDir(), "long.csv")
 	f, err := os.Create(name)
 	if err != nil {

@@ -107,6 +107,9 @@ func (p *process) interrupt(t *testing.T) {
 
 // One who waits does so over a restart of the scheduler.
 func TestSubmit_waits_over_restarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s := newSession(t)
 	p := s.run(t, "submit", "--name", "mnist", "--wait", "--", "true")
 	line(t, p.stdout, "mnist")
@@ -129,6 +132,9 @@ func TestSubmit_waits_over_restarts(t *testing.T) {
 
 // Ctrl-C ends the wait, not the job.
 func TestSubmit_interrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s := newSession(t)
 	p := s.run(t, "submit", "--name", "mnist", "--wait", "--", "true")
 	line(t, p.stdout, "mnist")
@@ -144,6 +150,9 @@ func TestSubmit_interrupted(t *testing.T) {
 
 // What is watched is shown anew until Ctrl-C, which is no failure.
 func TestWatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	for _, command := range []string{"jobs", "top"} {
 		t.Run(command, func(t *testing.T) {
 			s := newSession(t)
@@ -171,6 +180,9 @@ func TestWatch(t *testing.T) {
 
 // Who watches hears that the scheduler has gone.
 func TestWatch_without_scheduler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s := newSession(t)
 	p := s.run(t, "jobs", "--watch")
 	if _, err := p.stdout.ReadString('\n'); err != nil {
@@ -186,6 +198,9 @@ func TestWatch_without_scheduler(t *testing.T) {
 
 // A log is followed until Ctrl-C, which is no failure, or the scheduler ends, which is.
 func TestLogs_follow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s := newSession(t)
 	id := s.submit(t, "mnist")
 	if err := s.Say(id, "one\n"); err != nil {

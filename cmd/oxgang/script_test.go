@@ -26,6 +26,9 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": mai
 
 // TestScript runs the sessions in testdata/script.
 func TestScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
 	}

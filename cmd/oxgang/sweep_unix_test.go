@@ -23,6 +23,9 @@ set:
 // Kill -9 in the middle of a sweep loses no run that it said was done: the same command runs the
 // others and comes to the tables of a sweep that nothing stopped.
 func TestSweep_killed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "sweep.yaml")
 	if err := os.WriteFile(file, []byte(swept), 0o600); err != nil {
@@ -89,6 +92,9 @@ func same(t *testing.T, a, b string) {
 
 // The script for Slurm, run as the array's tasks would run it, makes the tables of one process.
 func TestSweep_slurm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash")
 	}

@@ -63,6 +63,7 @@ func with(t *testing.T, name, value string) {
 // Some draws the same with a seed, other things with another, nothing twice, and all if it is long.
 func TestSome(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	with(t, "test.short", "false")
 	t.Setenv("OXGANG_LONG", "")
 	t.Setenv("RAPID_SEED", "1")
 	first := Some(t, 4, all)
@@ -85,6 +86,10 @@ func TestSome(t *testing.T) {
 	t.Setenv("RAPID_SEED", "")
 	if one, other := Seed(t), Seed(t); one == other {
 		t.Error("without a seed two draws are the same")
+	}
+	with(t, "test.short", "true")
+	if got := Some(t, 8, all); len(got) != 2 {
+		t.Errorf("short: got %v, want a quarter of 8", got)
 	}
 	t.Setenv("OXGANG_LONG", "1")
 	if got := Some(t, 4, all); !slices.Equal(got, all) {

@@ -15,10 +15,14 @@ func Long() bool { return os.Getenv("OXGANG_LONG") != "" }
 
 // Some returns n of all, in their order: the part of a large set that a test looks at. RAPID_SEED
 // and the test's name decide which; without a seed it is random, and the seed that repeats it is
-// logged. Some returns all if there are no more than n, or if Long. So "make test" looks at the same
-// part on every machine, "make seeds" at another part each time, and "make long" at everything.
+// logged. With -short it is a quarter of n, and at least one. Some returns all if there are no more than
+// n, or if Long. So "make test" looks at the same part on every machine, "make check" at more, "make
+// seeds" at another part each time, and "make long" at everything.
 func Some[T any](t testing.TB, n int, all []T) []T {
 	t.Helper()
+	if testing.Short() {
+		n = max(1, n/4)
+	}
 	if Long() || n >= len(all) {
 		return all
 	}

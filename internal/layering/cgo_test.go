@@ -21,6 +21,9 @@ import (
 // that is built with cgo or without; what stands on Kubernetes, too.
 func filesWith(t *testing.T, cgo string) map[string][]string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Dir,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles", module+"/...")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
 	out, err := cmd.Output()

@@ -64,6 +64,9 @@ func refused(from, to string) string {
 
 func goList(t *testing.T, args ...string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...).Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)

@@ -34,6 +34,9 @@ type checker struct {
 // newChecker has the go command compile live/kube as it is, which is mostly in its cache.
 func newChecker(t *testing.T) *checker {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", "./live/kube/...")
 	cmd.Dir = root
 	out, err := cmd.Output()

@@ -61,6 +61,9 @@ var abandoned sync.Map
 // open opens a backend, and runs its executor until the test ends.
 func open(t testing.TB, o Options) *Backend {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s, err := store.Open(o.Dir)
 	if err != nil {
 		t.Fatal(err)

@@ -62,6 +62,9 @@ func (h *history) dir() string {
 // Whatever is lost of the database, nothing is touched and the error says what to do; rebuilt from
 // the folders, every job is as it was.
 func TestLost_history(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	db := func(o *Options) string { return filepath.Join(o.Dir, "oxgang.db") }
 	for name, lose := range map[string]func(o *Options) error{
 		"database and log": func(o *Options) error {
@@ -84,6 +87,9 @@ func TestLost_history(t *testing.T) {
 
 // Whatever is lost of the log that a killed scheduler leaves: what is not known any more is noticed.
 func TestLost_log(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	for name, lose := range map[string]func(wal []byte) []byte{
 		"removed":         func([]byte) []byte { return nil },
 		"cut short":       func(wal []byte) []byte { return wal[:len(wal)/2] },
@@ -176,6 +182,9 @@ func recovers(t *testing.T, h *history) {
 
 // The last transactions are missing: a start, or an end, that the database does not know.
 func TestLost_history_in_part(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	t.Parallel()
 	h := newHistory(t)
 	launch := filepath.Join(filepath.Dir(h.dir()), "2")
@@ -211,6 +220,9 @@ func TestLost_history_in_part(t *testing.T) {
 
 // A job never takes over the folder of another, and its checkpoints, because it has its name.
 func TestFolders_are_not_shared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	t.Parallel()
 	w := open(t, options(t, 1))
 	if err := os.MkdirAll(filepath.Join(w.folders.Checkpoints("mnist"), "of another"), 0o700); err != nil {

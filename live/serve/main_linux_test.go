@@ -75,6 +75,9 @@ func start(t *testing.T, o Options) *served {
 // startOnly runs a scheduler that stops when the test ends; its jobs go on.
 func startOnly(t *testing.T, o Options) *served {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	s := &served{t: t, o: o, Client: control.NewClient(ControlSocket(o.Dir)), said: &voice{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)

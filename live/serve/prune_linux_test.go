@@ -76,6 +76,9 @@ func TestPrune(t *testing.T) {
 
 // Without a scheduler, the files of jobs whose processes live are not touched either.
 func TestPrune_without_scheduler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	t.Parallel()
 	o := options(t)
 	if _, err := Prune(o.Dir, nothing, false); err == nil || !strings.Contains(err.Error(), "there is no database") {

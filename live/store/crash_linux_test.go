@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 // acting starts a process that plays a role on a directory, and returns it and what it says.
 func acting(t *testing.T, role, dir string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	exe, err := os.Executable()
 	must(t, err)
 	cmd := exec.Command(exe)

@@ -80,6 +80,9 @@ type bench struct {
 // newBench prepares n workers that run a script, whose $T is the root.
 func newBench(t *testing.T, n int, script string) *bench {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	root := t.TempDir()
 	top := fmt.Sprintf("test-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(root)))
 	b := &bench{

@@ -74,6 +74,9 @@ func (w *world) play(rng *rand.Rand) (held, below, above int, width float64) {
 // sides. Bounds are five standard deviations of independent trials for each kind of error, and four
 // for all of them together.
 func TestRange_holds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates thousands of ranges")
+	}
 	all, trials, tooLate, tooEarly := 0.0, 0.0, 0, 0
 	for name, w := range map[string]world{
 		"fair":       {error: func(rng *rand.Rand) float64 { return 0.3 * rng.NormFloat64() }},

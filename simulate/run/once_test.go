@@ -13,6 +13,9 @@ import (
 // A run to which alone its inputs belong takes their arrivals away, and is to the last byte of
 // journal and results the run that leaves them.
 func TestWatch_Once(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays each run twice")
+	}
 	for _, policy := range append(draws.Some(t, 3, registry.Names()), "fifo", "sia") {
 		for _, fairness := range []string{"", "static"} {
 			t.Run(fmt.Sprintf("%s, %q", policy, fairness), func(t *testing.T) {

@@ -137,13 +137,10 @@ func (r *refusals) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Actio
 func TestInvariants(t *testing.T) {
 	few := map[string]string{"population": "8", "generations": "4"}
 	short := map[string]map[string]string{"pollux": few, "pollux-autoscale": few}
-	names, some := placerNames(), 2
-	if testing.Short() {
-		some = 1
-	}
+	names := placerNames()
 	for _, entry := range registry.Policies() {
 		t.Run(entry.Name, func(t *testing.T) {
-			for _, name := range draws.Some(t, some, names) {
+			for _, name := range draws.Some(t, 2, names) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					rapid.Check(t, func(t *rapid.T) {

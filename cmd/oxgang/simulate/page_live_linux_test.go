@@ -30,6 +30,9 @@ type box struct {
 // newBox runs a scheduler that ends with the test, and its jobs with it.
 func newBox(t testing.TB, slots int) *box {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

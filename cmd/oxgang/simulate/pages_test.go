@@ -33,6 +33,9 @@ func TestPages(t *testing.T) {
 	if !draws.Long() {
 		policies, each = append(draws.Some(t, 1, quick), "oxgang"), 4
 	}
+	if testing.Short() {
+		policies = policies[:1]
+	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, name := range policies {
 		path, jobs := crowded(t, name, strconv.FormatUint(1+seed%1000, 10))

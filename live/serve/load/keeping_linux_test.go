@@ -142,6 +142,9 @@ func (k *keeping) row(jobs int, size int64) {
 //
 //	OXGANG_KEEPING=30000 go test ./live/serve/load -run TestKeeping -v -timeout 2h
 func TestKeeping(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	jobs := 150
 	if text := os.Getenv("OXGANG_KEEPING"); text != "" {
 		var err error

@@ -153,6 +153,9 @@ func used(t testing.TB, pids ...int) time.Duration {
 
 // The load runs, each job under its supervisor, and leaves nothing behind.
 func TestLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	l, _ := newLoad(t, 3, 100*time.Millisecond, 100*time.Millisecond)
 	supervisors := l.supervisors()
 	if len(supervisors) != 3 {
@@ -169,6 +172,9 @@ func TestLoad(t *testing.T) {
 
 // What used says of this process is what the system says of it elsewhere.
 func TestUsed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	self := func() time.Duration {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

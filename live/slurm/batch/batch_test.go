@@ -17,6 +17,9 @@ import (
 
 // Bash reads the script, and the words of the command as they were given.
 func TestScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts bash")
+	}
 	words := []string{"it's", `a "b" $HOME`, "c\nd", "`e`", "GRACEFUL"}
 	j := Job{Command: words, Grace: time.Minute}
 	script, err := j.Script()
@@ -62,6 +65,9 @@ func TestScript_token(t *testing.T) {
 // Jobs that have one number, as a Slurm that lost its state gives it again, have folders of their own; and each
 // start of a job has that of the start before.
 func TestScript_folder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts bash")
+	}
 	folder := func(secret string) string {
 		j := Job{Command: []string{"true"}, Token: secret}
 		script, err := j.Script()
@@ -88,6 +94,9 @@ func TestScript_folder(t *testing.T) {
 
 // A job does not use a folder of another user, or one behind a link of another user, who could give it checkpoints.
 func TestScript_folder_of_another(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts bash")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("not root, who alone can make files of others")
 	}

@@ -241,6 +241,9 @@ func (c *tally) judge(ctx context.Context, t *rapid.T, w *random, s *policy.Snap
 // that are said to have decided. A change of the work that is left, of ages, or of what restarts cost all others changes more than
 // the term, so these are confirmed less often.
 func TestWeigh_terms_decided(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides hundreds of rounds again")
+	}
 	draws.AtLeast(t, 400) // terms but margin, fairness and loan are named 70 times and more
 	var c tally
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,6 +12,9 @@ import (
 
 // TestAtSaysWhatTheRoundSaid: what is found in a journal later is what was found in the round.
 func TestAtSaysWhatTheRoundSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays long runs")
+	}
 	for _, name := range []string{"srtf", "gavel", "oxgang"} {
 		r := simulate(t, name, "overload", "1")
 		points := r.points(draws.Seed(t), 3)

@@ -18,6 +18,9 @@ import (
 // policy is the one that stands for Philly's own, the replay is near enough, from the log alone; where jobs were served in another order it is
 // stamped, and says what of Philly is not replayed. The real log could not be had: how near Philly itself is replayed is not known.
 func TestWhatIf_philly_log(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a long log")
+	}
 	asked := func(t *testing.T, setting, policy string) *Answer {
 		a := answered(t, &Question{Config: config.Default(), Seeds: 1, Policies: []string{"fifo"}}, phillyLogOf(t, policy, setting))
 		if a.Own != "fifo that lets pass who fits" || a.Cluster != "gpu:12x8" {

@@ -108,6 +108,9 @@ func TestWhatIf_real_slurm(t *testing.T) {
 // TestSlurm_record made them. The replay of the first is near enough: an hour, 697 jobs of 20 s to 20 min. In the second, half of the nodes
 // were reserved for a quarter of an hour. The accounting does not say so, and the replay is stamped.
 func TestWhatIf_quiet_slurm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a history twice")
+	}
 	a := asked(t, "c1.txt.gz", "nodes-c.txt", "config-c.txt", nil)
 	if !a.Trust.Trusted || math.Abs(a.Trust.Wait) > 0.05 {
 		t.Errorf("an hour on a quiet machine: trusted %v, mean wait %+.1f %% off, want at most 5: %s", a.Trust.Trusted, 100*a.Trust.Wait, a.Trust.Errors())
