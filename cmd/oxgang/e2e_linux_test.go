@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A training is one of the examples, at the pace of an accelerator (python/tests/live_train.py).
@@ -318,7 +318,7 @@ func ratesOf(r *journal.Reader) map[held][]float64 {
 // of the job in the middle, and checks that it is not broken, unless the machine was busy with other programs.
 func (b *box) predicts() {
 	b.t.Helper()
-	var v simulate.Verdict
+	var v whatif.Verdict
 	if err := json.Unmarshal([]byte(b.must("replay", b.journal(), "-o", "json")), &v); err != nil {
 		b.t.Fatal(err)
 	}

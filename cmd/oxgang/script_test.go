@@ -40,7 +40,7 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Values[fakeKey{}] = newFake(e.WorkDir)
 			e.Setenv("KUBE", filepath.Join(testdata.Root(t), "cmd", "oxgang", "testdata", "kube"))
-			e.Setenv("DUMP", filepath.Join(testdata.Root(t), "trace", "testdata", "kubernetes.json.gz"))
+			e.Setenv("DUMP", filepath.Join(testdata.Root(t), "simulate", "trace", "testdata", "kubernetes.json.gz"))
 			e.Setenv("PRICES", filepath.Join(testdata.Root(t), "docs", "guide", "prices"))
 			return nil
 		},

@@ -1,12 +1,88 @@
 package whatif
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
+
+// A Verdict is what oxgang replay finds.
+type Verdict struct {
+	Recorded  string `json:"recorded"` // policy
+	Policy    string `json:"policy"`   // simulated
+	Rounds    int    `json:"rounds"`
+	Actions   int    `json:"actions"`
+	Truncated bool   `json:"truncated"`            // the journal has no end
+	Unsealed  bool   `json:"unverified,omitempty"` // the journal has no hashes
+	First     string `json:"first_difference,omitempty"`
+	// Trust says how well the run is simulated under its own policy. If it is not trusted, neither
+	// is what Fidelity says of another policy.
+	Trust    *metrics.Trust `json:"trust"`
+	Fidelity *Fidelity      `json:"fidelity"`
+	// Ranges say how what would have been said of starts and ends held; nil: not asked for.
+	Ranges   []Reliability `json:"ranges,omitempty"`
+	replayed *Replayed     // nil: with another policy
+}
+
+// A Recording reads a recorded run from its beginning, with options like those of the run, but for the policy if that is not
+// empty.
+type Recording func(policy string, use func(*journal.Reader, Options) error) error
+
+// Judge replays a recorded run and simulates it, or simulates it under another policy; empty: its own. If ranges is set, it
+// tests the ranges of starts and ends that would have been stated in the run.
+func Judge(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
+	v := &Verdict{}
+	if err := recording(policy, func(j *journal.Reader, o Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
+		return nil, err
+	}
+	compare := func(j *journal.Reader, o Options) (err error) {
+		v.Fidelity, err = Compare(ctx, j, o)
+		return err
+	}
+	if err := recording("", compare); err != nil {
+		return nil, err
+	}
+	v.Trust = v.Fidelity.Trust()
+	if v.Policy != v.Recorded {
+		if err := recording(policy, compare); err != nil {
+			return nil, err
+		}
+	}
+	if v.Truncated = v.Fidelity.Truncated; !ranges || v.replayed == nil || v.First != "" {
+		return v, nil
+	}
+	err := recording(policy, func(j *journal.Reader, o Options) (err error) {
+		v.Ranges, err = Reliable(ctx, j, v.Rounds, o)
+		return err
+	})
+	return v, err
+}
+
+// replay replays the run, if it is not simulated under another policy.
+func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o Options, policy string) (err error) {
+	h := j.Header()
+	v.Recorded, v.Policy, v.Unsealed = h.Policy, h.Policy, !j.Sealed()
+	if policy != "" && policy != h.Policy {
+		v.Policy = policy
+		return nil
+	}
+	if v.replayed, err = Replay(ctx, j, o); err != nil {
+		return err
+	}
+	v.Rounds, v.Actions = v.replayed.Rounds, v.replayed.Asked
+	if v.replayed.First != nil {
+		v.First = v.replayed.First.Error()
+	}
+	return nil
+}
+
+// ActionsDiffer reports whether the first difference is one of actions, not of what led to them.
+func (v *Verdict) ActionsDiffer() bool {
+	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
+}
 
 // Trust says how well the run was simulated, under its own policy.
 func (f *Fidelity) Trust() *metrics.Trust {
