@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -56,12 +56,12 @@ func (c *crowd) indexed(o *client.ListOptions) (all []corev1.Pod) {
 	if c.of != len(c.pods) {
 		c.of, c.byKey = len(c.pods), map[string][]corev1.Pod{}
 		for i := range c.pods {
-			for _, key := range watched.Keys(&c.pods[i]) {
+			for _, key := range pods.Keys(&c.pods[i]) {
 				c.byKey[key] = append(c.byKey[key], c.pods[i])
 			}
 		}
 	}
-	key, _ := o.FieldSelector.RequiresExactMatch(watched.Index)
+	key, _ := o.FieldSelector.RequiresExactMatch(pods.Index)
 	return c.byKey[key]
 }
 

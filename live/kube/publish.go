@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -47,7 +47,7 @@ type publisher struct {
 
 // A verdict is what users are told about a job.
 type verdict struct {
-	object          kept.Object
+	object          compact.Object
 	scheduled       bool
 	reason, message string
 	unblock         string // what would help, which the message has; empty: not known

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
-	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -22,7 +22,7 @@ import (
 // scheduler knows of; Pods are those that exist, whatever the plan says.
 type Job struct {
 	Adapter jobadapter.Kind
-	Object  kept.Object     // as last seen; not to be changed
+	Object  compact.Object  // as last seen; not to be changed
 	Parsed  *jobadapter.Job // what object says
 	Pods    []*corev1.Pod   // its workers, as last seen, terminal ones among them
 	Helpers []*corev1.Pod   // its pods without GPUs, as last seen

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // A lookup finds the objects of a type that have a key. The watches have an index by the same keys.
@@ -31,7 +31,7 @@ type lookup struct {
 
 // indexes are all that lists by field use.
 func indexes() []lookup {
-	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, watched.Index, watched.Keys}}
+	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, pods.Index, pods.Keys}}
 }
 
 // A store keeps objects as the API server does, which is sent JSON: times in seconds, nothing where a list is empty.

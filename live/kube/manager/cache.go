@@ -5,22 +5,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/oxgang/oxgang/live/kube/kept"
-	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/live/kube/compact"
+	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // slim removes from what watches bring all that is not used, before it is kept.
 func slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		watched.Slim(o)
+		pods.Slim(o)
 		return o, nil
 	case *corev1.Node:
-		watched.SlimNode(o)
+		pods.SlimNode(o)
 		return o, nil
 	case *unstructured.Unstructured:
 		if o.GetKind() == "Job" { // of which there are thousands
-			return o, kept.Pack(o)
+			return o, compact.Pack(o)
 		}
 	}
 	return cache.TransformStripManagedFields()(o)
@@ -31,7 +31,7 @@ func slim(o any) (any, error) {
 func wakes(all ...any) bool {
 	for _, o := range all {
 		p, is := o.(*corev1.Pod)
-		if !is || watched.Matter(p) {
+		if !is || pods.Matter(p) {
 			return true
 		}
 	}

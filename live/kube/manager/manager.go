@@ -33,7 +33,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/config"
-	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
@@ -102,7 +102,7 @@ func newManager(o *Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, watched.Index, watched.Keys); err != nil {
+	if err := m.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, pods.Index, pods.Keys); err != nil {
 		return nil, err
 	}
 	return m, m.AddHealthzCheck("ping", healthz.Ping)

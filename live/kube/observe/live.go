@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/pages"
-	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // Prompt is how long watches normally take at most to show a change. What they have not shown by then is read
@@ -61,7 +61,7 @@ func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...clie
 	}
 	next := live{pods: make(map[types.UID]*corev1.Pod)}
 	read, err := pages.Pods(ctx, ob.direct, func(p *corev1.Pod) bool {
-		watched.Slim(p)
+		pods.Slim(p)
 		next.version = max(next.version, Version(p))
 		return shown[string(p.UID)] < Version(p)
 	}, of...)

@@ -16,13 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/kept"
 	"github.com/oxgang/oxgang/live/kube/pods"
-	"github.com/oxgang/oxgang/live/kube/watched"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -52,7 +51,7 @@ type Observation struct {
 // An ObservedJob is an object that names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
-	Object  kept.Object
+	Object  compact.Object
 	Parsed  *jobadapter.Job
 }
 
@@ -132,16 +131,16 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 // observePods adds the pods that may be of a job, or ask for devices, and all pods on nodes with GPUs,
 // which take CPUs and memory. Other pods of the cluster, however many, are not looked at.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
-	keys, has := []string{watched.Matters}, make(map[string]bool)
+	keys, has := []string{pods.Matters}, make(map[string]bool)
 	for i := range nodes {
 		if pods.List(nodes[i].Status.Capacity, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs+pods.List(nodes[i].Status.Allocatable, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0 {
-			keys, has[nodes[i].Name] = append(keys, watched.OnNode(nodes[i].Name)), true
+			keys, has[nodes[i].Name] = append(keys, pods.OnNode(nodes[i].Name)), true
 		}
 	}
 	seen := make(map[types.UID]bool)
 	for _, key := range keys {
 		var some corev1.PodList
-		if err := ob.client.List(ctx, &some, client.UnsafeDisableDeepCopy, client.MatchingFields{watched.Index: key}); err != nil {
+		if err := ob.client.List(ctx, &some, client.UnsafeDisableDeepCopy, client.MatchingFields{pods.Index: key}); err != nil {
 			return err
 		}
 		for i := range some.Items {
@@ -151,7 +150,7 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 			}
 		}
 	}
-	s.AllPods = ob.live.newest(s.AllPods, func(p *corev1.Pod) bool { return watched.Matter(p) || has[p.Spec.NodeName] })
+	s.AllPods = ob.live.newest(s.AllPods, func(p *corev1.Pod) bool { return pods.Matter(p) || has[p.Spec.NodeName] })
 	return nil
 }
 
@@ -205,7 +204,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	for i := range list.Items {
 		o := &list.Items[i]
 		s.note(o)
-		seen := kept.Of(o)
+		seen := compact.Of(o)
 		j, err := ob.read(k, seen, weights[o.GetNamespace()])
 		if err != nil {
 			return err
@@ -306,7 +305,7 @@ type parsedObject struct {
 
 // read returns what an object says, which takes a third of a millisecond, once for each of
 // its versions.
-func (ob *Observer) read(k jobadapter.Kind, o kept.Object, weight int32) (*jobadapter.Job, error) {
+func (ob *Observer) read(k jobadapter.Kind, o compact.Object, weight int32) (*jobadapter.Job, error) {
 	uid, v := string(o.Meta().GetUID()), Version(o.Meta())
 	if r, known := ob.parsed[uid]; known && r.version == v {
 		return r.job, nil

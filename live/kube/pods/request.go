@@ -1,4 +1,4 @@
-// Package pods reads what a pod requests and on which nodes and GPU types it may run.
+// Package pods reads what a pod requests and on which nodes and GPU types it may run, and says which pods and nodes are watched.
 package pods
 
 import (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/watched"
+	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -52,19 +52,19 @@ type indexed struct{ client.Client }
 // List implements client.Reader.
 func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := new(client.ListOptions).ApplyOptions(opts)
-	pods, ok := list.(*corev1.PodList)
+	few, ok := list.(*corev1.PodList)
 	if !ok || o.FieldSelector == nil {
 		return c.Client.List(ctx, list, opts...)
 	}
-	key, ok := o.FieldSelector.RequiresExactMatch(watched.Index)
+	key, ok := o.FieldSelector.RequiresExactMatch(pods.Index)
 	if !ok {
 		return c.Client.List(ctx, list, opts...)
 	}
 	o.FieldSelector = nil
-	if err := c.Client.List(ctx, pods, o); err != nil {
+	if err := c.Client.List(ctx, few, o); err != nil {
 		return err
 	}
-	pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !slices.Contains(watched.Keys(&p), key) })
+	few.Items = slices.DeleteFunc(few.Items, func(p corev1.Pod) bool { return !slices.Contains(pods.Keys(&p), key) })
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package kept
+package compact
 
 import (
 	"encoding/json"

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/kept"
+	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
@@ -16,7 +16,7 @@ import (
 // TrainJob as it saw them a moment before.
 //
 // Every new version of an object is looked at once: where our condition is there, that version counts as the one that has it.
-func (w *publisher) erased(seen kept.Object) bool {
+func (w *publisher) erased(seen compact.Object) bool {
 	uid := string(seen.Meta().GetUID())
 	written, known := w.wrote[uid]
 	if !known || observe.Version(seen.Meta()) <= written {

@@ -1,5 +1,4 @@
-// Package watched says which pods and nodes of a cluster are looked at, and what is kept of them.
-package watched
+package pods
 
 import (
 	"slices"

@@ -1,6 +1,6 @@
-// Package kept keeps objects of jobs in little memory. An object as maps takes 8 kB, of which 1 kB is what it says: the rest are some
+// Package compact stores the objects of jobs in little memory. An object as maps takes 8 kB, of which 1 kB is content: the rest are some
 // twenty small maps, and the name of every field once more.
-package kept
+package compact
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package watched
+package pods
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // worker is a pod as clusters have them: most of it is of no use here.
@@ -56,12 +55,12 @@ func TestSlim(t *testing.T) {
 	const gpu = "nvidia.com/gpu"
 	whole, p := worker(), worker()
 	Slim(p)
-	if a, b := pods.Request(&whole.Spec, gpu), pods.Request(&p.Spec, gpu); a != b || b.GPUs != 2 || b.CPUs != 5 {
+	if a, b := Request(&whole.Spec, gpu), Request(&p.Spec, gpu); a != b || b.GPUs != 2 || b.CPUs != 5 {
 		t.Errorf("it requests %v, want %v", b, a)
 	}
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"gpu": "a100"}}}
-	if pods.Node(p) != "n1" || pods.Pinned(&p.Spec) != "n1" || !pods.Allows(&p.Spec, n) || !slices.Equal(Keys(p), Keys(whole)) {
-		t.Errorf("node %s, pinned %s, allowed %v, keys %v, want as before", pods.Node(p), pods.Pinned(&p.Spec), pods.Allows(&p.Spec, n), Keys(p))
+	if Node(p) != "n1" || Pinned(&p.Spec) != "n1" || !Allows(&p.Spec, n) || !slices.Equal(Keys(p), Keys(whole)) {
+		t.Errorf("node %s, pinned %s, allowed %v, keys %v, want as before", Node(p), Pinned(&p.Spec), Allows(&p.Spec, n), Keys(p))
 	}
 	if len(p.Annotations) != 2 || !reflect.DeepEqual(p.OwnerReferences, whole.OwnerReferences) || !reflect.DeepEqual(p.Status.Conditions, whole.Status.Conditions) || p.Status.Phase != whole.Status.Phase {
 		t.Errorf("%+v, want the annotations that are used, the owners and the state", p)
