@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/explain"
@@ -126,21 +126,21 @@ func (b *box) submit(name string) string {
 	return strings.TrimSpace(b.must(args...))
 }
 
-func (b *box) jobs(args ...string) []control.View {
+func (b *box) jobs(args ...string) []status.Job {
 	out, err := b.run(append([]string{"jobs", "-o", "json"}, args...)...)
-	var all []control.View
+	var now status.Status
 	if err == nil {
-		err = json.Unmarshal([]byte(out), &all)
+		err = json.Unmarshal([]byte(out), &now)
 	}
 	if err != nil {
 		b.t.Errorf("jobs: %v", err)
 	}
-	return all
+	return now.All()
 }
 
 // runs reports whether a job trains on so many GPUs.
 func (b *box) runs(name string, gpus int) bool {
-	return slices.ContainsFunc(b.jobs(), func(v control.View) bool {
+	return slices.ContainsFunc(b.jobs(), func(v status.Job) bool {
 		return string(v.ID) == name && v.Phase == "running" && v.GPUs == gpus && v.Goodput > 0
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -33,34 +34,35 @@ func (s *session) goOn(t *testing.T, line string) {
 	t.Helper()
 	early, late := time.Now().Add(80*time.Minute+59*time.Second), time.Now().Add(130*time.Minute+59*time.Second)
 	if strings.Contains(line, "--name mnist ") {
-		s.Change("mnist", func(v *control.View) {
+		s.Change("mnist", func(v *status.Job) {
 			v.Phase, v.GPUs, v.GPUType, v.Batch, v.Goodput, v.Restarts = "running", 3, "h200", 512, 3817.4, 1
-			v.Progress, v.Target, v.Reason, v.EndEarly, v.EndLate = 252e3, 600e3, "grown", &early, &late
+			v.Progress, v.Target, v.Reason, v.End = 252e3, 600e3, "grown", status.Range{Early: early, Late: late}
 		})
 		if err := s.Say("mnist", "epoch 3: loss 0.211\nepoch 4: loss 0.187\n[rank 1] data: 2 workers\nepoch 5: loss 0.171\n"); err != nil {
 			t.Fatal(err)
 		}
-		s.ChangeTop(func(top *control.Top) {
-			top.Running = 1
-			top.CPUs.Used, top.Memory.Used = 12, 24<<30
+		s.ChangeStatus(func(now *status.Status) {
+			n := &now.Nodes[0]
+			now.Queues[0].Running, now.Queues[0].Held = 1, 3
+			n.CPUs.Used, n.Memory.Used = 12, 24<<30
 			for i := range 3 {
-				top.Slots[i].Job, top.Slots[i].Generation, top.Slots[i].Rank = "mnist", 2, i
+				n.Slots[i].Job, n.Slots[i].Generation, n.Slots[i].Rank = "mnist", 2, i
 			}
 		})
 		return
 	}
-	s.Change("evaluate", func(v *control.View) {
-		v.Reason, v.EndEarly, v.EndLate = "waiting: no capacity", nil, nil
+	s.Change("evaluate", func(v *status.Job) {
+		v.Reason, v.End = "waiting: no capacity", status.Range{}
 	})
-	s.ChangeTop(func(top *control.Top) { top.Waiting = 1 })
+	s.ChangeStatus(func(now *status.Status) { now.Queues[0].Waiting = 1 })
 	s.tell(t, "evaluate")
 }
 
 // ended makes the job that waited have failed once the other has ended, for the second
 // list of jobs.
 func (s *session) ended() {
-	for _, v := range s.Jobs(true) {
-		if v.ID == "mnist" && v.Ended() {
+	for _, v := range s.Status(true).All() {
+		if v.ID == "mnist" && v.HasEnded() {
 			end(s.fake, "evaluate", "failed", "rank 0: exit status 2; its last lines:\nno such file")
 		}
 	}

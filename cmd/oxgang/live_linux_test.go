@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -143,7 +144,7 @@ func TestSubmit_interrupted(t *testing.T) {
 	if _, got := p.ends(t, 1); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if v, err := s.Job("mnist"); err != nil || v.Ended() {
+	if v, err := s.Job("mnist"); err != nil || v.HasEnded() {
 		t.Errorf("job %+v, %v, want one that has not ended", v, err)
 	}
 }
@@ -161,7 +162,7 @@ func TestWatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.ChangeTop(func(top *control.Top) { top.Round = 77 })
+			s.ChangeStatus(func(now *status.Status) { now.Queues[0].Round = 77 })
 			s.submit(t, "seventy-seven")
 			for seen := false; !seen; {
 				text, err := p.stdout.ReadString('\n')

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -75,16 +76,16 @@ var liveCommands = map[string]func(*testscript.TestScript, bool, []string){
 		ts.Defer(func() { ts.Check(live(ts).stop()) })
 	},
 	"change": func(ts *testscript.TestScript, _ bool, args []string) {
-		live(ts).Change(job.ID(args[0]), func(v *control.View) { ts.Check(json.Unmarshal([]byte(args[1]), v)) })
+		live(ts).Change(job.ID(args[0]), func(v *status.Job) { ts.Check(json.Unmarshal([]byte(args[1]), v)) })
 	},
 	"ends": func(ts *testscript.TestScript, _ bool, args []string) {
-		live(ts).Change(job.ID(args[0]), func(v *control.View) { v.EndEarly, v.EndLate = later(ts, args[1]), later(ts, args[2]) })
+		live(ts).Change(job.ID(args[0]), func(v *status.Job) { v.End = status.Range{Early: later(ts, args[1]), Late: later(ts, args[2])} })
 	},
 	"end": func(ts *testscript.TestScript, _ bool, args []string) {
 		end(live(ts), job.ID(args[0]), args[1], strings.Join(args[2:], " "))
 	},
 	"machine": func(ts *testscript.TestScript, _ bool, args []string) {
-		live(ts).ChangeTop(func(t *control.Top) { ts.Check(json.Unmarshal([]byte(args[0]), t)) })
+		live(ts).ChangeStatus(func(s *status.Status) { ts.Check(json.Unmarshal([]byte(args[0]), s)) })
 	},
 	"say": func(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(live(ts).Say(job.ID(args[0]), strings.Join(args[1:], "\n")+"\n"))
@@ -115,15 +116,14 @@ func live(ts *testscript.TestScript) *fake {
 
 type fakeKey struct{}
 
-// later returns the time that is text from now; nil for -.
-func later(ts *testscript.TestScript, text string) *time.Time {
+// later returns the time that is text from now; the zero time for -.
+func later(ts *testscript.TestScript, text string) time.Time {
 	if text == "-" {
-		return nil
+		return time.Time{}
 	}
 	d, err := time.ParseDuration(text)
 	ts.Check(err)
-	t := time.Now().Add(d)
-	return &t
+	return time.Now().Add(d)
 }
 
 // end ends a job.
@@ -186,8 +186,8 @@ func TestShort(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for x, want := range map[float64]string{0: "-", 0.123456: "0.1235", 3: "3", 812.345: "812.3", 12345.6: "12346", 1234567: "1.23e+06"} {
-		if got := machine.Number(x); got != want {
+	for x, want := range map[float64]string{0: "", 0.123456: "0.1235", 3: "3", 812.345: "812.3", 12345.6: "12346", 1234567: "1.23e+06"} {
+		if got := status.Number(x); got != want {
 			t.Errorf("%v: got %s, want %s", x, got, want)
 		}
 	}
@@ -198,7 +198,7 @@ func TestHeadline(t *testing.T) {
 		"": "", "exit status 1": "exit status 1", "exit status 1; its last lines:\na\nb": "exit status 1",
 		"failed 3 times; killed; its last lines:\na": "failed 3 times; killed", "one\ntwo": "one", "a; b:": "a; b:",
 	} {
-		if got := machine.Headline(detail); got != want {
+		if got := status.Headline(detail); got != want {
 			t.Errorf("%q: got %q, want %q", detail, got, want)
 		}
 	}

@@ -30,7 +30,7 @@ func TestScript(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	commands := map[string]func(*testscript.TestScript, bool, []string){
-		"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
+		"status": exitStatus, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
 	}
 	maps.Copy(commands, liveCommands)
 	testscript.Run(t, testscript.Params{
@@ -55,8 +55,8 @@ func condition(name string) (bool, error) {
 	return exact.Available, nil
 }
 
-// status runs a command and checks its exit status: status 2 oxgang trace foo.
-func status(ts *testscript.TestScript, neg bool, args []string) {
+// exitStatus runs a command and checks its exit status: status 2 oxgang trace foo.
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N command...")
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -66,20 +67,20 @@ func (c *Client) Submit(ctx context.Context, r *Request) (job.ID, error) {
 	return job.ID(a.ID), err
 }
 
-// Jobs returns the jobs in order of acceptance; with all also those that have ended.
-func (c *Client) Jobs(ctx context.Context, all bool) ([]View, error) {
-	path := "/v1/jobs"
+// Status returns the state of the machine and its jobs; with all also jobs that have ended.
+func (c *Client) Status(ctx context.Context, all bool) (*status.Status, error) {
+	path := "/v1/status"
 	if all {
 		path += "?all=true"
 	}
-	var l listing
-	err := c.ask(ctx, http.MethodGet, path, nil, &l)
-	return l.Jobs, err
+	now := new(status.Status)
+	err := c.ask(ctx, http.MethodGet, path, nil, now)
+	return now, err
 }
 
 // Job returns one job.
-func (c *Client) Job(ctx context.Context, id job.ID) (View, error) {
-	var v View
+func (c *Client) Job(ctx context.Context, id job.ID) (status.Job, error) {
+	var v status.Job
 	err := c.ask(ctx, http.MethodGet, pathOf(id), nil, &v)
 	return v, err
 }
@@ -94,13 +95,6 @@ func (c *Client) Explain(ctx context.Context, id job.ID) (*Explanation, error) {
 // Cancel asks that a job end.
 func (c *Client) Cancel(ctx context.Context, id job.ID) error {
 	return c.ask(ctx, http.MethodDelete, pathOf(id), nil, nil)
-}
-
-// Top returns how the machine is used.
-func (c *Client) Top(ctx context.Context) (Top, error) {
-	var t Top
-	err := c.ask(ctx, http.MethodGet, "/v1/top", nil, &t)
-	return t, err
 }
 
 // Ask says what would be, as a whatif.Answer.

@@ -14,7 +14,7 @@ import (
 
 // ask asks one thing of whatever listens at a path.
 func ask(t *testing.T, path string) error {
-	_, err := control.NewClient(path).Top(t.Context())
+	_, err := control.NewClient(path).Status(t.Context(), false)
 	return err
 }
 

@@ -2,13 +2,12 @@
 // JSON bodies, on a unix socket that only its owner and root may use.
 //
 //	POST   /v1/jobs               a Request -> {"id":"mnist-2"}
-//	GET    /v1/jobs?all=true      {"jobs":[View...]}; without all, only those not ended
-//	GET    /v1/jobs/{id}          a View
+//	GET    /v1/jobs/{id}          a status.Job
 //	GET    /v1/jobs/{id}/explain  an Explanation
 //	GET    /v1/jobs/{id}/log?lines=50&follow=true
 //	                              text, over rotations and restarts; followed until the job ends
 //	DELETE /v1/jobs/{id}          {}: the job is cancelled; it ends soon
-//	GET    /v1/top                a Top
+//	GET    /v1/status?all=true    a status.Status; with all also jobs that have ended
 //	GET    /v1/question?cancel={id}
 //	                              what would be, a whatif.Answer; or ?resize={id}&gpus=2, or ?type=a100&nodes=1
 //

@@ -8,17 +8,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // fits returns an error that joins everything that r asks for and the machine can never give.
 // A job that can never run is not accepted.
-func (r *Request) fits(t *Top) error {
+func (r *Request) fits(m *status.Node) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	slots := map[cluster.GPUType]int{}
-	for i := range t.Slots {
-		slots[t.Slots[i].Type]++
+	for i := range m.Slots {
+		slots[m.Slots[i].Type]++
 	}
 	has := slices.Sorted(maps.Keys(slots))
 	most := 0 // slots of one type, as a job has GPUs of one type
@@ -29,17 +30,17 @@ func (r *Request) fits(t *Top) error {
 	}
 	for _, gpuType := range r.GPUTypes {
 		if slots[gpuType] == 0 {
-			bad("gpu type %s: %s has none, want of %s", gpuType, t.Machine, list(has))
+			bad("gpu type %s: %s has none, want of %s", gpuType, m.Name, list(has))
 		}
 	}
 	if r.GPUs.Max > most && len(errs) == 0 {
-		bad("gpus %v: %s has %d slots for them, want at most %d", r.GPUs, t.Machine, most, most)
+		bad("gpus %v: %s has %d slots for them, want at most %d", r.GPUs, m.Name, most, most)
 	}
-	if r.CPUs > t.CPUs.Total && t.CPUs.Total > 0 {
-		bad("cpus %v: %s has %v cores, want at most that", r.CPUs, t.Machine, t.CPUs.Total)
+	if r.CPUs > m.CPUs.Total && m.CPUs.Total > 0 {
+		bad("cpus %v: %s has %v cores, want at most that", r.CPUs, m.Name, m.CPUs.Total)
 	}
-	if float64(r.Memory) > t.Memory.Total && t.Memory.Total > 0 {
-		bad("memory %d: %s has %.0f bytes, want at most that", r.Memory, t.Machine, t.Memory.Total)
+	if float64(r.Memory) > m.Memory.Total && m.Memory.Total > 0 {
+		bad("memory %d: %s has %.0f bytes, want at most that", r.Memory, m.Name, m.Memory.Total)
 	}
 	return errors.Join(errs...)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -26,8 +27,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 		p := peerOf(r.Context())
 		request.User = &p.User
 	}
-	t := s.service.Top()
-	if err := errors.Join(request.fits(&t), request.User.Do(func() error { return checkDir(request.Dir) })); err != nil {
+	m := s.service.Node()
+	if err := errors.Join(request.fits(&m), request.User.Do(func() error { return checkDir(request.Dir) })); err != nil {
 		return nil, Refuse("%v", err)
 	}
 	request.Complete()
@@ -38,11 +39,6 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 // accepted is the answer to a request.
 type accepted struct {
 	ID string `json:"id"`
-}
-
-// listing is the answer to a request for the jobs.
-type listing struct {
-	Jobs []View `json:"jobs"`
 }
 
 // body decodes the body of a request, which must arrive within a time limit.
@@ -57,19 +53,19 @@ func body(w http.ResponseWriter, r *http.Request, v any) error {
 	return c.SetReadDeadline(time.Time{})
 }
 
-func (s *Server) jobs(_ http.ResponseWriter, r *http.Request) (any, error) {
+func (s *Server) status(_ http.ResponseWriter, r *http.Request) (any, error) {
 	all, err := flag(r, "all")
 	if err != nil {
 		return nil, err
 	}
-	l := listing{Jobs: s.service.Jobs(all)}
-	if l.Jobs == nil {
-		l.Jobs = []View{}
+	now := s.service.Status(all)
+	for _, jobs := range [][]status.Job{now.Jobs, now.Ended} {
+		for i := range jobs {
+			s.hide(r.Context(), &jobs[i])
+		}
 	}
-	for i := range l.Jobs {
-		s.hide(r.Context(), &l.Jobs[i])
-	}
-	return l, nil
+	now.Fill()
+	return now, nil
 }
 
 func (s *Server) job(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -120,8 +116,6 @@ func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {
 	amounts, err := s.service.Prune(r.Context(), &request)
 	return pruned{amounts}, err
 }
-
-func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s.service.Top(), nil }
 
 // question answers what would be. It says of jobs no more than all who may ask see anyway: names and times.
 func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/oxgang/oxgang/live/account"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -58,7 +59,7 @@ func (s *Server) rules(p peer) bool { return p.UID == s.owner || p.UID == 0 }
 // own returns an error of status 403 unless the peer may have a say in a job: it is his, or he is the owner or root.
 func (s *Server) own(ctx context.Context, id job.ID) error {
 	v, err := s.service.Job(id)
-	if p := peerOf(ctx); err == nil && !s.rules(p) && p.UID != v.UID {
+	if p := peerOf(ctx); err == nil && !s.rules(p) && p.UID != v.Owner {
 		return forbidden("job %s: is user %s's, who alone may do that, and root", id, v.User)
 	}
 	return err
@@ -78,8 +79,8 @@ func forbidden(format string, args ...any) *Error {
 
 // hide removes from the view of another user's job what only its user may know: what it runs, and the last lines of its
 // output, which its end may have.
-func (s *Server) hide(ctx context.Context, v *View) {
-	if p := peerOf(ctx); !s.rules(p) && p.UID != v.UID {
-		v.Command, v.Detail = []string{}, ""
+func (s *Server) hide(ctx context.Context, v *status.Job) {
+	if p := peerOf(ctx); !s.rules(p) && p.UID != v.Owner {
+		v.Command, v.Detail = nil, ""
 	}
 }

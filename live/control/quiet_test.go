@@ -27,7 +27,7 @@ func TestHalf_open_connections(t *testing.T) {
 		}
 		conns = append(conns, c)
 	}
-	if _, err := p.Client.Top(t.Context()); err != nil {
+	if _, err := p.Client.Status(t.Context(), false); err != nil {
 		t.Errorf("a command beside half-open connections: %v", err)
 	}
 	for i, c := range conns[:more] {

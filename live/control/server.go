@@ -74,12 +74,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/jobs", answer(s.submit))
-	mux.HandleFunc("GET /v1/jobs", answer(s.jobs, "all"))
 	mux.HandleFunc("GET /v1/jobs/{id}", answer(s.job))
 	mux.HandleFunc("DELETE /v1/jobs/{id}", answer(s.cancel))
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", answer(s.explain))
 	mux.HandleFunc("GET /v1/jobs/{id}/log", s.log)
-	mux.HandleFunc("GET /v1/top", answer(s.top))
+	mux.HandleFunc("GET /v1/status", answer(s.status, "all"))
 	mux.HandleFunc("GET /v1/question", answer(s.question, "cancel", "nodes", "type", "resize", "gpus"))
 	mux.HandleFunc("POST /v1/prune", answer(s.prune))
 	mux.HandleFunc("/", answer(func(_ http.ResponseWriter, r *http.Request) (any, error) {

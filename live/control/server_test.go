@@ -19,6 +19,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -176,10 +177,10 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/jobs", job(`,"restart_seconds":-1`), 400, "restart_seconds -1, want 0 to 86400"},
 		{"POST", "/v1/jobs", job(`,"batch":-1,"weight":0`), 400, "weight 0"}, // all complaints
 		{"POST", "/v1/jobs", job(`,"env":["A=` + strings.Repeat("x", 1<<20) + `"]`), 413, "request larger than 1048576 bytes"},
-		{"POST", "/v1/jobs?all=true", job(``), 400, `parameter "all": not known here`},
+		{"POST", "/v1/status?all=true", job(``), 400, `parameter "all": not known here`},
 
-		{"GET", "/v1/jobs?all=perhaps", "", 400, `parameter all: got "perhaps", want true or false`},
-		{"GET", "/v1/jobs?all=true&all=false", "", 400, "parameter all: given 2 times"},
+		{"GET", "/v1/status?all=perhaps", "", 400, `parameter all: got "perhaps", want true or false`},
+		{"GET", "/v1/status?all=true&all=false", "", 400, "parameter all: given 2 times"},
 		{"GET", "/v1/jobs/mnits", "", 404, `no job \"mnits\"","hint":"did you mean mnist?`},
 		{"GET", "/v1/jobs/mnits/log", "", 404, `no job \"mnits\"`},
 		{"GET", "/v1/jobs/mnits/explain", "", 404, `no job \"mnits\"`},
@@ -209,7 +210,7 @@ func TestRefused(t *testing.T) {
 
 func TestJobs(t *testing.T) {
 	p := serve(t, nil)
-	if _, got := p.send(t, "GET", "/v1/jobs", ""); got != `{"jobs":[]}`+"\n" {
+	if _, got := p.send(t, "GET", "/v1/status", ""); !strings.Contains(got, `"jobs":[]`) {
 		t.Errorf("got %s, want an empty list", got)
 	}
 	for _, name := range []string{"a", "b"} {
@@ -218,19 +219,22 @@ func TestJobs(t *testing.T) {
 		}
 	}
 	at := start.Add(time.Hour)
-	p.Change("b", func(v *control.View) {
-		*v = control.View{
+	p.Change("b", func(v *status.Job) {
+		*v = status.Job{
 			ID: "b", Name: "b", Phase: "running", GPUs: 2, MinGPUs: 1, MaxGPUs: 4, GPUType: "h200", Batch: 128, Goodput: 1.5,
-			Progress: 2, Target: 3, Restarts: 4, Reason: "r", Sentence: "s", StartEarly: &at, StartLate: &at, EndEarly: &at, EndLate: &at,
+			Progress: 2, Target: 3, Restarts: 4, Reason: "r", Sentence: "s", Start: status.Range{Early: at, Late: at}, End: status.Range{Early: at, Late: at},
 			Submitted: start, Started: start, Detail: "d", Command: []string{"c"}, Quarantined: 5,
-			Checkpoint: &control.CheckpointView{Step: 6, At: at, Progress: 7}, Profiling: true,
+			Checkpoint: &status.Checkpoint{Step: 6, At: at, Progress: 7}, Profiling: true,
 		}
 	})
 	if err := p.Client.Cancel(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	for all, want := range map[bool][]control.View{true: p.Machine.Jobs(true), false: p.Machine.Jobs(false)} {
-		got, err := p.Client.Jobs(t.Context(), all)
+	for _, all := range []bool{false, true} {
+		want := p.Machine.Status(all)
+		want.Fill()
+		got, err := p.Client.Status(t.Context(), all)
+		want.At = got.At
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("all %t: %v (-want +got):\n%s", all, err, diff)
 		}
@@ -238,10 +242,6 @@ func TestJobs(t *testing.T) {
 	got, err := p.Client.Job(t.Context(), "b")
 	if want, _ := p.Machine.Job("b"); err != nil || !cmp.Equal(want, got) {
 		t.Errorf("got %+v and %v, want %+v", got, err, want)
-	}
-	top, err := p.Client.Top(t.Context())
-	if diff := cmp.Diff(p.Machine.Top(), top); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -334,7 +334,7 @@ func TestLog_follow(t *testing.T) {
 			t.Errorf("got %q, want %q", got, line)
 		}
 	}
-	p.Change("a", func(v *control.View) { v.Finished = start })
+	p.Change("a", func(v *status.Job) { v.Finished = start })
 	if err := <-done; err != nil {
 		t.Errorf("at the end of the job: got %v, want nothing", err)
 	}
@@ -358,7 +358,7 @@ func TestLog_shutdown(t *testing.T) {
 	if err := <-done; err == nil || err.Error() != "log of job a: the scheduler stops; the job goes on without it" {
 		t.Errorf("got %v, want that it was cut off", err)
 	}
-	if _, err := p.Client.Top(t.Context()); !errors.Is(err, control.ErrAbsent) {
+	if _, err := p.Client.Status(t.Context(), false); !errors.Is(err, control.ErrAbsent) {
 		t.Errorf("afterwards: got %v, want that no scheduler listens", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -15,12 +16,14 @@ import (
 // the scheduler.
 type Service interface {
 	// Submit accepts a job, durably, and returns its ID: its name, with a number behind it if
-	// another job has that. The request is valid, and fits what Top says of the machine.
+	// another job has that. The request is valid, and fits the Node.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
-	// Jobs returns the jobs in order of acceptance; with all also those that ended.
-	Jobs(all bool) []View
-	// Job returns one of them, or Unknown.
-	Job(id job.ID) (View, error)
+	// Status returns the state of the machine and its jobs; with all also jobs that have ended.
+	Status(all bool) *status.Status
+	// Node returns what the machine has.
+	Node() status.Node
+	// Job returns a job, or Unknown.
+	Job(id job.ID) (status.Job, error)
 	// Explain says why a job waits or has what it has.
 	Explain(ctx context.Context, id job.ID) (*Explanation, error)
 	// Log writes the last lines of the output of a job's workers. With follow it goes on
@@ -28,7 +31,6 @@ type Service interface {
 	Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error
 	// Cancel makes a job end soon. It is an error if it has ended.
 	Cancel(ctx context.Context, id job.ID) error
-	Top() Top
 	// Ask says what would be if something were otherwise, by simulation; nothing is done.
 	Ask(ctx context.Context, q *Question) (json.RawMessage, error)
 	// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.

@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/calibration"
-	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -37,7 +37,7 @@ func (f full) Cancel(_ context.Context, id job.ID) error {
 func (f full) Overview(ctx context.Context, at time.Duration) (*Overview, error) {
 	o, err := f.Recorded.Overview(ctx, at)
 	if err == nil && len(o.Jobs) > 0 {
-		o.Banner, o.Jobs[0].Trouble = "the disk is full", "it does not report"
+		o.Attention, o.Jobs[0].Trouble = []string{"the disk is full"}, "it does not report"
 	}
 	return o, err
 }
@@ -156,7 +156,7 @@ func TestBrowser_keeps_the_focus(t *testing.T) {
 	ctx := chromium.Open(t)
 	source := &toy{}
 	jobs := func(n int) {
-		source.jobs.Store(&[]explain.OverviewJob{{ID: "a", Phase: "waiting", Sentence: fmt.Sprintf("sentence %d", n)}, {ID: "b", Phase: "waiting"}})
+		source.jobs.Store(&[]status.Job{{ID: "a", Phase: "waiting", Sentence: fmt.Sprintf("sentence %d", n)}, {ID: "b", Phase: "waiting"}})
 	}
 	jobs(0)
 	s, _ := served(t, source)

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/scheduler/explain"
-	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // does runs actions in the browser.
@@ -75,7 +75,7 @@ func said(t *testing.T, source *Recorded, at time.Duration, text string) string 
 func TestBrowser_follows_a_live_source(t *testing.T) {
 	ctx := chromium.Open(t)
 	source := &toy{}
-	source.jobs.Store(&[]explain.OverviewJob{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
+	source.jobs.Store(&[]status.Job{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
 	s, _ := served(t, source)
 	go s.Watch(t.Context(), 20*time.Millisecond)
 	var markup, acts bool
@@ -92,7 +92,7 @@ func TestBrowser_follows_a_live_source(t *testing.T) {
 	if want := time.Unix(3600, 0).Format("3:04:05"); !strings.Contains(life, want) {
 		t.Errorf("the life %q has no %s, an hour after its source began", life, want)
 	}
-	source.jobs.Store(&[]explain.OverviewJob{{ID: "b", Phase: "running", Holds: &explain.Holding{Nodes: 1, GPUs: 2, Type: "t4"}, Sentence: "another reason", Since: journal.Seconds(time.Second)}})
+	source.jobs.Store(&[]status.Job{{ID: "b", Phase: "running", GPUs: 2, GPUType: "t4", Sentence: "another reason", Since: time.Unix(1, 0)}})
 	does(ctx, t, chromedp.Poll(`document.getElementById("running").innerText.includes("another reason")`, nil))
 }
 

@@ -2,7 +2,7 @@
 // browser. It shows a Source: a scheduler that runs, or a journal.
 //
 //	GET /                     the page
-//	GET /api/overview?at=90.5    an Overview: explain.Overview, and whether it is live; at is in seconds since the start
+//	GET /api/overview?at=90.5    an Overview: status.Status, and whether it is live; at is in seconds since the start
 //	GET /api/job?id=a&at=90.5 a Job: its life and its moment
 //	GET /api/log?id=a         the last lines of its output, where the source has it
 //	GET /api/question?cancel=a&at=90.5 what would be: if a job were cancelled, type=t4&nodes=1 came, or resize=a had gpus=2

@@ -63,8 +63,8 @@ func (f *feed) same(hash uint64, err error) bool {
 
 // timeless returns a hash of all of an overview but its time.
 func timeless(overview *Overview) (uint64, error) {
-	other, s := *overview, *overview.Overview
-	s.At, s.Last, other.Overview = 0, 0, &s
+	other, s := *overview, *overview.Status
+	s.At, other.Elapsed, other.Last, other.Status = time.Time{}, 0, 0, &s
 	plain, err := json.Marshal(other)
 	return maphash.Bytes(seed, plain), err
 }

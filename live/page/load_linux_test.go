@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/scheduler/explain"
-	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 const (
@@ -32,17 +31,17 @@ type multitude struct{ toy }
 
 func (m *multitude) Overview(context.Context, time.Duration) (*Overview, error) {
 	n := int(m.looks.Add(1))
-	jobs := make([]explain.OverviewJob, manyJobs)
+	jobs := make([]status.Job, manyJobs)
 	for i := range jobs {
-		j := explain.OverviewJob{ID: job.ID(fmt.Sprintf("resnet-%d", i)), Phase: "waiting", Asked: "1 to 8 GPUs of any type, batch size 128 to 4096"}
+		j := status.Job{ID: job.ID(fmt.Sprintf("resnet-%d", i)), Phase: "waiting", Asked: "1 to 8 GPUs of any type, batch size 128 to 4096"}
 		j.Sentence = fmt.Sprintf("resnet-%d waits: %d jobs are ahead of it, and it is not until the end of resnet-%d that there is room", i, i, i/2)
 		if i < 2000 {
-			j.Phase, j.Holds, j.Target = "running", &explain.Holding{Nodes: 1, GPUs: 4, Type: "a100"}, 1e6
+			j.Phase, j.GPUs, j.GPUType, j.Target = "running", 4, "a100", 1e6
 			j.Progress = float64((n + i) / reports)
 		}
 		jobs[i] = j
 	}
-	return &Overview{Title: "many", Live: true, Overview: &explain.Overview{At: journal.Seconds(n) * journal.Seconds(time.Second), Jobs: jobs}}, nil
+	return LiveOverview(&status.Status{Title: "many", At: time.Unix(int64(n), 0), Jobs: jobs}), nil
 }
 
 // BenchmarkServer_viewers says what two hundred viewers of ten thousand jobs cost, of which a thirtieth of those that run report each second:

@@ -46,7 +46,9 @@ func (r *Recorded) Overview(_ context.Context, at time.Duration) (*Overview, err
 	if err != nil {
 		return nil, err
 	}
-	return &Overview{Overview: s, Title: r.Title}, nil
+	now := StatusOf(s, r.Title)
+	now.Fill()
+	return &Overview{Status: now, Begun: s.Begun, Elapsed: s.At, Last: s.Last}, nil
 }
 
 // Job implements Source.

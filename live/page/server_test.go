@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -176,17 +177,17 @@ func TestRecorded(t *testing.T) {
 // A toy is a live source whose overview has a number.
 type toy struct {
 	looks, number atomic.Int64
-	jobs          atomic.Pointer[[]explain.OverviewJob]
+	jobs          atomic.Pointer[[]status.Job]
 }
 
 func (*toy) Live() bool { return true }
 func (y *toy) Overview(context.Context, time.Duration) (*Overview, error) {
 	n := y.looks.Add(1)
-	overview := &explain.Overview{At: journal.Seconds(n) * journal.Seconds(time.Second), Policy: string(rune('a' + y.number.Load()))}
+	now := &status.Status{Title: "toy", At: time.Unix(n, 0), Policy: string(rune('a' + y.number.Load()))}
 	if jobs := y.jobs.Load(); jobs != nil {
-		overview.Jobs = *jobs
+		now.Jobs = *jobs
 	}
-	return &Overview{Title: "toy", Live: true, Overview: overview}, nil
+	return LiveOverview(now), nil
 }
 
 func (*toy) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {

@@ -28,7 +28,7 @@ func TestAsk(t *testing.T) {
 	if h := a.Jobs[0]; h.Job != late || h.WouldStart.Why != whatif.Known || h.WouldStart.Late > 10*o.Round || a.From.IsZero() {
 		t.Errorf("%+v, want that %s would start in the next round", a, late)
 	}
-	if v := s.view(busy); v.Ended() {
+	if v := s.view(busy); v.HasEnded() {
 		t.Errorf("a question ended %s: %+v", busy, v)
 	}
 	for want, q := range map[string]control.Question{

@@ -60,8 +60,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if jobs, err := s.Jobs(t.Context(), true); err != nil || len(jobs) != 0 {
-		t.Errorf("%d jobs (%v), want none of those refused", len(jobs), err)
+	if now, err := s.Status(t.Context(), true); err != nil || len(now.All()) != 0 {
+		t.Errorf("%d jobs (%v), want none of those refused", len(now.All()), err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestFlood_of_output(t *testing.T) {
 	id := s.submit("flood", "sh", "-c", "timeout 0.7 tr '\\0' x < /dev/zero; echo; timeout 0.7 yes; echo the end; exit 3")
 	await(t, "output", func() bool { return logged(t, s.o.Dir, id) > 0 })
 	slowest := time.Duration(0)
-	for i := 0; !func() bool { v := s.view(id); return v.Ended() }(); i++ {
+	for i := 0; !func() bool { v := s.view(id); return v.HasEnded() }(); i++ {
 		began := time.Now()
 		s.ended(s.submit(fmt.Sprint("other-", i), "true"))
 		slowest = max(slowest, time.Since(began))
@@ -194,11 +194,11 @@ func TestJournal_on_a_full_disk(t *testing.T) {
 	})
 	s := start(t, o)
 	banner := func() string {
-		top, err := s.Top(t.Context())
+		now, err := s.Status(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return top.Banner
+		return strings.Join(now.Attention, "; ")
 	}
 	for i := 0; banner() == ""; i++ {
 		s.ended(s.submit(fmt.Sprint("fills-", i), "true"))

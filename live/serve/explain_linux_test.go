@@ -31,8 +31,8 @@ func TestExplain(t *testing.T) {
 	if strings.Contains(e.Text, "has no end") {
 		t.Errorf("the journal is said to be cut off while the run goes on:\n%s", e.Text)
 	}
-	if top, err := s.Top(t.Context()); err != nil || top.Running != 4 || top.Waiting != 1 || top.Slots[0].Job == "" {
-		t.Errorf("got %+v, want four jobs on four slots and one that waits", top)
+	if now, err := s.Status(t.Context(), false); err != nil || now.Queues[0].Running != 4 || now.Queues[0].Waiting != 1 || now.Slots()[0].Job == "" {
+		t.Errorf("got %+v, want four jobs on four slots and one that waits", now)
 	}
 }
 

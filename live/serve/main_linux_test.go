@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -100,8 +101,8 @@ func startOnly(t *testing.T, o Options) *served {
 
 // clear ends all jobs, and waits until no supervisor has one.
 func (s *served) clear() {
-	jobs, err := s.Jobs(context.Background(), false)
-	for _, v := range jobs {
+	now, err := s.Status(context.Background(), false)
+	for _, v := range now.Jobs {
 		wrong := s.Cancel(context.Background(), v.ID)
 		if e, ok := errors.AsType[*control.Error](wrong); ok && e.Status == http.StatusConflict {
 			continue // it has ended meanwhile
@@ -150,7 +151,7 @@ func (s *served) submit(name string, command ...string) job.ID {
 	return id
 }
 
-func (s *served) view(id job.ID) control.View {
+func (s *served) view(id job.ID) status.Job {
 	s.t.Helper()
 	v, err := s.Job(s.t.Context(), id)
 	if err != nil {
@@ -160,10 +161,10 @@ func (s *served) view(id job.ID) control.View {
 }
 
 // ended waits until a job has.
-func (s *served) ended(id job.ID) control.View {
+func (s *served) ended(id job.ID) status.Job {
 	s.t.Helper()
-	var v control.View
-	await(s.t, fmt.Sprintf("the end of job %s", id), func() bool { v = s.view(id); return v.Ended() })
+	var v status.Job
+	await(s.t, fmt.Sprintf("the end of job %s", id), func() bool { v = s.view(id); return v.HasEnded() })
 	return v
 }
 

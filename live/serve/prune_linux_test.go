@@ -115,7 +115,7 @@ func TestPrune_without_scheduler(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := start(t, o) // finds all that it needs
-	if v := again.view(runs); v.Ended() {
+	if v := again.view(runs); v.HasEnded() {
 		t.Errorf("job runs has ended: %s %s", v.Outcome, v.Detail)
 	}
 }

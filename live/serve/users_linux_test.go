@@ -203,7 +203,7 @@ func TestUsers_have_no_say_in_jobs_of_others(t *testing.T) {
 	for what, want := range map[string]int{
 		"DELETE /v1/jobs/hers": http.StatusForbidden, "GET /v1/jobs/hers/log": http.StatusForbidden, "GET /v1/jobs/hers/explain": http.StatusForbidden,
 		"GET /v1/jobs/failed/log": http.StatusForbidden, "GET /v1/jobs/failed/explain": http.StatusForbidden, "POST /v1/prune": http.StatusForbidden,
-		"GET /v1/jobs/hers": http.StatusOK, "GET /v1/jobs/failed": http.StatusOK, "GET /v1/jobs?all=true": http.StatusOK, "GET /v1/top": http.StatusOK,
+		"GET /v1/jobs/hers": http.StatusOK, "GET /v1/jobs/failed": http.StatusOK, "GET /v1/status?all=true": http.StatusOK,
 		"DELETE /v1/jobs/nowhere": http.StatusNotFound,
 	} {
 		method, path, _ := strings.Cut(what, " ")
@@ -344,27 +344,23 @@ func TestUsers_quota(t *testing.T) {
 		t.Errorf("explained: %d %s", status, text)
 	}
 	his := s.submitAs(bob, s.script("b", "sleep 0.1"))
-	await(t, "a job of another user", func() bool { v := s.view(his); return v.GPUs == 1 || v.Ended() })
-	if v := s.view(last); v.Ended() {
+	await(t, "a job of another user", func() bool { v := s.view(his); return v.GPUs == 1 || v.HasEnded() })
+	if v := s.view(last); v.HasEnded() {
 		t.Error("all hers ended before his began")
 	}
 	await(t, "the end of hers", func() bool {
 		held := map[string]int{}
-		jobs, err := s.Jobs(t.Context(), true)
+		now, err := s.Status(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		for i := range jobs {
-			if v := &jobs[i]; !v.Ended() {
-				held[v.User] += v.GPUs
-				n++
-			}
+		for i := range now.Jobs {
+			held[now.Jobs[i].User] += now.Jobs[i].GPUs
 		}
 		if held["uid 54001"] > 2 {
 			t.Fatalf("she holds %d GPUs, want 2 at most", held["uid 54001"])
 		}
-		return n == 0
+		return len(now.Jobs) == 0
 	})
 	for _, id := range hers {
 		if v := s.view(id); v.Outcome != "done" {

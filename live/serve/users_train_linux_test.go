@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -61,26 +62,26 @@ func TestUsers_train(t *testing.T) {
 	o.Slots, o.Round, o.Grace = 2, 2*time.Second, 30*time.Second
 	s := start(t, o)
 	id := s.submitAs(alice, s.training(alice))
-	s.until(id, "a report and a checkpoint", func(v *control.View) bool { return v.Progress > 0 && v.Checkpoint != nil })
+	s.until(id, "a report and a checkpoint", func(v *status.Job) bool { return v.Progress > 0 && v.Checkpoint != nil })
 	if s.view(id).GPUs == 2 { // it shrinks for another
 		s.submitAs(bob, s.script("his", "sleep 1000"))
 	}
 	before := s.view(id)
-	s.until(id, "a checkpoint at another size", func(v *control.View) bool {
+	s.until(id, "a checkpoint at another size", func(v *status.Job) bool {
 		return v.GPUs > 0 && v.GPUs != before.GPUs && v.Restarts > before.Restarts && v.Checkpoint != nil && v.Checkpoint.Step > before.Checkpoint.Step
 	})
 	s.belongs(filepath.Join(s.o.Dir, "jobs", string(id), "checkpoints"), alice)
 }
 
 // until waits three minutes until a job is as it should be.
-func (s *served) until(id job.ID, what string, holds func(*control.View) bool) {
+func (s *served) until(id job.ID, what string, holds func(*status.Job) bool) {
 	s.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		v := s.view(id)
 		if holds(&v) {
 			return
 		}
-		if v.Ended() || time.Now().After(end) {
+		if v.HasEnded() || time.Now().After(end) {
 			s.t.Fatalf("waited for %s: job %+v\n%s", what, v, s.output(id))
 		}
 	}

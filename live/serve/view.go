@@ -3,14 +3,17 @@ package serve
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler/calibration"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -51,26 +54,11 @@ func (c *controller) state(ctx context.Context) *state {
 	return s
 }
 
-// Jobs implements control.Service.
-func (c *controller) Jobs(all bool) []control.View {
-	jobs, err := c.store.Jobs(all)
-	if err != nil {
-		c.say("jobs: %v", err)
-		return nil
-	}
-	s := c.state(context.Background())
-	views := make([]control.View, len(jobs))
-	for i, j := range jobs {
-		views[i] = s.view(j)
-	}
-	return views
-}
-
 // Job implements control.Service.
-func (c *controller) Job(id job.ID) (control.View, error) {
+func (c *controller) Job(id job.ID) (status.Job, error) {
 	j, err := c.job(id)
 	if err != nil {
-		return control.View{}, err
+		return status.Job{}, err
 	}
 	return c.state(context.Background()).view(j), nil
 }
@@ -92,28 +80,28 @@ func (c *controller) job(id job.ID) (*store.Job, error) {
 }
 
 // view returns a job as people see it.
-func (s *state) view(j *store.Job) control.View {
-	v := control.View{
+func (s *state) view(j *store.Job) status.Job {
+	v := status.Job{
 		ID: j.Spec.ID, Name: j.Spec.Name, MinGPUs: max(1, j.Spec.MinGPUs), MaxGPUs: max(j.Spec.GPUs, j.Spec.MaxGPUs), Target: j.Spec.Target,
 		Command: j.Request.Command, Quarantined: s.refused[j.Spec.ID],
 	}
 	if u := j.Request.User; u != nil {
-		v.UID, v.User = u.UID, s.name(u)
+		v.Owner, v.User = u.UID, s.name(u)
 	}
 	if c := j.Checkpoint; c != nil {
-		v.Checkpoint = &control.CheckpointView{Step: c.Step, At: c.At, Progress: c.Progress}
+		v.Checkpoint = &status.Checkpoint{Step: c.Step, At: c.At, Progress: c.Progress}
 	}
-	status := j.Status
+	now := j.Status
 	row, why := s.row(j.Spec.ID)
 	if row != nil && j.Ended == nil {
-		status, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
-		if j.Status.Since.After(status.Since) { // that round changed it, after its snapshot
-			status = j.Status
-			status.Progress, v.Goodput = max(status.Progress, row.Progress), 0
+		now, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
+		if j.Status.Since.After(now.Since) { // that round changed it, after its snapshot
+			now = j.Status
+			now.Progress, v.Goodput = max(now.Progress, row.Progress), 0
 		}
 	}
-	v.Phase, v.Progress, v.Restarts = status.Phase.String(), status.Progress, status.Restarts
-	v.Submitted, v.Started, v.Since = status.Submitted, status.FirstStarted, status.Since
+	v.Phase, v.Progress, v.Restarts = now.Phase.String(), now.Progress, now.Restarts
+	v.Submitted, v.Started, v.Since = now.Submitted, now.FirstStarted, now.Since
 	if v.Since.IsZero() {
 		v.Since = v.Submitted
 	}
@@ -124,14 +112,14 @@ func (s *state) view(j *store.Job) control.View {
 		v.Outcome, v.Detail, v.Finished = e.Outcome.String(), e.Detail, e.At
 		return v
 	}
-	v.GPUs, v.GPUType, v.Batch = status.Allocation.GPUs, status.Allocation.GPUType, status.Batch.PerReplica()*status.Allocation.GPUs
+	v.GPUs, v.GPUType, v.Batch = now.Allocation.GPUs, now.Allocation.GPUType, now.Batch.PerReplica()*now.Allocation.GPUs
 	l, live := s.live[j.Spec.ID]
 	v.Trouble = l.Trouble
 	if l.Withheld != "" {
 		v.Reason = "waiting: quota"
 	}
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
-	if status.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
+	if now.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
 		v.Phase = job.Running.String()
 	}
 	if v.Sentence = cmp.Or(l.Withheld, s.said.Text(j.Spec.ID)); v.Sentence == "" {
@@ -161,50 +149,87 @@ func goodput(j *policy.Job) float64 {
 }
 
 // foresee adds when a job is predicted to start and end.
-func (s *state) foresee(v *control.View) {
+func (s *state) foresee(v *status.Job) {
 	eta, ok := s.etas[v.ID]
 	if !ok {
 		return
 	}
-	at := func(d time.Duration) *time.Time {
-		t := s.from.Add(d)
-		return &t
+	if v.GPUs == 0 {
+		v.Start = s.expected(&eta.Start)
 	}
-	if v.GPUs == 0 && eta.Start.Why == whatif.Known {
-		v.StartEarly, v.StartLikely, v.StartLate = at(eta.Start.Early), at(eta.Start.Likely), at(eta.Start.Late)
-	}
-	if eta.End.Why == whatif.Known {
-		v.EndEarly, v.EndLikely, v.EndLate = at(eta.End.Early), at(eta.End.Likely), at(eta.End.Late)
-	}
+	v.End = s.expected(&eta.End)
 }
 
-// Top implements control.Service.
-func (c *controller) Top() control.Top {
-	t := control.Top{Machine: c.machine.Name, Policy: c.o.Policy, Banner: c.backend.Banner()}
-	if t.Banner == "" {
-		t.Banner = c.driver.Trouble()
+// expected returns when something is predicted; the zero Range if that is not known.
+func (s *state) expected(g *whatif.Range) status.Range {
+	if g.Why != whatif.Known {
+		return status.Range{}
 	}
-	t.CPUs.Total, t.Memory.Total = c.machine.CPUs, float64(c.machine.Memory)
-	for i, slot := range c.machine.Slots {
-		t.Slots = append(t.Slots, control.SlotView{Index: i, Type: c.machine.Type, Visible: slot.Visible})
+	return status.Range{Early: s.from.Add(g.Early), Likely: s.from.Add(g.Likely), Late: s.from.Add(g.Late), Probability: calibration.Share}
+}
+
+// Status implements control.Service.
+func (c *controller) Status(all bool) *status.Status {
+	jobs, err := c.store.Jobs(all)
+	if err != nil {
+		c.say("jobs: %v", err)
 	}
+	known := c.state(context.Background())
+	s := &status.Status{Backend: status.Machine, Title: c.machine.Name, At: time.Now(), Policy: c.o.Policy, Nodes: []status.Node{c.Node()}}
+	for _, j := range jobs {
+		v := known.view(j)
+		if v.HasEnded() {
+			s.Ended = append(s.Ended, v)
+		} else {
+			s.Jobs = append(s.Jobs, v)
+		}
+	}
+	slices.SortStableFunc(s.Ended, func(a, b status.Job) int { return b.Finished.Compare(a.Finished) })
+	if trouble := cmp.Or(c.backend.Banner(), c.driver.Trouble()); trouble != "" {
+		s.Attention = append(s.Attention, trouble)
+	}
+	s.GPUs = []status.GPUs{{Type: c.machine.Type, Total: s.Nodes[0].GPUs, Held: s.Nodes[0].Used}}
+	s.Queues = []status.Queue{c.queue(&s.Nodes[0])}
+	return s
+}
+
+// queue returns what the last round decided in sum.
+func (c *controller) queue(n *status.Node) status.Queue {
+	q := status.Queue{Policy: c.o.Policy, GPUs: n.GPUs, Held: n.Used}
 	for _, l := range c.backend.Live() {
 		if len(l.Held) == 0 {
-			t.Waiting++
-			continue
-		}
-		t.Running++
-		t.CPUs.Used += l.Status.Allocation.CPUs
-		t.Memory.Used += float64(l.Status.Allocation.Memory)
-		for rank, s := range l.Held {
-			t.Slots[s].Job, t.Slots[s].Generation, t.Slots[s].Rank = l.Spec.ID, l.Generation, rank
+			q.Waiting++
+		} else {
+			q.Running++
 		}
 	}
 	if snapshot, plan := c.backend.LastRound(); snapshot != nil {
-		t.Round = snapshot.Round
+		q.Round = int64(snapshot.Round)
 		for _, price := range plan.Prices {
-			t.Prices = append(t.Prices, control.Price{Resource: string(price.Type), Price: price.Price})
+			q.Prices = append(q.Prices, status.Price{Type: price.Type, Price: price.Price})
 		}
 	}
-	return t
+	return q
+}
+
+// Node implements control.Service: the machine, and which job has which slot.
+func (c *controller) Node() status.Node {
+	n := status.Node{Name: c.machine.Name, Type: c.machine.Type, GPUs: len(c.machine.Slots)}
+	n.CPUs.Total, n.Memory.Total = c.machine.CPUs, float64(c.machine.Memory)
+	for i, slot := range c.machine.Slots {
+		n.Slots = append(n.Slots, status.Slot{Index: i, Type: c.machine.Type, Visible: slot.Visible})
+	}
+	for _, l := range c.backend.Live() {
+		if len(l.Held) == 0 {
+			continue
+		}
+		n.Used += len(l.Held)
+		n.Held = append(n.Held, status.Holder{Job: l.Spec.ID, GPUs: len(l.Held)})
+		n.CPUs.Used += l.Status.Allocation.CPUs
+		n.Memory.Used += float64(l.Status.Allocation.Memory)
+		for rank, s := range l.Held {
+			n.Slots[s].Job, n.Slots[s].Generation, n.Slots[s].Rank = l.Spec.ID, l.Generation, rank
+		}
+	}
+	return n
 }

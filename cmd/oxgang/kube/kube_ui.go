@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/live/kube/overview"
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
@@ -34,12 +33,12 @@ the role oxgang-asker in the scheduler's namespace can ask there what would be, 
 			if err != nil {
 				return Hinted(err)
 			}
-			source := overview.New(l, cmp.Or(k.Context, l.Current(cmd.Context()), "Kubernetes"))
+			source := view.NewPage(l, cmp.Or(k.Context, l.Current(cmd.Context()), "Kubernetes"))
 			if err := source.Look(cmd.Context()); err != nil {
 				return Hinted(err)
 			}
 			if l.MayAsk(cmd.Context(), scheduler) {
-				overview.Ask(source, k.Kubectl(), scheduler)
+				source.AskBy(k.Kubectl(), scheduler)
 			}
 			ctx, stop := context.WithCancel(cmd.Context())
 			defer stop()

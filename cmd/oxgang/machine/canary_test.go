@@ -21,8 +21,8 @@ import (
 
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
-	"github.com/oxgang/oxgang/live/overview"
 	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -91,11 +91,14 @@ func canaryMachine(t *testing.T) (dir string, id job.ID) {
 		t.Fatal(err)
 	}
 	texts := 0
-	m.Change(id, func(v *control.View) {
+	m.Change(id, func(v *status.Job) {
 		texts += fill(reflect.ValueOf(v).Elem())
 		v.ID, v.Finished, v.Outcome = id, time.Time{}, ""
 	})
-	m.ChangeTop(func(top *control.Top) { texts += fill(reflect.ValueOf(top).Elem()) })
+	m.ChangeStatus(func(s *status.Status) {
+		texts += fill(reflect.ValueOf(s).Elem())
+		s.Jobs, s.Ended, s.Backend = nil, nil, status.Machine
+	})
 	story, err := json.Marshal(map[string]string{"job": canary})
 	if err != nil || texts < 15 {
 		t.Fatalf("%d texts, want more; %v", texts, err)
@@ -152,7 +155,7 @@ func TestCanary_in_every_text(t *testing.T) {
 func TestCanary_on_the_page(t *testing.T) {
 	dir, id := canaryMachine(t)
 	h := httptest.NewUnstartedServer(nil)
-	p := page.New(overview.New(control.NewClient(filepath.Join(dir, "control.sock")), filepath.Join(dir, "journal")), h.Listener.Addr())
+	p := page.New(page.NewMachine(control.NewClient(filepath.Join(dir, "control.sock")), filepath.Join(dir, "journal")), h.Listener.Addr())
 	ctx, cancel := context.WithCancel(t.Context())
 	watched := make(chan struct{})
 	go func() {

@@ -98,11 +98,12 @@ func (s *liveState) completeJobs(cmd *cobra.Command, all bool, most int) {
 		}
 		ctx, stop := context.WithTimeout(cmd.Context(), time.Second) // somebody waits at the key
 		defer stop()
-		jobs, err := c.Jobs(ctx, all)
+		now, err := c.Status(ctx, all)
 		if err != nil {
 			return nil, none
 		}
 		var found []string
+		jobs := now.All()
 		for i := range jobs {
 			name := string(jobs[i].ID)
 			if strings.HasPrefix(name, typed) && !slices.Contains(args, name) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/live/overview"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/serve"
 )
@@ -26,8 +25,8 @@ func (p *PageSource) Source(ctx context.Context) (page.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Top(ctx); err != nil {
+	if _, err := c.Status(ctx, false); err != nil {
 		return nil, p.state.told(err)
 	}
-	return overview.New(c, serve.JournalFolder(dir)), nil
+	return page.NewMachine(c, serve.JournalFolder(dir)), nil
 }

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // A text of a job makes no row of its own in a table, and a terminal obeys none of it.
 func TestTexts_of_jobs_are_shown_as_text(t *testing.T) {
 	const canary = "x\x1b[2J\u009b1A\ny"
 	var out strings.Builder
-	views := []control.View{{ID: "a", Phase: canary, Reason: "plan", Trouble: canary}, {ID: "b", Outcome: "failed", Detail: canary, Finished: time.Unix(1, 0)}}
-	if err := jobsTable(&out, views, time.Unix(2, 0)); err != nil {
+	s := status.Status{Backend: status.Machine, At: time.Unix(2, 0), Jobs: []status.Job{{ID: "a", Phase: canary, Reason: "plan", Trouble: canary}, {ID: "b", Outcome: "failed", Detail: canary, Finished: time.Unix(1, 0)}}}
+	if err := s.WriteJobs(&out, s.Jobs, status.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeLines(&out, canary); err != nil {

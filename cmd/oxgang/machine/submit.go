@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -136,7 +137,7 @@ func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) 
 			}
 		case err != nil:
 			return err
-		case v.Ended():
+		case v.HasEnded():
 			return outcome(&v)
 		}
 		silent = err != nil
@@ -148,13 +149,13 @@ func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) 
 }
 
 // outcome returns an error unless a job that has ended did so well.
-func outcome(v *control.View) error {
+func outcome(v *status.Job) error {
 	if v.Outcome == scheduler.Done.String() {
 		return nil
 	}
 	err := fmt.Errorf("job %s: %s", v.ID, v.Outcome)
 	if v.Detail != "" {
-		err = fmt.Errorf("%w: %s", err, Headline(v.Detail))
+		err = fmt.Errorf("%w: %s", err, status.Headline(v.Detail))
 	}
 	return cli.Hinted(err, "oxgang logs %s shows what it said", v.ID)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -63,16 +64,16 @@ func newBox(t testing.TB, slots int) *box {
 
 // clear ends all jobs.
 func (b *box) clear() {
-	jobs, err := b.Jobs(context.Background(), false)
+	now, err := b.Status(context.Background(), false)
 	if err != nil {
 		b.t.Error(err)
 	}
-	for i := range jobs {
-		_ = b.Cancel(context.Background(), jobs[i].ID) // it may have ended
+	for i := range now.Jobs {
+		_ = b.Cancel(context.Background(), now.Jobs[i].ID) // it may have ended
 	}
 	b.await("the end of all jobs", func() bool {
-		jobs, err := b.Jobs(context.Background(), false)
-		return err == nil && len(jobs) == 0
+		now, err := b.Status(context.Background(), false)
+		return err == nil && len(now.Jobs) == 0
 	})
 }
 
@@ -103,7 +104,7 @@ func (b *box) train(name string, steps int) job.ID {
 	return id
 }
 
-func (b *box) view(id job.ID) control.View {
+func (b *box) view(id job.ID) status.Job {
 	b.t.Helper()
 	v, err := b.Job(b.t.Context(), id)
 	if err != nil {
@@ -169,7 +170,7 @@ func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	b := newBox(t, 1)
 	steps, work := [...]int{80, 60}, 0 // of those that wait
 	long, next, last := b.train("train", 6000), b.train("train", steps[0]), b.train("train", steps[1])
-	b.await("a speed", func() bool { v := b.view(long); return v.EndEarly != nil && v.Progress > 10*batch })
+	b.await("a speed", func() bool { v := b.view(long); return v.End.Known() && v.Progress > 10*batch })
 	if v := b.view(next); v.GPUs != 0 {
 		t.Fatalf("job %s runs: %+v", next, v)
 	}
@@ -187,13 +188,13 @@ func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	if err := contains("If "+string(long)+" were cancelled", "2 jobs would end sooner, 0 later, and 0 as they do", "2 jobs would get GPUs sooner, and 0 later", "Nothing was done")(said); err != nil {
 		t.Error(err)
 	}
-	if v := b.view(long); v.Ended() {
+	if v := b.view(long); v.HasEnded() {
 		t.Fatalf("a question ended the job: %+v", v)
 	}
 	a := b.ask(long)
 	would := [...]whatif.Shift{shiftOf(t, a, next), shiftOf(t, a, last)}
 	cancelOnPage(ctx, t, long)
-	b.await("the end of the last", func() bool { v := b.view(last); return v.Ended() })
+	b.await("the end of the last", func() bool { v := b.view(last); return v.HasEnded() })
 	for i, id := range []job.ID{next, last} {
 		v, h := b.view(id), &would[i]
 		early := a.From.Add(h.After.Early)
@@ -227,8 +228,8 @@ func BenchmarkPage_live(b *testing.B) {
 		x.train("train", 6000)
 	}
 	x.await("four that run", func() bool {
-		top, err := x.Top(b.Context())
-		return err == nil && top.Running == 4
+		now, err := x.Status(b.Context(), false)
+		return err == nil && now.Queues[0].Running == 4
 	})
 	url := x.ui()
 	for b.Loop() {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/live/page"
-	"github.com/oxgang/oxgang/live/slurm/overview"
+	slurm "github.com/oxgang/oxgang/live/slurm/view"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -50,7 +50,7 @@ serves until Ctrl-C. The page can change nothing, unless --allow-cancel is given
 				if len(args) > 0 {
 					return cli.Misused("--slurm and journal %q, want one of them", args[0])
 				}
-				source, err := overview.Open(cmd.Context())
+				source, err := slurm.Open(cmd.Context())
 				if err != nil {
 					return cli.Hinted(err, "run this where Slurm's commands are, as on a login node; SLURM_CONF names another configuration")
 				}

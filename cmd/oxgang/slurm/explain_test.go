@@ -57,14 +57,14 @@ func TestExplain(t *testing.T) {
 	recordedAt(t, 10*time.Minute, func(r client.Runner) {
 		for id, want := range map[string][]string{
 			"11": {
-				"job 11 waits (line, of root, partition all)\n", "asked    8 GPUs of type h100\n",
+				"11 (name line, user root, queue all) is waiting\n", "asked    8 GPUs h100\n",
 				"reason   Resources: it is next, and what it wants is not free: it wants 8 GPUs of type h100 on each of 1 node; 0 nodes have that much free",
-				"helps    the end of jobs that hold it; or ask for fewer", "start    Slurm plans ", ": Slurm's plan, which believes time limits",
+				"helps    the end of jobs that hold it; or ask for fewer", "start    by 2026-", "; Slurm's estimate from time limits",
 			},
 			"12":  {"QOSMaxGRESPerUser: ", "it can never start", "helps    ask for fewer GPUs, or another QOS\n", "start    not known: "},
-			"3_5": {"job 3_[2-9%2] waits", "JobArrayTaskLimit: "},
-			"1":   {"job 1 is running (two words, of root", "holds    16 GPUs of type a100 on a1, a2\n", ", 10m ago", "end      ends by 20m: at the latest by the time limit"},
-			"14":  {"job 14 has ended (ended, of root): failed, exit status 3\n", "reason   NonZeroExitCode"},
+			"3_5": {"3_[2-9%2] (", ") is waiting", "JobArrayTaskLimit: "},
+			"1":   {"1 (name two words, user root, queue all) is running\n", "holds    16 a100 GPUs on a1:8,a2:8\n", ", 10m ago", "end      by 2026-", "; its time limit"},
+			"14":  {"14 (name ended, user root) is failed\n", "detail   exit status 3", "reason   NonZeroExitCode"},
 		} {
 			text, err := explained(r, "--slurm", id)
 			for _, w := range want {
@@ -89,8 +89,8 @@ func TestExplain(t *testing.T) {
 // TestExplain_time: a job at its time limit ends by now, not by nothing.
 func TestExplain_time(t *testing.T) {
 	recordedAt(t, 31*time.Minute, func(r client.Runner) {
-		if text, err := explained(r, "--slurm", "1"); err != nil || !strings.Contains(text, "ends by 0m:") {
-			t.Errorf("%v\n%s\nwant that it ends by 0m", err, text)
+		if text, err := explained(r, "--slurm", "1"); err != nil || !strings.Contains(text, "end      by 2026-") {
+			t.Errorf("%v\n%s\nwant when it ends", err, text)
 		}
 	})
 }

@@ -6,17 +6,15 @@ import (
 	"io"
 	"os/user"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/view"
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // formats are those of observe.
@@ -52,10 +50,11 @@ func observeCommandOf(o *observation) *cobra.Command {
 		Long: `Say what runs on a Slurm, who waits and why, and which GPUs are idle and why. It writes nothing and needs no
 more rights than squeue.
 
-REASON is Slurm's reason code, with what it means here and what would end the waiting. The ETA of a job that waits
-is Slurm's plan, which believes time limits; that of one that runs comes from past runs of the same user, name and
-number of GPUs, if there are at least five that took longer than it has run, and is never after its time limit.
--o json says for each where it comes from. -o csv has the jobs only.`,
+REASON is Slurm's reason code, with what it means here and what would end the waiting. ETA is in how long a job
+ends; of a waiting job, it is Slurm's estimate of the start from time limits. The end of a running job comes from past
+runs of the same user, name and number of GPUs, if at least five took longer than it has run, and is never after its
+time limit. -o json names the source of each, and has the whole status, as docs/status.schema.json describes it. -o csv
+has the jobs only.`,
 		Example: `  oxgang slurm observe
   oxgang slurm observe --mine --watch
   oxgang slurm observe -o json`,
@@ -136,21 +135,21 @@ func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, err
 	if err != nil {
 		return took, err
 	}
-	r := view.ReportOf(look, o.past, o.noPast)
+	now := view.StatusOf(look, o.past, o.noPast)
 	if o.mine {
 		me, err := user.Current()
 		if err != nil {
 			return took, err
 		}
-		r.Jobs = slices.DeleteFunc(r.Jobs, func(j view.Job) bool { return j.User != me.Username })
+		now.Jobs = slices.DeleteFunc(now.Jobs, func(j status.Job) bool { return j.User != me.Username })
 	}
 	switch o.format {
 	case "table":
-		return took, tables(w, r)
+		return took, tables(w, now)
 	case "csv":
-		return took, cli.Write(w, o.format, r.Jobs)
+		return took, cli.Write(w, o.format, now.Jobs)
 	}
-	return took, cli.Write(w, o.format, r)
+	return took, cli.Write(w, o.format, now)
 }
 
 // slow is how long a look in JSON may take. squeue needs twice the time for it that text takes.
@@ -163,109 +162,16 @@ func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, erro
 	return look, time.Since(begin), err
 }
 
-// tables writes a report for people.
-func tables(w io.Writer, r *view.Report) error {
-	for _, t := range r.Types {
-		fmt.Fprintf(w, "%d GPUs%s: %d held, %d idle, of which %d cannot be used\n", t.GPUs, ofType(t.Name), t.Held, t.GPUs-t.Held, t.Down)
-	}
-	for _, n := range r.Notes {
-		fmt.Fprintln(w, "note:", printable.Line(n))
-	}
-	if err := jobsTable(w, r); err != nil {
-		return err
-	}
-	if len(r.Idle) == 0 {
-		return nil
-	}
-	fmt.Fprintln(w)
-	return table(w, "NODE\tGPUS\tTYPE\tIDLE BECAUSE", len(r.Idle), func(i int) []string {
-		v := &r.Idle[i]
-		return []string{v.Node, strconv.Itoa(v.GPUs), dash(v.Type), string(v.Cause) + ": " + v.Why}
-	})
-}
-
-// jobsTable writes a row for each job, and for one that waits a second, with what would help.
-func jobsTable(w io.Writer, r *view.Report) error {
-	if len(r.Jobs) == 0 {
-		_, err := fmt.Fprintln(w, "no jobs")
-		return err
-	}
-	fmt.Fprintln(w)
-	return table(w, "JOB\tNAME\tUSER\tPARTITION\tSTATE\tGPUS\tTYPE\tETA\tREASON", len(r.Jobs), func(i int) []string {
-		j := &r.Jobs[i]
-		return []string{j.ID, short(j.Name), j.User, j.Partition, strings.ToLower(j.State), strconv.Itoa(j.GPUs), dash(j.Type), etaOf(j, r.At), reasonOf(j)}
-	})
-}
-
-// table writes rows below a head.
-func table(w io.Writer, head string, rows int, row func(int) []string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, head)
-	for i := range rows {
-		cells := row(i)
-		for c := range cells {
-			cells[c] = printable.Line(cells[c])
+// tables writes what a Slurm does for people.
+func tables(w io.Writer, s *status.Status) error {
+	s.WriteHead(w)
+	if len(s.Jobs) == 0 {
+		fmt.Fprintln(w, "no jobs")
+	} else {
+		fmt.Fprintln(w)
+		if err := s.WriteJobs(w, s.Jobs, status.Options{}); err != nil {
+			return err
 		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
-	return t.Flush()
-}
-
-// widest is how much of a name a table shows.
-const widest = 24
-
-// short returns a name that does not make a table wide.
-func short(name string) string {
-	if r := []rune(name); len(r) > widest {
-		return string(r[:widest-1]) + "…"
-	}
-	return name
-}
-
-// ofType returns the words for a type of GPUs.
-func ofType(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " of type " + name
-}
-
-// dash returns a text, or what stands for none.
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// reasonOf returns why a job waits: in Slurm's word, in ours, and what would help.
-func reasonOf(j *view.Job) string {
-	if j.Code == "" {
-		return dash(j.Note)
-	}
-	return fmt.Sprintf("%s: %s; helps: %s", j.Code, j.Why, j.Unblock)
-}
-
-// etaOf returns in how long a job starts or ends: "ends in 2h-3h", "starts by 40m", "?" if that is not known.
-func etaOf(j *view.Job, now time.Time) string {
-	what, e := "ends", j.End
-	if j.State == string(client.Pending) {
-		what, e = "starts", j.Start
-	}
-	in := func(t time.Time) string {
-		left := t.Sub(now).Round(time.Minute)
-		if left <= 0 {
-			return "0m"
-		}
-		return strings.TrimSuffix(left.String(), "0s")
-	}
-	switch {
-	case e.Late.IsZero() && e.Early.IsZero():
-		return "?"
-	case e.Early.IsZero() && what == "starts":
-		return "Slurm plans " + in(e.Late)
-	case e.Early.IsZero():
-		return what + " by " + in(e.Late)
-	}
-	return what + " in " + in(e.Early) + "-" + in(e.Late)
+	return s.WriteIdle(w, status.Options{})
 }

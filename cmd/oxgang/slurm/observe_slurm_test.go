@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/live/slurm/view"
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // observed returns what the command prints as a user. The client is the rig's, so that another account can ask.
@@ -81,13 +81,13 @@ func TestSlurm_observe(t *testing.T) {
 		"Priority: jobs of higher priority come first: 1 job is ahead, for 8 GPUs",
 		"drained: the node is drained: bad fan",
 		"fragmented: 2 left, and the smallest job that waits, 4, wants 4 on a node",
-		"Slurm plans ", "ends by ",
+		"  starts <", "  <",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	var report view.Report
+	var report status.Status
 	if err := json.Unmarshal([]byte(observed(t, r, "nobody", "-o", "json")), &report); err != nil || len(report.Jobs) != 4 {
 		t.Errorf("%v: %d jobs, want 4", err, len(report.Jobs))
 	}
@@ -96,7 +96,7 @@ func TestSlurm_observe(t *testing.T) {
 	}
 	for id, want := range map[client.ID]string{
 		waits: "reason   Resources: it is next, and what it wants is not free: it wants 8 GPUs of type h100", behind: "reason   Priority: jobs of higher priority come first: 1 job is ahead",
-		runs: "holds    6 GPUs of type h100 on h1",
+		runs: "holds    6 h100 GPUs on h1:6",
 	} {
 		if text, err := explained(client.Limited(r.As("nobody"), 600), "--slurm", id.String()); err != nil || !strings.Contains(text, want) {
 			t.Errorf("job %v: %v, no %q in\n%s", id, err, want, text)
@@ -111,13 +111,13 @@ func TestSlurm_observe(t *testing.T) {
 	}
 	t.Log("\n" + text)
 	r.Call(t, "scancel", behind.String())
-	if text, err := explained(r.As("nobody"), "--slurm", behind.String()); err != nil || !strings.Contains(text, "has ended (behind, of root): cancelled\n") {
+	if text, err := explained(r.As("nobody"), "--slurm", behind.String()); err != nil || !strings.Contains(text, "(name behind, user root) is cancelled\n") {
 		t.Errorf("a job that was cancelled: %v\n%s", err, text)
 	}
 	if err := r.Signal("slurmdbd", syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if text := observed(t, r, "nobody"); !strings.Contains(text, "note: limits of QOS are not known: sacctmgr: ") || !strings.Contains(text, "pending") {
+	if text := observed(t, r, "nobody"); !strings.Contains(text, "note: limits of QOS are not known: sacctmgr: ") || !strings.Contains(text, "waiting") {
 		t.Errorf("without slurmdbd:\n%s", text)
 	}
 	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -25,9 +26,9 @@ type Machine struct {
 
 	mu           sync.Mutex
 	now          time.Time
-	jobs         []*control.View
+	jobs         []*status.Job
 	requests     []control.Request
-	top          control.Top
+	status       status.Status // without jobs
 	explanations map[job.ID]*control.Explanation
 	changed      chan struct{} // closed, and made anew, when a job is submitted
 }
@@ -37,12 +38,13 @@ var _ control.Service = (*Machine)(nil)
 // New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, whose
 // clock stands at now. It keeps logs in dir.
 func New(dir string, now time.Time) *Machine {
-	m := &Machine{dir: dir, now: now, explanations: make(map[job.ID]*control.Explanation), changed: make(chan struct{}), top: control.Top{
-		Machine: "gpu7", Policy: "sia", Round: 41,
-		CPUs: control.Amount{Total: 16}, Memory: control.Amount{Total: 64 << 30},
+	m := &Machine{dir: dir, now: now, explanations: make(map[job.ID]*control.Explanation), changed: make(chan struct{}), status: status.Status{
+		Backend: status.Machine, Title: "gpu7", Policy: "sia",
+		Queues: []status.Queue{{Policy: "sia", Round: 41, GPUs: 4}}, GPUs: []status.GPUs{{Type: "h200", Total: 4}},
+		Nodes: []status.Node{{Name: "gpu7", Type: "h200", GPUs: 4, CPUs: status.Amount{Total: 16}, Memory: status.Amount{Total: 64 << 30}}},
 	}}
 	for i := range 4 {
-		m.top.Slots = append(m.top.Slots, control.SlotView{Index: i, Type: "h200", Visible: strconv.Itoa(i)})
+		m.status.Nodes[0].Slots = append(m.status.Nodes[0].Slots, status.Slot{Index: i, Type: "h200", Visible: strconv.Itoa(i)})
 	}
 	return m
 }
@@ -53,7 +55,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	defer m.mu.Unlock()
 	id := unique(r.Name, func(id job.ID) bool { return m.find(id) != nil })
 	m.requests = append(m.requests, *r)
-	m.jobs = append(m.jobs, &control.View{
+	m.jobs = append(m.jobs, &status.Job{
 		ID: id, Name: r.Name, Phase: job.Waiting.String(), MinGPUs: r.GPUs.Min, MaxGPUs: r.GPUs.Max,
 		Target: r.Samples, Batch: r.Batch, Submitted: m.now, Command: r.Command,
 		Reason: "no-round", Sentence: "no round has decided on it yet; the next one does",
@@ -89,26 +91,37 @@ func (m *Machine) Await(ctx context.Context, id job.ID) error {
 	}
 }
 
-// Jobs returns copies of the jobs.
-func (m *Machine) Jobs(all bool) []control.View {
+// Status returns the state of the machine at the time of the test, with copies of the jobs.
+func (m *Machine) Status(all bool) *status.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var views []control.View
+	s := m.status
+	s.At = time.Now()
 	for _, v := range m.jobs {
-		if all || !v.Ended() {
-			views = append(views, *v)
+		switch {
+		case !v.HasEnded():
+			s.Jobs = append(s.Jobs, *v)
+		case all:
+			s.Ended = append(s.Ended, *v)
 		}
 	}
-	return views
+	return &s
+}
+
+// Node returns what the machine has.
+func (m *Machine) Node() status.Node {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.status.Nodes[0]
 }
 
 // Job returns a copy of one job.
-func (m *Machine) Job(id job.ID) (control.View, error) {
+func (m *Machine) Job(id job.ID) (status.Job, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.find(id)
 	if v == nil {
-		return control.View{}, m.unknown(id)
+		return status.Job{}, m.unknown(id)
 	}
 	return *v, nil
 }
@@ -136,7 +149,7 @@ func (m *Machine) Log(ctx context.Context, id job.ID, lines int, follow bool, w 
 	}
 	ended := func() bool {
 		v, err := m.Job(id)
-		return err != nil || v.Ended()
+		return err != nil || v.HasEnded()
 	}
 	return (&control.Tail{Path: m.log(id), Ended: ended}).Copy(ctx, lines, follow, w)
 }
@@ -149,22 +162,15 @@ func (m *Machine) Cancel(_ context.Context, id job.ID) error {
 	switch {
 	case v == nil:
 		return m.unknown(id)
-	case v.Ended():
+	case v.HasEnded():
 		return control.TooLate("job %s: it has ended already (%s)", id, v.Outcome)
 	}
 	m.end(v, job.Cancelled, job.Cancelled.String(), "")
 	return nil
 }
 
-// Top returns how the machine is used.
-func (m *Machine) Top() control.Top {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.top
-}
-
 // Change changes what is said of a job, which must be there.
-func (m *Machine) Change(id job.ID, f func(*control.View)) {
+func (m *Machine) Change(id job.ID, f func(*status.Job)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f(m.find(id))
@@ -172,14 +178,14 @@ func (m *Machine) Change(id job.ID, f func(*control.View)) {
 
 // End ends a job at the machine's time, on which its clock stands.
 func (m *Machine) End(id job.ID, phase job.Phase, outcome, detail string) {
-	m.Change(id, func(v *control.View) { m.end(v, phase, outcome, detail) })
+	m.Change(id, func(v *status.Job) { m.end(v, phase, outcome, detail) })
 }
 
 // end makes a job one that has ended; the caller holds the lock.
-func (m *Machine) end(v *control.View, phase job.Phase, outcome, detail string) {
+func (m *Machine) end(v *status.Job, phase job.Phase, outcome, detail string) {
 	v.Phase, v.Outcome, v.Detail, v.Finished = phase.String(), outcome, detail, m.now
 	v.GPUs, v.GPUType, v.Goodput = 0, "", 0
-	v.EndEarly, v.EndLate = nil, nil
+	v.End = status.Range{}
 }
 
 // SetExplanation makes e the explanation of a job.
@@ -194,11 +200,11 @@ func (*Machine) Ask(_ context.Context, q *control.Question) (json.RawMessage, er
 	return json.Marshal(q)
 }
 
-// ChangeTop changes what is said of the machine.
-func (m *Machine) ChangeTop(f func(*control.Top)) {
+// ChangeStatus changes what is reported of the machine.
+func (m *Machine) ChangeStatus(f func(*status.Status)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f(&m.top)
+	f(&m.status)
 }
 
 // Requests returns what has been submitted.
@@ -223,7 +229,7 @@ func (m *Machine) Say(id job.ID, text string) error {
 
 func (m *Machine) log(id job.ID) string { return filepath.Join(m.dir, string(id)+".log") }
 
-func (m *Machine) find(id job.ID) *control.View {
+func (m *Machine) find(id job.ID) *status.Job {
 	for _, v := range m.jobs {
 		if v.ID == id {
 			return v

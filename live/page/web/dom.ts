@@ -1,5 +1,5 @@
 // Elements, and numbers in words. Text is never taken for markup.
-import type { Expected, Holding } from "./types";
+import type { Expected, Holding, Job, Range } from "./types";
 
 type Child = Node | string | undefined;
 
@@ -50,6 +50,33 @@ export function gpus(h: Holding | undefined): string {
   if (!h) return "no GPUs";
   const own = counted(h.gpus, `${h.type} GPU`.trim()) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
   return h.also ? `${own} and ${gpus(h.also)}` : own;
+}
+
+// holds returns what a job holds.
+export function holds(j: Job): Holding | undefined {
+  if (!j.gpus && !j.nodes?.length) return undefined;
+  return { nodes: j.nodes?.length ?? 1, gpus: j.gpus, type: j.gpu_type ?? "", also: j.also && { nodes: j.also.nodes, gpus: j.also.gpus, type: j.also.gpu_type } };
+}
+
+// asked returns what a job asks for.
+export function asked(j: Job): string {
+  if (j.asked) return j.asked;
+  return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;
+}
+
+// seconds returns a time in seconds since 1970; NaN if it is not known.
+export const seconds = (time: string | undefined): number => Date.parse(time ?? "") / 1000;
+
+// ahead writes when something is expected, from a time on.
+export function ahead(r: Range | undefined, at: string): string | undefined {
+  if (!r) return undefined;
+  const until = (t: string): string => span(seconds(t) - seconds(at));
+  if (!r.early && !r.late) return r.unknown ? "not known: " + r.unknown : undefined;
+  let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early!)} or later`;
+  if (r.early && r.late) text = `in ${until(r.early)} to ${until(r.late)}`;
+  if (r.probability) text += ` (${Math.round(100 * r.probability)} %)`;
+  if (r.likely) text += `, median ${until(r.likely)}`;
+  return [text, r.source, r.unknown].filter((s) => s).join("; ");
 }
 
 // when writes a time of an overview: that of the day where it goes on, else since the start.

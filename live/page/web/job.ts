@@ -1,25 +1,33 @@
 // A job: what it does, why, what helps, its life as a line, where its time went, its output.
 import { cancelButton } from "./act";
-import { byId, counted, el, expected, fill, gpus, span, svg, when } from "./dom";
+import { ahead, asked, byId, counted, el, expected, fill, gpus, holds, span, svg, when } from "./dom";
 import { onJob } from "./question";
-import type { Change, JobPage, Overview, Story } from "./types";
+import type { Change, Job, JobPage, Overview, Story } from "./types";
 
 export function showJob(id: string, page: JobPage, overview: Overview, log: string | undefined): void {
-  const m = page.moment?.moment;
-  const facts: [string, string | undefined][] = [
+  const m = page.moment?.moment, sentence = m?.sentence ?? page.job?.sentence;
+  const known = m !== undefined || page.job !== undefined;
+  const facts: Fact[] = page.job ? factsOf(page.job, overview) : [
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
     ["weight", m?.weight], ["start", expected(m?.start)], ["end", expected(m?.end)], ["came next", m?.next || undefined], ["spent", spent(page.life)],
   ];
   const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
-  if (m) all.push(el("p", { class: "sentence" }, m.sentence));
+  if (sentence) all.push(el("p", { class: "sentence" }, sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
-  if (overview.asks && m && m.phase !== "not submitted" && (overview.jobs ?? []).some((j) => j.id === id)) all.push(onJob(id, overview));
-  if (overview.acts && m && (overview.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id, overview.cancelling));
+  if (overview.asks && known && m?.phase !== "not submitted" && overview.jobs.some((j) => j.id === id)) all.push(onJob(id, overview));
+  if (overview.acts && known && overview.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview.cancelling));
   if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));
   for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
   if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
   fill(byId("job"), ...all);
 }
+
+type Fact = [string, string | undefined];
+
+// factsOf returns what a source without a recording knows of a job.
+const factsOf = (j: Job, now: Overview): Fact[] => [
+  ["asked", asked(j)], ["holds", gpus(holds(j))], ["what helps", j.unblock], ["start", ahead(j.start, now.at)], ["end", ahead(j.end, now.at)],
+];
 
 const change = (c: Change, of: { begun: string; live: boolean }): HTMLElement => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);
 
@@ -30,7 +38,7 @@ function spent(life: Story | undefined): string | undefined {
 }
 
 // nowOf returns the present, or the end of the recording, in the time of a job's life.
-const nowOf = (page: JobPage, overview: Overview): number => (overview.live ? overview.at + (Date.parse(overview.begun) - Date.parse(page.begun)) / 1000 : overview.last);
+const nowOf = (page: JobPage, overview: Overview): number => (overview.live ? overview.elapsed + (Date.parse(overview.begun) - Date.parse(page.begun)) / 1000 : overview.last);
 
 // line draws how many GPUs the job had over its life.
 function line(changes: Change[], now: number): HTMLElement {

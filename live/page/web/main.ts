@@ -40,12 +40,12 @@ async function updateOnce(): Promise<void> {
     overview = await ask<Overview>("/api/overview?at=" + (at ?? 0));
     byId("title").textContent = overview.title;
     document.title = overview.title + " · Oxgang";
-    byId("facts").textContent = `policy ${overview.policy} · ` + (overview.live ? "now, " + new Date().toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
+    byId("facts").textContent = `policy ${overview.policy} · ` + (overview.live ? "now, " + new Date().toLocaleTimeString() : `recorded, ${span(overview.elapsed)} of ${span(overview.last)}`);
     byId("notes").textContent = (overview.notes ?? []).join(" ");
     byId("problem").textContent = "";
     slide(overview);
     showNow(overview);
-    if (series) showOver(series, overview.live ? undefined : overview.at);
+    if (series) showOver(series, overview.live ? undefined : overview.elapsed);
     await updateJob(overview);
   } catch (e) {
     byId("problem").textContent = "Not up to date: " + (e as Error).message;
@@ -56,7 +56,7 @@ async function updateJob(now: Overview): Promise<void> {
   const id = named();
   byId("job-card").hidden = id === undefined;
   if (id === undefined) return;
-  const query = `id=${encodeURIComponent(id)}&at=${now.at}`;
+  const query = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
   try {
     const page = await ask<JobPage>("/api/job?" + query);
     const answer = now.live ? await fetch("/api/log?" + query) : undefined;
@@ -71,14 +71,14 @@ function slide(now: Overview): void {
   byId("slider").hidden = now.live;
   const input = byId("time") as HTMLInputElement;
   input.max = String(now.last);
-  input.value = String(now.at);
-  byId("time-text").textContent = span(now.at);
+  input.value = String(now.elapsed);
+  byId("time-text").textContent = span(now.elapsed);
 }
 
 async function updateSeries(): Promise<void> {
   try {
     series = await ask<Series>("/api/series");
-    showOver(series, overview && !overview.live ? overview.at : undefined);
+    showOver(series, overview && !overview.live ? overview.elapsed : undefined);
   } catch (e) {
     byId("over").textContent = (e as Error).message;
   }

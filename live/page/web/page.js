@@ -40,6 +40,25 @@
     const own = counted(h.gpus, `${h.type} GPU`.trim()) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
     return h.also ? `${own} and ${gpus(h.also)}` : own;
   }
+  function holds(j) {
+    if (!j.gpus && !j.nodes?.length) return void 0;
+    return { nodes: j.nodes?.length ?? 1, gpus: j.gpus, type: j.gpu_type ?? "", also: j.also && { nodes: j.also.nodes, gpus: j.also.gpus, type: j.also.gpu_type } };
+  }
+  function asked(j) {
+    if (j.asked) return j.asked;
+    return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;
+  }
+  var seconds = (time) => Date.parse(time ?? "") / 1e3;
+  function ahead(r, at2) {
+    if (!r) return void 0;
+    const until = (t) => span(seconds(t) - seconds(at2));
+    if (!r.early && !r.late) return r.unknown ? "not known: " + r.unknown : void 0;
+    let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early)} or later`;
+    if (r.early && r.late) text = `in ${until(r.early)} to ${until(r.late)}`;
+    if (r.probability) text += ` (${Math.round(100 * r.probability)} %)`;
+    if (r.likely) text += `, median ${until(r.likely)}`;
+    return [text, r.source, r.unknown].filter((s) => s).join("; ");
+  }
   function when(overview2, at2) {
     if (!overview2.live) return "at " + span(at2);
     return new Date(Date.parse(overview2.begun) + at2 * 1e3).toLocaleTimeString();
@@ -93,7 +112,7 @@
   // web/question.ts
   function ask(text, of, query, now) {
     const button = el("button", { type: "button", class: "ask" }, text);
-    button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.at, now));
+    button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.elapsed, now));
     return button;
   }
   async function answer(of, query, now) {
@@ -138,8 +157,9 @@
 
   // web/job.ts
   function showJob(id, page, overview2, log) {
-    const m = page.moment?.moment;
-    const facts = [
+    const m = page.moment?.moment, sentence = m?.sentence ?? page.job?.sentence;
+    const known = m !== void 0 || page.job !== void 0;
+    const facts = page.job ? factsOf(page.job, overview2) : [
       ["asked", (page.moment ?? page.life)?.asked],
       ["holds", m && gpus(m.holds)],
       ["before", m?.before && gpus(m.before)],
@@ -151,22 +171,29 @@
       ["spent", spent(page.life)]
     ];
     const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
-    if (m) all.push(el("p", { class: "sentence" }, m.sentence));
+    if (sentence) all.push(el("p", { class: "sentence" }, sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
-    if (overview2.asks && m && m.phase !== "not submitted" && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(onJob(id, overview2));
-    if (overview2.acts && m && (overview2.jobs ?? []).some((j) => j.id === id)) all.push(cancelButton(id, overview2.cancelling));
+    if (overview2.asks && known && m?.phase !== "not submitted" && overview2.jobs.some((j) => j.id === id)) all.push(onJob(id, overview2));
+    if (overview2.acts && known && overview2.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview2.cancelling));
     if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
     fill(byId("job"), ...all);
   }
+  var factsOf = (j, now) => [
+    ["asked", asked(j)],
+    ["holds", gpus(holds(j))],
+    ["what helps", j.unblock],
+    ["start", ahead(j.start, now.at)],
+    ["end", ahead(j.end, now.at)]
+  ];
   var change = (c, of) => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);
   function spent(life) {
     const t = life?.totals;
     if (!t) return void 0;
     return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
   }
-  var nowOf = (page, overview2) => overview2.live ? overview2.at + (Date.parse(overview2.begun) - Date.parse(page.begun)) / 1e3 : overview2.last;
+  var nowOf = (page, overview2) => overview2.live ? overview2.elapsed + (Date.parse(overview2.begun) - Date.parse(page.begun)) / 1e3 : overview2.last;
   function line(changes, now) {
     const from = changes[0].at, end = changes[changes.length - 1];
     const to = Math.max(end.what === "ended" ? end.at : now, end.at, from + 1);
@@ -189,47 +216,50 @@
   }
 
   // web/now.ts
-  var waits = (j) => !j.holds;
+  var waits = (j) => !holds(j);
   function showNow(overview2) {
-    const jobs = overview2.jobs ?? [];
+    const jobs = overview2.jobs;
     fill(byId("attention"), ...attention(overview2));
     fill(byId("types"), ...idle(overview2));
-    fill(byId("nodes"), ...(overview2.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview2.nodes?.length ?? 0, mostNodes, "node"));
+    fill(byId("nodes"), ...overview2.nodes.slice(0, mostNodes).map(nodeOf), more(overview2.nodes.length, mostNodes, "node"));
     table("waiting", jobs.filter(waits), overview2);
     table("running", jobs.filter((j) => !waits(j)), overview2);
-    fill(byId("ended"), ...(overview2.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
+    fill(byId("ended"), ...(overview2.ended ?? []).map((e) => el("li", {}, link(e.id), ` ${e.phase} ${when(overview2, seconds(e.finished) - seconds(overview2.begun))}`, e.detail ? `: ${e.detail}` : void 0)));
   }
   var mostNodes = 500;
   var mostRows = 200;
   var more = (all, most, what) => all > most ? el("p", { class: "soft" }, `and ${counted(all - most, what)} more`) : "";
   function attention(overview2) {
     const all = [];
-    if (overview2.banner) all.push(el("li", { class: "bad" }, overview2.banner));
-    for (const j of overview2.jobs ?? []) if (j.trouble) all.push(el("li", { class: "bad" }, link(j.id), ": " + j.trouble));
+    for (const text of overview2.attention ?? []) all.push(el("li", { class: "bad" }, text));
+    for (const j of overview2.jobs) if (j.trouble) all.push(el("li", { class: "bad" }, link(j.id), ": " + j.trouble));
     for (const e of overview2.ended ?? []) {
-      if (e.outcome === "failed" && overview2.at - e.at < 3600) all.push(el("li", { class: "bad" }, link(e.job), ` failed ${span(overview2.at - e.at)} ago`, e.detail ? `: ${e.detail}` : void 0));
+      const ago = seconds(overview2.at) - seconds(e.finished);
+      if (e.outcome === "failed" && ago < 3600) all.push(el("li", { class: "bad" }, link(e.id), ` failed ${span(ago)} ago`, e.detail ? `: ${e.detail}` : void 0));
     }
     return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs you.")];
   }
   function idle(overview2) {
-    return (overview2.types ?? []).map((t) => {
-      const first = (overview2.jobs ?? []).find((j) => waits(j) && j.queue === t.queue);
-      const parts = [`${t.gpus - t.free} of ${t.gpus} held`];
+    return overview2.gpus.map((t) => {
+      const free = t.total - t.held - t.unusable, price = priceOf(t, overview2);
+      const first = overview2.jobs.find((j) => waits(j) && (!t.queue || j.queue === t.queue));
+      const parts = [`${t.held} of ${t.total - t.unusable} held`];
       if (t.starting) parts.push(`${t.starting} rented on their way`);
-      if (t.price !== void 0) parts.push(`price ${Number(t.price.toPrecision(3))}`);
-      if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.id}: ${first.sentence}` : `${t.free} free, and no job waits`);
+      if (price !== void 0) parts.push(`price ${Number(price.toPrecision(3))}`);
+      if (free > 0) parts.push(first ? `${free} free; the first that waits, ${first.id}: ${first.sentence ?? ""}` : `${free} free, and no job waits`);
       const more2 = overview2.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview2) : void 0;
       return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more2);
     });
   }
+  var priceOf = (t, overview2) => overview2.queues?.find((q) => q.name === (t.queue ?? ""))?.prices?.find((p) => p.type === t.type)?.price;
   function nodeOf(n) {
     const cells = [];
     for (const h of n.held ?? []) {
-      for (let i = 0; i < h.gpus; i++) cells.push(el("a", { class: "gpu " + hue(h.job), href: "#job=" + encodeURIComponent(h.job), title: h.job, "aria-label": `${n.id}, GPU: ${h.job}` }));
+      for (let i = 0; i < h.gpus; i++) cells.push(el("a", { class: "gpu " + hue(h.job), href: "#job=" + encodeURIComponent(h.job), title: h.job, "aria-label": `${n.name}, GPU: ${h.job}` }));
     }
     const free = n.gpus - cells.length;
     for (let i = 0; i < free; i++) cells.push(el("span", { class: "gpu free", title: "free" }));
-    const name = [n.id, n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).join(" \xB7 ");
+    const name = [n.name, n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).join(" \xB7 ");
     return el("div", { class: "node" }, el("div", { class: "name" }, name), el("div", { class: "gpus" }, ...cells));
   }
   function table(id, jobs, overview2) {
@@ -239,16 +269,16 @@
   }
   function row2(j, overview2) {
     const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
-    const eta = expected(waits(j) ? j.start : j.end) ?? "";
+    const eta = ahead(waits(j) ? j.start : j.end, overview2.at) ?? "";
     return el(
       "tr",
       {},
       el("th", { scope: "row" }, link(j.id)),
-      el("td", {}, waits(j) ? j.asked : gpus(j.holds)),
+      el("td", {}, waits(j) ? asked(j) : gpus(holds(j))),
       el("td", {}, j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
-      el("td", { class: "number" }, span(overview2.at - j.since)),
+      el("td", { class: "number" }, j.since ? span(seconds(overview2.at) - seconds(j.since)) : ""),
       el("td", { class: "number" }, done),
-      el("td", {}, j.sentence),
+      el("td", {}, j.sentence ?? ""),
       el("td", {}, eta)
     );
   }
@@ -323,12 +353,12 @@
       overview = await ask2("/api/overview?at=" + (at ?? 0));
       byId("title").textContent = overview.title;
       document.title = overview.title + " \xB7 Oxgang";
-      byId("facts").textContent = `policy ${overview.policy} \xB7 ` + (overview.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
+      byId("facts").textContent = `policy ${overview.policy} \xB7 ` + (overview.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(overview.elapsed)} of ${span(overview.last)}`);
       byId("notes").textContent = (overview.notes ?? []).join(" ");
       byId("problem").textContent = "";
       slide(overview);
       showNow(overview);
-      if (series) showOver(series, overview.live ? void 0 : overview.at);
+      if (series) showOver(series, overview.live ? void 0 : overview.elapsed);
       await updateJob(overview);
     } catch (e) {
       byId("problem").textContent = "Not up to date: " + e.message;
@@ -338,7 +368,7 @@
     const id = named();
     byId("job-card").hidden = id === void 0;
     if (id === void 0) return;
-    const query = `id=${encodeURIComponent(id)}&at=${now.at}`;
+    const query = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
     try {
       const page = await ask2("/api/job?" + query);
       const answer2 = now.live ? await fetch("/api/log?" + query) : void 0;
@@ -351,13 +381,13 @@
     byId("slider").hidden = now.live;
     const input = byId("time");
     input.max = String(now.last);
-    input.value = String(now.at);
-    byId("time-text").textContent = span(now.at);
+    input.value = String(now.elapsed);
+    byId("time-text").textContent = span(now.elapsed);
   }
   async function updateSeries() {
     try {
       series = await ask2("/api/series");
-      showOver(series, overview && !overview.live ? overview.at : void 0);
+      showOver(series, overview && !overview.live ? overview.elapsed : void 0);
     } catch (e) {
       byId("over").textContent = e.message;
     }

@@ -1,11 +1,11 @@
 // What if: a job cancelled, another size, one more node. It is answered by simulation, and not done.
 import { byId, counted, el, link, span, when } from "./dom";
-import type { Answer, Overview, Range, Shift } from "./types";
+import type { Answer, Between, Overview, Shift } from "./types";
 
 // ask returns a button that asks what would be; of says of what, above the answer.
 export function ask(text: string, of: () => string, query: () => string, now: Overview): HTMLElement {
   const button = el("button", { type: "button", class: "ask" }, text);
-  button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.at, now));
+  button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.elapsed, now));
   return button;
 }
 
@@ -40,7 +40,7 @@ const head = (): HTMLElement => el("thead", {}, el("tr", {}, ...["job", "gets GP
 
 const row = (s: Shift): HTMLElement => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "not known"))));
 
-function between(r: Range | undefined, absent: string): string {
+function between(r: Between | undefined, absent: string): string {
   if (!r) return absent;
   const [early, late] = r.map(span);
   return early === late ? (early === "0 s" ? "now" : `in ${early}`) : `in ${early} to ${late}`;

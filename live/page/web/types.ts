@@ -1,18 +1,20 @@
-// What the server sends: package page and package explain say what it means. Times are seconds.
+// What the server sends: packages status, page and explain say what it means. Times are seconds.
 
 export interface Holding { nodes: number; gpus: number; type: string; also?: Holding }
 export interface Expected { early: number; likely: number; late: number; open?: boolean; probability: number; held: number; of: number; unknown?: string }
-export interface TypeView { queue?: string; type: string; gpus: number; free: number; starting?: number; price?: number }
-export interface Node { id: string; type: string; gpus: number; held?: { job: string; gpus: number }[]; closed?: string }
+export interface Range { early?: string; likely?: string; late?: string; probability?: number; source?: string; unknown?: string }
+export interface GPUs { queue?: string; type: string; total: number; held: number; unusable: number; starting?: number }
+export interface Queue { name: string; prices?: { type: string; price: number }[] }
+export interface Node { name: string; type: string; gpus: number; held?: { job: string; gpus: number }[]; closed?: string; idle?: string }
 export interface Job {
-  id: string; name: string; queue?: string; phase: string; asked: string; submitted: number; since: number; holds?: Holding;
-  reason?: string; sentence: string; restarts?: number; progress?: number; target?: number;
-  start?: Expected; end?: Expected; trouble?: string;
+  id: string; name: string; queue?: string; phase: string; asked?: string; min_gpus?: number; max_gpus?: number; submitted?: string; since?: string;
+  gpus: number; gpu_type?: string; nodes?: { node: string; gpus: number }[]; also?: { gpus: number; gpu_type: string; nodes: number };
+  reason?: string; sentence?: string; unblock?: string; restarts?: number; progress?: number; target?: number;
+  start?: Range; end?: Range; trouble?: string; finished?: string; outcome?: string; detail?: string;
 }
-export interface End { job: string; at: number; outcome: string; detail?: string }
 export interface Overview {
-  at: number; last: number; begun: string; policy: string; title: string; live: boolean; asks?: boolean; acts?: boolean; cancelling?: string; notes?: string[]; banner?: string;
-  types: TypeView[] | null; nodes: Node[] | null; jobs: Job[] | null; ended: End[] | null;
+  at: string; elapsed: number; last: number; begun: string; policy: string; title: string; live: boolean; asks?: boolean; acts?: boolean; cancelling?: string; notes?: string[]; attention?: string[];
+  queues?: Queue[]; gpus: GPUs[]; nodes: Node[]; jobs: Job[]; ended?: Job[];
 }
 export interface Change { at: number; what: string; text: string; from?: Holding; to?: Holding }
 export interface Totals { waiting: number; holding: number; profiling: number; gpu_hours: number; restarts: number; lost_hours: number }
@@ -21,10 +23,10 @@ export interface Moment {
   start?: Expected; end?: Expected; next?: string; lost_hours?: number; starts?: number;
 }
 export interface Story { job: string; policy: string; asked: string; moment?: Moment; changes?: Change[]; totals?: Totals; note?: string }
-export interface JobPage { begun: string; life?: Story; moment?: Story }
+export interface JobPage { begun: string; life?: Story; moment?: Story; job?: Job }
 export interface Series { begun: string; at: number[] | null; gpus: number[] | null; held: number[] | null; waiting: number[] | null; running: number[] | null }
-export type Range = [number, number];
-export interface Shift { job: string; starts?: Range; would_start?: Range; before?: Range; after?: Range }
+export type Between = [number, number];
+export interface Shift { job: string; starts?: Between; would_start?: Between; before?: Between; after?: Between }
 export interface Answer {
   sooner: number; later: number; same: number; unknown: number; mean: number; start_sooner: number; start_later: number;
   from: string; jobs: Shift[];

@@ -66,11 +66,11 @@ func (k *keeping) stop() {
 
 // active returns how many jobs have not ended.
 func (k *keeping) active() int {
-	all, err := k.client.Jobs(context.Background(), false)
+	now, err := k.client.Status(context.Background(), false)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	return len(all)
+	return len(now.Jobs)
 }
 
 // await returns when at most so many jobs have not ended.

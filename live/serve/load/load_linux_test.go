@@ -119,11 +119,11 @@ func (l *load) supervisors() []int {
 
 // end cancels all jobs and returns when their processes are over.
 func (l *load) end() {
-	jobs, err := l.client.Jobs(context.Background(), false)
+	now, err := l.client.Status(context.Background(), false)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	for _, j := range jobs {
+	for _, j := range now.Jobs {
 		if err := l.client.Cancel(context.Background(), j.ID); err != nil {
 			l.t.Error(err)
 		}

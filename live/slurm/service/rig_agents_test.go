@@ -174,8 +174,8 @@ func TestRig_silence(t *testing.T) {
 		t.Fatal(err)
 	}
 	noted := map[string]string{}
-	for _, j := range view.ReportOf(look, nil, "not asked").Jobs {
-		noted[j.Name] = j.Note
+	for _, j := range view.StatusOf(look, nil, "not asked").Jobs {
+		noted[j.Name] = j.Trouble
 	}
 	if !strings.Contains(noted["mute"], "has said nothing") || noted["plain"] != "" {
 		t.Errorf("told %q, want that mute says nothing, alone", noted)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,45 +9,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // ErrUnknown is returned, wrapped, for a job that Slurm does not show.
 var ErrUnknown = errors.New("Slurm shows no such job") //nolint:staticcheck // Slurm is a name
 
-// An Explanation is how the jobs stand that a number names: one, or tasks of an array, or components of a
-// heterogeneous job.
-type Explanation struct {
-	At    time.Time `json:"at"`
-	Jobs  []Job     `json:"jobs,omitempty"`  // that run, then those that wait
-	Ended []Ended   `json:"ended,omitempty"` // where none runs or waits: what became of them
-}
-
-// An Ended is the last run of a job that has ended.
-type Ended struct {
-	ID      string        `json:"id"`
-	Name    string        `json:"name"`
-	User    string        `json:"user"`
-	State   string        `json:"state"` // Slurm's word
-	Code    string        `json:"reason,omitempty"`
-	Exit    int           `json:"exit_code"`
-	Signal  int           `json:"signal,omitempty"`
-	Nodes   []string      `json:"nodes,omitempty"`
-	Started time.Time     `json:"started,omitzero"` // zero: it never was
-	End     time.Time     `json:"ended,omitzero"`
-	Took    time.Duration `json:"took"`
-}
-
 // Explain returns how the jobs stand that id names: a number as users or Slurm write it, 12, 12_3, 12_[2-9%4]
 // or 12+1; 12 of an array or a heterogeneous job is all of it. Runs are what accounting says of the past; noPast
 // is why it says nothing, empty where it does. It returns ErrUnknown, wrapped, where neither shows the job.
-func Explain(l *Look, runs []client.Run, noPast, id string) (*Explanation, error) {
+func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, error) {
 	var past *History
 	if noPast == "" {
 		past = HistoryOf(runs)
 	}
 	meant := slices.DeleteFunc(slices.Clone(l.Jobs), func(j client.Job) bool { return !names(&j, id) })
-	e := &Explanation{At: l.At, Jobs: jobs(meant, l, past, noPast)}
+	e := StatusOf(l, past, noPast)
+	e.Jobs = jobs(meant, l, past, noPast)
 	if len(e.Jobs) > 0 {
 		return e, nil
 	}
@@ -101,23 +83,45 @@ func among(tasks string, task int) bool {
 	return false
 }
 
+// outcomes are the words for Slurm's states; all others are failures.
+var outcomes = map[client.State]string{client.Completed: "done", client.Cancelled: "cancelled"}
+
+// ended returns a job that has ended as words say it.
+func ended(v status.Job, nodes []string, exit, signal int, took time.Duration) status.Job {
+	v.Phase, v.Outcome = strings.ToLower(v.State), cmp.Or(outcomes[client.State(v.State)], "failed")
+	var words []string
+	if exit != 0 || signal != 0 {
+		words = append(words, fmt.Sprintf("exit status %d", exit))
+	}
+	if signal != 0 {
+		words = append(words, fmt.Sprintf("signal %d", signal))
+	}
+	if len(nodes) == 0 || v.Started.IsZero() {
+		words = append(words, "it never ran")
+	} else {
+		words = append(words, fmt.Sprintf("ran %s on %s", printable.Short(took), strings.Join(nodes[:min(len(nodes), mostNodes)], ", ")))
+		if more := len(nodes) - mostNodes; more > 0 {
+			words = append(words, fmt.Sprintf("%d more nodes", more))
+		}
+	}
+	v.Detail = strings.Join(words, ", ")
+	return v
+}
+
+// mostNodes is how many nodes are named.
+const mostNodes = 5
+
 // endedJob returns what slurmctld still shows of a job that has ended.
-func endedJob(j *client.Job) Ended {
-	e := Ended{
-		ID: j.Label(), Name: j.Name, User: j.User, State: string(j.State), Code: j.Reason, Exit: j.ExitCode, Signal: j.Signal,
-		Nodes: j.Nodes, Started: j.Start, End: j.End,
+func endedJob(j *client.Job) status.Job {
+	v := status.Job{ID: job.ID(j.Label()), Name: j.Name, User: j.User, State: string(j.State), Reason: j.Reason, Started: j.Start, Finished: j.End}
+	if v.Reason == "None" {
+		v.Reason = ""
 	}
-	if e.Code == "None" {
-		e.Code = ""
-	}
-	if !j.Start.IsZero() && j.End.After(j.Start) {
-		e.Took = j.End.Sub(j.Start)
-	}
-	return e
+	return ended(v, j.Nodes, j.ExitCode, j.Signal, max(0, j.End.Sub(j.Start)))
 }
 
 // lastRuns returns the last run of each job of the accounting that an id names.
-func lastRuns(runs []client.Run, id string) (all []Ended) {
+func lastRuns(runs []client.Run, id string) (all []status.Job) {
 	at := map[client.ID]int{}
 	for i := range runs {
 		r := &runs[i]
@@ -125,18 +129,16 @@ func lastRuns(runs []client.Run, id string) (all []Ended) {
 		if id != r.ID.String() && id != r.Label && id != base {
 			continue
 		}
-		e := Ended{
-			ID: r.Label, Name: r.Name, User: r.User, State: string(r.State), Exit: r.ExitCode, Signal: r.Signal,
-			Nodes: r.Nodes, Started: r.Start, End: r.End, Took: r.Elapsed,
-		}
+		v := status.Job{ID: job.ID(r.Label), Name: r.Name, User: r.User, State: string(r.State), Started: r.Start, Finished: r.End}
+		v = ended(v, r.Nodes, r.ExitCode, r.Signal, r.Elapsed)
 		if before, known := at[r.ID]; known {
-			if !e.Started.Before(all[before].Started) {
-				all[before] = e
+			if !v.Started.Before(all[before].Started) {
+				all[before] = v
 			}
 			continue
 		}
 		at[r.ID] = len(all)
-		all = append(all, e)
+		all = append(all, v)
 	}
 	return all
 }

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // labels returns the jobs of an explanation, those that ended in parentheses.
-func labels(e *Explanation) string {
+func labels(e *status.Status) string {
 	var all []string
 	for i := range e.Jobs {
-		all = append(all, e.Jobs[i].ID)
+		all = append(all, string(e.Jobs[i].ID))
 	}
 	for i := range e.Ended {
-		all = append(all, "("+e.Ended[i].ID+" "+e.Ended[i].State+")")
+		all = append(all, "("+string(e.Ended[i].ID)+" "+e.Ended[i].State+")")
 	}
 	return strings.Join(all, " ")
 }
@@ -54,7 +55,7 @@ func TestExplain_past(t *testing.T) {
 		"900": "(900 COMPLETED)", "800": "(800_1 FAILED) (800_2 COMPLETED)", "800_1": "(800_1 FAILED)", "950": "(950+0 CANCELLED) (950+1 CANCELLED)",
 	} {
 		e, err := Explain(recorded(t), runs, "", id)
-		if err != nil || labels(e) != want || e.Ended[0].Took != time.Minute || e.Ended[0].Exit != 7 {
+		if err != nil || labels(e) != want || !strings.HasPrefix(e.Ended[0].Detail, "exit status 7, ") {
 			t.Errorf("%s: %+v, %v, want %s", id, e, err, want)
 		}
 	}
@@ -92,8 +93,8 @@ func TestWaiting_held(t *testing.T) {
 				l.Jobs[i].Reason, l.Jobs[i].Priority, l.Jobs[i].AdminComment = "JobHeldAdmin", 0, mark
 			}
 		}
-		if j := find(t, ReportOf(l, nil, ""), "6"); !strings.HasPrefix(j.Why, want) || j.Code != "JobHeldAdmin" {
-			t.Errorf("mark %q: %s: %s, want %s", mark, j.Code, j.Why, want)
+		if j := find(t, StatusOf(l, nil, ""), "6"); !strings.HasPrefix(j.Sentence, want) || j.Reason != "JobHeldAdmin" {
+			t.Errorf("mark %q: %s: %s, want %s", mark, j.Reason, j.Sentence, want)
 		}
 	}
 }
@@ -107,8 +108,8 @@ func TestRunning_silent(t *testing.T) {
 				l.Jobs[i].AdminComment = mark
 			}
 		}
-		if j := find(t, ReportOf(l, nil, ""), "1"); (j.Note != "") != want {
-			t.Errorf("mark %q: %q is told, want something: %v", mark, j.Note, want)
+		if j := find(t, StatusOf(l, nil, ""), "1"); (j.Trouble != "") != want {
+			t.Errorf("mark %q: %q is told, want something: %v", mark, j.Trouble, want)
 		}
 	}
 }

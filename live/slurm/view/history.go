@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // A History knows how long past runs took.
@@ -39,14 +40,13 @@ func HistoryOf(runs []client.Run) *History {
 }
 
 // end returns when a job that runs is expected to end. History may be nil, for the reason none.
-func (h *History) end(j *client.Job, now time.Time, none string) ETA {
-	e := ETA{}
+func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
+	e := status.Range{Unknown: none}
 	if !j.Unlimited && !j.End.IsZero() {
-		e.Late = j.End
+		e.Late, e.Source = j.End, "its time limit"
 	}
 	if h == nil {
-		e.From = "not known: " + none
-		return limited(e)
+		return e
 	}
 	passed := now.Sub(j.Start)
 	longer := h.took[class{j.User, j.Name, j.GPUs.Total()}]
@@ -54,24 +54,15 @@ func (h *History) end(j *client.Job, now time.Time, none string) ETA {
 	first, _ := slices.BinarySearch(longer, passed)
 	longer = longer[first:] // those that had not ended after so long
 	if len(longer) < leastRuns {
-		e.From = fmt.Sprintf("not known: of %d past runs of this user, name and GPUs, %d took longer than it has run, want %d", all, len(longer), leastRuns)
-		return limited(e)
+		e.Unknown = fmt.Sprintf("of %d past runs of this user, name and GPUs, %d took longer than it has run, want %d", all, len(longer), leastRuns)
+		return e
 	}
 	early, late := j.Start.Add(quantile(longer, 0.1)), j.Start.Add(quantile(longer, 0.9))
-	e.Early = early
 	if e.Late.IsZero() || late.Before(e.Late) {
 		e.Late = late
 	}
-	e.From = fmt.Sprintf("the middle 80 %% of %d past runs of this user, name and GPUs that took longer than it has run", len(longer))
-	return e
-}
-
-// limited adds to where an ETA comes from that its end is the time limit's.
-func limited(e ETA) ETA {
-	if e.Late.IsZero() {
-		return e
-	}
-	e.From = "at the latest by the time limit; otherwise " + e.From
+	e.Early, e.Unknown = early, ""
+	e.Source = fmt.Sprintf("the middle 80 %% of %d past runs of this user, name and GPUs that took longer than it has run", len(longer))
 	return e
 }
 

@@ -6,16 +6,10 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
-
-// An Idle is GPUs of a node that no job holds, and why.
-type Idle struct {
-	Node  string `json:"node"`
-	Type  string `json:"gpu_type"`
-	GPUs  int    `json:"gpus"`
-	Cause Cause  `json:"cause"`
-	Why   string `json:"why"`
-}
 
 // A Cause is why GPUs are idle, from a closed list.
 type Cause string
@@ -33,17 +27,27 @@ const (
 	Wanted     Cause = "wanted"     // a job would fit: Slurm has not started it yet
 )
 
-// idle returns the GPUs that no job holds.
-func idle(l *Look) []Idle {
-	all := []Idle{}
+// nodes returns the nodes that have GPUs, who holds them, and why others are idle.
+func nodes(l *Look) (all []status.Node) {
+	held := make(map[string][]status.Holder)
+	for i := range l.Jobs {
+		for _, h := range l.Jobs[i].HeldGPUs {
+			held[h.Node] = append(held[h.Node], status.Holder{Job: job.ID(l.Jobs[i].Label()), GPUs: h.GPUs.Total()})
+		}
+	}
 	for i := range l.Nodes {
 		n := &l.Nodes[i]
-		free := n.GPUs.Total() - n.Used.Total()
-		if free <= 0 {
+		total, used := n.GPUs.Total(), n.Used.Total()
+		if total == 0 {
 			continue
 		}
-		cause, why := l.cause(n, free)
-		all = append(all, Idle{Node: n.Name, Type: strings.Join(named(n.GPUs), "+"), GPUs: free, Cause: cause, Why: why})
+		v := status.Node{Name: n.Name, Type: cluster.GPUType(strings.Join(named(n.GPUs), "+")), GPUs: total, Used: used, Held: held[n.Name]}
+		_, v.Closed = l.closed(n)
+		if used < total {
+			cause, why := l.cause(n, total-used)
+			v.Cause, v.Idle = string(cause), why
+		}
+		all = append(all, v)
 	}
 	return all
 }

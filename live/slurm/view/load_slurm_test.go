@@ -40,7 +40,7 @@ func TestSlurm_load(t *testing.T) {
 			if len(l.Jobs) != jobs || len(l.Nodes) != nodes {
 				t.Fatalf("%d jobs, %d nodes, want %d and %d", len(l.Jobs), len(l.Nodes), jobs, nodes)
 			}
-			ReportOf(l, nil, "not asked")
+			StatusOf(l, nil, "not asked")
 			d := time.Since(begin)
 			took, used, asked = took+d, used+ownTime(t)-own, asked+processorTime(t, r)-before
 			polled += pace.Next(d, true)

@@ -11,6 +11,8 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // recorded is what a real Slurm said: see live/slurm/client/testdata.
@@ -42,7 +44,7 @@ func recorded(t testing.TB) *Look {
 }
 
 // find returns a job of a report.
-func find(t *testing.T, r *Report, id string) *Job {
+func find(t *testing.T, r *status.Status, id job.ID) *status.Job {
 	t.Helper()
 	for i := range r.Jobs {
 		if r.Jobs[i].ID == id {
@@ -53,10 +55,10 @@ func find(t *testing.T, r *Report, id string) *Job {
 	return nil
 }
 
-// TestReportOf: why the jobs of a recording wait, with what makes it so.
-func TestReportOf(t *testing.T) {
-	r := ReportOf(recorded(t), nil, "not asked")
-	for id, want := range map[string]struct{ code, why, unblock string }{
+// TestStatusOf: why the jobs of a recording wait, with what makes it so.
+func TestStatusOf(t *testing.T) {
+	r := StatusOf(recorded(t), nil, "not asked")
+	for id, want := range map[job.ID]struct{ code, why, unblock string }{
 		"3_[2-9%2]": {"JobArrayTaskLimit", ": 2 at once", "ArrayTaskThrottle"},
 		"6":         {"JobHeldUser", "holds it", "release"},
 		"7":         {"BeginTime", ": not before 2026-", "StartTime=now"},
@@ -65,20 +67,20 @@ func TestReportOf(t *testing.T) {
 		"12":        {"QOSMaxGRESPerUser", "QOS small allows a user 4 GPUs, of which 0 are held; this job wants 5: more than the limit, so it can never start", "ask for fewer GPUs"},
 	} {
 		j := find(t, r, id)
-		if j.Code != want.code || !strings.Contains(j.Why, want.why) || !strings.Contains(j.Unblock, want.unblock) {
-			t.Errorf("job %s: %s: %s; %s, want %v", id, j.Code, j.Why, j.Unblock, want)
+		if j.Reason != want.code || !strings.Contains(j.Sentence, want.why) || !strings.Contains(j.Unblock, want.unblock) {
+			t.Errorf("job %s: %s: %s; %s, want %v", id, j.Reason, j.Sentence, j.Unblock, want)
 		}
 	}
-	if j := find(t, r, "11"); j.Start.Late.IsZero() || !strings.Contains(j.Start.From, "time limits") {
+	if j := find(t, r, "11"); j.Start.Late.IsZero() || !strings.Contains(j.Start.Source, "time limits") {
 		t.Errorf("job 11 starts %+v, want Slurm's plan", j.Start)
 	}
-	if j := find(t, r, "8"); !j.Start.Late.IsZero() || !strings.Contains(j.Start.From, "not known") {
+	if j := find(t, r, "8"); !j.Start.Late.IsZero() || j.Start.Unknown == "" {
 		t.Errorf("job 8 starts %+v, want that it is not known", j.Start)
 	}
-	if j := find(t, r, "1"); j.Code != "" || j.End.Late.Sub(j.Started) != 30*time.Minute || !strings.Contains(j.End.From, "time limit; otherwise not known: not asked") {
+	if j := find(t, r, "1"); j.Reason != "" || j.End.Late.Sub(j.Started) != 30*time.Minute || j.End.Source != "its time limit" || j.End.Unknown != "not asked" {
 		t.Errorf("job 1: %+v, want its time limit", j)
 	}
-	for _, ended := range []string{"10", "14"} {
+	for _, ended := range []job.ID{"10", "14"} {
 		for i := range r.Jobs {
 			if r.Jobs[i].ID == ended {
 				t.Errorf("job %s has ended and is shown", ended)
@@ -89,33 +91,35 @@ func TestReportOf(t *testing.T) {
 
 // TestTypes: each GPU of the recording is counted once.
 func TestTypes(t *testing.T) {
-	r := ReportOf(recorded(t), nil, "")
-	want := []Type{{"", 4, 2, 0}, {"a100", 24, 16, 8}, {"h100", 16, 6, 0}}
-	if len(r.Types) != len(want) {
-		t.Fatalf("%+v, want %+v", r.Types, want)
+	r := StatusOf(recorded(t), nil, "")
+	want := []status.GPUs{{Total: 4, Held: 2}, {Type: "a100", Total: 24, Held: 16, Unusable: 8}, {Type: "h100", Total: 16, Held: 6}}
+	if len(r.GPUs) != len(want) {
+		t.Fatalf("%+v, want %+v", r.GPUs, want)
 	}
 	for i := range want {
-		if r.Types[i] != want[i] {
-			t.Errorf("%+v, want %+v", r.Types[i], want[i])
+		if r.GPUs[i] != want[i] {
+			t.Errorf("%+v, want %+v", r.GPUs[i], want[i])
 		}
 	}
 	idle := 0
-	for i := range r.Idle {
-		idle += r.Idle[i].GPUs
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Cause != "" {
+			idle += n.GPUs - n.Used
+		}
 	}
 	if idle != 2+8+10 {
 		t.Errorf("%d GPUs are idle, want 20", idle)
 	}
 }
 
-// at returns the cause of a node's idle GPUs.
-func at(r *Report, node string) Idle {
-	for i := range r.Idle {
-		if r.Idle[i].Node == node {
-			return r.Idle[i]
+// at returns a node.
+func at(r *status.Status, node string) status.Node {
+	for i := range r.Nodes {
+		if r.Nodes[i].Name == node {
+			return r.Nodes[i]
 		}
 	}
-	return Idle{}
+	return status.Node{}
 }
 
 // TestIdle: each cause, brought about from the recording.
@@ -145,8 +149,8 @@ func TestIdle(t *testing.T) {
 				c.change(l, &l.Nodes[i])
 			}
 		}
-		if got := at(ReportOf(l, nil, ""), c.node); got.Cause != c.want || !strings.Contains(got.Why, c.says) {
-			t.Errorf("%s: %s is idle because %q: %s, want %s with %q", name, c.node, got.Cause, got.Why, c.want, c.says)
+		if got := at(StatusOf(l, nil, ""), c.node); Cause(got.Cause) != c.want || !strings.Contains(got.Idle, c.says) {
+			t.Errorf("%s: %s is idle because %q: %s, want %s with %q", name, c.node, got.Cause, got.Idle, c.want, c.says)
 		}
 	}
 }
@@ -174,10 +178,10 @@ func TestHistory(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	j := &client.Job{User: "ann", Name: "train", GPUs: client.GPUs{"": 2}, Start: start, End: start.Add(time.Hour), Limit: time.Hour}
 	e := h.end(j, start.Add(10*time.Minute+time.Second), "")
-	if e.Early.Sub(start) != 12*time.Minute || e.Late.Sub(start) != 19*time.Minute || !strings.Contains(e.From, "10 past runs") {
-		t.Errorf("after 10 minutes: %v to %v, %s, want 12 to 19 minutes", e.Early.Sub(start), e.Late.Sub(start), e.From)
+	if e.Early.Sub(start) != 12*time.Minute || e.Late.Sub(start) != 19*time.Minute || !strings.Contains(e.Source, "10 past runs") {
+		t.Errorf("after 10 minutes: %v to %v, %s, want 12 to 19 minutes", e.Early.Sub(start), e.Late.Sub(start), e.Source)
 	}
-	if e := h.end(j, start.Add(17*time.Minute), ""); !e.Early.IsZero() || e.Late != j.End || !strings.Contains(e.From, "of 20 past runs of this user, name and GPUs, 4 took longer") {
+	if e := h.end(j, start.Add(17*time.Minute), ""); !e.Early.IsZero() || e.Late != j.End || !strings.Contains(e.Unknown, "of 20 past runs of this user, name and GPUs, 4 took longer") {
 		t.Errorf("after 17 minutes: %+v, want the time limit alone", e)
 	}
 	j.End = start.Add(15 * time.Minute)
@@ -185,7 +189,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("the end may be %v, after the time limit", e.Late.Sub(start))
 	}
 	j.Unlimited, j.User = true, "bob"
-	if e := h.end(j, start, ""); !e.Late.IsZero() || !strings.HasPrefix(e.From, "not known") {
+	if e := h.end(j, start, ""); !e.Late.IsZero() || e.Unknown == "" {
 		t.Errorf("without runs and limit: %+v, want that it is not known", e)
 	}
 }

@@ -7,30 +7,32 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // waiting returns a job that waits.
-func waiting(j *client.Job, l *Look) Job {
+func waiting(j *client.Job, l *Look) status.Job {
 	v := jobOf(j)
-	v.Code = j.Reason
+	v.Phase, v.Since, v.Reason = job.Waiting.String(), j.Submit, j.Reason
 	m := meaningOf(j.Reason)
-	v.Why, v.Unblock = m.Why, m.Unblock
+	v.Sentence, v.Unblock = m.Why, m.Unblock
 	if more := l.detail(j); more != "" {
-		v.Why += ": " + more
+		v.Sentence += ": " + more
 		if strings.HasSuffix(more, never) {
 			v.Unblock = neverUnblock
 		}
 	}
 	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Held && j.Kept() {
-		v.Why, v.Unblock = heldWhy, heldUnblock
+		v.Sentence, v.Unblock = heldWhy, heldUnblock
 	}
 	switch {
 	case !j.Start.IsZero() && !j.Start.Before(l.At):
-		v.Start = ETA{Late: j.Start, From: "Slurm's plan, which believes time limits; jobs of higher priority that come move it"}
+		v.Start = status.Range{Late: j.Start, Source: "Slurm's estimate from time limits; later jobs of higher priority can delay it"}
 	case !j.Start.IsZero():
-		v.Start = ETA{From: "not known: Slurm's plan is older than now"}
+		v.Start = status.Range{Unknown: "Slurm's plan is older than now"}
 	default:
-		v.Start = ETA{From: "not known: Slurm has planned no start, as of jobs that may not start, and of those behind bf_max_job_test"}
+		v.Start = status.Range{Unknown: "Slurm plans no start of jobs that may not start, or that are behind bf_max_job_test"}
 	}
 	return v
 }

@@ -183,7 +183,7 @@ func (s *server) tenantSees(t *testing.T) {
 	looks := s.ui(t, "page-looks", s.As("pia"))
 	b := browser(t, looks)
 	o := seen(t, b, looks)
-	if !strings.Contains(o.text, "page-pia/waits") || strings.Contains(o.text, "otto") || len(o.Types) > 0 {
+	if !strings.Contains(o.text, "page-pia/waits") || strings.Contains(o.text, "otto") || len(o.GPUs) > 0 {
 		t.Errorf("a tenant sees %s", o.text)
 	}
 	if notes := strings.Join(o.Notes, " "); !strings.Contains(notes, "only namespace page-pia is shown") || !strings.Contains(notes, "plans") {

@@ -38,8 +38,8 @@ func (s *server) answersTenQuestions(t *testing.T) {
 	s.endsAJob(t)
 	url := s.ui(t, "page-ten", s.Config)
 	held := 0 // of all queues: other tests have some
-	for _, v := range seen(t, browser(t, url), url).Types {
-		held += v.GPUs - v.Free
+	for _, v := range seen(t, browser(t, url), url).GPUs {
+		held += v.Held
 	}
 	ctx := chromium.Open(t)
 	if err := chromedp.Run(ctx, chromedp.Navigate(url), chromedp.WaitVisible(`body[data-ready="true"]`)); err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/oxgang/oxgang/live/kube/overview"
 	"github.com/oxgang/oxgang/live/kube/view"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -26,8 +25,8 @@ func (b *bench) saysWhatWouldBe() {
 	if !k.MayAsk(b.Context(), "oxgang-system") || as("asks-not", b.As("pia")).MayAsk(b.Context(), "oxgang-system") {
 		b.Error("an administrator may not ask, or anybody may")
 	}
-	page := overview.New(&view.Looker{Kubectl: k}, "rig")
-	overview.Ask(page, k, "oxgang-system")
+	page := view.NewPage(&view.Looker{Kubectl: k}, "rig")
+	page.AskBy(k, "oxgang-system")
 	Until(b.Context(), b, within, "what would be if short were cancelled", func() error {
 		if err := page.Look(b.Context()); err != nil {
 			return err

@@ -1,8 +1,7 @@
-package overview
+package view
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,19 +12,18 @@ import (
 
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// recorded plays back what a real Slurm said: see live/slurm/client/testdata. It counts commands, and fails while down is true.
-type recorded struct {
+// A playback plays back what a real Slurm said: see live/slurm/client/testdata. It counts commands, and fails while down is true.
+type playback struct {
 	t     *testing.T
 	asked int
 	down  bool
 }
 
 // run is a client.Runner.
-func (r *recorded) run(_ context.Context, c client.Command) ([]byte, error) {
+func (r *playback) run(_ context.Context, c client.Command) ([]byte, error) {
 	r.asked++
 	if r.down {
 		return nil, client.Failed(c.Name, c.Name+": error: Unable to contact slurm controller\n", nil)
@@ -48,8 +46,11 @@ func (r *recorded) run(_ context.Context, c client.Command) ([]byte, error) {
 func TestSlurm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))) // after the recording
-		r := &recorded{t: t}
-		s := New(&client.Client{Run: r.run}, "rig", nil, "not asked")
+		r := &playback{t: t}
+		s := Page(&client.Client{Run: r.run}, nil, "not asked")
+		if err := s.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		o, err := s.Overview(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -61,23 +62,20 @@ func TestSlurm(t *testing.T) {
 			}
 		}
 		for i := range o.Jobs {
-			if o.Jobs[i].Holds != nil {
-				running += o.Jobs[i].Holds.GPUs
-			}
+			running += o.Jobs[i].GPUs
 		}
 		said := 0 // of GPUs that are not free, which the page calls held
-		for _, v := range o.Types {
-			said += v.GPUs - v.Free
+		for _, v := range o.GPUs {
+			said += v.Total - v.Unusable - v.Free()
 		}
 		if said != held {
 			t.Errorf("the page says that %d GPUs are held, want %d: those of nodes that are down are not", said, held)
 		}
-		if held != 24 || running != 24 || len(o.Jobs) != 14 || len(o.Nodes) != 6 || o.Banner != "" {
-			t.Errorf("%d GPUs held by nodes and %d by jobs, %d jobs, %d nodes, %q, want 24, 24, 14, 6", held, running, len(o.Jobs), len(o.Nodes), o.Banner)
+		if held != 24 || running != 24 || len(o.Jobs) != 14 || len(o.Nodes) != 6 || len(o.Attention) > 0 {
+			t.Errorf("%d GPUs held by nodes and %d by jobs, %d jobs, %d nodes, %q, want 24, 24, 14, 6", held, running, len(o.Jobs), len(o.Nodes), o.Attention)
 		}
 		j, err := s.Job(t.Context(), "12", 0)
-		var story explain.Story
-		if err != nil || json.Unmarshal(j.Moment, &story) != nil || !strings.Contains(story.Moment.Sentence, "can never start") || story.Moment.Start.Unknown == "" {
+		if err != nil || !strings.Contains(j.Job.Sentence, "can never start") || j.Job.Start.Unknown == "" {
 			t.Errorf("job 12: %+v, %v, want that it can never start", j, err)
 		}
 		if _, err := s.Job(t.Context(), "10", 0); !errors.Is(err, page.ErrUnknown) {
@@ -86,20 +84,18 @@ func TestSlurm(t *testing.T) {
 		if r.asked != 6 {
 			t.Errorf("%d commands for one look, want 6", r.asked)
 		}
-		for range 60 { // the page looks each second
-			time.Sleep(time.Second)
-			if _, err := s.Overview(t.Context(), 0); err != nil {
-				t.Error(err)
-			}
-		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go s.Follow(ctx, client.DefaultPace().Next)
+		time.Sleep(time.Minute + time.Second)
 		if looks := r.asked / 6; looks != 6 { // after 2, 4, 8, 16 and 30 s more
 			t.Errorf("%d looks in a minute in which nothing changed, want 6", looks)
 		}
 		r.down = true
 		time.Sleep(time.Minute)
 		o, err = s.Overview(t.Context(), 0)
-		if err != nil || len(o.Jobs) != 14 || !strings.HasPrefix(o.Banner, "Slurm has not answered since 00:01:") {
-			t.Errorf("%v, %q, want what was seen last, and since when", err, o.Banner)
+		if err != nil || len(o.Jobs) != 14 || len(o.Attention) != 1 || !strings.HasPrefix(o.Attention[0], "Slurm has not answered since 2027-01-01 00:01:00 UTC") {
+			t.Errorf("%v, %q, want what was seen last, and since when", err, o.Attention)
 		}
 		if series, err := s.Series(t.Context()); err != nil || len(series.At) != 6 || series.At[0] != 0 || series.At[5] > journal.Seconds(2*time.Minute) || series.Held[0] != 24 || series.Waiting[0] != 7 || series.Running[0] != 7 {
 			t.Errorf("series %+v, %v, want 6 points of 24 GPUs held", series, err)
@@ -109,8 +105,8 @@ func TestSlurm(t *testing.T) {
 
 // TestSlurm_down: where Slurm has never answered, there is an error.
 func TestSlurm_down(t *testing.T) {
-	s := New(&client.Client{Run: (&recorded{t: t, down: true}).run}, "rig", nil, "")
-	if _, err := s.Overview(t.Context(), 0); !errors.Is(err, client.ErrUnreachable) {
+	s := Page(&client.Client{Run: (&playback{t: t, down: true}).run}, nil, "")
+	if err := s.Look(t.Context()); !errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("%v, want that Slurm does not answer", err)
 	}
 }

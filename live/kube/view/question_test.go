@@ -1,4 +1,4 @@
-package overview
+package view
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/kube/view"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -24,13 +23,13 @@ func (f *fake) replies(data string) {
 
 // What would be is asked of the scheduler of the job's queue, by uid, and its answer has the names that the page has; a job that the user
 // does not see is not named.
-func TestCluster_ask(t *testing.T) {
+func TestPage_ask(t *testing.T) {
 	f := newFake(t)
-	c, o := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	c, o := opened(t, &Looker{Kubectl: new(Kubectl)})
 	if c.Asks() || o.Asks {
 		t.Error("it is asked without having been told to")
 	}
-	Ask(c, new(view.Kubectl), "oxgang-system")
+	c.AskBy(new(Kubectl), "oxgang-system")
 	f.replies(`{"data": {"reply": "{\"id\": \"ASKED\", \"answer\": {\"Sooner\": 2, \"Jobs\": [{\"Job\": \"2\"}, {\"Job\": \"99\"}]}}"}}`)
 	for _, q := range []struct {
 		question whatif.Question
@@ -59,10 +58,10 @@ func TestCluster_ask(t *testing.T) {
 }
 
 // What the scheduler does not answer, or the API server does not allow, is said.
-func TestCluster_ask_refused(t *testing.T) {
+func TestPage_ask_refused(t *testing.T) {
 	f := newFake(t)
-	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
-	Ask(c, new(view.Kubectl), "oxgang-system")
+	c, _ := opened(t, &Looker{Kubectl: new(Kubectl)})
+	c.AskBy(new(Kubectl), "oxgang-system")
 	refused := func(want string) {
 		t.Helper()
 		var r *page.RefusedError
@@ -76,7 +75,7 @@ func TestCluster_ask_refused(t *testing.T) {
 	refused("somebody else asked")
 	f.has("no-patch", "")
 	refused("not permitted")
-	k := new(view.Kubectl)
+	k := new(Kubectl)
 	if f.has("may-get", ""); k.MayAsk(t.Context(), "oxgang-system") {
 		t.Error("who may not patch may ask")
 	}
@@ -86,9 +85,9 @@ func TestCluster_ask_refused(t *testing.T) {
 }
 
 // The log of a job is that of its first pod, by the user's right, and bounded; why it is not there is said.
-func TestCluster_log(t *testing.T) {
+func TestPage_log(t *testing.T) {
 	f := newFake(t)
-	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	c, _ := opened(t, &Looker{Kubectl: new(Kubectl)})
 	log := func(id job.ID) (string, error) {
 		var b bytes.Buffer
 		err := c.Log(t.Context(), id, &b)
@@ -115,9 +114,9 @@ func TestCluster_log(t *testing.T) {
 }
 
 // Who took a job's GPUs is said, and what it has held since it was first seen with them.
-func TestCluster_taken(t *testing.T) {
+func TestPage_taken(t *testing.T) {
 	f := newFake(t)
-	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	c, _ := opened(t, &Looker{Kubectl: new(Kubectl)})
 	taken := strings.ReplaceAll(strings.Split(ofResearch, ",\n\t{")[1], `"kind": "Job", "name": "runs", "uid": "1"`, `"kind": "Job", "name": "later", "uid": "2"`)
 	f.has("pods.all", strings.TrimSuffix(strings.Join(strings.Split(ofResearch, "\n")[:2], ""), ",")+", {"+taken)
 	if err := c.Look(t.Context()); err != nil {

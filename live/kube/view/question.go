@@ -1,4 +1,4 @@
-package overview
+package view
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube/view"
 	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -16,26 +16,24 @@ import (
 // asking asks the scheduler a question about the jobs of a queue.
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
-// Ask makes the page ask the scheduler, whose namespace is given, what would be. Call it before the page is served, if the user may ask.
-func Ask(c *Cluster, k *view.Kubectl, namespace string) {
-	c.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
+// AskBy makes the page ask the scheduler, whose namespace is given, what would be. Call it before the page is served, if the user may ask.
+func (p *Page) AskBy(k *Kubectl, namespace string) {
+	p.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
 		return k.Ask(ctx, namespace, queue, q)
 	}
 }
 
 // Asks implements page.Asker.
-func (c *Cluster) Asks() bool { return c.ask != nil }
+func (p *Page) Asks() bool { return p.ask != nil }
 
 // Ask implements page.Asker. The scheduler answers from the state that its last round left. Jobs that the user does not see are not in
 // the answer, but counted.
-func (c *Cluster) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
-	c.mu.Lock()
-	at, _, err := c.seen()
-	c.mu.Unlock()
+func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
+	now, err := p.Now()
 	if err != nil {
 		return nil, err
 	}
-	queue, err := toScheduler(at, &q)
+	queue, err := toScheduler(now, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +41,7 @@ func (c *Cluster) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (
 	if err != nil {
 		return nil, err
 	}
-	text, err = c.ask(ctx, queue, text)
+	text, err = p.ask(ctx, queue, text)
 	if err != nil {
 		return nil, &page.RefusedError{Text: err.Error()}
 	}
@@ -51,26 +49,26 @@ func (c *Cluster) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (
 	if err := json.Unmarshal(text, a); err != nil {
 		return nil, err
 	}
-	toPage(at, a)
+	toPage(now, a)
 	return a, nil
 }
 
 // toScheduler names the job of a question as the scheduler does, and returns the queue that it is about.
-func toScheduler(at *view.Look, q *whatif.Question) (queue string, err error) {
+func toScheduler(now *status.Status, q *whatif.Question) (queue string, err error) {
 	for _, id := range []*job.ID{&q.Cancel, &q.Resize} {
 		if *id == "" {
 			continue
 		}
-		s := find(at, *id)
-		if s == nil {
+		j := now.Job(*id)
+		if j == nil {
 			return "", fmt.Errorf("%s: %w", *id, page.ErrUnknown)
 		}
-		*id, queue = job.ID(s.UID), s.Queue
+		*id, queue = job.ID(j.UID), j.Queue
 	}
 	if q.Type == "" {
 		return queue, nil
 	}
-	for _, t := range types(at) {
+	for _, t := range now.GPUs {
 		switch {
 		case t.Type != q.Type:
 		case queue != "":
@@ -86,10 +84,10 @@ func toScheduler(at *view.Look, q *whatif.Question) (queue string, err error) {
 }
 
 // toPage names the jobs of an answer as the page does, and leaves out those that the user does not see.
-func toPage(at *view.Look, a *whatif.Answer) {
-	names := make(map[job.ID]job.ID, len(at.Jobs))
-	for i := range at.Jobs {
-		names[job.ID(at.Jobs[i].UID)] = job.ID(at.Jobs[i].ID)
+func toPage(now *status.Status, a *whatif.Answer) {
+	names := make(map[job.ID]job.ID, len(now.Jobs))
+	for i := range now.Jobs {
+		names[job.ID(now.Jobs[i].UID)] = now.Jobs[i].ID
 	}
 	var seen []whatif.Shift
 	for _, h := range a.Jobs {

@@ -1,4 +1,4 @@
-package overview
+package view
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube/view"
 	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -115,16 +115,16 @@ const ofResearch = `{"metadata": {"namespace": "research", "name": "r-0", "creat
 	"spec": {"nodeName": "gpu-b", "containers": [{"resources": {"limits": {"nvidia.com/gpu": "2"}}}]}, "status": {"phase": "Pending"}}`
 
 // opened returns the Source of a fake API, after a look.
-func opened(t *testing.T, l *view.Looker) (*Cluster, *page.Overview) {
+func opened(t *testing.T, l *Looker) (*Page, *page.Overview) {
 	t.Helper()
-	c := New(l, "rig")
+	c := NewPage(l, "rig")
 	if err := c.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return c, shown(t, c)
 }
 
-func shown(t *testing.T, c *Cluster) *page.Overview {
+func shown(t *testing.T, c *Page) *page.Overview {
 	t.Helper()
 	o, err := c.Overview(t.Context(), 0)
 	if err != nil {
@@ -134,8 +134,8 @@ func shown(t *testing.T, c *Cluster) *page.Overview {
 }
 
 // jobs returns the jobs of an overview, by ID.
-func jobs(o *page.Overview) map[job.ID]explain.OverviewJob {
-	all := make(map[job.ID]explain.OverviewJob)
+func jobs(o *page.Overview) map[job.ID]status.Job {
+	all := make(map[job.ID]status.Job)
 	for _, j := range o.Jobs {
 		all[j.ID] = j
 	}
@@ -143,34 +143,34 @@ func jobs(o *page.Overview) map[job.ID]explain.OverviewJob {
 }
 
 // Who may see all is shown all: what runs where, who waits and why, what is idle, when what is expected; and nothing that neither the objects nor the plan say.
-func TestCluster(t *testing.T) {
+func TestPage(t *testing.T) {
 	f := newFake(t)
-	_, o := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	_, o := opened(t, &Looker{Kubectl: new(Kubectl)})
 	all := jobs(o)
 	if len(all) != 3 {
 		t.Errorf("%d jobs, want runs, later and new", len(all))
 	}
-	if r := all["research/runs"]; r.Holds == nil || r.Holds.GPUs != 6 || r.Holds.Nodes != 2 || r.Phase != "starting" || r.Asked != "2 to 8 GPUs" || r.End == nil || r.End.Share != 0.8 || r.End.Likely == 0 || r.Start != nil ||
-		r.Sentence != "there is room for it" || time.Duration(r.Since) != time.Date(2026, 11, 22, 5, 20, 0, 0, time.UTC).Sub(time.Unix(0, 0)) {
-		t.Errorf("runs: %+v, %+v", r, r.Holds)
+	if r := all["research/runs"]; r.GPUs != 6 || len(r.Nodes) != 2 || r.Phase != "starting" || r.Asked != "2 to 8 GPUs" || r.End.Probability != 0.8 || r.End.Likely.IsZero() || r.Start.Known() ||
+		r.Sentence != "there is room for it" || !r.Since.Equal(time.Date(2026, 11, 22, 5, 20, 0, 0, time.UTC)) {
+		t.Errorf("runs: %+v", r)
 	}
-	if l := all["research/later"]; l.Holds != nil || l.Phase != "waiting" || l.Asked != "8 GPUs" || l.Sentence != "others gain 1.04 times as much" || !strings.Contains(l.Start.Unknown, "no median") || !strings.Contains(l.End.Unknown, "2001-01-01 02:00") {
+	if l := all["research/later"]; l.Holds() || l.Phase != "waiting" || l.Asked != "8 GPUs" || l.Sentence != "others gain 1.04 times as much" || !l.Start.Likely.IsZero() || l.Start.Late.IsZero() || !strings.Contains(l.End.Unknown, "2001-01-01 02:00") {
 		t.Errorf("later: %+v, want no time that the plan does not have, or has in the past", l)
 	}
-	if n := all["research/new"]; n.Sentence != "no plan has it yet" || n.Start != nil || n.End != nil || n.Asked != "as its Job says" {
+	if n := all["research/new"]; n.Sentence != "no plan has it yet" || n.Start.Known() || n.End.Known() || n.Asked != "as its Job says" {
 		t.Errorf("new: %+v", n)
 	}
-	if len(o.Types) != 2 || o.Types[0] != (explain.TypeView{Queue: "training", Type: "h200", GPUs: 12, Free: 5, Price: o.Types[0].Price}) || *o.Types[0].Price != 1.25 || o.Types[1] != (explain.TypeView{Queue: "dev", Type: "t4"}) {
-		t.Errorf("types %+v, want 5 of 12 free, and none on a cordoned node", o.Types)
+	if len(o.GPUs) != 2 || o.GPUs[0] != (status.GPUs{Queue: "training", Type: "h200", Total: 12, Held: 7}) || o.Queues[0].Prices[0].Price != 1.25 || o.GPUs[1] != (status.GPUs{Queue: "dev", Type: "t4", Total: 4, Unusable: 4}) {
+		t.Errorf("types %+v, want 5 of 12 free, and none on a cordoned node", o.GPUs)
 	}
-	if b := o.Nodes[1]; len(o.Nodes) != 3 || len(b.Held) != 2 || b.Held[0] != (explain.OverviewHolder{Job: "research/runs", GPUs: 2}) || b.Held[1] != (explain.OverviewHolder{Job: "secret/nb", GPUs: 1}) || o.Nodes[2].Closed != "cordoned" {
+	if b := o.Nodes[1]; len(o.Nodes) != 3 || len(b.Held) != 2 || b.Held[0] != (status.Holder{Job: "research/runs", GPUs: 2}) || b.Held[1] != (status.Holder{Job: "secret/nb", GPUs: 1}) || o.Nodes[2].Closed != "cordoned" {
 		t.Errorf("nodes %+v", o.Nodes)
 	}
-	if len(o.Ended) != 1 || o.Ended[0].Job != "research/old" || o.Ended[0].Outcome != "failed" || o.Ended[0].Detail != "out of memory" {
+	if len(o.Ended) != 1 || o.Ended[0].ID != "research/old" || o.Ended[0].Outcome != "failed" || o.Ended[0].Detail != "out of memory" {
 		t.Errorf("ended %+v", o.Ended)
 	}
-	if o.Banner != "queue dev: its policy has gone" || len(o.Notes) != 0 || !strings.Contains(o.Policy, "sia (queue training, mode Resize, round 41 of 2026-11-22 06:20:00 UTC)") {
-		t.Errorf("banner %q, notes %q, policy %q", o.Banner, o.Notes, o.Policy)
+	if strings.Join(o.Attention, "; ") != "queue dev: its policy has gone" || len(o.Notes) != 0 || !strings.Contains(o.Policy, "sia (queue training, mode Resize, round 41 of 2026-11-22 06:20:00 UTC)") {
+		t.Errorf("banner %q, notes %q, policy %q", o.Attention, o.Notes, o.Policy)
 	}
 	if strings.Contains(f.read("calls"), "delete") {
 		t.Errorf("calls %s", f.read("calls"))
@@ -178,18 +178,18 @@ func TestCluster(t *testing.T) {
 }
 
 // Who may see one namespace alone is shown that, and told what is not known.
-func TestCluster_of_a_tenant(t *testing.T) {
+func TestPage_of_a_tenant(t *testing.T) {
 	f := newFake(t)
 	f.forbids("pods.all", "nodes", "plans.oxgang.dev", "queues.oxgang.dev", "clusterpolicies.oxgang.dev")
-	_, o := opened(t, &view.Looker{Kubectl: new(view.Kubectl), Fallback: "research"})
+	_, o := opened(t, &Looker{Kubectl: new(Kubectl), Fallback: "research"})
 	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(text), "secret") || len(o.Types) != 0 || len(o.Jobs) != 3 || len(o.Nodes) != 2 || o.Nodes[1].GPUs != 2 {
+	if strings.Contains(string(text), "secret") || len(o.GPUs) != 0 || len(o.Jobs) != 3 || len(o.Nodes) != 2 || o.Nodes[1].GPUs != 2 {
 		t.Errorf("the page of a tenant has %s", text)
 	}
-	if l := jobs(o)["research/later"]; l.Sentence != "no reason is written on it, and you may not list plans" || l.Start != nil || l.End != nil {
+	if l := jobs(o)["research/later"]; l.Sentence != "no reason is written on it, and you may not list plans" || l.Start.Known() || l.End.Known() {
 		t.Errorf("later: %+v", l)
 	}
 	notes := strings.Join(o.Notes, " ")
@@ -204,28 +204,28 @@ func TestCluster_of_a_tenant(t *testing.T) {
 }
 
 // Who asks for one namespace is not told that GPUs are idle which others may hold, though he may see the nodes.
-func TestCluster_of_one_namespace(t *testing.T) {
+func TestPage_of_one_namespace(t *testing.T) {
 	newFake(t)
-	_, o := opened(t, &view.Looker{Kubectl: new(view.Kubectl), Namespace: "research"})
-	if len(o.Types) != 0 || len(o.Nodes) != 2 || o.Nodes[0].GPUs != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research was asked for: which GPUs are idle is not known.") {
-		t.Errorf("types %+v, nodes %+v, notes %q", o.Types, o.Nodes, o.Notes)
+	_, o := opened(t, &Looker{Kubectl: new(Kubectl), Namespace: "research"})
+	if len(o.GPUs) != 0 || len(o.Nodes) != 2 || o.Nodes[0].GPUs != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research was asked for: which GPUs are idle is not known.") {
+		t.Errorf("types %+v, nodes %+v, notes %q", o.GPUs, o.Nodes, o.Notes)
 	}
 }
 
 // Without a namespace to fall back to, it is an error that the pods of all may not be listed; so it is in a namespace.
-func TestCluster_forbidden(t *testing.T) {
+func TestPage_forbidden(t *testing.T) {
 	newFake(t).forbids("pods", "pods.all")
-	for _, l := range []*view.Looker{{Kubectl: new(view.Kubectl)}, {Kubectl: new(view.Kubectl), Fallback: "research"}, {Kubectl: new(view.Kubectl), Namespace: "research"}} {
-		if err := New(l, "").Look(t.Context()); !errors.Is(err, view.ErrForbidden) {
+	for _, l := range []*Looker{{Kubectl: new(Kubectl)}, {Kubectl: new(Kubectl), Fallback: "research"}, {Kubectl: new(Kubectl), Namespace: "research"}} {
+		if err := NewPage(l, "").Look(t.Context()); !errors.Is(err, ErrForbidden) {
 			t.Errorf("%+v: %v, want that it is not permitted", l, err)
 		}
 	}
 }
 
 // The page says since when the cluster does not answer, shows what was seen last, and asks not again for kinds that the cluster does not have.
-func TestCluster_down(t *testing.T) {
+func TestPage_down(t *testing.T) {
 	f := newFake(t)
-	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	c, _ := opened(t, &Looker{Kubectl: new(Kubectl)})
 	if err := c.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -236,8 +236,8 @@ func TestCluster_down(t *testing.T) {
 	if err := c.Look(t.Context()); err == nil {
 		t.Error("no error of an API that is down")
 	}
-	if o := shown(t, c); len(o.Jobs) != 3 || !strings.HasPrefix(o.Banner, "The cluster has not answered since 2") {
-		t.Errorf("%d jobs, banner %q", len(o.Jobs), o.Banner)
+	if o := shown(t, c); len(o.Jobs) != 3 || !strings.HasPrefix(o.Attention[0], "rig has not answered since 2") {
+		t.Errorf("%d jobs, banner %q", len(o.Jobs), o.Attention)
 	}
 	if s, err := c.Series(t.Context()); err != nil || len(s.At) != 2 || s.At[0] != 0 || s.At[1] > journal.Seconds(time.Minute) || s.GPUs[1] != 12 || s.Held[1] != 7 || s.Waiting[1] != 2 || s.Running[1] != 1 {
 		t.Errorf("series %+v, %v, want two looks", s, err)
@@ -245,9 +245,9 @@ func TestCluster_down(t *testing.T) {
 }
 
 // The page of a job has what the plan says of it, and its life from the first look on.
-func TestCluster_job(t *testing.T) {
+func TestPage_job(t *testing.T) {
 	f := newFake(t)
-	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	c, _ := opened(t, &Looker{Kubectl: new(Kubectl)})
 	f.has("pods.all", strings.Split(ofResearch, "\n")[0]+strings.TrimSuffix(strings.Split(ofResearch, "\n")[1], ","))
 	if err := c.Look(t.Context()); err != nil {
 		t.Fatal(err)
@@ -257,9 +257,8 @@ func TestCluster_job(t *testing.T) {
 		t.Errorf("%+v, %v", j.Life, err)
 	}
 	j, err = c.Job(t.Context(), "research/later", 0)
-	var s explain.Story
-	if err != nil || json.Unmarshal(j.Moment, &s) != nil || s.Moment.Unblock != "it would get 4 GPUs if it asked for 4" || j.Life.Changes[0].Text != "submitted, asking for 8 GPUs" {
-		t.Errorf("%s, %v", j.Moment, err)
+	if err != nil || j.Job.Unblock != "it would get 4 GPUs if it asked for 4" || j.Life.Changes[0].Text != "submitted, asking for 8 GPUs" {
+		t.Errorf("%+v, %v", j.Job, err)
 	}
 	for _, id := range []job.ID{"research/gone", "secret/nb", "research/old"} {
 		if _, err := c.Job(t.Context(), id, 0); !errors.Is(err, page.ErrUnknown) {
@@ -269,9 +268,9 @@ func TestCluster_job(t *testing.T) {
 }
 
 // A job is cancelled by deleting the object that was seen, and no other of its name; the API server may refuse it.
-func TestCluster_cancel(t *testing.T) {
+func TestPage_cancel(t *testing.T) {
 	f := newFake(t)
-	c, _ := opened(t, &view.Looker{Kubectl: new(view.Kubectl)})
+	c, _ := opened(t, &Looker{Kubectl: new(Kubectl)})
 	if err := c.Cancel(t.Context(), "research/later"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,164 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/explain"
+	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/whatif"
+)
+
+// A Machine is the Source of the scheduler of this machine: the API of commands, and the journal that it writes. Its times count from 1970.
+type Machine struct {
+	client   *control.Client
+	journals string // folder
+
+	mu     sync.Mutex
+	series *Series
+	due    time.Time // when the journal may be read again
+}
+
+var (
+	_ Source = (*Machine)(nil)
+	_ Asker  = (*Machine)(nil)
+	_ Actor  = (*Machine)(nil)
+)
+
+// NewMachine returns the Source of the scheduler that a client asks, which writes its journals to a folder.
+func NewMachine(client *control.Client, journals string) *Machine {
+	return &Machine{client: client, journals: journals}
+}
+
+// Live implements Source.
+func (*Machine) Live() bool { return true }
+
+// Overview implements Source.
+func (m *Machine) Overview(ctx context.Context, _ time.Duration) (*Overview, error) {
+	now, err := m.client.Status(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	now.Ended = now.Ended[:min(len(now.Ended), mostEnded)]
+	return LiveOverview(now), nil
+}
+
+// mostEnded bounds how many ends the page shows.
+const mostEnded = 20
+
+// Job implements Source.
+func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, error) {
+	e, err := m.client.Explain(ctx, id)
+	if err != nil {
+		return nil, unknownJob(err)
+	}
+	j := &Job{Moment: e.Story}
+	err = m.journal(func(r *journal.Reader) error {
+		if j.Life, err = explain.Life(r, id); err == nil {
+			j.Begun, j.Life.Note = r.Header().Start, "" // that it has no end yet is no news
+		}
+		return err
+	})
+	if _, absent := errors.AsType[*explain.UnknownJobError](err); absent { // an older journal has it
+		err = nil
+	}
+	return j, err
+}
+
+// Asks implements Asker.
+func (*Machine) Asks() bool { return true }
+
+// Ask implements Asker. The scheduler answers from the state that its last round left.
+func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
+	of := control.Question(q)
+	text, err := m.client.Ask(ctx, &of)
+	if err != nil {
+		return nil, refused(err)
+	}
+	a := new(whatif.Answer)
+	return a, json.Unmarshal(text, a)
+}
+
+// Cancel implements Actor, with the rights of who runs this program.
+func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
+	return refused(m.client.Cancel(ctx, id))
+}
+
+// refused returns an error with which the page says what the scheduler said.
+func refused(err error) error {
+	e, ok := errors.AsType[*control.Error](err)
+	if !ok || e.Status == http.StatusNotFound {
+		return unknownJob(err)
+	}
+	return &RefusedError{Text: e.Message}
+}
+
+// unknownJob returns ErrUnknown in place of an error that says so.
+func unknownJob(err error) error {
+	if e, ok := errors.AsType[*control.Error](err); ok && e.Status == http.StatusNotFound {
+		return fmt.Errorf("%s: %w", e.Message, ErrUnknown)
+	}
+	return err
+}
+
+// lines is how much of its output the page of a job has.
+const lines = 50
+
+// Log implements Source.
+func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
+	return unknownJob(m.client.Log(ctx, id, lines, false, w))
+}
+
+// seldom is how many times as long as it took a reading of the journal is not repeated: it takes a fiftieth of a
+// core at most, however long the journal is.
+const seldom = 50
+
+// Series implements Source. It may be as old as seldom says.
+func (m *Machine) Series(context.Context) (*Series, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.series != nil && time.Now().Before(m.due) {
+		return m.series, nil
+	}
+	begun := time.Now()
+	err := m.journal(func(r *journal.Reader) error {
+		var err error
+		m.series, err = SeriesOf(r)
+		return err
+	})
+	m.due = time.Now().Add(seldom * time.Since(begun))
+	return m.series, err
+}
+
+// journal reads the journal that is written now: the last one by name.
+func (m *Machine) journal(read func(*journal.Reader) error) error {
+	all, err := os.ReadDir(m.journals) // by name
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) != ".oxj" })
+	if len(all) == 0 {
+		return fmt.Errorf("no journal in %s: %w", m.journals, ErrUnknown)
+	}
+	f, err := os.Open(filepath.Join(m.journals, all[len(all)-1].Name()))
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	defer f.Close()
+	r, err := journal.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return read(r)
+}

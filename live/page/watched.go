@@ -1,0 +1,136 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A Watched is the Source of a backend that keeps no history: it shows the last look at it, and what was seen since the program
+// began to look. Its times count from 1970.
+type Watched struct {
+	look func(context.Context) (*status.Status, error)
+	// Cancelling is Overview.Cancelling.
+	Cancelling string
+
+	mu     sync.Mutex
+	last   *status.Status
+	failed error // of the look after last
+	past   history
+}
+
+var _ Source = (*Watched)(nil)
+
+// NewWatched returns the Source of a backend that a function looks at. Call Look or Follow before it is shown.
+func NewWatched(look func(context.Context) (*status.Status, error)) *Watched {
+	return &Watched{look: look, past: history{lives: make(map[string]*life)}}
+}
+
+// Look looks once, and returns why it could not.
+func (w *Watched) Look(ctx context.Context) error {
+	_, err := w.again(ctx)
+	return err
+}
+
+// again looks once, and reports whether nodes or jobs have changed.
+func (w *Watched) again(ctx context.Context) (changed bool, err error) {
+	s, err := w.look(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed = err; err != nil {
+		return false, err
+	}
+	changed = w.last == nil || !reflect.DeepEqual(s.Jobs, w.last.Jobs) || !reflect.DeepEqual(s.Nodes, w.last.Nodes)
+	w.last = s
+	w.past.add(s)
+	return changed, nil
+}
+
+// Follow looks again and again, until ctx is done. pause returns how long to wait after a look that took a time, by whether anything
+// had changed.
+func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
+	took, changed := time.Duration(0), true
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause(took, changed)):
+		}
+		began := time.Now()
+		changed, _ = w.again(ctx) // the page shows the error
+		took = time.Since(began)
+	}
+}
+
+// Now returns the last look; the error is why there was none at all.
+func (w *Watched) Now() (*status.Status, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.last != nil:
+		return w.last, nil
+	case w.failed != nil:
+		return nil, w.failed
+	}
+	return nil, errors.New("nobody has looked yet")
+}
+
+// Find returns a job of the last look, or ErrUnknown.
+func (w *Watched) Find(id job.ID) (*status.Job, error) {
+	s, err := w.Now()
+	if err != nil {
+		return nil, err
+	}
+	if j := s.Job(id); j != nil {
+		return j, nil
+	}
+	return nil, fmt.Errorf("%s is no job that you may see, or has ended: %w", id, ErrUnknown)
+}
+
+// Live implements Source.
+func (*Watched) Live() bool { return true }
+
+// Overview implements Source.
+func (w *Watched) Overview(context.Context, time.Duration) (*Overview, error) {
+	last, err := w.Now()
+	if err != nil {
+		return nil, err
+	}
+	s := *last
+	w.mu.Lock()
+	if w.failed != nil {
+		s.Attention = append([]string{fmt.Sprintf("%s has not answered since %s: %v", s.Title, s.At.UTC().Format(clock), w.failed)}, s.Attention...)
+	}
+	w.mu.Unlock()
+	o := LiveOverview(&s)
+	o.Cancelling = w.Cancelling
+	return o, nil
+}
+
+// Job implements Source.
+func (w *Watched) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {
+	j, err := w.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &Job{Begun: time.Unix(0, 0).UTC(), Job: j, Life: w.past.story(j)}, nil
+}
+
+// Log implements Source: there is none.
+func (*Watched) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
+
+// Series implements Source, since the program began to look.
+func (w *Watched) Series(context.Context) (*Series, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.past.series.copied(), nil
+}

@@ -1,0 +1,41 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
+)
+
+// month is how far back past runs tell when jobs end.
+const month = 30 * 24 * time.Hour
+
+// Page returns the source of the live page of the Slurm that a client asks. Past runs may be nil, for the reason noPast.
+func Page(c *client.Client, past *History, noPast string) *page.Watched {
+	return page.NewWatched(func(ctx context.Context) (*status.Status, error) {
+		l, err := Take(ctx, c, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		return StatusOf(l, past, noPast), nil
+	})
+}
+
+// Open returns the source of the live page of the Slurm of the commands in the user's path, once it answers. It asks as often as a
+// client.Pace allows, until ctx is done.
+func Open(ctx context.Context) (*page.Watched, error) {
+	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
+	runs, err := c.Accounting(ctx, time.Now().Add(-month))
+	past := HistoryOf(runs)
+	if err != nil {
+		past, none = nil, "past runs are not known: "+err.Error()
+	}
+	w := Page(c, past, none)
+	if err := w.Look(ctx); err != nil {
+		return nil, err
+	}
+	go w.Follow(ctx, client.DefaultPace().Next)
+	return w, nil
+}

@@ -1,0 +1,238 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+)
+
+// Options say how a table is written.
+type Options struct {
+	Wide bool // more columns, where a table has more
+	Bare bool // rows only
+}
+
+// A column of a table of T.
+type column[T any] struct {
+	head string
+	cell func(*T) string
+}
+
+// write writes a table. Its cells are printable; an empty one is "-".
+func write[T any](w io.Writer, o Options, rows []T, columns []column[T]) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := make([]string, len(columns))
+	for i, c := range columns {
+		line[i] = c.head
+	}
+	if !o.Bare {
+		fmt.Fprintln(t, strings.Join(line, "\t"))
+	}
+	for i := range rows {
+		for k, c := range columns {
+			line[k] = cmp.Or(printable.Line(c.cell(&rows[i])), "-")
+		}
+		fmt.Fprintln(t, strings.Join(line, "\t"))
+	}
+	return t.Flush()
+}
+
+// WriteJobs writes a row for each of some jobs of a Status.
+func (s *Status) WriteJobs(w io.Writer, jobs []Job, o Options) error {
+	return write(w, o, jobs, s.jobColumns(jobs, o.Wide))
+}
+
+func (s *Status) jobColumns(jobs []Job, wide bool) []column[Job] {
+	gpuType := column[Job]{"TYPE", func(j *Job) string { return j.anyType() }}
+	eta := column[Job]{"ETA", func(j *Job) string { return j.eta(s.At) }}
+	id := column[Job]{"NAME", func(j *Job) string { return string(j.ID) }}
+	user := column[Job]{"USER", func(j *Job) string { return j.User }}
+	name := column[Job]{"NAME", func(j *Job) string { return shorten(j.Name, 24) }}
+	phase := column[Job]{"PHASE", func(j *Job) string { return j.phase() }}
+	queue := column[Job]{"QUEUE", func(j *Job) string { return j.Queue }}
+	reason := column[Job]{"REASON", func(j *Job) string { return j.shortReason() }}
+	switch s.Backend {
+	case Kubernetes:
+		all := []column[Job]{
+			{"NAMESPACE", func(j *Job) string { return j.Namespace }}, name, {"KIND", func(j *Job) string { return j.Kind }}, queue, phase,
+			{"GPUS", func(j *Job) string { return unless(j.Unseen, j.GPUs) }},
+			{"PLANNED", func(j *Job) string { return unless(j.Plan == nil, j.plan().GPUs) }}, gpuType,
+			{"WAITS", func(j *Job) string { return j.waits(s.At) }}, eta, reason,
+		}
+		if wide {
+			all = append(all, column[Job]{"NODES", func(j *Job) string { return placementText(j.where()) }}, column[Job]{"MESSAGE", func(j *Job) string { return j.Sentence }})
+		}
+		return all
+	case Slurm:
+		return []column[Job]{
+			{"JOB", id.cell}, name, user, {"PARTITION", queue.cell}, phase, {"GPUS", func(j *Job) string { return strconv.Itoa(cmp.Or(j.GPUs, j.MaxGPUs)) }}, gpuType,
+			eta, {"REASON", func(j *Job) string { return j.fullReason() }},
+		}
+	}
+	all := []column[Job]{
+		id, phase, {"GPUS", func(j *Job) string { return j.gpus() }}, {"BATCH", func(j *Job) string { return Number(float64(j.Batch)) }},
+		{"GOODPUT", func(j *Job) string { return Number(j.Goodput) }}, {"PROGRESS", func(j *Job) string { return j.progress() }},
+		{"RESTARTS", func(j *Job) string { return strconv.Itoa(j.Restarts) }}, eta, reason,
+	}
+	for i := range jobs {
+		if jobs[i].User != "" {
+			return append([]column[Job]{user}, all...)
+		}
+	}
+	return all
+}
+
+// WriteQueues writes a row for each queue.
+func (s *Status) WriteQueues(w io.Writer, o Options) error {
+	number := func(n func(*Queue) int) func(*Queue) string {
+		return func(q *Queue) string { return unless(q.Unseen, n(q)) }
+	}
+	all := []column[Queue]{
+		{"NAME", func(q *Queue) string { return q.Name }}, {"MODE", func(q *Queue) string { return q.Mode }}, {"POLICY", func(q *Queue) string { return q.Policy }},
+		{"RUNNING", number(func(q *Queue) int { return q.Running })}, {"WAITING", number(func(q *Queue) int { return q.Waiting })},
+		{"GPUS", number(func(q *Queue) int { return q.GPUs })}, {"USED", number(func(q *Queue) int { return q.Held })},
+		{"IDLE", number(func(q *Queue) int { return max(0, q.GPUs-q.Held) })}, {"ACTIVE", func(q *Queue) string { return q.Active }},
+	}
+	if o.Wide {
+		all = append(all, column[Queue]{"NAMESPACES", func(q *Queue) string { return strings.Join(q.Namespaces, ",") }}, column[Queue]{"MESSAGE", func(q *Queue) string { return q.Message }})
+	}
+	return write(w, o, s.Queues, all)
+}
+
+// WriteNodes writes a row for each node, or for each slot of a machine.
+func (s *Status) WriteNodes(w io.Writer, o Options) error {
+	if s.Backend == Machine {
+		return write(w, o, s.Slots(), slotColumns)
+	}
+	return write(w, o, s.Nodes, []column[Node]{
+		{"NODE", func(n *Node) string { return n.Name }}, {"QUEUE", func(n *Node) string { return n.Queue }}, {"TYPE", func(n *Node) string { return string(n.Type) }},
+		{"GPUS", func(n *Node) string { return unless(n.GPUs == 0, n.GPUs) }}, {"USED", func(n *Node) string { return strconv.Itoa(n.Used) }},
+		{"IDLE", func(n *Node) string { return unless(n.GPUs == 0, max(0, n.GPUs-n.Used)) }},
+		{"JOBS", func(n *Node) string { return strings.Join(n.holders(), ",") }},
+	})
+}
+
+// WriteIdle writes a row for each node with idle GPUs whose reason is known.
+func (s *Status) WriteIdle(w io.Writer, o Options) error {
+	var idle []Node
+	for i := range s.Nodes {
+		if s.Nodes[i].Cause != "" {
+			idle = append(idle, s.Nodes[i])
+		}
+	}
+	if len(idle) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return write(w, o, idle, []column[Node]{
+		{"NODE", func(n *Node) string { return n.Name }}, {"GPUS", func(n *Node) string { return strconv.Itoa(n.GPUs - n.Used) }},
+		{"TYPE", func(n *Node) string { return string(n.Type) }}, {"IDLE BECAUSE", func(n *Node) string { return n.Cause + ": " + n.Idle }},
+	})
+}
+
+var slotColumns = []column[Slot]{
+	{"SLOT", func(s *Slot) string { return strconv.Itoa(s.Index) }}, {"TYPE", func(s *Slot) string { return string(s.Type) }}, {"DEVICE", func(s *Slot) string { return s.Visible }},
+	{"JOB", func(s *Slot) string { return string(s.Job) }}, {"RANK", func(s *Slot) string { return unless(s.Job == "", s.Rank) }},
+	{"START", func(s *Slot) string { return unless(s.Job == "", s.Generation) }},
+}
+
+// Slots returns the slots of a machine.
+func (s *Status) Slots() (all []Slot) {
+	for i := range s.Nodes {
+		all = append(all, s.Nodes[i].Slots...)
+	}
+	return all
+}
+
+// WriteHead writes a line for each queue, or for each GPU type if there are no queues, and the problems that concern all jobs.
+func (s *Status) WriteHead(w io.Writer) {
+	for i := range s.Queues {
+		fmt.Fprintln(w, printable.Line(s.queueLine(&s.Queues[i])))
+	}
+	for i := range s.GPUs {
+		if g := &s.GPUs[i]; len(s.Queues) == 0 {
+			fmt.Fprintln(w, printable.Line(fmt.Sprintf("%d GPUs%s: %d held, %d idle, of which %d cannot be used", g.Total, ofType(string(g.Type)), g.Held, g.Total-g.Held, g.Unusable)))
+		}
+	}
+	for _, text := range s.Attention {
+		fmt.Fprintln(w, "warning:", printable.Line(text))
+	}
+	for _, text := range s.Notes {
+		fmt.Fprintln(w, "note:", printable.Line(text))
+	}
+}
+
+// queueLine returns the state of a queue: "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
+func (s *Status) queueLine(q *Queue) string {
+	line := cmp.Or(q.Name, s.Title) + ": "
+	if q.Mode != "" {
+		line += "mode " + q.Mode + ", "
+	}
+	line += "policy " + q.Policy
+	if !q.Unseen {
+		line += fmt.Sprintf(", %d running, %d waiting, GPUs %d of %d", q.Running, q.Waiting, q.Held, q.GPUs)
+	}
+	if q.Round > 0 {
+		line += fmt.Sprintf(", round %d", q.Round)
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.CPUs.Total > 0 {
+			line += fmt.Sprintf(", cores %s of %s", tenth(n.CPUs.Used), tenth(n.CPUs.Total))
+		}
+		if n := &s.Nodes[i]; n.Memory.Total > 0 {
+			line += fmt.Sprintf(", memory %s of %s GiB", tenth(n.Memory.Used/(1<<30)), tenth(n.Memory.Total/(1<<30)))
+		}
+	}
+	for _, p := range q.Prices {
+		line += fmt.Sprintf(", price of %s %.3g", p.Type, p.Price)
+	}
+	return line
+}
+
+// unless returns a number; empty if there is none.
+func unless(none bool, n int) string {
+	if none {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// holders returns the names of the jobs on a node.
+func (n *Node) holders() []string {
+	all := make([]string, len(n.Held))
+	for i, h := range n.Held {
+		all[i] = string(h.Job)
+	}
+	return all
+}
+
+// waits returns for how long a job has been waiting.
+func (j *Job) waits(at time.Time) string {
+	if j.Phase != waiting || j.Since.IsZero() {
+		return ""
+	}
+	return printable.Short(at.Sub(j.Since))
+}
+
+func (j *Job) plan() *Plan {
+	if j.Plan == nil {
+		return new(Plan)
+	}
+	return j.Plan
+}
+
+// where returns the nodes that a job is on or, if they are not visible, is planned on.
+func (j *Job) where() []Share {
+	if j.Unseen {
+		return j.plan().Nodes
+	}
+	return j.Nodes
+}
+
+func (j *Job) anyType() string { return string(cmp.Or(j.GPUType, j.plan().GPUType)) }

@@ -1,0 +1,265 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+var waiting = job.Waiting.String()
+
+// Number returns a number in four digits, or the whole of it from 1000 to a million; empty for 0.
+func Number(x float64) string {
+	switch {
+	case x == 0:
+		return ""
+	case x >= 1e6:
+		return fmt.Sprintf("%.3g", x)
+	case x >= 1000:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
+
+// tenth returns a number with at most one digit after the point.
+func tenth(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}
+
+// phase returns a job's phase, with a star while it measures batch sizes.
+func (j *Job) phase() string {
+	if j.Profiling {
+		return j.Phase + "*"
+	}
+	return j.Phase
+}
+
+// gpus returns the GPUs that a job holds, and how many it may hold: "2 h200 of 1..4", "0 of 2".
+func (j *Job) gpus() string {
+	held := strconv.Itoa(j.GPUs)
+	if j.GPUType != "" {
+		held += " " + string(j.GPUType)
+	}
+	if j.MinGPUs == j.MaxGPUs {
+		return fmt.Sprintf("%s of %d", held, j.MinGPUs)
+	}
+	return fmt.Sprintf("%s of %d..%d", held, j.MinGPUs, j.MaxGPUs)
+}
+
+// progress returns the progress of a job: "42.0 %", or samples if its target is not known.
+func (j *Job) progress() string {
+	if j.Target > 0 {
+		return fmt.Sprintf("%.1f %%", 100*min(1, j.Progress/j.Target))
+	}
+	return Number(j.Progress)
+}
+
+// eta returns in how long a job ends, or starts if only that is known: "1h20m-2h10m", "starts <40m".
+func (j *Job) eta(at time.Time) string {
+	switch {
+	case j.HasEnded():
+		return ""
+	case j.End.Known():
+		return j.End.in(at)
+	case j.Start.Known():
+		return "starts " + j.Start.in(at)
+	}
+	return ""
+}
+
+// in returns how long from a time until a range: "1h20m-2h10m", ">3h00m", "<12m".
+func (r *Range) in(at time.Time) string {
+	early, late := printable.Short(r.Early.Sub(at)), printable.Short(r.Late.Sub(at))
+	switch {
+	case r.Late.IsZero():
+		return ">" + early
+	case r.Early.IsZero():
+		return "<" + late
+	case early == late:
+		return early
+	}
+	return early + "-" + late
+}
+
+// minute is how times are printed.
+const minute = "2006-01-02 15:04 UTC"
+
+// text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC (80 %), median 2026-11-22 06:52 UTC"; empty if
+// nothing is known, nor why.
+func (r *Range) text() string {
+	at := func(t time.Time) string { return t.UTC().Format(minute) }
+	text := ""
+	switch {
+	case !r.Known() && r.Unknown != "":
+		return "not known: " + r.Unknown
+	case !r.Known():
+		return ""
+	case r.Late.IsZero():
+		text = "not before " + at(r.Early)
+	case r.Early.IsZero():
+		text = "by " + at(r.Late)
+	default:
+		text = at(r.Early) + " to " + at(r.Late)
+	}
+	if r.Probability > 0 && !r.Likely.IsZero() {
+		text += fmt.Sprintf(" (%.0f %%), median %s", 100*r.Probability, at(r.Likely))
+	}
+	for _, more := range []string{r.Source, r.Unknown} {
+		if more != "" {
+			text += "; " + more
+		}
+	}
+	return text
+}
+
+// mostReason is the length of a reason in a table.
+const mostReason = 60
+
+// shortReason returns the reason for a job's state, or how it ended, in one line.
+func (j *Job) shortReason() string {
+	text := cmp.Or(j.Trouble, j.Reason)
+	if j.HasEnded() {
+		text = Headline(j.Detail)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > mostReason {
+		return string(r[:mostReason-3]) + "..."
+	}
+	return text
+}
+
+// fullReason returns why a job waits, in Slurm's word and in ours, and what would help.
+func (j *Job) fullReason() string {
+	text := strings.TrimPrefix(j.Reason+": "+j.Sentence, ": ")
+	if j.Phase != waiting {
+		return j.Trouble
+	}
+	if j.Unblock != "" {
+		text += "; helps: " + j.Unblock
+	}
+	return text
+}
+
+// Headline returns the first line of a detail, without the clause that announces others: "exit status 1; its last lines:".
+func Headline(detail string) string {
+	head, _, more := strings.Cut(detail, "\n")
+	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {
+		return head[:i]
+	}
+	return head
+}
+
+// shorten returns a name that does not make a table wide.
+func shorten(name string, most int) string {
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
+}
+
+// ofType returns the words for a type of GPUs.
+func ofType(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " of type " + name
+}
+
+// placementText returns "gpu-a:2,gpu-b:8".
+func placementText(nodes []Share) string {
+	all := make([]string, len(nodes))
+	for i, n := range nodes {
+		if all[i] = n.Node; n.GPUs > 0 {
+			all[i] += ":" + strconv.Itoa(n.GPUs)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// gpusOn returns "2 nvidia-h200 GPUs on gpu-a:2", "no GPUs".
+func gpusOn(gpus int, gpuType string, nodes []Share) string {
+	if gpus == 0 {
+		return "no GPUs"
+	}
+	unit := "GPUs"
+	if gpus == 1 {
+		unit = "GPU"
+	}
+	text := strings.Join(strings.Fields(fmt.Sprintf("%d %s %s", gpus, gpuType, unit)), " ")
+	if on := placementText(nodes); on != "" {
+		text += " on " + on
+	}
+	return text
+}
+
+// WriteText writes the state of a job: a line for each property that is known.
+func (j *Job) WriteText(w io.Writer, at time.Time) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, printable.Line(fmt.Sprintf("%s (%s) is %s", j.ID, strings.Join(j.whose(), ", "), cmp.Or(j.Phase, "not visible to you"))))
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%-8s %s\n", name, printable.Line(text))
+		}
+	}
+	if j.GPUs > 0 {
+		line("holds", gpusOn(j.GPUs, string(j.GPUType), j.Nodes))
+	} else {
+		line("asked", j.Asked)
+	}
+	line("planned", j.planned())
+	if j.HasEnded() {
+		line("detail", j.Detail)
+	}
+	line("reason", strings.TrimSuffix(strings.TrimPrefix(j.Reason+": "+j.Sentence, ": "), ": "))
+	line("trouble", j.Trouble)
+	line("since", ago(j.lastChange(), at))
+	line("helps", j.Unblock)
+	line("start", j.Start.text())
+	line("end", j.End.text())
+	if j.Plan != nil {
+		line("plan", fmt.Sprintf("round %d", j.Plan.Round))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// whose returns what identifies a job besides its ID.
+func (j *Job) whose() (all []string) {
+	for _, p := range [][2]string{{"", j.Kind}, {"name ", j.Name}, {"user ", j.User}, {"queue ", j.Queue}} {
+		if p[1] != "" && p[1] != string(j.ID) {
+			all = append(all, p[0]+p[1])
+		}
+	}
+	return all
+}
+
+// planned returns what the plan has for a job; empty if the job holds just that.
+func (j *Job) planned() string {
+	p := j.Plan
+	if p == nil || p.GPUs == j.GPUs && placementText(p.Nodes) == placementText(j.Nodes) {
+		return ""
+	}
+	return gpusOn(p.GPUs, string(p.GPUType), p.Nodes)
+}
+
+// lastChange returns when the state of a job last changed.
+func (j *Job) lastChange() time.Time {
+	if !j.Finished.IsZero() {
+		return j.Finished
+	}
+	return j.Since
+}
+
+// ago returns a time, and how long ago it was; empty if it is not known.
+func ago(t, at time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s ago", t.UTC().Format(minute), printable.Short(at.Sub(t)))
+}
