@@ -9,40 +9,43 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
+// ageing serves the jobs that have waited too long.
+type ageing struct{ *placer }
+
 // serveLate starts the jobs that have waited too long, if they fit, the longest first. For the
 // first that does not it keeps the nodes that will be free for it soonest: until then they
 // are for jobs that end before.
-func (r *round) serveLate() {
-	if r.p.o.Patience == 0 {
+func (g *ageing) serveLate() {
+	if g.policy.o.Patience == 0 {
 		return
 	}
 	var late []*tenant
-	for _, t := range r.tenants {
-		if t.waits() && r.s.Now.Sub(t.Since) >= r.p.o.Patience {
+	for _, t := range g.tenants {
+		if t.waits() && g.s.Now.Sub(t.Since) >= g.policy.o.Patience {
 			late = append(late, t)
 		}
 	}
 	slices.SortStableFunc(late, func(a, b *tenant) int { return a.Since.Compare(b.Since) })
-	for k, at := range r.pairs {
-		r.serveOn(k, at, late)
+	for k, at := range g.pairs {
+		g.serveOn(k, at, late)
 	}
 }
 
 // serveOn starts late jobs on training servers of a pair, or keeps nodes for the first that
 // does not fit.
-func (r *round) serveOn(k int, at pair, late []*tenant) {
+func (g *ageing) serveOn(k int, at pair, late []*tenant) {
 	kept := false
 	for _, t := range late {
-		if t.pair != none || !r.belongs(t, at) {
+		if t.pair != none || !g.belongs(t, at) {
 			continue
 		}
 		own := at[allocate.Training]
-		if r.demand(t, own); t.least == 0 {
+		if g.demand(t, own); t.least == 0 {
 			continue
 		}
 		t.pair, t.want = k, allocate.Workers{t.least, 0}
-		if !r.start(t) && !kept {
-			kept = r.keepFor(t, own)
+		if !g.start(t) && !kept {
+			kept = g.keepFor(t, own)
 		}
 	}
 }
@@ -55,10 +58,10 @@ type slot struct {
 
 // keepFor keeps the nodes on which a job's units will be free soonest, and reports whether
 // there are enough.
-func (r *round) keepFor(t *tenant, at int) bool {
-	unit := min(t.unit, r.types[at].PerNode)
-	slots := r.slots(at, unit)
-	need := (r.gpus(t, at, t.least) + unit - 1) / unit
+func (g *ageing) keepFor(t *tenant, at int) bool {
+	unit := min(t.unit, g.types[at].PerNode)
+	slots := g.slots(at, unit)
+	need := (g.gpus(t, at, t.least) + unit - 1) / unit
 	if len(slots) < need {
 		return false
 	}
@@ -66,30 +69,30 @@ func (r *round) keepFor(t *tenant, at int) bool {
 		return cmp.Or(a.from.Compare(b.from), cmp.Compare(a.node, b.node))
 	})
 	for _, s := range slots[:need] {
-		r.nodes[s.node].kept = slots[need-1].from
+		g.nodes[s.node].kept = slots[need-1].from
 	}
-	t.refused = policy.Reason{Kind: policy.WaitPlanned, Config: r.types[at].Fewest(need * unit), Value: slots[need-1].from.Sub(r.s.Now).Seconds()}
+	t.refused = policy.Reason{Kind: policy.WaitPlanned, Config: g.types[at].Fewest(need * unit), Value: slots[need-1].from.Sub(g.s.Now).Seconds()}
 	return true
 }
 
 // slots returns when there is room for units on the nodes of a type, as the base workers there
 // end by what is believed.
-func (r *round) slots(at, unit int) []slot {
-	ends := make([][]leaving, len(r.nodes))
-	for _, t := range r.tenants {
+func (g *ageing) slots(at, unit int) []slot {
+	ends := make([][]leaving, len(g.nodes))
+	for _, t := range g.tenants {
 		if t.pinned || t.pair == none {
 			continue
 		}
-		end := r.end(t)
+		end := g.end(t)
 		for _, s := range t.base {
-			n, _ := r.s.Cluster.Index(s.Node)
+			n, _ := g.s.Cluster.Index(s.Node)
 			ends[n] = append(ends[n], leaving{end, s.GPUs})
 		}
 	}
 	var all []slot
-	for n, node := range r.s.Cluster.Nodes() {
-		if node.GPUType == r.types[at].Type && !r.nodes[n].loaned {
-			all = append(all, units(slot{n, r.s.Now}, r.room.Free(n)+r.nodes[n].flexible, unit, ends[n])...)
+	for n, node := range g.s.Cluster.Nodes() {
+		if node.GPUType == g.types[at].Type && !g.nodes[n].loaned {
+			all = append(all, units(slot{n, g.s.Now}, g.room.Free(n)+g.nodes[n].flexible, unit, ends[n])...)
 		}
 	}
 	return all

@@ -6,17 +6,22 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
+// sharing shares GPUs out: base demands first, then, in phase two, flexible workers (§5.2).
+type sharing struct {
+	*demands
+	prices []float64 // of phase two, by type
+}
+
 // allocate says how many workers each job is to have, pair by pair: a job that waits takes the
 // first where there is room, or the one that it aims at.
-func (r *round) allocate(ctx context.Context) error {
-	r.aim()
-	for k := range r.pairs {
-		if err := r.shareOut(ctx, k); err != nil {
+func (s *sharing) allocate(ctx context.Context) error {
+	s.aim()
+	for k := range s.pairs {
+		if err := s.shareOut(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -24,120 +29,83 @@ func (r *round) allocate(ctx context.Context) error {
 }
 
 // shareOut shares a pair of GPU types out among the jobs on it and those that wait.
-func (r *round) shareOut(ctx context.Context, k int) error {
-	at := r.pairs[k]
-	jobs := r.p.jobs[:0]
+func (s *sharing) shareOut(ctx context.Context, k int) error {
+	at := s.pairs[k]
+	jobs := s.policy.jobs[:0]
 	var who []*tenant
-	watch := r.foresee(at)
-	for _, t := range r.tenants {
+	watch := s.foresee(at)
+	for _, t := range s.tenants {
 		if t.pair == k && len(t.base) > 0 && !t.pinned && !t.lost && !t.elastic() {
 			continue // it keeps what it has
 		}
-		if j, ok := r.asks(t, k); ok {
+		if j, ok := s.asks(t, k); ok {
 			if t.pair == none && j.Fungible && !watch.lasts(&j) {
 				j.Fungible, j.Heterogeneous = false, false
 			}
 			jobs, who = append(jobs, j), append(who, t)
 		}
 	}
-	r.p.jobs = jobs
-	o := r.p.o.Allocate
-	o.TrainingFirst = !r.p.o.Group
-	plan, err := r.p.allocator.Allocate(ctx, jobs, r.capacity(at), o)
+	s.policy.jobs = jobs
+	o := s.policy.o.Allocate
+	o.TrainingFirst = !s.policy.o.Group
+	plan, err := s.policy.allocator.Allocate(ctx, jobs, s.capacity(at), o)
 	if err != nil {
 		return err
 	}
 	for side, t := range at {
 		if t != none {
-			r.prices[t] = plan.Prices[side]
+			s.prices[t] = plan.Prices[side]
 		}
 	}
 	for i, g := range plan.Grants {
-		r.granted(who[i], k, g, plan.Ahead[i], plan.Left[allocate.Training].Free)
+		s.granted(who[i], k, g, plan.Ahead[i], plan.Left[allocate.Training].Free)
 	}
 	return nil
 }
 
 // granted notes what a job is granted, or why it waits behind so many others, with so many GPUs left.
-func (r *round) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
+func (s *sharing) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
 	switch {
 	case g.Why == allocate.Runs:
 		t.pair, t.want = k, g.Has
 	case t.refused.Kind == policy.Unexplained:
-		t.refused = r.refusal(t, r.pairs[k], ahead, left)
+		t.refused = s.refusal(t, s.pairs[k], ahead, left)
 	}
 }
 
 // asks returns what a job asks of a pair; false if it has no part in it.
-func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
-	at := r.pairs[k]
+func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
+	at := s.pairs[k]
 	switch {
 	case t.pinned || t.lost || t.stuck:
 		return allocate.Job{}, false
-	case t.pair == none && (t.aim == none || t.aim == k) && r.belongs(t, at):
-		r.demand(t, at[allocate.Training])
+	case t.pair == none && (t.aim == none || t.aim == k) && s.belongs(t, at):
+		s.demand(t, at[allocate.Training])
 	case t.pair != k:
 		return allocate.Job{}, false
 	}
 	if t.least == 0 {
 		return allocate.Job{}, false
 	}
-	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.todo(), Speed: t.speed(), Fungible: r.fungible(t, at[allocate.Loaned])}
+	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.todo(), Speed: t.speed(), Fungible: s.fungible(t, at[allocate.Loaned])}
 	if t.pair != none {
-		j.Has = r.has(t)
+		j.Has = s.has(t)
 	}
-	if j.Heterogeneous = j.Has.Mixed() || j.Fungible && r.mixes(t, at); j.Heterogeneous {
+	if j.Heterogeneous = j.Has.Mixed() || j.Fungible && s.mixes(t, at); j.Heterogeneous {
 		j.MixedSpeed = cmp.Or(t.MixedSpeed, 1)
 	}
 	j.Fungible = j.Fungible || j.Has[allocate.Loaned] > 0
 	return j, true
 }
 
-// mixes reports whether a job may run on both types of a pair at once. It may not if a replica
-// has several GPUs, or if nodes count CPUs and memory, because these are not divided.
-func (r *round) mixes(t *tenant, at pair) bool {
-	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
-		return false
-	}
-	for _, side := range at {
-		if side == none || r.types[side].Counts() {
-			return false
-		}
-	}
-	return true
-}
-
-// belongs reports whether a job may wait for a pair. With Opportunity, a job that may run on
-// loan does not wait for training servers.
-func (r *round) belongs(t *tenant, at pair) bool {
-	own := at[allocate.Training]
-	if own == none {
-		return false
-	}
-	apart := false
-	for k := range r.types {
-		apart = apart || r.lent[k] && r.p.o.Loan == Opportunity && r.fungible(t, k)
-	}
-	return apart == r.lent[own]
-}
-
-// fungible reports whether a job may run on a type on loan.
-func (r *round) fungible(t *tenant, lent int) bool {
-	if lent == none || r.p.o.Loan == NoLoan || t.NonPreemptive {
-		return false
-	}
-	of := r.types[lent].Type
-	return t.Eligible(of) && t.KeepsType(of) && t.same(of) == r.perGPU(lent)
-}
-
 // refusal says why a job has nothing of a pair: so many others are before it, or nobody.
-func (r *round) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
+func (s *sharing) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
 	own := at[allocate.Training]
-	need := r.gpus(t, own, t.least)
+	need := s.gpus(t, own, t.least)
 	if ahead > 0 {
 		return policy.Reason{Kind: policy.WaitOrder, Value: float64(ahead), Limit: float64(need)}
 	}
-	return policy.Reason{Kind: policy.WaitNoCapacity, Config: r.types[own].Fewest(need), Value: float64(left), Limit: float64(need)}
+	return policy.Reason{Kind: policy.WaitNoCapacity, Config: s.types[own].Fewest(need), Value: float64(left), Limit: float64(need)}
 }
 
 // A watch holds how long servers on loan are expected to stay, and how long they are needed.
@@ -150,19 +118,19 @@ type watch struct {
 }
 
 // foresee returns the watch over the servers on loan of a pair; nil if nothing is foreseen.
-func (r *round) foresee(at pair) *watch {
+func (s *sharing) foresee(at pair) *watch {
 	lent := at[allocate.Loaned]
-	if lent == none || !r.p.o.Foresee {
+	if lent == none || !s.policy.o.Foresee {
 		return nil
 	}
-	w := &watch{perNode: r.types[lent].PerNode, worth: r.perGPU(lent)}
-	if w.expected, w.every = r.expected(lent); w.expected == nil {
+	w := &watch{perNode: s.types[lent].PerNode, worth: s.perGPU(lent)}
+	if w.expected, w.every = s.expected(lent); w.expected == nil {
 		return nil
 	}
 	w.needed = make([]int, len(w.expected))
-	for n := range r.nodes {
-		if h := &r.nodes[n]; h.t == lent && h.base > 0 {
-			w.add(1, h.ends.Sub(r.s.Now))
+	for n := range s.nodes {
+		if h := &s.nodes[n]; h.t == lent && h.base > 0 {
+			w.add(1, h.ends.Sub(s.s.Now))
 		}
 	}
 	return w
@@ -170,11 +138,11 @@ func (r *round) foresee(at pair) *watch {
 
 // expected returns how many servers of a type all owners expect to have lent, by the intervals
 // of the first who says so; of one who does not, those lent stay. It returns nil if none does.
-func (r *round) expected(lent int) (all []int, every time.Duration) {
+func (s *sharing) expected(lent int) (all []int, every time.Duration) {
 	var owners []*cluster.Loan
-	for i := range r.s.Loans {
-		l := &r.s.Loans[i]
-		if l.Node.GPUType != r.types[lent].Type {
+	for i := range s.s.Loans {
+		l := &s.s.Loans[i]
+		if l.Node.GPUType != s.types[lent].Type {
 			continue
 		}
 		if owners = append(owners, l); all == nil && len(l.Expected) > 0 {

@@ -15,26 +15,26 @@ const endless = 365 * 24 * time.Hour
 // demand finds out what a job may have, asked of GPU type at: its workers, what they are worth
 // in the GPUs that the job counts, and the work that is left. It may have nothing: then least
 // is 0.
-func (r *round) demand(t *tenant, at int) {
-	least, most, step := r.Range(t.index, at)
+func (d *demands) demand(t *tenant, at int) {
+	least, most, step := d.Range(t.index, at)
 	if t.least, t.top = 0, 0; least == 0 {
 		return
 	}
 	t.plain = false
-	if !t.divide(least, step, t.same(r.types[at].Type)) {
+	if !t.divide(least, step, t.same(d.types[at].Type)) {
 		t.plain = true // its replicas are no multiple of what does the work of one GPU
 		t.divide(least, step, 1)
 	}
-	same := t.same(r.types[at].Type)
-	t.least, t.top = least/(t.unit*same), r.limit(t, at, least, most)/(t.unit*same)
-	if r.p.o.Allocate.Growth == allocate.None {
+	same := t.same(d.types[at].Type)
+	t.least, t.top = least/(t.unit*same), d.limit(t, at, least, most)/(t.unit*same)
+	if d.policy.o.Allocate.Growth == allocate.None {
 		t.top = t.least
 	}
 	if t.held = 0; t.pair != none {
-		r.fit(t)
+		d.fit(t)
 	}
-	r.believe(t, at)
-	t.work = r.work(t, at)
+	d.believe(t, at)
+	t.work = d.work(t, at)
 }
 
 // divide chooses the GPUs of a worker, as the job counts them: its own, a replica's of a job
@@ -61,20 +61,20 @@ func (t *tenant) same(of cluster.GPUType) int {
 // limit returns the most GPUs of a job; of an elastic one that says nothing, and of which
 // nothing is known, twice what it asks for. Source: Lyra §7.1, Ideal, "its scaling range is
 // twice that".
-func (r *round) limit(t *tenant, at, least, most int) int {
+func (d *demands) limit(t *tenant, at, least, most int) int {
 	if !t.modelled() && t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
-		return min(most, max(least, 2*t.Requested(r.types[at].Type)))
+		return min(most, max(least, 2*t.Requested(d.types[at].Type)))
 	}
 	return most
 }
 
 // fit makes the limits such that what a job holds is within them. What is no whole number of
 // workers is one.
-func (r *round) fit(t *tenant) {
+func (d *demands) fit(t *tenant) {
 	workers, whole := 0, true
-	for _, at := range r.pairs[t.pair] {
+	for _, at := range d.pairs[t.pair] {
 		if at != none {
-			gpus, one := r.s.Cluster.On(t.Placement, r.types[at].Type).GPUs(), r.gpus(t, at, 1)
+			gpus, one := d.s.Cluster.On(t.Placement, d.types[at].Type).GPUs(), d.gpus(t, at, 1)
 			workers, whole = workers+gpus/one, whole && gpus%one == 0
 		}
 	}
@@ -87,11 +87,11 @@ func (r *round) fit(t *tenant) {
 
 // work returns the time that one worker would need for what is left of a job: that of its base
 // demand, by the one estimate of all policies, times the workers of that.
-func (r *round) work(t *tenant, at int) time.Duration {
+func (d *demands) work(t *tenant, at int) time.Duration {
 	if t.rate = 0; t.Perf != nil {
-		t.rate = r.speed(t, at)
+		t.rate = d.speed(t, at)
 	}
-	t.basis = r.s.Basis(t.Job)
+	t.basis = d.s.Basis(t.Job)
 	return t.left()
 }
 
@@ -113,11 +113,11 @@ func (t *tenant) todo() time.Duration {
 }
 
 // speed returns the believed progress per second of a job with its base demand; it has a model.
-func (r *round) speed(t *tenant, at int) float64 {
+func (d *demands) speed(t *tenant, at int) float64 {
 	if t.rates != nil {
 		return t.rates[0]
 	}
-	rate, _ := t.Job.Speed(r.Amount(t.index, at, r.gpus(t, at, t.least)))
+	rate, _ := t.Job.Speed(d.Amount(t.index, at, d.gpus(t, at, t.least)))
 	return rate
 }
 
@@ -130,39 +130,71 @@ func lasting(seconds float64) time.Duration {
 }
 
 // end returns when a job will have ended, with the workers of its base demand.
-func (r *round) end(t *tenant) time.Time {
-	return r.s.Now.Add(t.todo() / time.Duration(max(1, t.least)))
-}
-
-// gpus returns the GPUs of a type that so many workers of a job take.
-func (r *round) gpus(t *tenant, at, workers int) int {
-	return workers * t.unit * t.same(r.types[at].Type)
+func (d *demands) end(t *tenant) time.Time {
+	return d.s.Now.Add(t.todo() / time.Duration(max(1, t.least)))
 }
 
 // held returns the workers of a placement, by side.
-func (r *round) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
+func (d *demands) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
 	var gpus [2]int
 	for _, s := range p {
-		if n, ok := r.s.Cluster.Index(s.Node); ok {
-			gpus[r.spots[r.nodes[n].t].side] += s.GPUs
+		if n, ok := d.s.Cluster.Index(s.Node); ok {
+			gpus[d.spots[d.nodes[n].t].side] += s.GPUs
 		}
 	}
-	for side, t2 := range r.pairs[t.pair] {
+	for side, t2 := range d.pairs[t.pair] {
 		if gpus[side] > 0 {
-			w[side] = gpus[side] / r.gpus(t, t2, 1)
+			w[side] = gpus[side] / d.gpus(t, t2, 1)
 		}
 	}
 	return w
 }
 
 // has returns all workers of a job, by side.
-func (r *round) has(t *tenant) allocate.Workers {
+func (d *demands) has(t *tenant) allocate.Workers {
 	if t.untouched {
 		return t.memo.has
 	}
-	w, more := r.held(t, t.base), r.held(t, t.flex)
+	w, more := d.held(t, t.base), d.held(t, t.flex)
 	for side := range w {
 		w[side] += more[side]
 	}
 	return w
+}
+
+// mixes reports whether a job may run on both types of a pair at once. It may not if a replica
+// has several GPUs, or if nodes count CPUs and memory, because these are not divided.
+func (d *demands) mixes(t *tenant, at pair) bool {
+	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
+		return false
+	}
+	for _, side := range at {
+		if side == none || d.types[side].Counts() {
+			return false
+		}
+	}
+	return true
+}
+
+// belongs reports whether a job may wait for a pair. With Opportunity, a job that may run on
+// loan does not wait for training servers.
+func (d *demands) belongs(t *tenant, at pair) bool {
+	own := at[allocate.Training]
+	if own == none {
+		return false
+	}
+	apart := false
+	for k := range d.types {
+		apart = apart || d.lent[k] && d.policy.o.Loan == Opportunity && d.fungible(t, k)
+	}
+	return apart == d.lent[own]
+}
+
+// fungible reports whether a job may run on a type on loan.
+func (d *demands) fungible(t *tenant, lent int) bool {
+	if lent == none || d.policy.o.Loan == NoLoan || t.NonPreemptive {
+		return false
+	}
+	of := d.types[lent].Type
+	return t.Eligible(of) && t.KeepsType(of) && t.same(of) == d.perGPU(lent)
 }

@@ -10,14 +10,14 @@
 //
 //	lyra.go      a round, as numbered steps
 //	round.go     who is where: base and flexible workers
+//	inventory.go nodes and what is free of them; GPU types of the training cluster and on loan, in pairs
 //	pin.go       jobs that leave no choice
 //	shares.go    placements added and taken away
-//	pairs.go     GPU types of the training cluster and on loan, in pairs
 //	demand.go    what a job may have, and what is left of it to do
-//	again.go     jobs that are as they were in the last round
+//	memo.go      jobs that are as they were in the last round
 //	speed.go     how fast it is believed to be with so many workers
 //	aim.go       on which of several GPU types
-//	return.go    servers that go back: package reclaim says which; and all that is lent is borrowed
+//	loans.go     servers that go back: package reclaim says which; and all that is lent is borrowed
 //	ageing.go    jobs that have waited for long
 //	allocate.go  how many workers: package allocate says so, pair by pair
 //	place.go     where: best fit, base demands by decreasing worker, then flexible workers
@@ -27,8 +27,8 @@
 // Dictionary: N_R: cluster.Loan.Reclaim; base and flexible demand: tenant.base, tenant.flex;
 // worker: tenant.unit GPUs; w_min, w_max: tenant.least, tenant.top; running time: tenant.work,
 // for one worker, divided by the number of workers (§5), or by tenant.speed where the job has a
-// model (§8, "a non-linear function of resources"); orchestrator: round.reclaim and
-// round.borrow; whitelist: Snapshot.Cluster.
+// model (§8, "a non-linear function of resources"); orchestrator: borrower.reclaim and
+// borrower.borrow; whitelist: Snapshot.Cluster.
 //
 // Settings give the schemes that the paper compares with. Order FIFO without growth and loans
 // is its Baseline. Others are Loan Opportunity, rules Random and SCF, and growth Gandiva and

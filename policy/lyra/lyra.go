@@ -103,7 +103,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err == nil {
 		r := p.read(s) // 1. who is where
 		if err = r.plan(ctx); err == nil {
-			p.keep(r)
+			p.keep(&r.demands)
 			return r.Plan(), nil
 		}
 	}
@@ -116,27 +116,29 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 const passes = 3
 
 // plan decides.
-func (r *round) plan(ctx context.Context) error {
-	if err := r.reclaim(); err != nil { // 2. servers that go back (§4)
+func (p *placer) plan(ctx context.Context) error {
+	loans := &borrower{demands: &p.demands}
+	if err := loans.reclaim(); err != nil { // 2. servers that go back (§4)
 		return err
 	}
-	r.serveLate() // 3. who has waited too long
+	(&ageing{p}).serveLate() // 3. who has waited too long
+	shares := &sharing{&p.demands, make([]float64, len(p.types))}
 	for range passes {
-		if err := r.allocate(ctx); err != nil { // 4. how many workers each job gets (§5.2)
+		if err := shares.allocate(ctx); err != nil { // 4. how many workers each job gets (§5.2)
 			return err
 		}
-		if r.placeBases() { // 5. where they go (§5.3)
+		if p.placeBases() { // 5. where they go (§5.3)
 			break
 		}
 	}
-	r.placeFlexible()
-	r.borrow() // 6. what comes on loan
-	r.write()  // 7. the plan, with reasons
+	p.placeFlexible()
+	loans.borrow()                             // 6. what comes on loan
+	(&writer{&p.demands}).write(shares.prices) // 7. the plan, with reasons
 	return nil
 }
 
 // keep notes where base demands are.
-func (p *Policy) keep(r *round) {
+func (p *Policy) keep(r *demands) {
 	for _, t := range r.tenants {
 		if t.elastic() && len(t.base) > 0 {
 			p.bases[t.ID] = base{t.base, r.s.Round}

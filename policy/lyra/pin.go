@@ -8,15 +8,15 @@ import (
 
 // pin places the jobs that leave no choice: those that keep what they hold, then
 // reservations, on nodes where the fewest GPUs are used.
-func (r *round) pin() {
+func (p *placer) pin() {
 	reserved := false
-	for _, t := range r.tenants {
-		d := &r.Plan().Jobs[t.index]
+	for _, t := range p.tenants {
+		d := &p.Plan().Jobs[t.index]
 		switch {
 		case !t.pinned || d.Allocation.IsZero():
 		case d.Allocation.Configuration == t.Allocation.Configuration:
 			d.Allocation, d.Placement = t.Allocation, t.Placement
-			r.take(t.Placement)
+			p.take(t.Placement)
 		default:
 			reserved = true
 		}
@@ -24,20 +24,20 @@ func (r *round) pin() {
 	if !reserved {
 		return
 	}
-	used := r.used()
-	for _, t := range r.tenants {
-		if d := &r.Plan().Jobs[t.index]; t.pinned && !d.Allocation.IsZero() && d.Placement == nil {
-			r.reserve(d, used)
+	used := p.used()
+	for _, t := range p.tenants {
+		if d := &p.Plan().Jobs[t.index]; t.pinned && !d.Allocation.IsZero() && d.Placement == nil {
+			p.reserve(d, used)
 		}
 	}
 }
 
 // used returns the GPUs that jobs hold of each node.
-func (r *round) used() []int {
-	used := make([]int, len(r.nodes))
-	for _, t := range r.tenants {
+func (p *placer) used() []int {
+	used := make([]int, len(p.nodes))
+	for _, t := range p.tenants {
 		for _, s := range t.Placement {
-			if n, ok := r.s.Cluster.Index(s.Node); ok {
+			if n, ok := p.s.Cluster.Index(s.Node); ok {
 				used[n] += s.GPUs
 			}
 		}
@@ -46,22 +46,22 @@ func (r *round) used() []int {
 }
 
 // reserve places a reservation.
-func (r *round) reserve(d *policy.Decision, used []int) {
+func (p *placer) reserve(d *policy.Decision, used []int) {
 	a := &d.Allocation
 	want := bestfit.Want{Type: a.GPUType, GPUs: a.GPUs, Unit: (a.GPUs + a.Nodes - 1) / a.Nodes, Each: each(a)}
 	want.Rank = func(n int) int {
-		if r.nodes[n].loaned {
+		if p.nodes[n].loaned {
 			return -1
 		}
 		return used[n]
 	}
-	where, ok := r.room.Place(want)
+	where, ok := p.room.Place(want)
 	if !ok {
 		*d = policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: a.Configuration}}
 		return
 	}
 	d.Placement = where
-	r.count(where, -1)
+	p.count(where, -1)
 }
 
 // each returns the CPUs and memory of a GPU of an allocation.

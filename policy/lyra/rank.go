@@ -13,16 +13,16 @@ const (
 // ones, then those of flexible workers; among the first, those whose jobs end soonest after the
 // job, then those whose use it would prolong least. Nodes that are kept for another job are not
 // used, unless the job ends before. Source: Lyra §5.3; the order by time is ours.
-func (r *round) rankBase(t *tenant) func(int) int {
-	end := r.end(t)
+func (p *placer) rankBase(t *tenant) func(int) int {
+	end := p.end(t)
 	return func(n int) int {
-		h := &r.nodes[n]
+		h := &p.nodes[n]
 		switch {
 		case !h.kept.IsZero() && end.After(h.kept), h.loaned && t.NonPreemptive:
 			return -1
-		case !h.loaned || !r.p.o.Group:
+		case !h.loaned || !p.policy.o.Group:
 			return 0
-		case h.base > 0 && r.p.o.Foresee:
+		case h.base > 0 && p.policy.o.Foresee:
 			return alike + apart(h.ends.Sub(end))
 		case h.base > 0:
 			return alike
@@ -43,11 +43,11 @@ func apart(later time.Duration) int {
 
 // rankFlexible ranks nodes for flexible workers: on loan, servers that host only such, then
 // empty ones, then the others. Source: Lyra §5.3, "on separate groups of inference servers".
-func (r *round) rankFlexible() func(int) int {
+func (p *placer) rankFlexible() func(int) int {
 	return func(n int) int {
-		h := &r.nodes[n]
+		h := &p.nodes[n]
 		switch {
-		case !h.loaned || !r.p.o.Group:
+		case !h.loaned || !p.policy.o.Group:
 			return 0
 		case h.base > 0:
 			return other

@@ -38,27 +38,27 @@ func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
 // believe computes how fast an elastic job is by its model with each number of workers on a GPU
 // type. It limits the workers to the number that makes it fastest, or to what it has if that is
 // more. It keeps the result while nothing that it depends on changes.
-func (r *round) believe(t *tenant, at int) {
+func (d *demands) believe(t *tenant, at int) {
 	if t.rates = nil; !t.modelled() || !t.elastic() {
 		return
 	}
 	key := place{t.ID, at}
-	c := r.p.curves[key]
-	if now := (shape{t.Perf, t.Limits, r.s.Cluster, r.gpus(t, at, 1), t.least, t.top}); c == nil || c.of != now {
-		c = &curve{of: now, rates: r.curve(t, at)}
-		r.p.curves[key] = c
+	c := d.policy.curves[key]
+	if now := (shape{t.Perf, t.Limits, d.s.Cluster, d.gpus(t, at, 1), t.least, t.top}); c == nil || c.of != now {
+		c = &curve{of: now, rates: d.curve(t, at)}
+		d.policy.curves[key] = c
 	}
-	if c.seen = r.s.Round; len(c.rates) > 0 {
+	if c.seen = d.s.Round; len(c.rates) > 0 {
 		t.rates, t.top = c.rates, max(t.held, t.least+best(c.rates))
 	}
 }
 
 // curve returns the speeds of a job with each number of workers that it may have; nil if it is
 // not believed to run with the fewest.
-func (r *round) curve(t *tenant, at int) []float64 {
+func (d *demands) curve(t *tenant, at int) []float64 {
 	rates := make([]float64, 0, t.top-t.least+1)
 	for w := t.least; w <= t.top; w++ {
-		rate, _ := t.Job.Speed(r.Amount(t.index, at, r.gpus(t, at, w)))
+		rate, _ := t.Job.Speed(d.Amount(t.index, at, d.gpus(t, at, w)))
 		switch {
 		case rate > 0:
 		case len(rates) == 0:

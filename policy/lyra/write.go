@@ -8,36 +8,39 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// write writes the plan, with reasons.
-func (r *round) write() {
-	for i, t := range r.tenants {
-		d := &r.Plan().Jobs[i]
+// A writer writes the plan, with reasons.
+type writer struct{ *demands }
+
+// write writes the plan, with the prices of phase two by type.
+func (w *writer) write(prices []float64) {
+	for i, t := range w.tenants {
+		d := &w.Plan().Jobs[i]
 		switch {
 		case t.pinned:
 		case t.pair != none:
-			r.grant(t, d)
+			w.grant(t, d)
 		case t.refused.Kind != policy.Unexplained:
 			d.Why = t.refused
 		default:
-			r.Refuse(i)
+			w.Refuse(i)
 		}
 	}
-	for k, price := range r.prices {
-		if !r.awaited(k) {
-			r.Plan().Prices = append(r.Plan().Prices, policy.TypePrice{Type: r.types[k].Type, Price: price})
+	for k, price := range prices {
+		if !w.awaited(k) {
+			w.Plan().Prices = append(w.Plan().Prices, policy.TypePrice{Type: w.types[k].Type, Price: price})
 		}
 	}
 }
 
 // awaited reports whether a job that gets nothing may run on a type. The price of the type is not known then: phase two
 // weighs only more workers of jobs that run, and often comes to 0 while the queue is long.
-func (r *round) awaited(k int) bool {
-	of := r.types[k].Type
-	return slices.ContainsFunc(r.tenants, func(t *tenant) bool { return t.pair == none && !t.pinned && t.Eligible(of) })
+func (w *writer) awaited(k int) bool {
+	of := w.types[k].Type
+	return slices.ContainsFunc(w.tenants, func(t *tenant) bool { return t.pair == none && !t.pinned && t.Eligible(of) })
 }
 
 // grant gives a job its workers.
-func (r *round) grant(t *tenant, d *policy.Decision) {
+func (w *writer) grant(t *tenant, d *policy.Decision) {
 	where := t.Placement
 	if !t.untouched {
 		where = join(t.base, t.flex)
@@ -47,30 +50,30 @@ func (r *round) grant(t *tenant, d *policy.Decision) {
 		d.Why = policy.Reason{Kind: policy.AsPlanned, Config: t.Allocation.Configuration}
 		return
 	}
-	a := r.allocation(t, where)
-	r.Set(t.index, a)
+	a := w.allocation(t, where)
+	w.Set(t.index, a)
 	if t.Adaptivity.Has(job.BatchSizes) {
 		d.Batch = job.BatchSize{} // its agent tunes it: Lyra+TunedJobs (§7.1)
 	}
-	d.Placement = r.fill(where, &a)
+	d.Placement = w.fill(where, &a)
 }
 
 // allocation returns what a job holds that is placed so: on two types the first is that of
 // training servers.
-func (r *round) allocation(t *tenant, where cluster.Placement) cluster.Allocation {
+func (w *writer) allocation(t *tenant, where cluster.Placement) cluster.Allocation {
 	var a cluster.Allocation
-	for _, at := range r.pairs[t.pair] {
+	for _, at := range w.pairs[t.pair] {
 		if at == none {
 			continue
 		}
-		part := r.s.Cluster.On(where, r.types[at].Type)
+		part := w.s.Cluster.On(where, w.types[at].Type)
 		switch {
 		case len(part) == 0:
 		case a.IsZero():
-			a = r.Amount(t.index, at, part.GPUs())
+			a = w.Amount(t.index, at, part.GPUs())
 			a.Nodes = len(part)
 		default:
-			a.Also = cluster.Configuration{Nodes: len(part), GPUs: part.GPUs(), GPUType: r.types[at].Type}
+			a.Also = cluster.Configuration{Nodes: len(part), GPUs: part.GPUs(), GPUType: w.types[at].Type}
 		}
 	}
 	return a
@@ -78,8 +81,8 @@ func (r *round) allocation(t *tenant, where cluster.Placement) cluster.Allocatio
 
 // fill gives the shares of a placement their CPUs and memory, where nodes count them, in
 // proportion to GPUs.
-func (r *round) fill(p cluster.Placement, a *cluster.Allocation) cluster.Placement {
-	if info := &r.types[r.typeOf(a.GPUType)]; !info.Counts() || a.Mixed() {
+func (w *writer) fill(p cluster.Placement, a *cluster.Allocation) cluster.Placement {
+	if info := &w.types[w.typeOf(a.GPUType)]; !info.Counts() || a.Mixed() {
 		return p
 	}
 	one := each(a)

@@ -9,54 +9,60 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
+// A borrower gives servers on loan back, and asks for more.
+type borrower struct {
+	*demands
+	back []cluster.NodeID // servers that go back
+}
+
 // reclaim gives back the servers that their owners want. Flexible workers there are let go,
 // jobs with base workers there are preempted, and wait for the next round. Source: Lyra §4.
-func (r *round) reclaim() error {
-	for i := range r.s.Loans {
-		if l := &r.s.Loans[i]; l.Reclaim > 0 {
-			if err := r.giveBack(l); err != nil {
+func (b *borrower) reclaim() error {
+	for i := range b.s.Loans {
+		if l := &b.s.Loans[i]; l.Reclaim > 0 {
+			if err := b.giveBack(l); err != nil {
 				return fmt.Errorf("group %s: %w", l.Group, err)
 			}
 		}
 	}
-	slices.Sort(r.back)
-	r.Plan().Return = r.back
+	slices.Sort(b.back)
+	b.Plan().Return = b.back
 	return nil
 }
 
 // giveBack chooses the servers of one owner that go back.
-func (r *round) giveBack(l *cluster.Loan) error {
-	servers, able := r.servers(l.Group)
-	o := r.p.o.Reclaim
-	o.Seed += uint64(r.s.Round)
+func (b *borrower) giveBack(l *cluster.Loan) error {
+	servers, able := b.servers(l.Group)
+	o := b.policy.o.Reclaim
+	o.Seed += uint64(b.s.Round)
 	answer, err := reclaim.Choose(servers, min(l.Reclaim, able), o)
 	if err != nil {
 		return err
 	}
 	for _, id := range answer.Servers {
-		n, _ := r.s.Cluster.Index(id)
-		r.vacate(n)
-		r.back = append(r.back, id)
+		n, _ := b.s.Cluster.Index(id)
+		b.vacate(n)
+		b.back = append(b.back, id)
 	}
 	return nil
 }
 
 // servers returns the servers of an owner, with the workers there, and how many of them can
 // go back.
-func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
-	at := make([]int, len(r.nodes)) // place in servers, from 1
-	for n, node := range r.s.Cluster.Nodes() {
-		if r.nodes[n].loaned && node.Group == g {
+func (b *borrower) servers(g cluster.Group) (servers []reclaim.Server, able int) {
+	at := make([]int, len(b.nodes)) // place in servers, from 1
+	for n, node := range b.s.Cluster.Nodes() {
+		if b.nodes[n].loaned && node.Group == g {
 			servers = append(servers, reclaim.Server{ID: node.ID})
 			at[n] = len(servers)
 		}
 	}
-	for i, t := range r.tenants {
+	for i, t := range b.tenants {
 		if t.pinned {
-			t.base, t.flex, t.untouched = r.Plan().Jobs[i].Placement, nil, false
+			t.base, t.flex, t.untouched = b.Plan().Jobs[i].Placement, nil, false
 		}
-		r.share(servers, at, t.base, reclaim.Share{Job: t.ID, Pinned: t.pinned})
-		r.share(servers, at, t.flex, reclaim.Share{Job: t.ID, Pinned: t.pinned, Flexible: true})
+		b.share(servers, at, t.base, reclaim.Share{Job: t.ID, Pinned: t.pinned})
+		b.share(servers, at, t.flex, reclaim.Share{Job: t.ID, Pinned: t.pinned, Flexible: true})
 	}
 	for i := range servers {
 		if !slices.ContainsFunc(servers[i].Holdings, func(h reclaim.Share) bool { return h.Pinned }) {
@@ -67,9 +73,9 @@ func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 }
 
 // share notes a job's workers on the servers: like one, but for the GPUs.
-func (r *round) share(servers []reclaim.Server, at []int, p cluster.Placement, like reclaim.Share) {
+func (b *borrower) share(servers []reclaim.Server, at []int, p cluster.Placement, like reclaim.Share) {
 	for _, s := range p {
-		if n, ok := r.s.Cluster.Index(s.Node); ok && at[n] > 0 {
+		if n, ok := b.s.Cluster.Index(s.Node); ok && at[n] > 0 {
 			like.GPUs = s.GPUs
 			h := &servers[at[n]-1]
 			h.Holdings = append(h.Holdings, like)
@@ -78,41 +84,41 @@ func (r *round) share(servers []reclaim.Server, at []int, p cluster.Placement, l
 }
 
 // vacate takes all jobs off a node that goes back.
-func (r *round) vacate(n int) {
-	id := r.s.Cluster.Nodes()[n].ID
-	for _, t := range r.tenants {
+func (b *borrower) vacate(n int) {
+	id := b.s.Cluster.Nodes()[n].ID
+	for _, t := range b.tenants {
 		if t.pinned || t.pair == none {
 			continue
 		}
 		if on(t.base, id) > 0 {
-			r.preempt(t)
+			b.preempt(t)
 			continue
 		}
 		if i := slices.IndexFunc(t.flex, func(s cluster.Share) bool { return s.Node == id }); i >= 0 {
-			r.letGo(t, t.flex[i])
+			b.letGo(t, t.flex[i])
 		}
 	}
-	r.free[r.nodes[n].t] -= r.room.Free(n)
-	r.room.Close(n)
+	b.free[b.nodes[n].t] -= b.room.Free(n)
+	b.room.Close(n)
 }
 
 // preempt takes all its workers from a job.
-func (r *round) preempt(t *tenant) {
-	r.leave(t.base, false)
-	r.leave(t.flex, true)
+func (b *borrower) preempt(t *tenant) {
+	b.leave(t.base, false)
+	b.leave(t.flex, true)
 	t.refused = policy.Reason{Kind: policy.Reclaimed, Config: t.Allocation.Configuration}
 	t.base, t.flex, t.pair, t.lost, t.untouched = nil, nil, none, true, false
 }
 
 // borrow asks for all that owners would lend: "the inference cluster scheduler autonomously
 // determines when and which servers to lend" (§4).
-func (r *round) borrow() {
-	for i := range r.s.Loans {
-		if l := &r.s.Loans[i]; l.Spare > 0 && r.p.o.Loan != NoLoan {
-			if r.Plan().Capacity == nil {
-				r.Plan().Capacity = make(map[cluster.Group]int)
+func (b *borrower) borrow() {
+	for i := range b.s.Loans {
+		if l := &b.s.Loans[i]; l.Spare > 0 && b.policy.o.Loan != NoLoan {
+			if b.Plan().Capacity == nil {
+				b.Plan().Capacity = make(map[cluster.Group]int)
 			}
-			r.Plan().Capacity[l.Group] = l.Lent + l.Spare
+			b.Plan().Capacity[l.Group] = l.Lent + l.Spare
 		}
 	}
 }

@@ -23,9 +23,9 @@ type memo struct {
 	curve    *curve           // that its speeds are from; nil: none
 }
 
-// again returns a job as it was read in the last round, if its row and the types are the same;
+// reuse returns a job as it was read in the last round, if its row and the types are the same;
 // otherwise as one of which nothing is read.
-func (p *Policy) again(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
+func (p *Policy) reuse(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
 	for p.at < len(p.last) && older(p.last[p.at].Job, j) {
 		p.at++
 	}
@@ -49,11 +49,11 @@ func older(a, b *policy.Job) bool {
 }
 
 // remember keeps what was read of a job, at GPU type at, if it may have some of that.
-func (r *round) remember(t *tenant, at int) {
+func (d *demands) remember(t *tenant, at int) {
 	if t.least == 0 {
 		return
 	}
-	t.memo = memo{version: r.p.layout.version, at: at, pair: t.pair, base: t.base, flex: t.flex, has: r.has(t), whole: r.whole(t)}
+	t.memo = memo{version: d.policy.layout.version, at: at, pair: t.pair, base: t.base, flex: t.flex, has: d.has(t), whole: d.whole(t)}
 	for k, s := range t.Placement {
 		if gpus := on(t.flex, s.Node); gpus > 0 {
 			t.memo.flexible = append(t.memo.flexible, make([]int, len(t.Placement)-len(t.memo.flexible))...)
@@ -61,24 +61,24 @@ func (r *round) remember(t *tenant, at int) {
 		}
 	}
 	if t.rates != nil {
-		t.memo.curve = r.p.curves[place{t.ID, at}]
+		t.memo.curve = d.policy.curves[place{t.ID, at}]
 	}
-	t.memo.span = r.span(t)
-	r.locate(t)
+	t.memo.span = d.span(t)
+	d.locate(t)
 	t.untouched = true
 }
 
 // span is grant.Round.Range on the type that a job is on.
-func (r *round) span(t *tenant) [3]int {
-	least, most, step := r.Range(t.index, t.memo.at)
+func (d *demands) span(t *tenant) [3]int {
+	least, most, step := d.Range(t.index, t.memo.at)
 	return [3]int{least, most, step}
 }
 
 // locate finds the nodes of a job's placement, and reports whether all are there.
-func (r *round) locate(t *tenant) bool {
-	t.memo.nodes, t.memo.turn = t.memo.nodes[:0], r.p.layout.turn
+func (d *demands) locate(t *tenant) bool {
+	t.memo.nodes, t.memo.turn = t.memo.nodes[:0], d.policy.layout.turn
 	for _, s := range t.Placement {
-		n, ok := r.s.Cluster.Index(s.Node)
+		n, ok := d.s.Cluster.Index(s.Node)
 		if !ok {
 			return false
 		}
@@ -88,12 +88,12 @@ func (r *round) locate(t *tenant) bool {
 }
 
 // holds reports whether a memo holds, and there is room for what the job has.
-func (r *round) holds(t *tenant) bool {
-	if t.memo.turn != r.p.layout.turn && (t.modelled() || r.span(t) != t.memo.span || !r.locate(t)) {
+func (d *demands) holds(t *tenant) bool {
+	if t.memo.turn != d.policy.layout.turn && (t.modelled() || d.span(t) != t.memo.span || !d.locate(t)) {
 		return false
 	}
 	for k, n := range t.memo.nodes {
-		if !r.room.Has(n, &t.Placement[k].Resources) {
+		if !d.room.Has(n, &t.Placement[k].Resources) {
 			return false
 		}
 	}
@@ -101,9 +101,9 @@ func (r *round) holds(t *tenant) bool {
 }
 
 // whole reports whether the flexible GPUs of a job are whole workers on each type.
-func (r *round) whole(t *tenant) bool {
-	for _, at := range r.pairs[t.pair] {
-		if at != none && len(t.flex) > 0 && r.s.Cluster.On(t.flex, r.types[at].Type).GPUs()%r.gpus(t, at, 1) != 0 {
+func (d *demands) whole(t *tenant) bool {
+	for _, at := range d.pairs[t.pair] {
+		if at != none && len(t.flex) > 0 && d.s.Cluster.On(t.flex, d.types[at].Type).GPUs()%d.gpus(t, at, 1) != 0 {
 			return false
 		}
 	}
@@ -111,47 +111,34 @@ func (r *round) whole(t *tenant) bool {
 }
 
 // resume is settle for a job of which there is a memo.
-func (r *round) resume(t *tenant) {
-	if !r.holds(t) {
+func (d *demands) resume(t *tenant) {
+	if !d.holds(t) {
 		*t = tenant{Job: t.Job, index: t.index, pair: none, aim: none}
-		r.settle(t)
+		d.settle(t)
 		return
 	}
 	t.pair, t.base, t.flex, t.untouched = t.memo.pair, t.memo.base, t.memo.flex, true
 	t.want, t.stuck, t.refused = allocate.Workers{}, false, policy.Reason{}
 	if t.memo.curve != nil {
-		t.memo.curve.seen = r.s.Round
+		t.memo.curve.seen = d.s.Round
 	}
-	t.basis.Now = r.s.Now
+	t.basis.Now = d.s.Now
 	t.work = unread
-	r.occupy(t)
+	d.occupy(t)
 }
 
 // occupy takes what a job holds, by its memo, and notes its workers.
-func (r *round) occupy(t *tenant) {
+func (d *demands) occupy(t *tenant) {
 	for k, n := range t.memo.nodes {
-		s, h, flexible := &t.Placement[k].Resources, &r.nodes[n], 0
-		r.room.TakeFrom(n, s)
-		r.free[h.t] -= s.GPUs
+		s, h, flexible := &t.Placement[k].Resources, &d.nodes[n], 0
+		d.room.TakeFrom(n, s)
+		d.free[h.t] -= s.GPUs
 		if t.memo.flexible != nil {
 			flexible = t.memo.flexible[k]
 		}
 		h.flexible += flexible
 		if h.base += s.GPUs - flexible; h.loaned && s.GPUs > flexible {
-			h.lasts(r.end(t))
+			h.lasts(d.end(t))
 		}
 	}
-}
-
-// A layout is what follows from the nodes alone.
-type layout struct {
-	of      *cluster.Cluster
-	turn    int // how many clusters there were
-	version int // how many times their types differed from those before
-	types   []cluster.TypeInfo
-	lent    []bool // by type: all its nodes are on loan
-	pairs   []pair
-	spots   []spot // by type
-	nodes   []host // by node, without workers
-	spare   []host // memory for those of a round
 }

@@ -1,0 +1,213 @@
+package lyra
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
+	"github.com/oxgang/oxgang/policy/placement/bestfit"
+)
+
+// none is where there is no GPU type.
+const none = -1
+
+// A pair is a GPU type of the training cluster and one on loan, none where there is none, by
+// allocate.Side. Jobs are shared out among the pairs of types, one after another.
+type pair [2]int
+
+// A spot is the place of a GPU type among the pairs.
+type spot struct {
+	pair int
+	side allocate.Side
+}
+
+// An inventory is the nodes of a round by GPU type, and what is free of them.
+type inventory struct {
+	policy *Policy
+	s      *policy.Snapshot
+	types  []cluster.TypeInfo
+	lent   []bool // by type: all its nodes are on loan
+	worth  []int  // by type: how many do the work of one; 0: not looked up
+	free   []int  // GPUs, by type
+	pairs  []pair
+	spots  []spot // by type
+	room   *bestfit.Room
+	nodes  []host // by node
+}
+
+// A host is what is known of a node.
+type host struct {
+	t              int // GPU type
+	loaned         bool
+	base, flexible int       // GPUs of each kind of worker
+	ends           time.Time // of the last job whose base workers are there, if it is on loan
+	kept           time.Time // until when it is only for jobs that end before; zero: for all
+}
+
+// lasts says that base workers of a job that ends then are on a node.
+func (h *host) lasts(end time.Time) {
+	if end.After(h.ends) {
+		h.ends = end
+	}
+}
+
+// A layout is what follows from the nodes alone.
+type layout struct {
+	of      *cluster.Cluster
+	turn    int // how many clusters there were
+	version int // how many times their types differed from those before
+	types   []cluster.TypeInfo
+	lent    []bool // by type: all its nodes are on loan
+	pairs   []pair
+	spots   []spot // by type
+	nodes   []host // by node, without workers
+	spare   []host // memory for those of a round
+}
+
+// stock returns the nodes of a snapshot.
+func (p *Policy) stock(s *policy.Snapshot) inventory {
+	types := s.Cluster.Types()
+	inv := inventory{
+		policy: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)), room: bestfit.NewRoom(s.Cluster),
+	}
+	for t := range types {
+		inv.free[t] = types[t].GPUs
+	}
+	inv.pairUp()
+	return inv
+}
+
+// pairUp finds out which types are on loan, all nodes of them, and makes pairs in the order of
+// the cluster. Where jobs that may run on loan run nowhere else, types on loan form no pairs
+// with training types.
+func (inv *inventory) pairUp() {
+	l := &inv.policy.layout
+	if l.of != inv.s.Cluster {
+		inv.nodes = make([]host, len(inv.s.Cluster.Nodes()))
+		inv.lay()
+		if !slices.Equal(inv.pairs, l.pairs) || !slices.EqualFunc(inv.types, l.types, sameType) || !slices.Equal(inv.lent, l.lent) {
+			l.version++
+		}
+		*l = layout{of: inv.s.Cluster, turn: l.turn + 1, version: l.version, types: inv.types, lent: inv.lent, pairs: inv.pairs, spots: inv.spots, nodes: inv.nodes, spare: l.spare}
+	}
+	inv.lent, inv.pairs, inv.spots = l.lent, l.pairs, l.spots
+	l.spare = append(l.spare[:0], l.nodes...)
+	inv.nodes = l.spare
+}
+
+// sameType reports whether jobs can have the same of two types, but for how much there is.
+func sameType(a, b cluster.TypeInfo) bool {
+	return a.Type == b.Type && a.PerNode == b.PerNode && a.Share == b.Share
+}
+
+// lay is pairUp for nodes that were not seen before.
+func (inv *inventory) lay() {
+	inv.spots = make([]spot, len(inv.types))
+	own, lent := inv.split()
+	apart := inv.policy.o.Loan == Opportunity
+	for _, t := range own {
+		inv.add(pair{t, none})
+	}
+	for k, t := range lent {
+		switch {
+		case apart:
+			inv.add(pair{t, none})
+		case k < len(own):
+			inv.pairs[k][allocate.Loaned] = t
+			inv.spots[t] = spot{k, allocate.Loaned}
+		default:
+			inv.add(pair{none, t})
+		}
+	}
+}
+
+// add adds a pair.
+func (inv *inventory) add(at pair) {
+	for side, t := range at {
+		if t != none {
+			inv.spots[t] = spot{len(inv.pairs), allocate.Side(side)}
+		}
+	}
+	inv.pairs = append(inv.pairs, at)
+}
+
+// split tells types of which all nodes are on loan from the others.
+func (inv *inventory) split() (own, lent []int) {
+	inv.lent = make([]bool, len(inv.types))
+	for t := range inv.lent {
+		inv.lent[t] = true
+	}
+	for n, node := range inv.s.Cluster.Nodes() {
+		h := &inv.nodes[n]
+		h.loaned, h.t = node.Tenure == cluster.Loaned, inv.typeOf(node.GPUType)
+		inv.lent[h.t] = inv.lent[h.t] && h.loaned
+	}
+	for t, is := range inv.lent {
+		if is {
+			lent = append(lent, t)
+		} else {
+			own = append(own, t)
+		}
+	}
+	return own, lent
+}
+
+// typeOf returns the place of a GPU type in types; none if it is not there.
+func (inv *inventory) typeOf(t cluster.GPUType) int {
+	for i := range inv.types {
+		if inv.types[i].Type == t {
+			return i
+		}
+	}
+	return none
+}
+
+// capacity returns what is free of a pair.
+func (inv *inventory) capacity(at pair) allocate.Capacity {
+	var c allocate.Capacity
+	for side, t := range at {
+		c[side].PerGPU = 1
+		if t != none {
+			c[side] = allocate.Pool{Free: inv.free[t], Total: inv.types[t].GPUs, PerGPU: float64(inv.perGPU(t))}
+		}
+	}
+	return c
+}
+
+// perGPU returns how many GPUs of a type do the work of one training GPU. For a type on loan it
+// is what the first job says that states it.
+func (inv *inventory) perGPU(t int) int {
+	if !inv.lent[t] {
+		return 1
+	}
+	if inv.worth[t] == 0 {
+		inv.worth[t] = 1
+		for _, j := range inv.s.Jobs {
+			if n := j.Equivalents[inv.types[t].Type]; n > 0 {
+				inv.worth[t] = n
+				break
+			}
+		}
+	}
+	return inv.worth[t]
+}
+
+// gpus returns the GPUs of a type that so many workers of a job take.
+func (inv *inventory) gpus(t *tenant, at, workers int) int {
+	return workers * t.unit * t.same(inv.types[at].Type)
+}
+
+// take places workers, and give lets them go.
+func (inv *inventory) take(p cluster.Placement) { inv.room.Take(p); inv.count(p, -1) }
+func (inv *inventory) give(p cluster.Placement) { inv.room.Give(p); inv.count(p, 1) }
+
+// count adds what a placement holds, times sign, to what is free.
+func (inv *inventory) count(p cluster.Placement, sign int) {
+	for _, s := range p {
+		if n, ok := inv.s.Cluster.Index(s.Node); ok {
+			inv.free[inv.nodes[n].t] += sign * s.GPUs
+		}
+	}
+}
