@@ -133,9 +133,9 @@ live: $(PYTHON)
 browser:
 	OXGANG_BROWSER=1 $(TEST) -v -run '^TestBrowser' ./internal/chromium $$($(call MENTION,internal/chromium"))
 
-# reproduce: the experiments of papers that take seconds; oxgang reproduce --all runs all of them
+# reproduce: the experiments of papers that take seconds; oxgang lab reproduce --all runs all of them
 reproduce:
-	$(GO) run ./cmd/oxgang reproduce --ci
+	$(GO) run ./cmd/oxgang lab reproduce --ci
 
 # The packages with tests on a real Slurm, whose names have Slurm in them. They run one after another, each with a Slurm of its own.
 SLURM = $$($(call MENTION,slurmrig\.|SLURMRIG|package slurmrig))

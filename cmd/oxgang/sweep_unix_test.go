@@ -34,7 +34,7 @@ func TestSweep_killed(t *testing.T) {
 	out := filepath.Join(dir, "killed")
 	said := 0
 	for _, lines := range []int{1, 4} { // after the line of how many there are
-		cmd := exec.CommandContext(t.Context(), "oxgang", "sweep", file, "--out", out, "--workers", "2")
+		cmd := exec.CommandContext(t.Context(), "oxgang", "lab", "sweep", file, "--out", out, "--workers", "2")
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSweep_killed(t *testing.T) {
 		_ = cmd.Wait() // killed
 		said += lines
 	}
-	last, err := exec.CommandContext(t.Context(), "oxgang", "sweep", file, "--out", out, "-o", "csv").CombinedOutput()
+	last, err := exec.CommandContext(t.Context(), "oxgang", "lab", "sweep", file, "--out", out, "-o", "csv").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, last)
 	}
@@ -66,7 +66,7 @@ func TestSweep_killed(t *testing.T) {
 		t.Errorf("%d runs were run, want those that were not found, %d", n, 18-found)
 	}
 	whole := filepath.Join(dir, "whole")
-	if text, err := exec.CommandContext(t.Context(), "oxgang", "sweep", file, "--out", whole, "-q").CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(t.Context(), "oxgang", "lab", "sweep", file, "--out", whole, "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	same(t, out, whole)
@@ -103,7 +103,7 @@ func TestSweep_slurm(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(swept, "1..6", "1..2", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	script, err := exec.CommandContext(t.Context(), "oxgang", "sweep", file, "--as", "slurm", "--shards", "3").Output()
+	script, err := exec.CommandContext(t.Context(), "oxgang", "lab", "sweep", file, "--as", "slurm", "--shards", "3").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestSweep_slurm(t *testing.T) {
 		}
 	}
 	whole := filepath.Join(dir, "whole")
-	if text, err := exec.CommandContext(t.Context(), "oxgang", "sweep", file, "--out", whole, "-q").CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(t.Context(), "oxgang", "lab", "sweep", file, "--out", whole, "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	same(t, filepath.Join(dir, "it's swept-sweep"), whole)

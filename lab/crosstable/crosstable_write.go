@@ -15,7 +15,7 @@ func (m *Table) Write(w io.Writer, cells []Cell) error {
 	t := &crossWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")
 	t.line("")
-	t.line("Written by `oxgang reproduce matrix --write docs/experiments/matrix.md`. Each family is one set of")
+	t.line("Written by `oxgang lab matrix --write docs/experiments/matrix.md`. Each family is one set of")
 	t.line("traces or seeds with one configuration for all policies (`experiments/matrix/families.yaml`); figures")
 	t.line("are means over its runs, p99 and unfair jobs of all runs together, and rho the worst of any job.")
 	t.line("Less is better everywhere, and the best of each column is bold. GPU-hours have profiling and the")

@@ -5,7 +5,7 @@
     r = runs.read("run")                        # what `oxgang simulate --out run --results parquet` left
     r.jobs.groupby("run").jct_s.mean()
     runs.read("run/sia.oxj").allocations        # a journal, by the program `oxgang`
-    runs.summary("sweep-sweep")                 # the table of `oxgang sweep`
+    runs.summary("sweep-sweep")                 # the table of `oxgang lab sweep`
 
 Times are seconds since the first thing that happened in a run.
 """
@@ -83,5 +83,5 @@ def _table(path: Path) -> pd.DataFrame:
 
 
 def summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """The table of `oxgang sweep`: a row for each cell, policy and measure, with intervals."""
+    """The table of `oxgang lab sweep`: a row for each cell, policy and measure, with intervals."""
     return pd.read_parquet(Path(folder) / "summary.parquet")

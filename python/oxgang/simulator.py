@@ -62,7 +62,7 @@ class Simulator:
         out: str | os.PathLike[str] | None = None,
         program: str | None = None,
     ) -> None:
-        command = [find(program), "gym", *flags(settings or {})]
+        command = [find(program), "lab", "gym", *flags(settings or {})]
         if out is not None:
             command += ["--out", os.fspath(out), "--results", "parquet"]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("OXGANG_")}

@@ -201,7 +201,7 @@ def test_the_table_of_a_sweep(program: str, tmp_path: Path) -> None:
     from oxgang import runs
 
     (tmp_path / "s.yaml").write_text("axes:\n  policy: [fifo, srtf]\n  seed: 1..3\nset:\n  generate.jobs: 5\n")
-    subprocess.run([program, "sweep", "s.yaml", "-q"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run([program, "lab", "sweep", "s.yaml", "-q"], cwd=tmp_path, check=True, capture_output=True)
     table = runs.summary(tmp_path / "s-sweep").query("measure == 'jct_mean_h'").set_index("policy")
     assert list(table.seeds) == [3, 3] and table.loc["fifo", "diff"] == 0
     assert table.loc["srtf", "mean"] - table.loc["fifo", "mean"] == pytest.approx(table.loc["srtf", "diff"])
@@ -249,7 +249,7 @@ def test_the_python_of_the_guide_runs(program: str, tmp_path: Path, monkeypatch:
     assert len(blocks) == 3
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(sweep)
-    for line in re.findall(r"^\$ oxgang ((?:simulate|sweep sweep.yaml -q).*)$", page, re.MULTILINE):
+    for line in re.findall(r"^\$ oxgang ((?:simulate|lab sweep sweep.yaml -q).*)$", page, re.MULTILINE):
         subprocess.run([program, *line.split()], check=True, capture_output=True)
     names: dict[str, Any] = {}
     for block in blocks:

@@ -11,10 +11,10 @@ var groups = []struct {
 	title string
 	names []string
 }{
-	{"Simulate, and look at what was recorded:", []string{"simulate", "whatif", "explain", "report", "ledger", "plan", "sweep", "replay", "reproduce", "gym"}},
+	{"Simulate, and look at what was recorded:", []string{"simulate", "whatif", "explain", "report", "ledger", "replay", "plan", "lab"}},
 	{"Train on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
 	{"Work with a cluster:", []string{"kubectl", "slurm"}},
-	{"Traces, policies and solvers:", []string{"trace", "policies", "profile", "casestudy"}},
+	{"Traces and policies:", []string{"trace", "policies"}},
 	{"Settings and help:", []string{"config", "version", "help", "completion", "manual"}},
 }
 

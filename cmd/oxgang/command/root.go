@@ -7,43 +7,40 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
+	"github.com/oxgang/oxgang/cmd/oxgang/lab"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/plan"
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
 	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
-	"github.com/oxgang/oxgang/cmd/oxgang/study"
 )
 
 // commands make those below the root, by their names: making all of them takes longer than some of them run.
 var commands = map[string]func() *cobra.Command{
-	"simulate":  simulate.Command,
-	"gym":       simulate.GymCommand,
-	"report":    simulate.ReportCommand,
-	"reproduce": simulate.ReproduceCommand,
-	"replay":    simulate.ReplayCommand,
-	"ledger":    simulate.LedgerCommand,
-	"whatif":    simulate.WhatIfCommand,
-	"explain":   simulate.ExplainCommand,
-	"ui":        simulate.UICommand,
-	"serve":     machine.ServeCommand,
-	"keeper":    machine.SupervisorCommand,
-	"top":       machine.TopCommand,
-	"cancel":    machine.CancelCommand,
-	"logs":      machine.LogsCommand,
-	"prune":     machine.PruneCommand,
-	"backup":    machine.BackupCommand,
-	"restore":   machine.RestoreCommand,
-	"jobs":      machine.JobsCommand,
-	"submit":    machine.SubmitCommand,
-	"sweep":     study.SweepCommand,
-	"profile":   study.ProfileCommand,
-	"plan":      study.PlanCommand,
-	"casestudy": study.CasestudyCommand,
-	"kubectl":   kube.Command,
-	"slurm":     slurm.Command,
-	"trace":     traceCommand,
-	"policies":  policiesCommand,
-	"config":    cli.ConfigCommand,
-	"version":   versionCommand,
+	"simulate": simulate.Command,
+	"report":   simulate.ReportCommand,
+	"replay":   simulate.ReplayCommand,
+	"ledger":   simulate.LedgerCommand,
+	"whatif":   simulate.WhatIfCommand,
+	"explain":  simulate.ExplainCommand,
+	"ui":       simulate.UICommand,
+	"serve":    machine.ServeCommand,
+	"keeper":   machine.SupervisorCommand,
+	"top":      machine.TopCommand,
+	"cancel":   machine.CancelCommand,
+	"logs":     machine.LogsCommand,
+	"prune":    machine.PruneCommand,
+	"backup":   machine.BackupCommand,
+	"restore":  machine.RestoreCommand,
+	"jobs":     machine.JobsCommand,
+	"submit":   machine.SubmitCommand,
+	"plan":     plan.Command,
+	"lab":      lab.Command,
+	"kubectl":  kube.Command,
+	"slurm":    slurm.Command,
+	"trace":    traceCommand,
+	"policies": policiesCommand,
+	"config":   cli.ConfigCommand,
+	"version":  versionCommand,
 }
 
 // root returns the command tree for the arguments: with one command if the first of them is its name, else with all.
@@ -56,7 +53,9 @@ func root(args []string) *cobra.Command {
 		Short:         "The scheduler that gets the most training out of a GPU cluster",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       cli.Version(),
 	}
+	cmd.SetVersionTemplate("oxgang {{.Version}}\n")
 	cmd.SetFlagErrorFunc(cli.FlagError)
 	if len(args) > 0 && commands[args[0]] != nil {
 		cmd.AddCommand(commands[args[0]]())

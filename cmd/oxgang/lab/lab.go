@@ -1,17 +1,21 @@
-package study
+// Package lab holds the commands below "oxgang lab", which serve papers and comparison.
+package lab
 
 import (
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-)
-import "github.com/spf13/cobra"
+	"github.com/spf13/cobra"
 
-// CasestudyCommand has one command below it for each case study.
-func CasestudyCommand() *cobra.Command {
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
+)
+
+// Command returns the command "oxgang lab".
+func Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "casestudy",
-		Short: "Measure the optimisation engines on problems of production scale",
+		Use:   "lab",
+		Short: "Reproduce papers, compare policies, and measure solvers",
 	}
-	cmd.AddCommand(roundsCommand(), shardsCommand(), teCommand())
+	cmd.AddCommand(reproduceCommand(), matrixCommand(), sweepCommand(), simulate.GymCommand(),
+		profileCommand(), roundsCommand(), shardsCommand(), teCommand())
 	cli.Group(cmd)
 	return cmd
 }

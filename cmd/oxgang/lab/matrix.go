@@ -1,4 +1,4 @@
-package simulate
+package lab
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/lab/crosstable"
 )
 
-// matrixRun is one call of oxgang reproduce matrix.
+// matrixRun is one call of oxgang lab matrix.
 type matrixRun struct {
 	o     crosstable.Options
 	write string
@@ -28,8 +28,8 @@ Markdown: mean and p99 completion time, makespan, worst finish-time fairness,
 unfair jobs, GPU-hours and restarts. A policy that is stuck, refuses or takes
 longer than the limit says so in its row; the others go on. All of it takes
 half an hour of one core.`,
-		Example: `  oxgang reproduce matrix --write docs/experiments/matrix.md
-  oxgang reproduce matrix --families rigid,spike --policies sia,easy,srtf`,
+		Example: `  oxgang lab matrix --write docs/experiments/matrix.md
+  oxgang lab matrix --families rigid,spike --policies sia,easy,srtf`,
 		Args: cobra.NoArgs,
 		RunE: r.run,
 	}

@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"context"
@@ -15,18 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// ProfileCommand has one command below it for each way to profile.
-func ProfileCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "profile",
-		Short: "Show what profiling finds out about a job before its first round",
-	}
-	cmd.AddCommand(synergyProfileCommand())
-	cli.Group(cmd)
-	return cmd
-}
-
-// synergyProfile is one call of oxgang profile synergy.
+// synergyProfile is one call of oxgang lab profile.
 type synergyProfile struct {
 	format, html string
 	config       *config.Config
@@ -35,10 +24,10 @@ type synergyProfile struct {
 // profileKeys are the settings that profiling uses.
 var profileKeys = []string{"cluster", "profiles", "gpu-like", "sim.noise", "seed"}
 
-func synergyProfileCommand() *cobra.Command {
+func profileCommand() *cobra.Command {
 	s := synergyProfile{config: config.Default()}
 	cmd := &cobra.Command{
-		Use:   "synergy [MODEL...]",
+		Use:   "profile [MODEL...]",
 		Short: "Show how CPUs and memory change the speed of a job, as optimistic profiling sees it",
 		Long: `Show how CPUs and memory change the speed of a job, as Synergy's optimistic
 profiling sees it: a matrix for each GPU type of the cluster, relative to the speed
@@ -46,8 +35,8 @@ with the GPU-proportional share. Entries with a * are measured, with all the mem
 of a node; the others are computed, and rows of them that repeat the one above are
 left out. The shades at the right are the same matrix. Without a model, all are
 shown.`,
-		Example: `  oxgang profile synergy alexnet
-  oxgang profile synergy m5 --cluster v100:16x8/24c/500g,h100:4x8/96c/2000g --gpu-like h100=v100x3 --html m5.html`,
+		Example: `  oxgang lab profile alexnet
+  oxgang lab profile m5 --cluster v100:16x8/24c/500g,h100:4x8/96c/2000g --gpu-like h100=v100x3 --html m5.html`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.load(cmd); err != nil {
 				return err

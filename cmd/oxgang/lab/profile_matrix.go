@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"encoding/csv"
@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 )
 
-// matrixFormats are the outputs of oxgang profile synergy.
+// matrixFormats are the outputs of oxgang lab profile.
 var matrixFormats = []string{"table", "json", "yaml", "csv"}
 
 // A matrixEntry is one entry of a sensitivity matrix, as it is shown.

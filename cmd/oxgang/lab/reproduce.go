@@ -1,4 +1,4 @@
-package simulate
+package lab
 
 import (
 	"encoding/json"
@@ -13,7 +13,10 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 )
 
-// reproduction is one call of oxgang reproduce.
+// formats are those of a comparison with published numbers.
+var formats = []string{"table", "json", "yaml"}
+
+// reproduction is one call of oxgang lab reproduce.
 type reproduction struct {
 	data   string
 	format string
@@ -21,8 +24,7 @@ type reproduction struct {
 	all    bool
 }
 
-// ReproduceCommand returns the command "oxgang reproduce".
-func ReproduceCommand() *cobra.Command {
+func reproduceCommand() *cobra.Command {
 	var r reproduction
 	cmd := &cobra.Command{
 		Use:   "reproduce [EXPERIMENT...]",
@@ -31,22 +33,21 @@ func ReproduceCommand() *cobra.Command {
 exit status is 1 if a figure is outside the band of a published one; those of
 oxgang/... have targets instead, and say where a figure is short of one. Without
 arguments it lists the experiments.`,
-		Example: `  oxgang reproduce sia/table-3.3
-  oxgang reproduce --ci`,
+		Example: `  oxgang lab reproduce sia/table-3.3
+  oxgang lab reproduce --ci`,
 		ValidArgs: experiments.Names(),
 		RunE:      r.run,
 	}
-	cmd.AddCommand(matrixCommand())
 	f := cmd.Flags()
 	f.StringVar(&r.data, "data", "../shared/data", "folder of the shared data")
-	cli.Output(cmd, &r.format, verdicts...)
+	cli.Output(cmd, &r.format, formats...)
 	f.BoolVar(&r.ci, "ci", false, "the experiments that the gate runs")
 	f.BoolVar(&r.all, "all", false, "every experiment")
 	return cmd
 }
 
 func (r *reproduction) run(cmd *cobra.Command, names []string) error {
-	if err := cli.CheckOutput(r.format, verdicts...); err != nil {
+	if err := cli.CheckOutput(r.format, formats...); err != nil {
 		return err
 	}
 	chosen, err := r.choose(names)

@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy/rounds"
 )
 
-// roundsStudy is one call of oxgang casestudy rounds.
+// roundsStudy is one call of oxgang lab rounds.
 type roundsStudy struct {
 	gpus    int
 	jobs    int
@@ -31,8 +31,8 @@ func roundsCommand() *cobra.Command {
 		Long: `Solve rounds of the scheduler's program at the scale of a large cluster, made
 up from a seed, with each engine in turn. The table has CPU milliseconds per
 round, and the gap to the best bound that any of the engines proved.`,
-		Example: `  oxgang casestudy rounds --gpus 2048 --engines price,simplex,pop:4
-  oxgang casestudy rounds --gpus 10000 --rounds 50 --out rounds.html`,
+		Example: `  oxgang lab rounds --gpus 2048 --engines price,simplex,pop:4
+  oxgang lab rounds --gpus 10000 --rounds 50 --out rounds.html`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
-// shardsStudy is one call of oxgang casestudy shards.
+// shardsStudy is one call of oxgang lab shards.
 type shardsStudy struct {
 	spec    shards.Spec
 	load    string
@@ -36,8 +36,8 @@ method in turn. Every method goes on from its own placement. The table has means
 over the rounds after the start: replicas started, the difference between the most
 and the least loaded server, CPU time. Methods: heuristic, exact, lp-relaxed,
 pop:K and copter.`,
-		Example: `  oxgang casestudy shards --load stateful
-  oxgang casestudy shards --shards 1024 --servers 128 --methods lp-relaxed,copter --html shards.html`,
+		Example: `  oxgang lab shards --load stateful
+  oxgang lab shards --shards 1024 --servers 128 --methods lp-relaxed,copter --html shards.html`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())

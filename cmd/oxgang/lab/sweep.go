@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// sweeping is one call of oxgang sweep.
+// sweeping is one call of oxgang lab sweep.
 type sweeping struct {
 	file, out, shard, format, as string
 	merge                        []string
@@ -34,8 +34,7 @@ type sweeping struct {
 	stdout, stderr               io.Writer
 }
 
-// SweepCommand returns the command "oxgang sweep".
-func SweepCommand() *cobra.Command {
+func sweepCommand() *cobra.Command {
 	var s sweeping
 	cmd := &cobra.Command{
 		Use:   "sweep FILE",
@@ -61,10 +60,10 @@ variables.
 
 With --shard i/n a process runs every n-th run, so that an indexed Job of Kubernetes or an
 array of Slurm shares the work: --as prints it. Folders of parts are put together by --merge.`,
-		Example: `  oxgang sweep sweep.yaml
-  oxgang sweep sweep.yaml --shard 2/8 --out part2
-  oxgang sweep sweep.yaml --out all --merge part0,part1
-  oxgang sweep sweep.yaml --as slurm --shards 8 | sbatch`,
+		Example: `  oxgang lab sweep sweep.yaml
+  oxgang lab sweep sweep.yaml --shard 2/8 --out part2
+  oxgang lab sweep sweep.yaml --out all --merge part0,part1
+  oxgang lab sweep sweep.yaml --as slurm --shards 8 | sbatch`,
 		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.file, s.stdout, s.stderr = args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()

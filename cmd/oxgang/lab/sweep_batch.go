@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"encoding/json"
@@ -161,5 +161,5 @@ const slurmSweep = `#!/bin/bash
 #SBATCH --mem={{.Memory}}
 #SBATCH --requeue
 #SBATCH --output={{.Name}}-%a.log
-exec oxgang sweep {{.File}} --out {{.Out}} --shard "$SLURM_ARRAY_TASK_ID/{{.Shards}}" --workers {{.CPUs}}
+exec oxgang lab sweep {{.File}} --out {{.Out}} --shard "$SLURM_ARRAY_TASK_ID/{{.Shards}}" --workers {{.CPUs}}
 `

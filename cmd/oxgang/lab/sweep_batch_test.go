@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func TestBatch_kubernetes(t *testing.T) {
 	parts := make(map[sweep.Shard]bool)
 	for index := range *j.Spec.Completions {
 		args := strings.ReplaceAll(strings.Join(pod.Containers[0].Args, "\n"), "$(JOB_COMPLETION_INDEX)", fmt.Sprint(index))
-		cmd := SweepCommand()
+		cmd := sweepCommand()
 		if err := cmd.ParseFlags(strings.Split(args, "\n")[1:]); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestBatch_slurm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"#SBATCH --array=0-2\n", "#SBATCH --requeue\n", "exec oxgang sweep '" + dir + "/My sweep.yaml' ", ` --shard "$SLURM_ARRAY_TASK_ID/3" `} {
+	for _, want := range []string{"#SBATCH --array=0-2\n", "#SBATCH --requeue\n", "exec oxgang lab sweep '" + dir + "/My sweep.yaml' ", ` --shard "$SLURM_ARRAY_TASK_ID/3" `} {
 		if !strings.Contains(script, want) {
 			t.Errorf("no %q in\n%s", want, script)
 		}

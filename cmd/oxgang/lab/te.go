@@ -1,4 +1,4 @@
-package study
+package lab
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
-// teStudy is one call of oxgang casestudy te.
+// teStudy is one call of oxgang lab te.
 type teStudy struct {
 	topology, matrices string
 	nodes              int
@@ -39,8 +39,8 @@ round after round as the demands move. The table has means over the rounds after
 the start: flow, its gap to the best bound that any method proved, CPU time.
 Without a topology file, a small network is generated. Methods: lp-all (also
 lp-all:ipm, lp-all:pdlp), lp-top (also lp-top:lp-first), pop:K and copter.`,
-		Example: `  oxgang casestudy te --demand bimodal --methods lp-all,lp-top,copter
-  oxgang casestudy te --topology Kdl.json --methods lp-top,pop:64,copter --html te.html`,
+		Example: `  oxgang lab te --demand bimodal --methods lp-all,lp-top,copter
+  oxgang lab te --topology Kdl.json --methods lp-top,pop:64,copter --html te.html`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())

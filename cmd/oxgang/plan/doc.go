@@ -1,2 +1,2 @@
-// Package study holds the commands that study: case studies, linear programs, profiles and plans of spending.
-package study
+// Package plan holds the commands that plan what to spend on GPUs.
+package plan

@@ -1,4 +1,4 @@
-package study
+package plan
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// PlanCommand returns the command "oxgang plan".
-func PlanCommand() *cobra.Command {
+// Command returns the command "oxgang plan".
+func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Plan what to spend on GPUs: how fast jobs are for which budget",

@@ -1,2 +1,2 @@
-// Package simulate holds the commands that simulate, explain, replay, report and reproduce.
+// Package simulate holds the commands that simulate, explain, replay and report.
 package simulate

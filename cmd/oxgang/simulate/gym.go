@@ -20,14 +20,14 @@ import (
 // externalName is the name of the policy that asks another process.
 const externalName = "external"
 
-// gym is one call of oxgang gym.
+// gym is one call of oxgang lab gym.
 type gym struct {
 	simulation
 	meter  external.Meter
 	policy *external.Policy
 }
 
-// GymCommand returns the command "oxgang gym".
+// GymCommand returns the command "oxgang lab gym".
 func GymCommand() *cobra.Command {
 	var g gym
 	cmd := &cobra.Command{
@@ -38,8 +38,8 @@ decides. It writes lines of JSON: a greeting, a question for each round, and wha
 came to; after each question it reads a line with the answer. "go doc policy/external" has
 the fields, docs/guide/research.md the Python package that speaks them, with a Gymnasium
 environment. The same seed and the same answers give the same questions.`,
-		Example: `  oxgang gym --generate-jobs 20 --seed 7
-  oxgang gym --cluster t4:4x4 --out run --results parquet`,
+		Example: `  oxgang lab gym --generate-jobs 20 --seed 7
+  oxgang lab gym --cluster t4:4x4 --out run --results parquet`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx, fail := context.WithCancel(cmd.Context())
