@@ -59,6 +59,9 @@ func TestCompare(t *testing.T) {
 
 // A process is measured, and a job that fails ends all.
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	b := build{dir: "/bin"}
 	u, err := b.run(job{program: "sh", args: []string{"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"}})
 	if err != nil || u.cpu <= 0 || u.memory < 100<<10 {

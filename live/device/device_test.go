@@ -149,6 +149,9 @@ func TestDivide(t *testing.T) {
 
 // TestFind runs the whole of it, with a program of our own for nvidia-smi.
 func TestFind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts scripts")
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("a shell script stands for the driver's program")
 	}

@@ -215,6 +215,9 @@ func TestPass_writes_after_a_long_look(t *testing.T) {
 
 // While pods are awaited people are told little: a pass ends soon, and the next one sends the pods that have come to their nodes.
 func TestPass_sends_pods_before_it_tells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("has 800 jobs")
+	}
 	const jobs, slow = 800, 100 * time.Millisecond
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()

@@ -68,6 +68,9 @@ func TestDo_grows_before_it_shrinks(t *testing.T) {
 // A job whose program ended well while the scheduler was gone is done, also if its next start was
 // planned already.
 func TestOpen_after_a_success_that_was_to_stop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	o := options(t, 4)
 	s := opened(t, o)
 	w := still(t, o, s)

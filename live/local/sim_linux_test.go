@@ -43,7 +43,7 @@ func environment(t *testing.T, name string, otherwise int) int {
 func TestSimulation(t *testing.T) {
 	seeds := 1000
 	if testing.Short() {
-		seeds = 50
+		seeds = 20
 	}
 	first := environment(t, "OXGANG_SIM_SEED", int(draws.Seed(t)%1e12))
 	n := environment(t, "OXGANG_SIM_SEEDS", seeds)
@@ -80,8 +80,12 @@ func TestSimulation_of_seeds_that_failed(t *testing.T) {
 
 // One seed always plays the same.
 func TestSimulation_repeats(t *testing.T) {
+	seeds := 20
+	if testing.Short() {
+		seeds = 4
+	}
 	quiet(t)
-	for seed := range uint64(environment(t, "OXGANG_SIM_SEEDS", 20)) {
+	for seed := range uint64(environment(t, "OXGANG_SIM_SEEDS", seeds)) {
 		first, second := newScenario(seed).play(t), newScenario(seed).play(t)
 		for i := range max(len(first.history), len(second.history)) {
 			if i >= min(len(first.history), len(second.history)) || first.history[i] != second.history[i] {

@@ -151,6 +151,9 @@ func TestMethods_keep_memory_and_serve_every_shard(t *testing.T) {
 // imbalance", "LP-Relaxed and COpter both achieve lower shard movements compared
 // to Exact" (super-optimality), which is within its limits. Source: thesis §5.2.1.
 func TestPaper_methods_compare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays 80 rounds of four methods")
+	}
 	spec := shards.DefaultSpec()
 	spec.Shards, spec.Servers = 64, 8
 	of := map[string]shards.Summary{}

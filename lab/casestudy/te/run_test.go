@@ -117,6 +117,9 @@ func TestViolation_catches(t *testing.T) {
 // Every heuristic carries at most the optimum, every answer is feasible to the
 // tolerance of its solver, and bounds hold. Thesis §5.2.2, "Evaluated approaches".
 func TestRun_no_method_beats_LP_All(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves large programs")
+	}
 	names := []string{"lp-all", "lp-all:ipm", "lp-top", "lp-top:lp-first", "pop:3", "pop:1", "copter"}
 	rapid.Check(t, func(r *rapid.T) {
 		topology, err := te.Generate(rapid.IntRange(4, 12).Draw(r, "nodes"), rapid.Uint64().Draw(r, "seed"))

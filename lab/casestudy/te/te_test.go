@@ -187,6 +187,9 @@ func TestEdgeDisjoint_same_for_any_number_of_CPUs(t *testing.T) {
 // Thesis §5.1.2 has N paths per pair; with 4, Kdl was measured at 332,141 demands,
 // 627,256 paths and 13.7e6 coefficients, 2,167,823 of demand.
 func TestPaper_size_of_Kdl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves large programs")
+	}
 	topology := read(t, "Kdl.json")
 	traffic := te.DefaultTraffic(te.Poisson, 1)
 	demands, err := traffic.Demands(topology)

@@ -51,6 +51,9 @@ cat "$f"
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts scripts")
+	}
 	f := &fake{t, t.TempDir()}
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run

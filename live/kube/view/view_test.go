@@ -120,6 +120,9 @@ jobs.*) echo '{"items": [{"metadata": {"namespace": "team", "name": "a", "uid": 
 // nothing.
 func kubectl(t *testing.T, cases string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts scripts")
+	}
 	dir := t.TempDir()
 	script := "#!/bin/sh\ncase \"$2\" in\n" + cases + "*) echo 'Error from server (NotFound): none' >&2; exit 1 ;;\nesac\n"
 	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
