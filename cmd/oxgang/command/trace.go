@@ -95,7 +95,7 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		return cli.Usage(err)
 	}
 	format, file := trace.Named(t.name, t.format)
-	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary, Spill: spill}
+	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary}
 	if err := o.Validate(); err != nil {
 		return cli.Usage(err)
 	}

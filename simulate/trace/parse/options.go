@@ -3,7 +3,6 @@ package parse
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -57,18 +56,8 @@ type Options struct {
 	// the arrival. If it returns an error, the row is a bad one; a *FieldError says in which
 	// field.
 	Check func(*workload.Arrival) error
-	// Spill makes a place for what a reader does not keep in memory: of the formats of slurm, runs of
-	// jobs beyond some 65,000. Nil: it keeps all.
-	Spill func() (Spill, error)
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary
-}
-
-// A Spill is a place outside of memory, a temporary file say. Close gives it back.
-type Spill interface {
-	io.WriterAt
-	io.ReaderAt
-	io.Closer
 }
 
 // Validate returns an error that joins all errors.

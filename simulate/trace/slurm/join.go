@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -45,38 +46,37 @@ func (k key) before(other key) bool {
 }
 
 // passJobs passes on all jobs, in the order of the rows that stand for them, and reports whether to go on.
-func (l *log) passJobs() (ok bool, err error) {
+func (l *log) passJobs() (ok bool) {
 	of := l.o.Summary
 	read := len(of.Notes)
-	ok, err = l.passJoined()
+	ok = l.passJoined()
 	of.Notes = slices.Insert(of.Notes, read, l.notes.Notes...) // before those of jobs, however runs were joined
-	return ok, err
+	return ok
 }
 
-func (l *log) passJoined() (ok bool, err error) {
+func (l *log) passJoined() (ok bool) {
 	if l.grouped.in {
 		l.grouped.settle()
 		from := l.first(l.grouped.began)
 		return l.joined(func(r *run) bool { return l.pass(r, from) })
 	}
 	began := uint32(lastSecond)
-	jobs := sorter{compare: byPlace, open: l.o.Spill, most: pageRuns}
-	if _, err := l.joined(func(r *run) bool {
+	var jobs []run
+	l.joined(func(r *run) bool {
 		if r.elapsed > 0 {
 			began = min(began, r.eligible)
 		}
-		jobs.add(r)
+		jobs = append(jobs, *r)
 		return true
-	}); err != nil {
-		jobs.close()
-		return false, err
-	}
-	from, ok := l.first(began), true
-	err = jobs.each(func(r *run) bool {
-		ok = l.pass(r, from)
-		return ok
 	})
-	return ok, err
+	slices.SortFunc(jobs, func(a, b run) int { return cmp.Compare(a.place, b.place) })
+	from := l.first(began)
+	for i := range jobs {
+		if !l.pass(&jobs[i], from) {
+			return false
+		}
+	}
+	return true
 }
 
 // first returns time zero: that of the options, or when the first job that ran could start.
@@ -89,25 +89,20 @@ func (l *log) first(began uint32) time.Time {
 
 // joined calls do with a run for each job, by job, until it says no. All runs are joined all the same, so that
 // all are taken note of.
-func (l *log) joined(do func(*run) bool) (ok bool, err error) {
-	var alike []run
+func (l *log) joined(do func(*run) bool) (ok bool) {
+	slices.SortFunc(l.runs, func(a, b run) int { return byJob(&a, &b) })
 	ok = true
-	pass := func() {
-		r := l.join(alike)
-		ok = ok && do(r)
-		alike = alike[:0]
-	}
-	err = l.runs.each(func(r *run) bool {
-		if len(alike) > 0 && alike[0].id != r.id {
-			pass()
+	for rest := l.runs; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(r run) bool { return r.id != rest[0].id })
+		if n < 0 {
+			n = len(rest)
 		}
-		alike = append(alike, *r)
-		return true
-	})
-	if err == nil && len(alike) > 0 {
-		pass()
+		r := l.join(rest[:n])
+		ok = ok && do(r)
+		rest = rest[n:]
 	}
-	return ok, err
+	l.runs = nil
+	return ok
 }
 
 // join returns the last run that ran, which stands for the runs of a job. They are in order of time.

@@ -17,7 +17,7 @@ type log struct {
 	zone    *time.Location
 	feed    *parse.Feed
 	row     *parse.Row // nil: the input is JSON
-	runs    sorter     // of all jobs, by job
+	runs    []run      // of all jobs
 	grouped grouped
 	notes   parse.Summary // of how runs were joined
 	owners  interned[owner]
@@ -52,7 +52,6 @@ type ask struct {
 // newLog returns the log of an input, before its first row.
 func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
 	l := &log{o: o, zone: o.Zone, feed: parse.NewFeed(o, Format, false, yield)}
-	l.runs = sorter{compare: byJob, open: o.Spill, most: pageRuns}
 	l.grouped = grouped{in: true, began: lastSecond}
 	if l.zone == nil {
 		l.zone = time.UTC
@@ -81,7 +80,7 @@ func (l *log) add(r *record, line int) error {
 		ask:   l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
 	}
 	l.grouped.add(&at)
-	l.runs.add(&at)
+	l.runs = append(l.runs, at)
 	return nil
 }
 

@@ -63,10 +63,7 @@ func (l *log) read(r io.Reader) {
 	if !ok {
 		return
 	}
-	switch ok, err := l.passJobs(); {
-	case err != nil:
-		l.feed.Fail(err)
-	case ok:
+	if l.passJobs() {
 		l.feed.Finish(lines)
 	}
 }
