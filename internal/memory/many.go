@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Slice writes or reads a slice, each element by a function, which is most often a method: (*item).Memory.
+// Slice writes or reads a slice, each element by a function, which is most often a method: (*item).Remember.
 func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
 	n, some := m.length(len(*of), *of != nil, 1)
 	if m.reading {

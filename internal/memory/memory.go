@@ -1,9 +1,9 @@
 // Package memory writes what an object remembers as bytes and reads it back into an object that was made the same way.
 //
-// A type lists its fields once, in a method Memory. The same list serves both directions, so what is written and what is read
+// A type lists its fields once, in a method Remember. The same list serves both directions, so what is written and what is read
 // cannot differ. What the list leaves out must not bear on later results: caches of pure functions, and scratch memory.
 //
-//	func (t *track) Memory(m *memory.Codec) { m.Fields(&t.jobs, &t.squares) }
+//	func (t *track) Remember(m *memory.Codec) { m.Fields(&t.jobs, &t.squares) }
 //
 // There are two uses. Take and Restore copy within a process; objects that nobody changes are shared (Shared). Marshal and
 // Unmarshal go by way of another process; a shared object is then the one that its owner has read (Own), or nil if it has none.
@@ -20,11 +20,11 @@ import (
 // ErrFormat reports bytes that this program cannot read: another version wrote them, or they are damaged.
 var ErrFormat = errors.New("written in another format, or damaged")
 
-// Version is the version of what all Memory methods of this module list together. Raise it when one of them changes.
+// Version is the version of what all Remember methods of this module list together. Raise it when one of them changes.
 const Version = 1
 
 // A Rememberer lists the fields that it remembers.
-type Rememberer interface{ Memory(m *Codec) }
+type Rememberer interface{ Remember(m *Codec) }
 
 // A Codec writes fields, or reads them. The first error stays, and nothing is read after it.
 type Codec struct {
@@ -65,7 +65,7 @@ type Image struct {
 func Take(of Rememberer) (*Image, error) {
 	m := &Codec{sharing: true, numbers: map[any]int{}}
 	if of != nil {
-		of.Memory(m)
+		of.Remember(m)
 	}
 	return &Image{m.data, m.sum, m.objects}, m.err
 }
@@ -79,7 +79,7 @@ func (i *Image) Restore(into Rememberer) error {
 // Marshal returns what an object remembers as bytes, for another process.
 func Marshal(of Rememberer) ([]byte, error) {
 	m := &Codec{numbers: map[any]int{}}
-	of.Memory(m)
+	of.Remember(m)
 	head := binary.AppendUvarint(nil, Version)
 	return append(binary.LittleEndian.AppendUint64(head, m.sum), m.data...), m.err
 }
@@ -105,7 +105,7 @@ func (m *Codec) read(into Rememberer, sum uint64) (err error) {
 		}
 	}()
 	if into != nil {
-		into.Memory(m)
+		into.Remember(m)
 	}
 	if m.err == nil && (len(m.data) > 0 || m.sum != sum) {
 		m.Fail("%d bytes are left, or other fields were written", len(m.data))
@@ -125,7 +125,7 @@ const (
 )
 
 // Fields writes or reads fields, given as pointers: to booleans, numbers, strings, times, durations, slices of numbers, or to what
-// has a method Memory. A field of a named type is converted: (*string)(&c.GPUType).
+// has a method Remember. A field of a named type is converted: (*string)(&c.GPUType).
 func (m *Codec) Fields(all ...any) {
 	for _, field := range all {
 		m.field(field)
@@ -161,7 +161,7 @@ func (m *Codec) field(field any) {
 	case *[]float64:
 		m.floats(p)
 	case Rememberer:
-		p.Memory(m)
+		p.Remember(m)
 	default:
 		m.list(field)
 	}

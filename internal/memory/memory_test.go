@@ -21,7 +21,7 @@ type leaf struct {
 	kind  uint8
 }
 
-func (l *leaf) Memory(m *memory.Codec) { m.Fields(&l.n, &l.x, &l.small, &l.on, &l.kind) }
+func (l *leaf) Remember(m *memory.Codec) { m.Fields(&l.n, &l.x, &l.small, &l.on, &l.kind) }
 
 type spec struct{ id string }
 
@@ -45,20 +45,20 @@ type tree struct {
 	cache  int // not remembered
 }
 
-func (t *tree) Memory(m *memory.Codec) {
+func (t *tree) Remember(m *memory.Codec) {
 	m.Fields((*string)(&t.name), &t.when, &t.wait, &t.leaf, &t.floats, &t.bits)
-	memory.Slice(m, &t.all, (*leaf).Memory)
-	memory.Slice(m, &t.none, (*leaf).Memory)
-	memory.Map(m, &t.named, memory.To((*leaf).Memory))
+	memory.Slice(m, &t.all, (*leaf).Remember)
+	memory.Slice(m, &t.none, (*leaf).Remember)
+	memory.Map(m, &t.named, memory.To((*leaf).Remember))
 	memory.Map(m, &t.counts, memory.Number)
-	memory.Pointer(m, &t.one, (*leaf).Memory)
+	memory.Pointer(m, &t.one, (*leaf).Remember)
 	memory.Slice(m, &t.specs, func(s **spec, m *memory.Codec) {
 		memory.Once(m, s, func(s *spec, m *memory.Codec) { m.Fields(&s.id) })
 	})
 	memory.Shared(m, &t.first)
 	memory.Shared(m, &t.other)
 	for i := range t.twin {
-		memory.Once(m, &t.twin[i], (*leaf).Memory)
+		memory.Once(m, &t.twin[i], (*leaf).Remember)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestMarshal_keeps_objects_that_have_an_owner(t *testing.T) {
 // less is a tree whose list lacks a field.
 type less struct{ tree }
 
-func (t *less) Memory(m *memory.Codec) { m.Fields((*string)(&t.name), &t.when) }
+func (t *less) Remember(m *memory.Codec) { m.Fields((*string)(&t.name), &t.when) }
 
 func TestUnmarshal_refuses_other_fields_and_damage(t *testing.T) {
 	data, err := memory.Marshal(grown())
@@ -141,7 +141,7 @@ func TestUnmarshal_refuses_other_fields_and_damage(t *testing.T) {
 
 type function struct{ f func() }
 
-func (f *function) Memory(m *memory.Codec) { m.Fields(&f.f) }
+func (f *function) Remember(m *memory.Codec) { m.Fields(&f.f) }
 
 func TestFields_refuses_what_it_does_not_know(t *testing.T) {
 	if _, err := memory.Marshal(&function{}); err == nil {

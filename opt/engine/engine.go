@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
@@ -35,6 +36,8 @@ type Engine interface {
 	// fits. The solution holds until the next call. Errors: mmkp.ErrInfeasible,
 	// mmkp.ErrLimit, those of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
+	// An engine remembers its items, and what the last solve knew: an engine over as many resources that reads it solves alike.
+	memory.Rememberer
 }
 
 // Names returns what New takes.

@@ -1,0 +1,58 @@
+package cluster
+
+import "github.com/oxgang/oxgang/internal/memory"
+
+// Remember implements memory.Rememberer.
+func (c *Configuration) Remember(m *memory.Codec) {
+	m.Fields(&c.Nodes, &c.GPUs, (*string)(&c.GPUType))
+}
+
+// Remember implements memory.Rememberer.
+func (a *Allocation) Remember(m *memory.Codec) {
+	m.Fields(&a.Configuration, &a.Also, &a.CPUs, &a.Memory)
+}
+
+// Remember implements memory.Rememberer.
+func (r *Resources) Remember(m *memory.Codec) { m.Fields(&r.GPUs, &r.CPUs, &r.Memory) }
+
+// Remember implements memory.Rememberer.
+func (p *Placement) Remember(m *memory.Codec) {
+	memory.Slice(m, (*[]Share)(p), (*Share).Remember)
+}
+
+// Remember implements memory.Rememberer.
+func (s *Share) Remember(m *memory.Codec) { m.Fields((*string)(&s.Node), &s.Resources) }
+
+// Remember implements memory.Rememberer.
+func (n *Node) Remember(m *memory.Codec) {
+	m.Fields((*string)(&n.ID), (*string)(&n.GPUType), &n.GPUMemory, &n.Capacity, (*string)(&n.Group), (*uint8)(&n.Tenure), (*float64)(&n.Price),
+		&n.Interruptions, &n.Power, &n.Rack, &n.NVLinkDomain)
+}
+
+// Remember implements memory.Rememberer. A cluster is built anew from its nodes.
+func (c *Cluster) Remember(m *memory.Codec) {
+	nodes := c.nodes
+	memory.Slice(m, &nodes, (*Node).Remember)
+	if !m.Reading() {
+		return
+	}
+	*c = Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
+	for i := range nodes {
+		c.enter(&nodes[i])
+	}
+}
+
+// Remember implements memory.Rememberer.
+func (o *Offer) Remember(m *memory.Codec) {
+	m.Fields((*string)(&o.Group), &o.Node, &o.Most)
+}
+
+// Remember implements memory.Rememberer.
+func (r *Rental) Remember(m *memory.Codec) {
+	m.Fields(&r.Offer, &r.Ready, &r.Starting, &r.Leaving, &r.Refused)
+}
+
+// Remember implements memory.Rememberer.
+func (l *Loan) Remember(m *memory.Codec) {
+	m.Fields((*string)(&l.Group), &l.Node, &l.Nodes, &l.Lent, &l.Spare, &l.Reclaim, &l.By, &l.Load, &l.Expected, &l.Every)
+}

@@ -1,0 +1,59 @@
+package mmkp
+
+import (
+	"github.com/oxgang/oxgang/internal/memory"
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
+)
+
+// Remember implements memory.Rememberer: the items with their choices, the corners at which they are, and the last prices. The
+// core, the rounding and the search belong to a solve.
+func (p *Program) Remember(m *memory.Codec) {
+	m.Fields(&p.given, &p.core.K, &p.core.Capacity, &p.core.Prices, &p.free, &p.live, &p.ranks, &p.span, &p.holes, &p.shrunk, &p.stored, &p.priced, &p.radius)
+	memory.Slice(m, &p.items, (*item).Remember)
+	memory.Slice(m, &p.groups, (*group).Remember)
+	if m.Reading() {
+		p.rows = make([]row, len(p.items))
+		p.scale = make([]float64, p.core.K) // measurePrices fills it
+	}
+	for i := range p.items {
+		p.rows[i].Remember(m)
+	}
+}
+
+// Remember implements memory.Rememberer.
+func (x *item) Remember(m *memory.Codec) {
+	m.Fields(&x.base, &x.factor, &x.inverse, &x.size, &x.kept, &x.keptResource, &x.keptAmount, &x.keptValue, &x.group, &x.groups, &x.room,
+		&x.bundles, &x.rank, &x.turn, &x.taken, &x.pick, &x.must, &x.live)
+}
+
+// Remember implements memory.Rememberer.
+func (g *group) Remember(m *memory.Codec) {
+	m.Fields(&g.value, &g.amount, &g.low, &g.high, &g.at, &g.resource)
+}
+
+// Remember implements memory.Rememberer.
+func (r *row) Remember(m *memory.Codec) {
+	memory.Slice(m, &r.points, func(q *point, m *memory.Codec) { m.Fields(&q.value, &q.amount, &q.choice) })
+	memory.Slice(m, &r.runs, func(u *run, m *memory.Codec) { m.Fields(&u.first, &u.end, &u.live, &u.resource) })
+	memory.Slice(m, &r.bundles, func(b *bundle, m *memory.Codec) { m.Fields(&b.value, &b.choice, &b.first, &b.end, &b.fits) })
+	memory.Slice(m, &r.uses, rememberUse)
+	memory.Slice(m, &r.least, rememberUse)
+	m.Fields(&r.wide, &r.choices, &r.ordered, &r.low, &r.high)
+}
+
+func rememberUse(u *core.Use, m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }
+
+// Remember implements memory.Rememberer.
+func (u *Use) Remember(m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }
+
+// Remember implements memory.Rememberer.
+func (c *Choice) Remember(m *memory.Codec) {
+	m.Fields(&c.Value, &c.Use)
+	memory.Slice(m, &c.More, (*Use).Remember)
+}
+
+// Remember implements memory.Rememberer.
+func (a *Adjustment) Remember(m *memory.Codec) { m.Fields(&a.Base, &a.Factor, &a.Kept, &a.KeptFactor) }
+
+// Remember implements memory.Rememberer.
+func (id *ItemID) Remember(m *memory.Codec) { m.Fields(&id.slot, &id.turn) }
