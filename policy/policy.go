@@ -25,8 +25,8 @@ type Snapshot struct {
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active, by submission time, then ID
 	// Computed is what the Background of an earlier plan returned, or an error if it failed or
-	// panicked. It is shown once; nil: none ended since the last round. It belongs to the
-	// policy, which may change it.
+	// panicked. It is shown once; nil: none ended since the last round. Nobody
+	// changes it, because a round may be decided again.
 	Computed any
 	// Rentals are the nodes that can be rented, with the state of their orders; none if nothing
 	// can be rented. Nodes that are there are in Cluster too.

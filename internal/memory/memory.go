@@ -34,7 +34,8 @@ type Codec struct {
 	err     error
 	sum     uint64 // of the kinds of fields, in their order
 	objects []any
-	numbers map[any]int // of objects; while writing
+	numbers map[any]int       // of objects; while writing
+	texts   map[string]string // that were read: most strings are few names
 }
 
 // Reading reports whether fields are read.
@@ -202,6 +203,17 @@ func number[T int | int32 | int64 | uint8 | uint32 | uint64 | time.Duration](m *
 	m.put(uint64(n<<1) ^ uint64(n>>63))
 }
 
+// Int writes a number and returns it, or returns the one that was written.
+func (m *Codec) Int(n int) int {
+	if !m.reading {
+		number(m, &n)
+		return n
+	}
+	var read int
+	number(m, &read)
+	return read
+}
+
 func (m *Codec) put(n uint64) { m.data = binary.AppendUvarint(m.data, n) }
 
 // get reads what put wrote; 0 after an error.
@@ -276,11 +288,24 @@ func (m *Codec) floats(p *[]float64) {
 func (m *Codec) string(p *string) {
 	m.is(kindString)
 	if m.reading {
-		*p = string(m.take(m.get()))
+		*p = m.text(m.take(m.get()))
 		return
 	}
 	m.put(uint64(len(*p)))
 	m.data = append(m.data, *p...)
+}
+
+// text returns bytes as a string, the same one for the same bytes.
+func (m *Codec) text(b []byte) string {
+	if s, known := m.texts[string(b)]; known || len(b) == 0 {
+		return s
+	}
+	if m.texts == nil {
+		m.texts = map[string]string{}
+	}
+	s := string(b)
+	m.texts[s] = s
+	return s
 }
 
 // time writes seconds and nanoseconds of an instant. What is read is in UTC.

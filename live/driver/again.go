@@ -7,7 +7,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -23,17 +22,11 @@ type redecider struct {
 	after whatif.Decided
 }
 
-// remember returns the policy with a memory of its rounds. It returns an error if no placer can be
-// made.
-func (d *Driver) remember(p policy.Policy) (policy.Policy, error) {
-	var spare placement.Placer
-	_, spare, err := d.o.newPolicy()
-	if err != nil {
-		return nil, err
-	}
-	r := counterfactual.NewRecorder(p, spare, copyRounds)
+// remember returns the policy with a memory of its rounds.
+func (d *Driver) remember(p policy.Policy) policy.Policy {
+	r := counterfactual.NewRecorder(p, d.o.newPolicy, copyRounds)
 	d.again = &redecider{at: r.At, after: r.After}
-	return r, nil
+	return r
 }
 
 // A decided is the last round, which can be decided again as often as one likes.

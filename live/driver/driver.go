@@ -82,9 +82,7 @@ func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) erro
 	}
 	bare := p
 	if d.o.Predict {
-		if p, err = d.remember(p); err != nil {
-			return err
-		}
+		p = d.remember(p)
 	}
 	safe, err := fallback.New(p, fallback.DefaultOptions(d.o.Round))
 	if err != nil {

@@ -73,8 +73,8 @@ func predictorOf(s *policy.Snapshot, fresh func() (policy.Policy, placement.Plac
 	p := newPredictor(slog.New(slog.DiscardHandler), "train")
 	p.ahead = whatif.NewPredictor(fresh, scheduler.DefaultOptions(), s.Cluster.Types())
 	p.again = &redecider{ahead: p.ahead, at: func(context.Context, time.Time) (*policy.Snapshot, counterfactual.Decider, error) {
-		p, placer, err := fresh()
-		return s, counterfactual.From(p, placer), err
+		p, _, err := fresh()
+		return s, counterfactual.From(p, fresh), err
 	}}
 	p.Round(s, kept(s), nil)
 	return p

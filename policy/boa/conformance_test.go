@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
@@ -52,6 +53,8 @@ var known = []*perf.ClassStats{
 	})},
 	{Class: "c", Rate: 1e-3, Sizes: []float64{1}, Speeds: perf.EpochSpeed(func(int, cluster.Configuration) float64 { return 0 })},
 }
+
+func (s schooled) Remember(m *memory.Codec) { m.Fields(s.Policy) }
 
 func (s schooled) Plan(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {
 	c := *snap

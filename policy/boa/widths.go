@@ -123,19 +123,24 @@ func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster
 	if len(now.classes) == 0 || len(offers) == 0 || p.work != nil || !p.drifted(s.Now, &now) {
 		return p.work
 	}
-	o := p.o
 	p.asked, p.at = now, s.Now
-	p.work = func(context.Context) any {
-		w, err := compute(&now, &o)
+	p.work = p.computing()
+	if p.widths == nil && p.failed == "" {
+		p.take(p.work.Do(ctx))
+	}
+	return p.work
+}
+
+// computing returns the work that computes widths from what was asked last.
+func (p *Policy) computing() policy.Work {
+	in, o := p.asked, p.o
+	return func(context.Context) any {
+		w, err := compute(&in, &o)
 		if err != nil {
 			return err
 		}
 		return w
 	}
-	if p.widths == nil && p.failed == "" {
-		p.take(p.work.Do(ctx))
-	}
-	return p.work
 }
 
 // take takes up what work returned; nil: none has.

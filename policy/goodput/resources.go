@@ -44,16 +44,22 @@ func (p *Program) meet(c *cluster.Cluster) error {
 	if err := p.setCapacity(capacity, same); err != nil {
 		return err
 	}
-	p.cluster, p.hosts, p.columns = c, hosts, p.columns[:0]
-	for _, conf := range c.Configurations() {
-		k := p.resource(conf.GPUType)
-		p.columns = append(p.columns, configuration{conf, k, hosts[k]})
-	}
-	p.runs = runsOf(p.columns)
+	p.cluster = c
+	p.list(hosts)
 	for _, r := range p.rows {
 		r.laid, r.item.filed = false, r.item.filed && same
 	}
 	return nil
+}
+
+// list lists the columns of the cluster.
+func (p *Program) list(hosts []host) {
+	p.hosts, p.columns = hosts, p.columns[:0]
+	for _, conf := range p.cluster.Configurations() {
+		k := p.resource(conf.GPUType)
+		p.columns = append(p.columns, configuration{conf, k, hosts[k]})
+	}
+	p.runs = runsOf(p.columns)
 }
 
 // runsOf cuts columns into runs of one GPU type by ascending GPUs.

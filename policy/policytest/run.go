@@ -27,6 +27,7 @@ const rounds = 6
 //     CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
+//   - a new policy that has read the memory of one plans as that does: see policy.Rememberer;
 //   - a policy that is steady plans alike a round later, and a day later, if nothing happened;
 //   - a policy that ignores progress plans alike whatever jobs report of it;
 //   - a policy that keeps what runs plans alike for the others if jobs that continue are left out;
@@ -40,6 +41,9 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	})
 	t.Run("same snapshots give the same bytes", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) { sameBytes(t, fresh(), fresh()) })
+	})
+	t.Run("a copy plans alike", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { remembers(t, fresh) })
 	})
 	if fresh().Traits().Steady {
 		t.Run("steady", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { plansAlike(t, fresh()) }) })

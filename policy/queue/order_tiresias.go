@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -47,7 +48,8 @@ func Tiresias(o TiresiasOptions) (Options, error) {
 	if err := o.Validate(); err != nil {
 		return Options{}, err
 	}
-	return Options{Order: (&twoQueues{o: o, promoted: map[job.ID]promotion{}}).of, Preempt: true, Backfill: true}, nil
+	queues := &twoQueues{o: o, promoted: map[job.ID]promotion{}}
+	return Options{Order: queues.of, Memory: queues, Preempt: true, Backfill: true}, nil
 }
 
 // twoQueues says in which queue a job is.
@@ -58,6 +60,11 @@ type twoQueues struct {
 
 // A promotion is what a job had when it was last promoted.
 type promotion struct{ service, gpuService time.Duration }
+
+// Remember implements memory.Rememberer.
+func (q *twoQueues) Remember(m *memory.Codec) {
+	memory.Map(m, &q.promoted, func(p *promotion, m *memory.Codec) { m.Fields(&p.service, &p.gpuService) })
+}
 
 // of is the Order.
 func (q *twoQueues) of(s *policy.Snapshot, j *policy.Job) float64 {

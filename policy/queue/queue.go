@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
@@ -44,6 +45,8 @@ type Options struct {
 	// returns false a job in line is passed over in this round. It cannot refuse what is pinned
 	// or reserved nor, without Preempt, what goes on running.
 	Gate grant.Gate
+	// Memory is what Order remembers of earlier rounds. Nil: nothing.
+	Memory memory.Rememberer
 }
 
 // FIFO returns first in, first out: no preemption, no backfill.
@@ -79,6 +82,13 @@ func New(o Options) *Policy { return &Policy{o: o} }
 type place struct {
 	key   float64
 	index int
+}
+
+// Remember implements policy.Rememberer. Rooms are found again.
+func (q *Policy) Remember(m *memory.Codec) {
+	if q.o.Memory != nil {
+		m.Fields(q.o.Memory)
+	}
 }
 
 // Traits implements policy.Policy: the type of a gang is chosen by speed. An Order, a Gate, a

@@ -195,12 +195,16 @@ func (m *program) resize(o *Options) error {
 	if m.engine != nil {
 		return nil
 	}
+	return m.start(o)
+}
+
+// start makes an engine without items.
+func (m *program) start(o *Options) (err error) {
 	limits := engine.Options{Nodes: tuneNodes}
 	if o.Mechanism == Opt {
 		limits.Nodes = 0
 	}
-	e, err := engine.New(o.Solver, m.capacity, limits)
-	m.engine = e
+	m.engine, err = engine.New(o.Solver, m.capacity, limits)
 	return err
 }
 

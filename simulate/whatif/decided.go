@@ -17,11 +17,11 @@ import (
 // background work that the policy asked for in it; nil: that of the run's plan may be done again. Who calls it may change the copies.
 type Decided func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error)
 
-// DecidedBy returns the Decided of a run whose observers look ahead while they are told of a round: p and pl have decided
+// DecidedBy returns the Decided of a run whose observers look ahead while they are told of a round: p has decided
 // that round and nothing since.
-func DecidedBy(p policy.Policy, pl placement.Placer) Decided {
+func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	return func(context.Context, time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
-		own, placer, err := counterfactual.Copy(p, pl)
+		own, placer, err := counterfactual.Copy(p, fresh)
 		return own, placer, nil, err
 	}
 }

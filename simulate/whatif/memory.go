@@ -155,7 +155,7 @@ func NewCheckpointer(run Run, w Journal) *Checkpointer {
 	if c.own {
 		c.ahead = NewPredictor(run.Fresh, run.Options, run.Cluster.Types())
 		c.ahead.options.Coarse, c.ahead.options.rows = coarseShare, &c.looked
-		c.ahead.Decided = DecidedBy(run.Policy, run.Placer)
+		c.ahead.Decided = DecidedBy(run.Policy, run.Fresh)
 	}
 	m := c.memory()
 	m.record = calibration.New(time.Minute)

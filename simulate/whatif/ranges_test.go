@@ -45,7 +45,7 @@ type listener struct {
 
 // watch makes the listener know who decides.
 func (l *listener) watch(d *simrun.Decider) scheduler.Observer {
-	l.Decided = whatif.DecidedBy(d.Policy, d.Placer)
+	l.Decided = whatif.DecidedBy(d.Policy, d.Fresh)
 	return l
 }
 

@@ -48,7 +48,7 @@ func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	a := &audit{Predictor: NewPredictor(o.Fresh, so, h.Cluster.Types()), ctx: ctx, every: max(1, rounds/auditLooks), round: h.Round, open: map[job.ID][]*audited{}}
-	a.stating, a.Decided = a.stated, DecidedBy(begun.memory.policy, begun.memory.placer)
+	a.stating, a.Decided = a.stated, DecidedBy(begun.memory.policy, o.Fresh)
 	if begun.resumed {
 		a.learn = begun.memory.learner
 	}

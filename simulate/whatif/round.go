@@ -127,17 +127,13 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so
 
 // replay replays a journal up to the moment, and returns who decided the last round.
 func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
-	_, spare, err := o.Fresh()
-	if err != nil {
-		return nil, err
-	}
 	h := r.Header()
 	if t.ahead == nil {
 		t.ahead = NewPredictor(o.Fresh, so, h.Cluster.Types())
 		t.ahead.options.Coarse = coarseShare
 	}
 	t.ahead.learn, t.ahead.record = m.learner, m.record
-	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
+	rec := counterfactual.NewRecorder(m.policy, o.Fresh, copyRounds)
 	t.ahead.Decided = rec.After
 	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/oxgang"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
@@ -169,6 +170,11 @@ func (w *random) replay(ctx context.Context, t *rapid.T, o oxgang.Options, s *po
 // often only that shows that it did.
 type verdict struct{ named, confirmed, refuted, missed int }
 
+func newOxgang() (policy.Policy, placement.Placer, error) {
+	p, err := oxgang.New(oxgang.DefaultOptions())
+	return p, bestfit.New(), err
+}
+
 // A tally counts decisions.
 type tally struct {
 	terms                      [9]verdict
@@ -181,7 +187,7 @@ func live(ctx context.Context, t *rapid.T) (*random, *counterfactual.Recorder, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, w := counterfactual.NewRecorder(p, bestfit.New(), 1000), newRandom(t)
+	rec, w := counterfactual.NewRecorder(p, newOxgang, 1000), newRandom(t)
 	for n := range rapid.IntRange(1, 12).Draw(t, "jobs") {
 		for range rapid.IntRange(0, 20).Draw(t, "rounds") {
 			now := w.s
@@ -283,7 +289,7 @@ func TestWeigh_when_time_is_up(t *testing.T) {
 	spec := &job.Spec{ID: "a", GPUs: 1, BatchSize: 64, Target: 1e6}
 	now := &policy.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Length: time.Minute, Cluster: c}
 	now.Jobs = []*policy.Job{{Spec: spec, Limits: &spec.Batch, Perf: paced(10), Status: job.Status{Phase: job.Waiting, Submitted: now.Now}}}
-	rec := counterfactual.NewRecorder(p, bestfit.New(), 10)
+	rec := counterfactual.NewRecorder(p, newOxgang, 10)
 	if _, err := rec.Plan(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/policy/rivals/gandiva"
@@ -44,10 +45,22 @@ func a100s(gpus ...int) []cluster.Node {
 	return nodes
 }
 
+// alone makes a policy without a memory.
+func alone(p policy.Policy) Fresh {
+	return func() (policy.Policy, placement.Placer, error) { return p, bestfit.New(), nil }
+}
+
+var fifo = alone(queue.New(queue.FIFO()))
+
+func newGandiva() (policy.Policy, placement.Placer, error) {
+	p, err := gandiva.New(gandiva.DefaultOptions())
+	return p, bestfit.New(), err
+}
+
 // find asks what would help a job under first in, first out.
 func find(t *testing.T, s *policy.Snapshot, id job.ID) *Change {
 	t.Helper()
-	d := state{queue.New(queue.FIFO()), bestfit.New()}
+	d := From(queue.New(queue.FIFO()), fifo)
 	p, err := d.Decide(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +108,7 @@ func TestFind(t *testing.T) {
 // and not the end of a job that trains long after the queue has moved on.
 func TestFind_by_known_ends(t *testing.T) {
 	s := waiting(a100s(8), 4, 4, 4, 4)
-	p, err := From(queue.New(queue.FIFO()), bestfit.New()).Decide(t.Context(), s)
+	p, err := From(queue.New(queue.FIFO()), fifo).Decide(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +121,7 @@ func TestFind_by_known_ends(t *testing.T) {
 		{map[job.ID]time.Duration{"a": 5 * time.Minute, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"a", "b"}, 10 * time.Minute},
 		{map[job.ID]time.Duration{"b": 10 * time.Minute}, []job.ID{"a", "b"}, -1}, // the others are not foreseen to end: as without
 	} {
-		c, err := Find(t.Context(), s, p, "d", From(queue.New(queue.FIFO()), bestfit.New()), test.ends)
+		c, err := Find(t.Context(), s, p, "d", From(queue.New(queue.FIFO()), fifo), test.ends)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +178,7 @@ func (failing) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) {
 
 func TestARecorderDecidesAgain(t *testing.T) {
 	s := waiting(a100s(4), 4, 4)
-	newPolicy := func() policy.Policy { return must(gandiva.New(gandiva.DefaultOptions())) }
-	r := NewRecorder(newPolicy(), bestfit.New(), 3)
+	r := NewRecorder(must(gandiva.New(gandiva.DefaultOptions())), newGandiva, 3)
 	for k := range 8 {
 		now := *s
 		now.Round, now.Now = k, noon.Add(time.Duration(k)*time.Minute)
@@ -199,7 +211,7 @@ func TestARecorderDecidesAgain(t *testing.T) {
 // is kept.
 func TestARecorderGoesOn(t *testing.T) {
 	s := waiting(a100s(4), 4, 4, 4)
-	r := NewRecorder(must(gandiva.New(gandiva.DefaultOptions())), bestfit.New(), 5)
+	r := NewRecorder(must(gandiva.New(gandiva.DefaultOptions())), newGandiva, 5)
 	at := func(k int) *policy.Snapshot {
 		now := *s
 		now.Round, now.Now = k, noon.Add(time.Duration(k)*time.Minute)
@@ -217,7 +229,7 @@ func TestARecorderGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ahead, _, err := Copy(r.Policy, bestfit.New())
+		ahead, _, err := Copy(r.Policy, newGandiva)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,25 +246,31 @@ type panicking struct{ policy.Policy }
 
 func (panicking) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) { panic("seeded") }
 
-// fragile is a policy that cannot be copied: its slices overlap, and their types differ.
+// fragile is a policy whose memory cannot be written.
 type fragile struct {
 	policy.Policy
-	pairs [][2]int64
-	flat  []int64
+	panics bool
+}
+
+func (f *fragile) Remember(m *memory.Codec) {
+	if f.panics {
+		panic("seeded")
+	}
+	m.Fail("seeded")
 }
 
 func TestARecorderNeverStopsItsPolicy(t *testing.T) {
 	s := waiting(a100s(4), 4)
-	var memory [8]int64
-	f := &fragile{queue.New(queue.FIFO()), unsafe.Slice((*[2]int64)(unsafe.Pointer(&memory)), 3), memory[3:8]}
-	r := NewRecorder(f, bestfit.New(), 2)
-	if p, err := r.Plan(t.Context(), s); err != nil || p.Jobs[0].Allocation.GPUs != 4 {
-		t.Errorf("got %v, %v, want 4 GPUs", p, err)
+	for _, panics := range []bool{false, true} {
+		r := NewRecorder(&fragile{queue.New(queue.FIFO()), panics}, fifo, 2)
+		if p, err := r.Plan(t.Context(), s); err != nil || p.Jobs[0].Allocation.GPUs != 4 {
+			t.Errorf("got %v, %v, want 4 GPUs", p, err)
+		}
+		if _, _, err := r.At(t.Context(), s.Now); err == nil {
+			t.Error("a policy that cannot be copied was decided again")
+		}
 	}
-	if _, _, err := r.At(t.Context(), s.Now); err == nil {
-		t.Error("a policy that cannot be copied was decided again")
-	}
-	if _, err := From(panicking{}, bestfit.New()).Decide(t.Context(), s); err == nil {
+	if _, err := From(panicking{}, alone(panicking{})).Decide(t.Context(), s); err == nil {
 		t.Error("a policy that panics has a plan")
 	}
 }
@@ -260,15 +278,15 @@ func TestARecorderNeverStopsItsPolicy(t *testing.T) {
 func TestFindSaysWhatIsWrong(t *testing.T) {
 	s := waiting(a100s(4), 1)
 	p := &policy.Plan{Jobs: make([]policy.Decision, 1)}
-	if _, err := Find(t.Context(), s, p, "nobody", state{failing{}, bestfit.New()}, nil); err == nil {
+	if _, err := Find(t.Context(), s, p, "nobody", From(failing{}, alone(failing{})), nil); err == nil {
 		t.Error("a job that is not there was explained")
 	}
-	if c, err := Find(t.Context(), s, p, "a", state{failing{}, bestfit.New()}, nil); err != nil || c.Kind != NothingHelps {
+	if c, err := Find(t.Context(), s, p, "a", From(failing{}, alone(failing{})), nil); err != nil || c.Kind != NothingHelps {
 		t.Errorf("a policy without plans: got %v, %v", c, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Find(ctx, s, p, "a", state{failing{}, bestfit.New()}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Find(ctx, s, p, "a", From(failing{}, alone(failing{})), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that the context ended", err)
 	}
 }

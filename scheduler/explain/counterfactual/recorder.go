@@ -3,15 +3,11 @@ package counterfactual
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/deepcopy"
-	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
 )
@@ -22,12 +18,15 @@ type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
+// Fresh makes another policy and placer, the same way as those of the run.
+type Fresh func() (policy.Policy, placement.Placer, error)
+
 // A Recorder is a policy that can decide its last rounds again. It decides what the policy does,
-// which must keep all its state in memory that it owns. At is safe for concurrent use.
+// which must be a policy.Rememberer if its plans depend on earlier rounds. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
-	placer placement.Placer // is only copied
-	every  int
+	fresh Fresh
+	every int
 
 	mu     sync.Mutex
 	copies int                // so far
@@ -37,32 +36,60 @@ type Recorder struct {
 
 var _ policy.Policy = (*Recorder)(nil)
 
-// From returns what decides as a policy and a placer would next. It changes neither.
-func From(p policy.Policy, pl placement.Placer) Decider { return state{p, pl} }
+// From returns what decides as a policy would next, with a placer like that of its run. It changes neither. If the policy cannot be
+// copied, that is the error of each decision.
+func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
-// Copy returns copies of a policy and a placer, which share nothing with them that changes. It returns an error if they
-// cannot be copied.
-func Copy(p policy.Policy, pl placement.Placer) (policy.Policy, placement.Placer, error) {
-	own, err := state{p, pl}.copied()
-	return own.policy, own.placer, err
+// Copy returns a copy of a policy, which shares nothing with it that changes, and a placer. It returns an error if the policy cannot
+// be copied.
+func Copy(p policy.Policy, fresh Fresh) (policy.Policy, placement.Placer, error) {
+	return stateOf(p, fresh).copied()
 }
 
-// A state is a policy and a placer that belong together.
+// A state is what a policy remembered at some time. It does not change.
 type state struct {
-	policy policy.Policy
-	placer placement.Placer
+	fresh  Fresh
+	memory *memory.Image
+	err    error // why there is none
 }
 
-// NewRecorder returns a Recorder of a policy. The placer is one like that of the run, which nobody
-// else uses: placements must depend on snapshot and plan alone. The policy's state is copied in
+// stateOf returns the present state of a policy.
+func stateOf(p policy.Policy, fresh Fresh) (st state) {
+	st.fresh = fresh
+	defer func() {
+		if r := recover(); r != nil {
+			st.err = fmt.Errorf("counterfactual: memory of %T: %v", p, r)
+		}
+	}()
+	of, _ := p.(memory.Rememberer)
+	st.memory, st.err = memory.Take(of)
+	return st
+}
+
+// copied returns a policy in this state, and a placer.
+func (st state) copied() (policy.Policy, placement.Placer, error) {
+	if st.err != nil {
+		return nil, nil, st.err
+	}
+	p, placer, err := st.fresh()
+	if err != nil {
+		return nil, nil, fmt.Errorf("counterfactual: %w", err)
+	}
+	into, _ := p.(memory.Rememberer)
+	if err := st.memory.Restore(into); err != nil {
+		return nil, nil, fmt.Errorf("counterfactual: %T: %w", p, err)
+	}
+	return p, placer, nil
+}
+
+// NewRecorder returns a Recorder of a policy. Placements must depend on snapshot and plan alone. The policy's memory is copied in
 // every so many rounds, at least 1, and the rounds since are repeated when a round is decided again.
-func NewRecorder(p policy.Policy, pl placement.Placer, every int) *Recorder {
-	return &Recorder{Policy: p, placer: pl, every: max(1, every)}
+func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
+	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
 }
 
 // Plan implements policy.Policy. A round costs a copy of a pointer for each job, and every few
-// rounds a copy of the policy's state. A round that cannot be kept is decided all the same, and no
-// earlier one can be decided again.
+// rounds a copy of the policy's memory. If it cannot be copied, the round is decided all the same, and cannot be decided again.
 func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	r.keep(s)
 	return r.Policy.Plan(ctx, s)
@@ -72,42 +99,13 @@ func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, 
 func (r *Recorder) keep(s *policy.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	own, err := ownComputed(s)
-	if err == nil && (len(r.since) == 0 || len(r.since) >= r.every) {
+	if len(r.since) == 0 || len(r.since) >= r.every {
 		r.since, r.copies = nil, r.copies+1
-		r.before, err = state{r.Policy, r.placer}.copied()
-	}
-	if err != nil {
-		r.since, r.copies = nil, r.copies+1
-		return
-	}
-	r.since = append(r.since, own)
-}
-
-// copied returns a copy that shares nothing that changes.
-func (st state) copied() (own state, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("counterfactual: copy of %T: %v", st.policy, r)
+		if r.before = stateOf(r.Policy, r.fresh); r.before.err != nil {
+			return
 		}
-	}()
-	if own, err = deepcopy.Of(st, unchanging); err != nil {
-		return own, fmt.Errorf("counterfactual: %w", err)
 	}
-	return own, nil
-}
-
-// ownComputed returns a snapshot with a result of background work that no policy has been shown.
-func ownComputed(s *policy.Snapshot) (*policy.Snapshot, error) {
-	if s.Computed == nil {
-		return s, nil
-	}
-	own := *s
-	var err error
-	if own.Computed, err = deepcopy.Of(s.Computed, unchanging); err != nil {
-		return nil, fmt.Errorf("counterfactual: %w", err)
-	}
-	return &own, nil
+	r.since = append(r.since, s)
 }
 
 // At returns the snapshot of the round at a time, and what decides it again; of a round in which the policy was not asked, because
@@ -122,20 +120,18 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	if n < 0 {
 		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
 	}
-	now := before // which nobody changes: what decides copies it
+	now, repeated := before, 0
 	if n > 0 {
-		var err error
-		if now, err = before.copied(); err != nil {
-			return nil, nil, err
-		}
-	}
-	repeated := 0
-	for ; repeated < n && ctx.Err() == nil; repeated++ {
-		s, err := ownComputed(since[repeated])
+		p, placer, err := before.copied()
 		if err != nil {
 			return nil, nil, err
 		}
-		now.once(context.WithoutCancel(ctx), s) //nolint:errcheck // as in the run, a round without a plan is one, too
+		for ; repeated < n && ctx.Err() == nil; repeated++ {
+			once(context.WithoutCancel(ctx), p, placer, since[repeated]) //nolint:errcheck // as in the run, a round without a plan is one, too
+		}
+		if now = stateOf(p, r.fresh); now.err != nil {
+			return nil, nil, now.err
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,66 +166,49 @@ func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, plac
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	own, err := d.(state).copied()
-	if err == nil {
-		s, err = ownComputed(s)
-	}
+	p, placer, err := d.(state).copied()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	plan, err := own.once(ctx, s)
+	plan, err := once(ctx, p, placer, s)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return own.policy, own.placer, plan.Background, nil
+	return p, placer, plan.Background, nil
 }
 
-// Decide implements Decider: a copy of the state decides. If the policy computes beside the rounds,
+// Decide implements Decider: a copy of the policy decides. If it computes beside the rounds,
 // that is done, and what counts is the next round, which is shown the result.
 func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	own, err := st.copied()
-	if err == nil {
-		s, err = ownComputed(s)
-	}
+	p, placer, err := st.copied()
 	if err != nil {
 		return nil, err
 	}
-	plan, err := own.once(ctx, s)
+	plan, err := once(ctx, p, placer, s)
 	if err != nil || plan.Background == nil {
 		return plan, err
 	}
 	then := *s
 	then.Computed, then.Round, then.Now = plan.Background.Do(ctx), s.Round+1, s.Now.Add(s.Length)
-	return own.once(ctx, &then)
+	return once(ctx, p, placer, &then)
 }
 
 // once plans and places as a scheduler does.
-func (st state) once(ctx context.Context, s *policy.Snapshot) (plan *policy.Plan, err error) {
+func once(ctx context.Context, p policy.Policy, placer placement.Placer, s *policy.Snapshot) (plan *policy.Plan, err error) {
 	defer func() {
 		if r := recover(); r != nil { // as in the scheduler, a policy that panics has no plan
 			plan, err = nil, fmt.Errorf("counterfactual: panicked: %v", r)
 		}
 	}()
-	if plan, err = st.policy.Plan(ctx, s); err != nil {
+	if plan, err = p.Plan(ctx, s); err != nil {
 		return nil, err
 	}
 	policy.FillProportional(s, plan)
 	if err := policy.Check(s, plan); err != nil {
 		return nil, err
 	}
-	if plan, err = st.placer.Place(ctx, s, plan); err != nil {
+	if plan, err = placer.Place(ctx, s, plan); err != nil {
 		return nil, err
 	}
 	return plan, policy.CheckPlacement(s, plan)
-}
-
-// unchanging reports whether nobody changes values of a type once they are made: what snapshots
-// lead to, and what belongs to the language.
-func unchanging(t reflect.Type) bool {
-	switch t {
-	case reflect.TypeFor[policy.Job](), reflect.TypeFor[policy.Snapshot](), reflect.TypeFor[cluster.Cluster](), reflect.TypeFor[job.Spec]():
-		return true
-	}
-	path := t.PkgPath()
-	return path == "time" || path == "reflect" || strings.HasPrefix(path, "github.com/oxgang/oxgang/model/perf")
 }

@@ -3,7 +3,6 @@ package counterfactual
 import (
 	"context"
 
-	"github.com/oxgang/oxgang/internal/deepcopy"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -35,11 +34,8 @@ func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (polic
 // weigh decides a round again, by a copy of a policy that was changed, and returns what a job counted and was granted; false if
 // the policy does not weigh jobs, or the job was not in the round.
 func weigh(ctx context.Context, s *policy.Snapshot, id job.ID, st state, change func(policy.Weigher)) (x policy.Terms, got cluster.Configuration, ok bool) {
-	own, err := deepcopy.Of(st, unchanging)
-	if err == nil {
-		s, err = ownComputed(s)
-	}
-	w, weighs := own.policy.(policy.Weigher)
+	own, _, err := st.copied()
+	w, weighs := own.(policy.Weigher)
 	at := s.Index(id)
 	if err != nil || !weighs || at < 0 {
 		return x, got, false

@@ -18,12 +18,12 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := simulate(b, name, "overload", "1")
 			k, id := r.busiest()
-			p, placer, err := r.remake.Fresh()
+			p, _, err := r.remake.Fresh()
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
-			rec := counterfactual.NewRecorder(p, placer, 1)
+			rec := counterfactual.NewRecorder(p, r.remake.Fresh, 1)
 			var all time.Duration
 			for _, x := range r.all[:k+1] {
 				began := time.Now()

@@ -25,11 +25,7 @@ func (r *run) explained(t *testing.T, points []point) map[point]*stated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, spare, err := r.remake.Fresh()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := counterfactual.NewRecorder(p, spare, 8)
+	rec := counterfactual.NewRecorder(p, r.remake.Fresh, 8)
 	so := r.remake.Scheduler
 	so.Round = j.Header().Round
 	s, err := scheduler.New(rec, placer, j.Header().Cluster, so)

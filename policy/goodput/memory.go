@@ -1,0 +1,109 @@
+package goodput
+
+import (
+	"github.com/oxgang/oxgang/internal/memory"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/opt/mmkp"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Remember implements memory.Rememberer: the engine with its prices, and the rows.
+func (p *Program) Remember(m *memory.Codec) {
+	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
+	if p.cluster == nil { // no round has been
+		return
+	}
+	if m.Reading() {
+		capacity, hosts := couple(p.cluster.Types(), p.o.Cells)
+		if err := p.setCapacity(capacity, false); err != nil {
+			m.Fail("%w", err)
+			return
+		}
+		p.list(hosts)
+	}
+	m.Fields(p.engine, &p.items, &p.numbers, &p.prices)
+	memory.Map(m, &p.rows, memory.To(p.rememberRow))
+}
+
+// rememberRow writes or reads a row. Of its job only what the next round compares is remembered. Columns follow from the cluster
+// and the job.
+func (p *Program) rememberRow(r *Row, m *memory.Codec) {
+	if m.Reading() {
+		r.job = &policy.Job{}
+	}
+	memory.Shared(m, &r.job.Spec)
+	memory.Shared(m, &r.job.Perf)
+	memory.Shared(m, &r.job.Limits)
+	memory.Shared(m, &r.job.Sensitivity)
+	columns := 0
+	if m.Fields(&r.laid); r.laid {
+		columns = m.Int(len(r.columns))
+	}
+	if m.Reading() && !p.relay(r, columns) {
+		m.Fail("goodput: %d columns", columns)
+		return
+	}
+	for i := range columns {
+		r.rememberColumn(i, m)
+	}
+	m.Fields(&r.allowed, &r.limits.most, (*string)(&r.limits.gpuType), &r.limits.held, &r.held, &r.unit, &r.fewest, &r.peak, &r.lean, &r.fast, &r.seen, &r.item)
+}
+
+// relay gives a row that is read so many columns, and reports whether it can have them. A row whose job has another specification by
+// now will be laid anew.
+func (p *Program) relay(r *Row, columns int) bool {
+	if columns < 0 || columns > len(p.columns)+len(p.cluster.Types()) {
+		return false
+	}
+	if r.laid && r.job.Spec != nil && r.job.Limits != nil {
+		r.columns = make([]configuration, 0, columns)
+		p.lay(r)
+		return len(r.columns) == columns
+	}
+	r.laid, r.columns = false, make([]configuration, columns)
+	r.goodput, r.cells, r.plain = make([]float64, columns), make([][]cell, columns), make([]cell, columns)
+	return true
+}
+
+// rememberColumn writes or reads the cells of a column: their number and one, 0 for a column that is not laid, and -1 for a cell
+// of GPUs alone.
+func (r *Row) rememberColumn(i int, m *memory.Codec) {
+	cells := r.cells[i]
+	n := len(cells) + 1
+	switch {
+	case cells == nil:
+		n = 0
+	case len(cells) == 1 && &cells[0] == &r.plain[i]:
+		n = -1
+	}
+	m.Fields(&r.goodput[i])
+	n = m.Int(n)
+	switch {
+	case n == 0, n < 0 && !m.Reading():
+		return
+	case n < 0:
+		r.plain[i] = cell{goodput: r.goodput[i]}
+		r.cells[i] = r.plain[i : i+1]
+		return
+	case m.Reading():
+		cells = make([]cell, min(n-1, maxCells))
+		r.cells[i] = cells
+	}
+	for k := range cells {
+		c := &cells[k]
+		if m.Fields(&c.goodput, &c.cpus, &c.memory); m.Reading() {
+			*c = newCell(r.columns[i].host, c.goodput, c.cpus, c.memory)
+		}
+	}
+}
+
+// maxCells bounds the cells of a column that are read: more are damage.
+const maxCells = 1 << 16
+
+// Remember implements memory.Rememberer.
+func (it *item) Remember(m *memory.Codec) {
+	s := &it.shape
+	m.Fields(&it.number, &it.filed, &it.stale, &it.now, &it.factors, &s.pin, &s.held, &s.share, &s.out, &s.frozen, &s.baked, &s.factor)
+	memory.Slice(m, &it.choices, (*mmkp.Choice).Remember)
+	memory.Slice(m, &it.origin, func(o *origin, m *memory.Codec) { m.Fields(&o.column, &o.cell) })
+}

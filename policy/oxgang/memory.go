@@ -1,0 +1,33 @@
+package oxgang
+
+import "github.com/oxgang/oxgang/internal/memory"
+
+// Remember implements policy.Rememberer.
+func (p *Policy) Remember(m *memory.Codec) {
+	m.Fields(p.program, &p.stated, &p.influx, &p.round)
+	if p.renter != nil {
+		m.Fields(p.renter)
+	}
+	memory.Map(m, &p.jobs, memory.To((*state).Remember))
+	memory.Map(m, &p.classes, memory.To((*ended).Remember))
+	memory.Map(m, &p.prices, memory.Float)
+	memory.Map(m, &p.owners, memory.To((*forecast).Remember))
+}
+
+// Remember implements memory.Rememberer: all but what every round finds before it is used.
+func (s *state) Remember(m *memory.Codec) {
+	m.Fields((*string)(&s.class), &s.done, &s.left, &s.length, &s.path, &s.unsaved, &s.stated, &s.soon, &s.guessed, &s.counted, &s.contention, &s.upto,
+		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.seen)
+}
+
+// Remember implements memory.Rememberer.
+func (e *ended) Remember(m *memory.Codec) { m.Fields(&e.jobs, &e.work, &e.sum, &e.squares, &e.stated) }
+
+// Remember implements memory.Rememberer.
+func (t *track) Remember(m *memory.Codec) { m.Fields(&t.jobs, &t.squares) }
+
+// Remember implements memory.Rememberer.
+func (f *influx) Remember(m *memory.Codec) { m.Fields(&f.first, &f.last, &f.quiet, &f.jobs, &f.work) }
+
+// Remember implements memory.Rememberer.
+func (f *forecast) Remember(m *memory.Codec) { m.Fields(&f.due, &f.most, &f.least, &f.right, &f.wrong) }
