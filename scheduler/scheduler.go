@@ -332,17 +332,19 @@ func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot
 }
 
 func (r *record) show() *policy.Job {
-	row := &policy.Job{Spec: r.spec, Status: r.status}
 	model, limits := r.belief.Model()
+	return &policy.Job{Spec: r.spec, Status: r.status, Perf: believed(model, r.spec), Limits: limits, Sensitivity: r.belief.Sensitivity()}
+}
+
+// believed returns what is believed of the speed of a job; nil: nothing.
+func believed(model *estimate.Model, spec *job.Spec) perf.Model {
 	switch {
 	case model != nil: // a nil *Model is not a nil perf.Model
-		row.Perf = model
-	case r.spec.Timed:
-		row.Perf = perf.ByDuration{Spec: r.spec}
+		return model
+	case spec.Timed:
+		return perf.ByDuration{Spec: spec}
 	}
-	row.Limits = limits
-	row.Sensitivity = r.belief.Sensitivity()
-	return row
+	return nil
 }
 
 // Round asks the policy for a plan, checks it and places it. It returns the snapshot, the

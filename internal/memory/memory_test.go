@@ -30,6 +30,8 @@ type tree struct {
 	name   name
 	when   time.Time
 	wait   time.Duration
+	gaps   []time.Duration
+	at     []time.Time
 	leaf   leaf
 	all    []leaf
 	none   []leaf
@@ -46,7 +48,8 @@ type tree struct {
 }
 
 func (t *tree) Remember(m *memory.Codec) {
-	m.Fields((*string)(&t.name), &t.when, &t.wait, &t.leaf, &t.floats, &t.bits)
+	m.Fields((*string)(&t.name), &t.when, &t.wait, &t.leaf, &t.floats, &t.bits, &t.gaps)
+	memory.Slice(m, &t.at, func(at *time.Time, m *memory.Codec) { m.Fields(at) })
 	memory.Slice(m, &t.all, (*leaf).Remember)
 	memory.Slice(m, &t.none, (*leaf).Remember)
 	memory.Map(m, &t.named, memory.To((*leaf).Remember))
@@ -64,7 +67,7 @@ func (t *tree) Remember(m *memory.Codec) {
 
 func grown() *tree {
 	t := &tree{
-		name: "oak", when: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), wait: -time.Hour, leaf: leaf{-3, math.Inf(-1), 0.1, true, 200},
+		name: "oak", when: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), wait: -time.Hour, gaps: []time.Duration{2, -1}, at: []time.Time{{}, time.Unix(9, 1).UTC()}, leaf: leaf{-3, math.Inf(-1), 0.1, true, 200},
 		all: []leaf{{n: 1}, {x: -0.1}}, none: []leaf{}, floats: []float64{0.1, math.Copysign(0, -1)}, bits: []uint64{1 << 62},
 		named: map[name]*leaf{"b": {n: 2}, "a": {n: math.MinInt}, "nil": nil}, counts: map[name]int{"c": 7}, one: &leaf{n: 9}, specs: []*spec{{"x"}, {"y"}},
 	}

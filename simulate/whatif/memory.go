@@ -9,51 +9,46 @@ import (
 	"io"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/deepcopy"
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/calibration"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// errNoMemory says that a checkpoint does not have what this program could go on from.
-var errNoMemory = errors.New("the checkpoint remembers nothing that this program can read")
+// errNoMemory reports a checkpoint from which this program cannot continue.
+var errNoMemory = errors.New("this program cannot continue from the checkpoint")
 
-// A memory is all that decides and predicts in a run.
-type memory struct {
+// A runState is all that decides and predicts in a run. It is read into one of a run that has not begun.
+type runState struct {
 	scheduler *scheduler.Memory
 	policy    policy.Policy
-	placer    placement.Placer
+	placer    placement.Placer // remembers nothing: placements depend on snapshot and plan
 	learner   *Learner
 	record    *calibration.Record // what was predicted, and what came of it
 }
 
-// A recall writes memories, and reads them.
-type recall struct{ format *deepcopy.Format }
-
-// newRecall returns the recall of runs that begin as m does, in which no round has been.
-func newRecall(m *memory, fits *estimate.Cache) *recall {
-	if fits == nil {
-		fits = estimate.NewCache()
+// Remember implements memory.Rememberer.
+func (m *runState) Remember(c *memory.Codec) {
+	kind := fmt.Sprintf("%T", m.policy)
+	if c.Fields(&kind); kind != fmt.Sprintf("%T", m.policy) {
+		c.Fail("a policy of type %s, want %T", kind, m.policy)
+		return
 	}
-	samples := append(estimate.Remembered(), &holder{perf.ByDuration{}})
-	for _, e := range goodput.Engines() {
-		samples = append(samples, e)
+	c.Fields(m.scheduler, m.learner, m.record) // the scheduler first: the others refer to its jobs
+	if of, remembers := m.policy.(memory.Rememberer); remembers {
+		c.Fields(of)
 	}
-	return &recall{deepcopy.NewFormat(m, []any{fits}, samples...)}
 }
 
-// A holder shows a Format what a perf.Model may be.
-type holder struct{ model perf.Model }
-
-// write returns a memory as bytes.
-func (r *recall) write(m *memory) ([]byte, error) {
-	data, err := r.format.Marshal(m)
+// write returns the state as bytes.
+func (m *runState) write() ([]byte, error) {
+	if m.record == nil {
+		return nil, errNoMemory
+	}
+	data, err := memory.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
@@ -72,24 +67,20 @@ func (r *recall) write(m *memory) ([]byte, error) {
 // mostRead bounds a memory that is read, in bytes.
 const mostRead = 1 << 30
 
-// read returns the memory in a checkpoint, which takes the place of that in r: it reads once. It returns errNoMemory if that has none, or one of other types.
-func (r *recall) read(packed []byte) (*memory, error) {
+// read reads the memory of a checkpoint into a run that has not begun. It returns errNoMemory if the checkpoint has none that this
+// program can read; the run is of no use then.
+func (m *runState) read(packed []byte) error {
 	if len(packed) == 0 {
-		return nil, errNoMemory
+		return fmt.Errorf("%w: it has no memory", errNoMemory)
 	}
 	data, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), mostRead))
+	if err == nil {
+		err = memory.Unmarshal(data, m)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+		return fmt.Errorf("%w: %w", errNoMemory, err)
 	}
-	root, err := r.format.Unmarshal(data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
-	}
-	m, _ := root.(*memory)
-	if m == nil || m.scheduler == nil || m.policy == nil || m.placer == nil || m.learner == nil || m.record == nil {
-		return nil, errNoMemory
-	}
-	return m, nil
+	return nil
 }
 
 // A Run is a run that has not begun: who decides in it.
@@ -133,7 +124,6 @@ type Checkpointer struct {
 
 	run    Run
 	w      Journal
-	recall *recall
 	ahead  *Predictor
 	own    bool  // ahead is the Checkpointer's
 	rows   int   // of the snapshots of the run, together
@@ -157,15 +147,12 @@ func NewCheckpointer(run Run, w Journal) *Checkpointer {
 		c.ahead.options.Coarse, c.ahead.options.rows = coarseShare, &c.looked
 		c.ahead.Decided = DecidedBy(run.Policy, run.Fresh)
 	}
-	m := c.memory()
-	m.record = calibration.New(time.Minute)
-	c.recall = newRecall(m, run.Options.Estimate.Fits)
 	return c
 }
 
 // memory returns what is remembered now.
-func (c *Checkpointer) memory() *memory {
-	return &memory{c.run.Scheduler.Memory(), c.run.Policy, c.run.Placer, c.ahead.learn, c.ahead.record}
+func (c *Checkpointer) memory() *runState {
+	return &runState{c.run.Scheduler.Memory(), c.run.Policy, c.run.Placer, c.ahead.learn, c.ahead.record}
 }
 
 // Event implements scheduler.Observer.
@@ -196,7 +183,7 @@ func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []schedule
 func (c *Checkpointer) write(now time.Time) {
 	c.ahead.mu.Lock()
 	defer c.ahead.mu.Unlock()
-	data, err := c.recall.write(c.memory())
+	data, err := c.memory().write()
 	if err != nil || len(data) > journal.MostMemory {
 		data = nil // readers replay from an earlier checkpoint, or from the start
 	}
@@ -214,7 +201,7 @@ func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
 }
 
 // began returns what a run is like that has these options, before its first round.
-func (o *Options) began(h *journal.Header) (*memory, scheduler.Options, error) {
+func (o *Options) began(h *journal.Header) (*runState, scheduler.Options, error) {
 	so := o.Scheduler
 	so.Round = h.Round
 	p, placer, err := o.Fresh()
@@ -225,7 +212,7 @@ func (o *Options) began(h *journal.Header) (*memory, scheduler.Options, error) {
 	if err != nil {
 		return nil, so, err
 	}
-	return &memory{s.Memory(), p, placer, learnerOf(so, h.Cluster.Types()), calibration.New(so.Round)}, so, nil
+	return &runState{s.Memory(), p, placer, learnerOf(so, h.Cluster.Types()), calibration.New(so.Round)}, so, nil
 }
 
 var _ scheduler.Observer = (*Checkpointer)(nil)

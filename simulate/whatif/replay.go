@@ -37,7 +37,7 @@ func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error
 type begun struct {
 	scheduler *scheduler.Scheduler
 	backend   *journal.Backend
-	memory    *memory
+	memory    *runState
 	resumed   bool // the journal begins at a checkpoint
 }
 
@@ -51,7 +51,7 @@ func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	}
 	c, err := r.Checkpoint()
 	if err == nil && c != nil {
-		m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
+		err = m.read(c.Memory)
 	}
 	if err != nil {
 		return nil, err

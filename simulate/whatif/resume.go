@@ -64,16 +64,15 @@ func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
 }
 
 // from returns the checkpoint at a mark, what is remembered there, and a reader of what follows.
-func (b *beginnings) from(at journal.Mark) (*journal.Reader, *journal.Checkpoint, *memory, error) {
+func (b *beginnings) from(at journal.Mark) (*journal.Reader, *journal.Checkpoint, *runState, error) {
 	r, c, err := b.f.From(at)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("whatif: %w", err)
 	}
 	h := b.f.Header()
-	m, so, err := b.o.began(&h)
+	m, _, err := b.o.began(&h)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("whatif: %w", err)
 	}
-	m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
-	return r, c, m, err
+	return r, c, m, m.read(c.Memory)
 }

@@ -98,8 +98,8 @@ func told(t *testing.T, r *whatif.Round, err error) said {
 	return all
 }
 
-// keepFunctions are policies that keep functions from round to round, which no checkpoint can have: an explanation of a moment replays all that is before.
-var keepFunctions = map[string]bool{"boa": true, "lyra": true}
+// unwritten are policies whose memory no checkpoint has: an explanation of a moment replays all that is before.
+var unwritten = map[string]bool{"boa": true}
 
 // TestRoundIn_is_RoundOf: from the last checkpoint, a policy decides what it does after a replay from the start. Equal runs give equal bytes, with checkpoints, too.
 func TestRoundIn_is_RoundOf(t *testing.T) {
@@ -119,7 +119,7 @@ func TestRoundIn_is_RoundOf(t *testing.T) {
 				t.Fatalf("%d checkpoints in %d bytes, and %v; want some", len(marks), len(text), err)
 			}
 			for _, mark := range marks {
-				if _, c, err := f.From(mark); err != nil || len(c.Memory) == 0 && !keepFunctions[e.Name] {
+				if _, c, err := f.From(mark); err != nil || len(c.Memory) == 0 && !unwritten[e.Name] {
 					t.Errorf("the checkpoint at %v remembers nothing (%v): readers replay all that is before", mark.At, err)
 				}
 			}
@@ -272,7 +272,7 @@ func TestRoundIn_begins_at_a_checkpoint(t *testing.T) {
 	}
 }
 
-// TestRoundIn_without_memory: a checkpoint of a program with other types is passed over.
+// TestRoundIn_without_memory: a checkpoint of another policy is passed over.
 func TestRoundIn_without_memory(t *testing.T) {
 	r := mixed(t, 12)
 	f, _ := r.checkpointed(t, "sia", 20_000)

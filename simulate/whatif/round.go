@@ -44,7 +44,7 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	}
 	c, err := r.Checkpoint()
 	if err == nil && c != nil {
-		m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
+		err = m.read(c.Memory)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
@@ -104,7 +104,7 @@ type replayed struct {
 
 // round replays a journal, of which only the header or the checkpoint c has been read, and returns the
 // last round. m is what is remembered there.
-func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*Round, error) {
+func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, so scheduler.Options, o *Options) (*Round, error) {
 	rec, err := t.replay(r, c, m, so, o)
 	switch {
 	case err != nil:
@@ -126,7 +126,7 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so
 }
 
 // replay replays a journal up to the moment, and returns who decided the last round.
-func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
+func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *runState, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
 	h := r.Header()
 	if t.ahead == nil {
 		t.ahead = NewPredictor(o.Fresh, so, h.Cluster.Types())

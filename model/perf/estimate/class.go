@@ -165,11 +165,6 @@ func (c *class) show(s *summary) *perf.ClassStats {
 	}
 }
 
-// Remembered returns a value of each type of this package that an interface in the memory of a scheduler may hold.
-func Remembered() []any {
-	return []any{(*Model)(nil), (*speed)(nil)}
-}
-
 // A speed is what is believed of the speed of a class's jobs. It is immutable.
 type speed struct {
 	forms  job.Forms

@@ -1,0 +1,17 @@
+package locality
+
+import (
+	"github.com/oxgang/oxgang/internal/memory"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// Remember implements memory.Rememberer.
+func (l *Learner) Remember(m *memory.Codec) {
+	memory.Map(m, &l.pairs, func(all *[]pair, m *memory.Codec) {
+		memory.Slice(m, all, func(p *pair, m *memory.Codec) {
+			m.Fields(&p.under.on, &p.under.batch, &p.one.log, &p.one.n, &p.more.log, &p.more.n)
+		})
+	})
+	memory.Map(m, (*map[job.Class]Cost)(&l.costs), func(c *Cost, m *memory.Codec) { m.Fields(&c.Times, &c.Pairs) })
+	m.Fields(&l.stale)
+}
