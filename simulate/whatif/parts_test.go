@@ -140,7 +140,7 @@ func TestReplay_from_a_part_of_another_version(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := whatif.Replay(t.Context(), j, o); err == nil || !strings.Contains(err.Error(), "nothing that this program can read") {
+	if _, err := whatif.Replay(t.Context(), j, o); err == nil || !strings.Contains(err.Error(), "this program cannot continue from the checkpoint") {
 		t.Errorf("replayed: %v", err)
 	}
 	marks, err := left.Marks(1000 * time.Hour)
@@ -148,7 +148,7 @@ func TestReplay_from_a_part_of_another_version(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := whatif.Moment{Job: "j11", At: marks[len(marks)-1].At + 5*time.Minute}
-	if _, err := whatif.RoundIn(t.Context(), left, of, o); err == nil || !strings.Contains(err.Error(), "nothing that this program can read") {
+	if _, err := whatif.RoundIn(t.Context(), left, of, o); err == nil || !strings.Contains(err.Error(), "this program cannot continue from the checkpoint") {
 		t.Errorf("decided again: %v", err)
 	}
 	if j, err = left.Start(); err != nil {

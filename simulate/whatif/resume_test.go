@@ -158,9 +158,8 @@ func (r *run) lasting(t *testing.T) {
 	}
 }
 
-// TestRoundIn_after_rounds_of_few: checkpoints of a run whose policy was shown only jobs that may not simply go on
-// (scheduler.Options.Lean) have another memory; from each, a scheduler that is shown all decides what one does that replays from the
-// start.
+// TestRoundIn_after_rounds_of_few: in a run whose policy was shown only jobs that may not simply go on (scheduler.Options.Lean), checkpoints
+// are those of a run whose policy was shown all; from each, a scheduler that is shown all decides what one does that replays from the start.
 func TestRoundIn_after_rounds_of_few(t *testing.T) {
 	for _, e := range registry.Policies() {
 		if !e.Traits().Keeps {
@@ -171,8 +170,8 @@ func TestRoundIn_after_rounds_of_few(t *testing.T) {
 		_, whole := r.checkpointed(t, e.Name, 4000)
 		r.scheduler.Lean = true
 		f, few := r.checkpointed(t, e.Name, 4000)
-		if bytes.Equal(whole, few) {
-			t.Fatalf("%s: no checkpoint has another memory: no job was left out of a round", e.Name)
+		if !bytes.Equal(whole, few) {
+			t.Fatalf("%s: the policy remembers jobs that were left out of a round", e.Name)
 		}
 		marks, err := f.Marks(1000 * time.Hour)
 		if err != nil || len(marks) < 10 {
