@@ -76,6 +76,7 @@ race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
 	$(TEST) -race -short $(RACE)
 	RAPID_CHECKS=25 $(TEST) -race -short -run '^(TestInvariants|TestBackground)' ./simulate/sim
+	$(TEST) -race -skip '^TestSimulation' ./live/local ./live/serve/... ./live/supervisor
 	$(TEST) -race -run '^(TestInterrupt|TestWatch|TestSubmit|TestLogs)' ./cmd/oxgang
 else
 	@echo "race: skipped, the race detector needs a C compiler"
