@@ -1,3 +1,3 @@
 package kube
 
-import _ "github.com/oxgang/oxgang/policy/standard" // tests name policies
+import _ "github.com/oxgang/oxgang/policy/rivals" // tests name policies

@@ -120,6 +120,9 @@ func leanPlay(t *rapid.T, script *script, entry *registry.Entry, placer string, 
 // continues, twice: once the policy is shown all jobs, once only those that may not simply go on. Events, snapshots, plans,
 // actions and journals are alike to the last digit, and so are results: they come of nothing else.
 func TestLean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays 200 scripts twice")
+	}
 	draws.AtLeast(t, 200)
 	for _, entry := range registry.Policies() {
 		if traits := entry.Traits(); !traits.Steady || !traits.Keeps {

@@ -104,6 +104,9 @@ func sparsePlay(t *rapid.T, script *script, entry *registry.Entry, placer string
 // TestSparse plays random scripts under each policy that ignores progress, twice: with all reports, and without those that
 // teach nothing. What happens, is decided and is done is alike, and progress where jobs tell it without measurements.
 func TestSparse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays 200 scripts twice")
+	}
 	draws.AtLeast(t, 200)
 	entries := slices.DeleteFunc(registry.Policies(), func(e registry.Entry) bool { return !e.Traits().IgnoresProgress })
 	if len(entries) == 0 {

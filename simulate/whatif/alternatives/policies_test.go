@@ -1,0 +1,3 @@
+package alternatives
+
+import _ "github.com/oxgang/oxgang/policy/rivals" // tests name policies
