@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -116,7 +116,7 @@ func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) 
 }
 
 // Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
-func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]retention.Amount, error) {
+func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -102,7 +102,7 @@ func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // pruned is the answer to a PruneRequest.
 type pruned struct {
-	Amounts []retention.Amount `json:"amounts"`
+	Amounts []statedir.Amount `json:"amounts"`
 }
 
 func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -34,7 +34,7 @@ type Service interface {
 	// Ask says what would be if something were otherwise, by simulation; nothing is done.
 	Ask(ctx context.Context, q *Question) (json.RawMessage, error)
 	// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
-	Prune(ctx context.Context, r *PruneRequest) ([]retention.Amount, error)
+	Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error)
 }
 
 // A Question is what would be otherwise: one of a job that is cancelled, more nodes of a type, or a job with other GPUs. The answer
@@ -49,8 +49,8 @@ type Question struct {
 
 // A PruneRequest asks for what is not kept to be deleted.
 type PruneRequest struct {
-	Keep   retention.Limits `json:"keep,omitempty"` // other limits than the scheduler's, by category
-	DryRun bool             `json:"dry_run,omitempty"`
+	Keep   statedir.Limits `json:"keep,omitempty"` // other limits than the scheduler's, by category
+	DryRun bool            `json:"dry_run,omitempty"`
 }
 
 // An Explanation says why a job has what it has.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -18,7 +18,7 @@ import (
 // concurrent use.
 type Backend struct {
 	o       Options
-	folders folders.Folders
+	folders statedir.Folders
 	cluster *cluster.Cluster
 
 	*driver.Table[*entry]
@@ -99,4 +99,4 @@ func (b *Backend) Caveat() string {
 }
 
 // LogFile returns where the output of a job's workers is, in a state directory.
-func LogFile(dir string, id job.ID) string { return (&folders.Folders{Dir: dir}).Log(id) }
+func LogFile(dir string, id job.ID) string { return (&statedir.Folders{Dir: dir}).Log(id) }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -96,7 +96,7 @@ func endings(t *testing.T, dir string) {
 		if j.Ended == nil || j.Ended.Outcome != want {
 			t.Errorf("job %s: ended %+v, want %v", j.Spec.ID, j.Ended, want)
 		}
-		saved, err := os.ReadFile(filepath.Join(folders.Folder(dir, j.Spec.ID), "checkpoints", "steps"))
+		saved, err := os.ReadFile(filepath.Join(statedir.Folder(dir, j.Spec.ID), "checkpoints", "steps"))
 		if want == scheduler.Done && (err != nil || string(saved) != strconv.Itoa(script[i].steps)) {
 			t.Errorf("job %s: saved step %s (%v), want %d", j.Spec.ID, saved, err, script[i].steps)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local/execute"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -105,8 +105,8 @@ func (e *entry) checkpointStep() int64 {
 }
 
 // name returns the generation of one of the entry's runs.
-func (e *entry) name(r *run) folders.Generation {
-	return folders.Generation{Job: e.Spec.ID, Number: r.generation}
+func (e *entry) name(r *run) statedir.Generation {
+	return statedir.Generation{Job: e.Spec.ID, Number: r.generation}
 }
 
 // toExecute returns what the executor compares: what is planned for the job, and what runs.

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/local/execute"
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -53,7 +52,7 @@ func (x *executor) pass() {
 				complain(d.Job, err)
 			}
 		}
-		o, err := observe.Look(&x.b.folders, d.Generation, d.settled) // without the lock: it may take seconds
+		o, err := statedir.Look(&x.b.folders, d.Generation, d.settled) // without the lock: it may take seconds
 		if err != nil {
 			complain(d.Job, err)
 			continue
@@ -69,7 +68,7 @@ func (x *executor) pass() {
 
 // A dueGeneration is one that it is time to observe.
 type dueGeneration struct {
-	folders.Generation
+	statedir.Generation
 	settled bool // its workers have all started, and it is not to stop
 	hung    bool // its supervisor should have killed it, and has not
 }
@@ -95,7 +94,7 @@ func (x *executor) due() []dueGeneration {
 }
 
 // observed takes over an observation, if its generation is still of interest.
-func (x *executor) observed(o *observe.Observation) {
+func (x *executor) observed(o *statedir.Observation) {
 	x.b.Lock()
 	defer x.b.Unlock()
 	if e := x.b.jobs.ByID[o.Job]; e != nil {

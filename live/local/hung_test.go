@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
 // A supervisor that is stopped, and so lets its deadline pass, is shown with a deadline, and killed
@@ -18,7 +18,7 @@ func TestHung_supervisor(t *testing.T) {
 	s := newStage(t, options(t, 1))
 	id := s.shell(t, "hung", "trap '' TERM; while :; do sleep 1; done", 1)
 	s.up(id, 1)
-	dir := s.folders.Generation(folders.Generation{Job: id, Number: 1})
+	dir := s.folders.Generation(statedir.Generation{Job: id, Number: 1})
 	hung := keeper(t, dir)
 	if err := syscall.Kill(hung, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

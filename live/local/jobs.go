@@ -11,9 +11,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/observe"
-	"github.com/oxgang/oxgang/live/local/recovery"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -155,7 +153,7 @@ func (t *jobTable) notSilent(e *entry) {
 }
 
 // observed takes over what was observed of a run.
-func (t *jobTable) observed(e *entry, r *run, o *observe.Observation) {
+func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	switch {
 	case o.Over():
 		t.over(e, r, o)
@@ -173,7 +171,7 @@ func (t *jobTable) observed(e *entry, r *run, o *observe.Observation) {
 
 // over takes over that a generation has ended. What cannot be written is tried again at the
 // next observation.
-func (t *jobTable) over(e *entry, r *run, o *observe.Observation) {
+func (t *jobTable) over(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {
 	case e.Over:
@@ -194,7 +192,7 @@ var backoff = time.Second
 
 // settle decides what the end of the planned generation means for its job: the job is done,
 // has failed, or was lost and starts again. It reports whether that could be written.
-func (t *jobTable) settle(e *entry, r *run, o *observe.Observation) bool {
+func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	if o.Succeeded() {
 		return t.end(e, scheduler.Done, "")
 	}
@@ -216,8 +214,8 @@ func (t *jobTable) settle(e *entry, r *run, o *observe.Observation) bool {
 // remember writes into the folder of a job what the store would be rebuilt from. That is a spare:
 // if it cannot be written, that is said, and no more.
 func (t *jobTable) remember(e *entry, ended *store.Ending) {
-	f := folders.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
-	if err := recovery.Write(&f, &e.Job, ended); err != nil {
+	f := statedir.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
+	if err := statedir.WriteRecord(&f, &e.Job, ended); err != nil {
 		complain(e.Spec.ID, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -66,7 +66,7 @@ func lives(pid int) bool { return pid > 1 && syscall.Kill(pid, 0) == nil }
 
 // saved returns the step that a job last saved.
 func (s *stage) saved(id job.ID) int {
-	text, err := os.ReadFile(filepath.Join(folders.Folder(s.o.Dir, id), "checkpoints", "steps"))
+	text, err := os.ReadFile(filepath.Join(statedir.Folder(s.o.Dir, id), "checkpoints", "steps"))
 	if err != nil {
 		return 0
 	}

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/observe"
-	"github.com/oxgang/oxgang/live/local/recovery"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -17,7 +15,7 @@ import (
 )
 
 // Open returns a Backend with the state of the store. It returns an error that wraps
-// recovery.ErrLost, and touches nothing, if the store has lost history. Jobs that had not ended arrive as Restored, in
+// statedir.ErrLost, and touches nothing, if the store has lost history. Jobs that had not ended arrive as Restored, in
 // the order in which they were accepted, and the executor takes over their processes. The Backend
 // keeps the store, which the caller must close.
 func Open(s *store.Store, o Options) (*Backend, error) {
@@ -28,10 +26,10 @@ func Open(s *store.Store, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
-	w := &Backend{o: o, folders: folders.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
+	w := &Backend{o: o, folders: statedir.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
 	w.jobs = newJobTable(&w.o, s)
 	w.Table = w.jobs.Table
-	if err := recovery.Check(s, &w.folders); err != nil {
+	if err := statedir.Check(s, &w.folders); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
 	state, err := s.Load()
@@ -99,7 +97,7 @@ func (b *Backend) fit(e *entry) {
 
 // adopt takes over all generations with processes, also those that an earlier scheduler started.
 func (b *Backend) adopt() error {
-	all, err := observe.All(&b.folders)
+	all, err := statedir.All(&b.folders)
 	if err != nil {
 		return fmt.Errorf("local: %b", err)
 	}
@@ -113,7 +111,7 @@ func (b *Backend) adopt() error {
 }
 
 // adoptOne takes over a generation if it has processes, or if its end was not handled yet.
-func (b *Backend) adoptOne(o *observe.Observation) {
+func (b *Backend) adoptOne(o *statedir.Observation) {
 	e := b.jobs.ByID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation
 	done := e != nil && e.spoke && o.Succeeded() // as the next generation was planned, and the scheduler was gone
@@ -122,7 +120,7 @@ func (b *Backend) adoptOne(o *observe.Observation) {
 	}
 	if e == nil { // it has ended, and its processes have not
 		if o.State.Phase == supervisor.Gone {
-			_ = observe.Sweep(&b.folders, o.Generation) // the next start tries again
+			_ = statedir.Sweep(&b.folders, o.Generation) // the next start tries again
 			return
 		}
 		e = newEntry(&store.Job{Spec: &job.Spec{ID: o.Job}})

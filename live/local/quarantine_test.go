@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -26,7 +26,7 @@ func TestOpen_with_an_unreadable_state(t *testing.T) {
 			s := newStage(t, options(t, 2))
 			bad, _ := s.speaks("bad")
 			good, _ := s.speaks("good")
-			dir := s.folders.Generation(folders.Generation{Job: bad, Number: 1})
+			dir := s.folders.Generation(statedir.Generation{Job: bad, Number: 1})
 			path := filepath.Join(dir, "state.json")
 			await(t, "running workers", func() bool { l, err := supervisor.Look(dir); return err == nil && l.Phase == supervisor.Running })
 			if err := os.Remove(path); err != nil {

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/recovery"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -55,8 +54,8 @@ func newHistory(t *testing.T) *history {
 
 // dir is that of the generation that runs.
 func (h *history) dir() string {
-	f := folders.Folders{Dir: h.o.Dir, Identity: h.identity}
-	return f.Generation(folders.Generation{Job: h.running, Number: 1})
+	f := statedir.Folders{Dir: h.o.Dir, Identity: h.identity}
+	return f.Generation(statedir.Generation{Job: h.running, Number: 1})
 }
 
 // Whatever is lost of the database, nothing is touched and the error says what to do; rebuilt from
@@ -153,7 +152,7 @@ func recovers(t *testing.T, h *history) {
 	}
 	defer s.Close()
 	for range 2 { // the second changes nothing
-		if _, err := recovery.Rebuild(s, &folders.Folders{Dir: h.o.Dir}, &h.o.Machine); err != nil {
+		if _, err := statedir.Rebuild(s, &statedir.Folders{Dir: h.o.Dir}, &h.o.Machine); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,21 +198,21 @@ func TestLost_history_in_part(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := Open(s, h.o); !errors.Is(err, recovery.ErrLost) || !strings.Contains(err.Error(), "start 2 was launched, and only 1 are known") {
+	if _, err := Open(s, h.o); !errors.Is(err, statedir.ErrLost) || !strings.Contains(err.Error(), "start 2 was launched, and only 1 are known") {
 		t.Errorf("opened with %v, want that a start is not known", err)
 	}
 	if err := os.RemoveAll(launch); err != nil {
 		t.Fatal(err)
 	}
-	f := &folders.Folders{Dir: h.o.Dir, Identity: h.identity}
+	f := &statedir.Folders{Dir: h.o.Dir, Identity: h.identity}
 	known, err := s.Jobs(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := recovery.Write(f, known[0], &store.Ending{At: time.Now()}); err != nil {
+	if err := statedir.WriteRecord(f, known[0], &store.Ending{At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(s, h.o); !errors.Is(err, recovery.ErrLost) || !strings.Contains(err.Error(), "it has ended, and that is not known") {
+	if _, err := Open(s, h.o); !errors.Is(err, statedir.ErrLost) || !strings.Contains(err.Error(), "it has ended, and that is not known") {
 		t.Errorf("opened with %v, want that an end is not known", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/local/execute"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -91,7 +91,7 @@ func TestOpen_under_another_name(t *testing.T) {
 func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 	o := options(t, 2)
 	o.Machine.Cores = []int{0, 1}
-	dir := filepath.Join(folders.Folder(o.Dir, "old"), "1")
+	dir := filepath.Join(statedir.Folder(o.Dir, "old"), "1")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

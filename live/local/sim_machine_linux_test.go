@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oxgang/oxgang/internal/simdisk"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -26,7 +26,7 @@ type simKeeper struct {
 	lock            *os.File
 	pid             int
 	tag             string
-	g               folders.Generation
+	g               statedir.Generation
 	job             *simJob
 	slots           []int
 	record, written simRecord
@@ -70,7 +70,7 @@ func (m *simulation) spawn(dir string, lock *os.File) error {
 		return err
 	}
 	m.pids += 2
-	k := &simKeeper{m: m, dir: dir, pid: 1<<23 + m.pids, tag: l.Tag, g: folders.Generation{Job: job.ID(l.Job), Number: l.Generation}}
+	k := &simKeeper{m: m, dir: dir, pid: 1<<23 + m.pids, tag: l.Tag, g: statedir.Generation{Job: job.ID(l.Job), Number: l.Generation}}
 	k.job = m.jobOf(k.g.Job)
 	for _, w := range l.Workers {
 		n, err := strconv.Atoi(strings.TrimPrefix(w.Env[0], "OXGANG_SLOT="))

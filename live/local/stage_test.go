@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -206,5 +206,5 @@ func with(report, old, changed string) string {
 
 // folder returns the directory of a generation.
 func (s *stage) folder(id job.ID, generation int) string {
-	return s.folders.Generation(folders.Generation{Job: id, Number: generation})
+	return s.folders.Generation(statedir.Generation{Job: id, Number: generation})
 }

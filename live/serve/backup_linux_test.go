@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/local/backup"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -22,13 +22,13 @@ func TestBackup(t *testing.T) {
 	runs := first.submit("runs", "sh", "-c", script)
 	process := pid(t, out)
 	file := filepath.Join(t.TempDir(), "backup")
-	if err := backup.Write(file, backup.Options{Dir: first.o.Dir, Checkpoints: true}); err != nil {
+	if err := statedir.Backup(file, first.o.Dir, true); err != nil {
 		t.Fatal(err)
 	}
 	later := first.submit("later", "true")
 	first.ended(later)
 	o := options(t)
-	if err := backup.Restore(file, o.Dir); err != nil {
+	if err := statedir.Restore(file, o.Dir); err != nil {
 		t.Fatal(err)
 	}
 	second := start(t, o)

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/oxgang/oxgang/live/local"
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
 // Options configure a Run.
@@ -26,7 +26,7 @@ type Options struct {
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; auto: the delegated one, if any; empty: none. Default auto
-	Keep     retention.Limits  // what is deleted of jobs that have ended. Default: retention.Default
+	Keep     statedir.Limits   // what is deleted of jobs that have ended. Default: statedir.Default
 	Group    string            // whose members may submit jobs, which run as who submitted them; empty: all jobs are the scheduler's user's
 	Quotas   map[string]int    // GPUs that jobs of a user may hold at once, by name; *: of all others
 	Program
@@ -46,7 +46,7 @@ type Program struct {
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
-		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0", Cgroup: "auto", Keep: retention.Default(),
+		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0", Cgroup: "auto", Keep: statedir.Default(),
 		Program: Program{Tool: "oxgang", Log: io.Discard},
 	}
 }

@@ -9,9 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/observe"
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -27,7 +25,7 @@ const (
 )
 
 // Prune implements control.Service.
-func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]retention.Amount, error) {
+func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	if err := r.Keep.Validate(); err != nil {
 		return nil, control.Refuse("keep: %v", err)
 	}
@@ -35,12 +33,12 @@ func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]retent
 }
 
 // prune deletes what limits do not keep, one call at a time.
-func (c *controller) prune(l retention.Limits, dry bool) ([]retention.Amount, error) {
+func (c *controller) prune(l statedir.Limits, dry bool) ([]statedir.Amount, error) {
 	c.pruning.Lock()
 	defer c.pruning.Unlock()
 	o := retentionOptions(c.store, c.o.Dir, l, dry)
 	o.Journal, o.Busy = c.driver.Journal, c.backend.Busy
-	return retention.Prune(c.store, o)
+	return statedir.Prune(c.store, o)
 }
 
 // An ends counts the jobs that end, and wakes who prunes. It is a scheduler.Observer.
@@ -82,15 +80,15 @@ func (c *controller) keepPruning(ctx context.Context, many <-chan struct{}) erro
 	}
 }
 
-func retentionOptions(s *store.Store, dir string, l retention.Limits, dry bool) *retention.Options {
-	return &retention.Options{
-		Limits: l, Folders: &folders.Folders{Dir: dir, Identity: s.Identity()}, Journals: filepath.Join(dir, journals), Now: time.Now(), DryRun: dry,
+func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) *statedir.PruneOptions {
+	return &statedir.PruneOptions{
+		Limits: l, Folders: &statedir.Folders{Dir: dir, Identity: s.Identity()}, Journals: filepath.Join(dir, journals), Now: time.Now(), DryRun: dry,
 	}
 }
 
 // Prune deletes what limits do not keep in a state directory without a scheduler, which it locks
 // meanwhile. It returns an error if there is no state directory, or another process uses it.
-func Prune(dir string, l retention.Limits, dry bool) (amounts []retention.Amount, err error) {
+func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, err error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("keep: %w", err)
 	}
@@ -103,7 +101,7 @@ func Prune(dir string, l retention.Limits, dry bool) (amounts []retention.Amount
 	if o.Busy, err = alive(o.Folders); err != nil {
 		return nil, err
 	}
-	return retention.Prune(s, o)
+	return statedir.Prune(s, o)
 }
 
 // openPresent opens the database of a state directory, which must be there.
@@ -115,8 +113,8 @@ func openPresent(dir string) (*store.Store, error) {
 }
 
 // alive returns a function that reports whether a job has a start that is not known to have ended.
-func alive(f *folders.Folders) (func(job.ID) bool, error) {
-	all, err := observe.All(f)
+func alive(f *statedir.Folders) (func(job.ID) bool, error) {
+	all, err := statedir.All(f)
 	if err != nil {
 		return nil, err
 	}

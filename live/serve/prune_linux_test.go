@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 // nothing keeps no logs and no journals.
-var nothing = retention.Limits{retention.Logs: {Bytes: 1}, retention.Journals: {Bytes: 1}}
+var nothing = statedir.Limits{statedir.Logs: {Bytes: 1}, statedir.Journals: {Bytes: 1}}
 
 // has reports whether the folder of a job has something in it.
 func (s *served) has(id job.ID) bool {
@@ -23,7 +23,7 @@ func (s *served) has(id job.ID) bool {
 }
 
 // logs are how many jobs' logs were deleted.
-func logs(t *testing.T, amounts []retention.Amount, err error) int {
+func logs(t *testing.T, amounts []statedir.Amount, err error) int {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestPrune(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(o.Dir, journals)); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Prune(t.Context(), &control.PruneRequest{Keep: retention.Limits{"all": {}}}); err == nil || !strings.Contains(err.Error(), `"all"`) {
+	if _, err := s.Prune(t.Context(), &control.PruneRequest{Keep: statedir.Limits{"all": {}}}); err == nil || !strings.Contains(err.Error(), `"all"`) {
 		t.Errorf("an unknown category: %v, want an error", err)
 	}
 	if err := s.Cancel(t.Context(), runs); err != nil {

@@ -22,8 +22,7 @@ import (
 	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local"
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/recovery"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -117,7 +116,7 @@ func (c *controller) openStore() (*store.Store, error) {
 
 // recover rebuilds from the folders of jobs what the database has lost.
 func (c *controller) recover() error {
-	ids, err := recovery.Rebuild(c.store, &folders.Folders{Dir: c.o.Dir}, &c.machine)
+	ids, err := statedir.Rebuild(c.store, &statedir.Folders{Dir: c.o.Dir}, &c.machine)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}

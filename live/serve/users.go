@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
 // users are those who may submit jobs, which run as they.
@@ -74,8 +74,8 @@ func passable(dir string) error {
 	if err := closed(dir); err != nil {
 		return err
 	}
-	jobs := folders.Folder(dir, "")
-	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, folders.Passable), os.Chmod(dir, folders.Passable))
+	jobs := statedir.Folder(dir, "")
+	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, statedir.Passable), os.Chmod(dir, statedir.Passable))
 }
 
 // closed takes from others what rights they have to what is in a state directory. Jobs of the scheduler's own user that
@@ -86,7 +86,7 @@ func closed(dir string) error {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	for _, e := range all {
-		if e.Name() == filepath.Base(folders.Folder(dir, "")) {
+		if e.Name() == filepath.Base(statedir.Folder(dir, "")) {
 			continue // jobs that run are in it
 		}
 		info, err := e.Info()

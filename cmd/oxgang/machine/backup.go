@@ -4,14 +4,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/live/local/backup"
+	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
 // BackupCommand returns the command "oxgang backup".
 func BackupCommand() *cobra.Command {
 	var (
-		s liveState
-		o backup.Options
+		s           liveState
+		checkpoints bool
 	)
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Write what the scheduler must not lose into a file", Args: cli.OneArg("FILE"),
@@ -21,14 +21,15 @@ any secrets in them, and only its owner can read it.`,
 		Example: `  oxgang backup oxgang.tar
   oxgang backup --checkpoints /backup/oxgang.tar`,
 	}
-	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		if o.Dir, err = s.path(); err != nil {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := s.path()
+		if err != nil {
 			return err
 		}
-		return backup.Write(args[0], o)
+		return statedir.Backup(args[0], dir, checkpoints)
 	}
 	s.add(cmd)
-	cmd.Flags().BoolVar(&o.Checkpoints, "checkpoints", false, "with the checkpoints of jobs that have not ended")
+	cmd.Flags().BoolVar(&checkpoints, "checkpoints", false, "with the checkpoints of jobs that have not ended")
 	return cmd
 }
 
@@ -47,7 +48,7 @@ that are in the backup. They must not run anywhere else any more.`,
 		if err != nil {
 			return err
 		}
-		return backup.Restore(args[0], dir)
+		return statedir.Restore(args[0], dir)
 	}
 	s.add(cmd)
 	return cmd

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
 // keepFlag adds the flag that says how long what is kept.
@@ -18,15 +18,15 @@ func keepFlag(cmd *cobra.Command, texts *[]string) {
 
 // ParseKeep reads limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever". What the text of
 // a category does not name has no limit.
-func ParseKeep(texts []string) (retention.Limits, error) {
-	all := retention.Limits{}
+func ParseKeep(texts []string) (statedir.Limits, error) {
+	all := statedir.Limits{}
 	for _, text := range texts {
 		category, value, _ := strings.Cut(text, "=")
 		l, err := parseLimit(value)
 		if err != nil {
 			return nil, fmt.Errorf("--keep %q: %w", text, err)
 		}
-		all[retention.Category(category)] = l
+		all[statedir.Category(category)] = l
 	}
 	if err := all.Validate(); err != nil {
 		return nil, fmt.Errorf("--keep: %w", err)
@@ -35,8 +35,8 @@ func ParseKeep(texts []string) (retention.Limits, error) {
 }
 
 // parseLimit reads an age, a size, both with a comma between them, or "ever".
-func parseLimit(text string) (retention.Limit, error) {
-	var l retention.Limit
+func parseLimit(text string) (statedir.Limit, error) {
+	var l statedir.Limit
 	if text == "ever" {
 		return l, nil
 	}

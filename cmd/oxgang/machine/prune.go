@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/serve"
 )
 
@@ -50,7 +50,7 @@ scheduler only the categories are pruned that --keep names.`,
 }
 
 // prune asks the scheduler, or prunes its state directory if there is none.
-func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]retention.Amount, error) {
+func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	dir, err := s.path()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]reten
 }
 
 // pruneTable writes what was deleted, or would be: a row for each category.
-func pruneTable(w io.Writer, all []retention.Amount, dry bool) error {
+func pruneTable(w io.Writer, all []statedir.Amount, dry bool) error {
 	head := "DELETED"
 	if dry {
 		head = "WOULD DELETE"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -66,12 +66,12 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 }
 
 // Prune says that one job has logs of 8 KiB that are not kept, unless other limits of logs are given.
-func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]retention.Amount, error) {
-	a := retention.Amount{Category: retention.Logs, Count: 1, Bytes: 8 << 10}
-	if _, other := r.Keep[retention.Logs]; other {
-		a = retention.Amount{Category: retention.Logs}
+func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
+	a := statedir.Amount{Category: statedir.Logs, Count: 1, Bytes: 8 << 10}
+	if _, other := r.Keep[statedir.Logs]; other {
+		a = statedir.Amount{Category: statedir.Logs}
 	}
-	return []retention.Amount{a}, nil
+	return []statedir.Amount{a}, nil
 }
 
 // Await returns once there is a job of that name, or ctx ends.

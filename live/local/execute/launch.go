@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/device"
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // Options say how generations are started.
 type Options struct {
-	Folders  folders.Folders
+	Folders  statedir.Folders
 	Machine  device.Machine
 	Socket   string        // where workers find the agent API: a unix socket,
 	URL      string        // and the same on loopback
@@ -33,7 +33,7 @@ func Launch(o *Options, j *store.Job, cores []int) *supervisor.Launch {
 		env = slices.Clip(u.Environment(env))
 	}
 	l := &supervisor.Launch{
-		Job: string(id), Generation: j.Generation, Tag: o.Folders.Tag(folders.Generation{Job: id, Number: j.Generation}),
+		Job: string(id), Generation: j.Generation, Tag: o.Folders.Tag(statedir.Generation{Job: id, Number: j.Generation}),
 		Command: j.Request.Command, Dir: j.Request.Dir, Env: append(env, environment(o, j)...), User: j.Request.User,
 		Log: o.Folders.Log(id), LogBytes: o.LogBytes, LogFiles: o.LogFiles, Grace: o.Grace, Cgroup: o.Cgroup,
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -29,13 +29,13 @@ type Run struct {
 
 // A Stop gives a generation notice: it may end its step and write a checkpoint.
 type Stop struct {
-	folders.Generation
+	statedir.Generation
 	Reason string // for people
 }
 
 // A Start starts a generation.
 type Start struct {
-	folders.Generation
+	statedir.Generation
 	Cores []int // to bind its workers to; nil: any
 }
 
@@ -50,7 +50,7 @@ func Steps(jobs []Job, cores []int, now time.Time) (stops []Stop, starts []Start
 		j := &jobs[i]
 		for _, r := range j.Runs {
 			if !r.Stopping && (len(j.Slots) == 0 || r.Generation != j.Generation) {
-				stops = append(stops, Stop{folders.Generation{Job: j.ID, Number: r.Generation}, reason(j)})
+				stops = append(stops, Stop{statedir.Generation{Job: j.ID, Number: r.Generation}, reason(j)})
 			}
 			unknown = unknown || r.Slots == nil
 			mark(taken, r.Slots)
@@ -64,7 +64,7 @@ func Steps(jobs []Job, cores []int, now time.Time) (stops []Stop, starts []Start
 		if j := &jobs[i]; canStart(j, taken, now) {
 			mine := bind(j.Cores, cores, bound)
 			mark(bound, mine)
-			starts = append(starts, Start{folders.Generation{Job: j.ID, Number: j.Generation}, mine})
+			starts = append(starts, Start{statedir.Generation{Job: j.ID, Number: j.Generation}, mine})
 		}
 	}
 	return stops, starts

@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func stop(id job.ID, n int) Stop { return Stop{Generation: folders.Generation{Job: id, Number: n}} }
+func stop(id job.ID, n int) Stop { return Stop{Generation: statedir.Generation{Job: id, Number: n}} }
 
 func start(id job.ID, n int, cores ...int) Start {
-	return Start{Generation: folders.Generation{Job: id, Number: n}, Cores: cores}
+	return Start{Generation: statedir.Generation{Job: id, Number: n}, Cores: cores}
 }
 
 func TestSteps(t *testing.T) {

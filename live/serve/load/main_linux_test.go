@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/agentapi/agenttest"
-	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -74,7 +74,7 @@ func serveLoad(args []string) error {
 		if _, err := fmt.Sscanf(args[4], "%d,%d", &logs, &journals); err != nil {
 			return err
 		}
-		o.Keep = o.Keep.With(retention.Limits{retention.Logs: {Bytes: logs}, retention.Journals: {Bytes: journals}})
+		o.Keep = o.Keep.With(statedir.Limits{statedir.Logs: {Bytes: logs}, statedir.Journals: {Bytes: journals}})
 	}
 	go profileBetweenSignals(os.Getenv(profileVariable))
 	return serve.Run(ctx, o)

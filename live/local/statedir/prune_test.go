@@ -1,4 +1,4 @@
-package retention
+package statedir
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -23,7 +22,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type place struct {
 	*testing.T
 	store *store.Store
-	o     Options
+	o     PruneOptions
 }
 
 func newPlace(t *testing.T) *place {
@@ -33,7 +32,7 @@ func newPlace(t *testing.T) *place {
 	p := &place{T: t, store: s}
 	p.must(err)
 	t.Cleanup(func() { p.must(s.Close()) })
-	p.o = Options{Folders: &folders.Folders{Dir: dir}, Journals: filepath.Join(dir, "journal"), Busy: func(job.ID) bool { return false }, Now: now}
+	p.o = PruneOptions{Folders: &Folders{Dir: dir}, Journals: filepath.Join(dir, "journal"), Busy: func(job.ID) bool { return false }, Now: now}
 	return p
 }
 

@@ -1,4 +1,4 @@
-package retention
+package statedir
 
 import (
 	"cmp"
@@ -10,15 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Options say what is pruned.
-type Options struct {
+// PruneOptions say what is pruned.
+type PruneOptions struct {
 	Limits   Limits
-	Folders  *folders.Folders
+	Folders  *Folders
 	Journals string // the directory of journals
 	// Journal returns the path of the journal, or the part of one, that is being written; nil: none is. It is
 	// asked after the directory was read, so that no later one is deleted.
@@ -39,7 +38,7 @@ type Amount struct {
 // Prune deletes what the limits do not keep, and returns how much that was of each category. The database
 // forgets the bulk of a job before its logs are deleted, so that after a crash the next Prune deletes
 // the rest. What cannot be deleted does not keep the rest from it; the errors are joined.
-func Prune(s *store.Store, o *Options) ([]Amount, error) {
+func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
@@ -61,7 +60,7 @@ func Prune(s *store.Store, o *Options) ([]Amount, error) {
 }
 
 // reports drops the reports of jobs that ended too long ago.
-func (o *Options) reports(s *store.Store) (Amount, error) {
+func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	age := o.Limits[Reports].Age
 	if age == 0 {
 		return Amount{Category: Reports}, nil

@@ -1,4 +1,4 @@
-package recovery
+package statedir
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -24,7 +23,7 @@ type lost struct {
 // that wraps ErrLost, and says what to do, if a job has a record or was launched and the database
 // does not know it, if it was launched more often than the database knows, or if it has ended
 // and the database says that it has not.
-func Check(s *store.Store, f *folders.Folders) error {
+func Check(s *store.Store, f *Folders) error {
 	known, err := s.Outlines()
 	if err != nil {
 		return err
@@ -79,7 +78,7 @@ type trace struct {
 }
 
 // scan reads the folders of all jobs, and the records of those that are not known to have ended.
-func scan(f *folders.Folders, known map[job.ID]store.Outline) ([]*trace, error) {
+func scan(f *Folders, known map[job.ID]store.Outline) ([]*trace, error) {
 	ids, err := f.Jobs()
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func scan(f *folders.Folders, known map[job.ID]store.Outline) ([]*trace, error) 
 	for i, id := range ids {
 		t := &trace{id: id, last: last[id]}
 		if !known[id].Ended {
-			if t.record, err = read(f, id); err != nil {
+			if t.record, err = readRecord(f, id); err != nil {
 				return nil, err
 			}
 		}

@@ -1,4 +1,4 @@
-package backup
+package statedir
 
 import (
 	"archive/tar"
@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -92,7 +90,7 @@ func fill(dir string, f io.Reader) error {
 	if err := os.Rename(filepath.Join(dir, database), copied); err != nil {
 		return err
 	}
-	l := folders.Folders{Dir: dir}
+	l := Folders{Dir: dir}
 	there := func(id job.ID, path string) bool {
 		_, err := root.Stat(filepath.Join(jobs, string(id), filepath.Base(l.Checkpoints(id)), path))
 		return err == nil
@@ -104,7 +102,7 @@ func fill(dir string, f io.Reader) error {
 }
 
 // makeFolders makes the folders of the jobs that had not ended, with what a lost database is rebuilt from.
-func makeFolders(f *folders.Folders) error {
+func makeFolders(f *Folders) error {
 	s, err := store.Open(f.Dir)
 	if err != nil {
 		return err
@@ -119,7 +117,7 @@ func makeFolders(f *folders.Folders) error {
 			err = f.Give(j.Spec.ID, j.Request.User)
 		}
 		if err == nil {
-			err = recovery.Write(f, j, nil)
+			err = WriteRecord(f, j, nil)
 		}
 	}
 	return errors.Join(err, s.Close())

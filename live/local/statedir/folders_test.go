@@ -1,4 +1,4 @@
-package folders_test
+package statedir_test
 
 import (
 	"os"
@@ -6,22 +6,22 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
 // All generations are found, whatever the name of the state directory, and nothing else.
 func TestLaunched(t *testing.T) {
 	for _, name := range []string{"state", "state[2]", "a[b]*?c", `back\slash`, "sp ace"} {
-		f := folders.Folders{Dir: filepath.Join(t.TempDir(), name)}
+		f := statedir.Folders{Dir: filepath.Join(t.TempDir(), name)}
 		if got, err := f.Launched(); err != nil || len(got) != 0 {
 			t.Errorf("%s: %v, %v before there is anything, want nothing", name, got, err)
 		}
-		want := []folders.Generation{{Job: "a", Number: 1}, {Job: "a", Number: 2}, {Job: "b-2", Number: 1}}
+		want := []statedir.Generation{{Job: "a", Number: 1}, {Job: "a", Number: 2}, {Job: "b-2", Number: 1}}
 		for _, g := range want {
 			launch(t, f.Generation(g))
 		}
 		launch(t, filepath.Join(f.Job("a"), "checkpoints"))
-		if err := os.MkdirAll(f.Generation(folders.Generation{Job: "c", Number: 1}), 0o700); err != nil {
+		if err := os.MkdirAll(f.Generation(statedir.Generation{Job: "c", Number: 1}), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := f.Launched(); err != nil || !slices.Equal(got, want) {

@@ -1,4 +1,4 @@
-package observe
+package statedir
 
 import (
 	"slices"

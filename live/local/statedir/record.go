@@ -1,4 +1,4 @@
-package recovery
+package statedir
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/account"
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -37,9 +36,9 @@ type record struct {
 // recordVersion is the form of records that this program reads and writes.
 const recordVersion = 1
 
-// Write writes the record of a job into its folder, durably. Call it after the store has accepted
+// WriteRecord writes the record of a job into its folder, durably. Call it after the store has accepted
 // the job, has got another description of it, or has its end.
-func Write(f *folders.Folders, j *store.Job, ended *store.Ending) error {
+func WriteRecord(f *Folders, j *store.Job, ended *store.Ending) error {
 	r := record{
 		Version: recordVersion, Identity: f.Identity, Token: j.Token, Submitted: j.Status.Submitted, Spec: j.Spec, Asked: j.Asked,
 		Command: toBytes(j.Request.Command), Dir: []byte(j.Request.Dir), Env: toBytes(j.Request.Env), User: j.Request.User, Ended: ended,
@@ -50,8 +49,8 @@ func Write(f *folders.Folders, j *store.Job, ended *store.Ending) error {
 	return nil
 }
 
-// read returns the record of a job; nil if it has none.
-func read(f *folders.Folders, id job.ID) (*record, error) {
+// readRecord returns the record of a job; nil if it has none.
+func readRecord(f *Folders, id job.ID) (*record, error) {
 	path := filepath.Join(f.Job(id), recordFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

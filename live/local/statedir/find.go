@@ -1,4 +1,4 @@
-package retention
+package statedir
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type item struct {
 }
 
 // find returns the items of each category that may be deleted.
-func find(s *store.Store, o *Options) (map[Category][]item, error) {
+func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	known, err := s.Outlines()
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func find(s *store.Store, o *Options) (map[Category][]item, error) {
 
 // job returns what a job that has ended has left. An empty folder for checkpoints goes with the
 // rest.
-func (o *Options) job(id job.ID, ended time.Time) (logs, checkpoints item, err error) {
+func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, err error) {
 	folder := o.Folders.Job(id)
 	logs = item{name: string(id), at: ended, folder: folder}
 	checkpoints = logs
@@ -83,7 +83,7 @@ func empty(dir string) bool {
 }
 
 // journals returns the journals, and the parts of them, that nobody writes.
-func (o *Options) journals() ([]item, error) {
+func (o *PruneOptions) journals() ([]item, error) {
 	entries, err := os.ReadDir(o.Journals)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

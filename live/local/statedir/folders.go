@@ -1,6 +1,6 @@
 // Package folders says where the files of jobs are in a state directory of one machine, and
 // what marks their processes.
-package folders
+package statedir
 
 import (
 	"errors"

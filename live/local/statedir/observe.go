@@ -1,17 +1,16 @@
-package observe
+package statedir
 
 import (
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // An Observation is what is true of a generation at one time. It is not changed afterwards.
 type Observation struct {
-	folders.Generation
+	Generation
 	State supervisor.State
 	Began time.Time // when it was launched; known of All only
 	Cores []int     // that its workers are bound to; nil: any. Known of All only
@@ -21,7 +20,7 @@ type Observation struct {
 // and that was not told to stop, it asks only whether the supervisor lives: that is cheap, and
 // all that can change unasked. If the supervisor is gone, Look kills what is left of the
 // generation, which may take seconds.
-func Look(f *folders.Folders, g folders.Generation, settled bool) (*Observation, error) {
+func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {
 		if alive, err := supervisor.Lives(dir); err != nil || alive {
@@ -36,13 +35,13 @@ func Look(f *folders.Folders, g folders.Generation, settled bool) (*Observation,
 }
 
 // Sweep kills what is left of a generation whose supervisor is gone.
-func Sweep(f *folders.Folders, g folders.Generation) error {
+func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
 // All observes every generation that was ever launched and has its files, whoever launched it. One
 // of which nothing can be found out is taken to run: it keeps its slots, and the others go on.
-func All(f *folders.Folders) ([]*Observation, error) {
+func All(f *Folders) ([]*Observation, error) {
 	generations, err := f.Launched()
 	if err != nil {
 		return nil, err

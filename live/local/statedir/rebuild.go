@@ -1,4 +1,4 @@
-package recovery
+package statedir
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/device"
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -21,7 +19,7 @@ import (
 // differed. A job whose generation lives keeps it, on its slots of the machine. One whose last
 // generation ended ends as that says, or waits. Rebuild starts and stops nothing. After a crash it
 // is called again.
-func Rebuild(s *store.Store, f *folders.Folders, m *device.Machine) ([]job.ID, error) {
+func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {
 		return nil, err
@@ -58,7 +56,7 @@ func Rebuild(s *store.Store, f *folders.Folders, m *device.Machine) ([]job.ID, e
 
 // identify gives the database the name of the state directory that the records have: the
 // processes of jobs are marked with it.
-func identify(s *store.Store, f *folders.Folders, found []*trace) error {
+func identify(s *store.Store, f *Folders, found []*trace) error {
 	for _, t := range found {
 		if t.record != nil && t.record.Identity != s.Identity() {
 			if err := s.Rename(t.record.Identity); err != nil {
@@ -74,7 +72,7 @@ func identify(s *store.Store, f *folders.Folders, found []*trace) error {
 // A rebuilder collects what the next plan says of jobs that have not ended.
 type rebuilder struct {
 	store   *store.Store
-	folders *folders.Folders
+	folders *Folders
 	machine *device.Machine
 	now     time.Time
 	live    map[job.ID]*store.Job // that the database knows and that have not ended
@@ -107,8 +105,8 @@ func (r *rebuilder) take(t *trace) error {
 
 // resume plans a job as its last generation stands.
 func (r *rebuilder) resume(j *store.Job, last int) error {
-	g := folders.Generation{Job: j.Spec.ID, Number: last}
-	o := &observe.Observation{Generation: g}
+	g := Generation{Job: j.Spec.ID, Number: last}
+	o := &Observation{Generation: g}
 	var err error
 	if last > 0 {
 		if o.State, err = supervisor.Look(r.folders.Generation(g)); err != nil {
@@ -131,7 +129,7 @@ func (r *rebuilder) resume(j *store.Job, last int) error {
 }
 
 // hold gives a job what its living generation was launched on.
-func (r *rebuilder) hold(c *store.Change, g folders.Generation) error {
+func (r *rebuilder) hold(c *store.Change, g Generation) error {
 	l, err := supervisor.ReadLaunch(r.folders.Generation(g))
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package folders_test
+package statedir_test
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 // A folder that a job has used is never another's; one that a crash left empty may be.
 func TestMake(t *testing.T) {
-	f := folders.Folders{Dir: t.TempDir()}
+	f := statedir.Folders{Dir: t.TempDir()}
 	for range 2 {
 		if err := f.Make("a", nil); err != nil {
 			t.Errorf("an unused folder: %v, want it to be taken", err)

@@ -1,4 +1,4 @@
-package observe
+package statedir
 
 import (
 	"os"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
@@ -45,8 +44,8 @@ func TestObservation_says_why(t *testing.T) {
 
 // All generations that were launched are found, and nothing else.
 func TestAll(t *testing.T) {
-	f := &folders.Folders{Dir: t.TempDir(), Identity: "test"}
-	for _, dir := range []string{f.Generation(folders.Generation{Job: "a", Number: 2}), f.Checkpoints("a"), f.Job("b")} {
+	f := &Folders{Dir: t.TempDir(), Identity: "test"}
+	for _, dir := range []string{f.Generation(Generation{Job: "a", Number: 2}), f.Checkpoints("a"), f.Job("b")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}

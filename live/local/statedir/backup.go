@@ -1,4 +1,4 @@
-package backup
+package statedir
 
 import (
 	"archive/tar"
@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 )
 
@@ -38,24 +37,18 @@ type manifest struct {
 	SHA256  string `json:"sha256"` // of the names, sizes and bytes of all files, in order
 }
 
-// Options say what is written.
-type Options struct {
-	Dir         string // the state directory
-	Checkpoints bool   // also those of jobs that have not ended
-}
-
-// Write writes a backup of a state directory to a file, which is replaced, whole, if it is there. It
-// does not lock the directory: the database is as it was at one moment, and journals are as long as they
-// were when they were read.
-func Write(file string, o Options) error {
-	if err := write(file, &o); err != nil {
+// Backup writes a backup of a state directory to a file, which is replaced, whole, if it is there. With
+// checkpoints, it also has those of jobs that have not ended. It does not lock the directory: the
+// database is as it was at one moment, and journals are as long as they were when they were read.
+func Backup(file, dir string, checkpoints bool) error {
+	if err := backup(file, dir, checkpoints); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	return nil
 }
 
-// write writes to a temporary file beside the one that it becomes.
-func write(file string, o *Options) (err error) {
+// backup writes to a temporary file beside the one that it becomes.
+func backup(file, dir string, checkpoints bool) (err error) {
 	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
 	if err != nil {
 		return err
@@ -66,8 +59,8 @@ func write(file string, o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	w := &writer{dir: o.Dir, tar: tar.NewWriter(f), sum: sha256.New()}
-	err = w.all(filepath.Join(temporary, database), o)
+	w := &writer{dir: dir, tar: tar.NewWriter(f), sum: sha256.New()}
+	err = w.all(filepath.Join(temporary, database), checkpoints)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
@@ -94,18 +87,18 @@ type writer struct {
 }
 
 // all writes all entries. The database is copied to a path first.
-func (w *writer) all(copied string, o *Options) error {
-	if err := store.Backup(o.Dir, copied); err != nil {
+func (w *writer) all(copied string, checkpoints bool) error {
+	if err := store.Backup(w.dir, copied); err != nil {
 		return err
 	}
 	f, err := os.Open(copied)
 	if err := w.file(database, f, err); err != nil {
 		return err
 	}
-	if err := w.tree(filepath.Join(o.Dir, journals)); err != nil {
+	if err := w.tree(filepath.Join(w.dir, journals)); err != nil {
 		return err
 	}
-	if o.Checkpoints {
+	if checkpoints {
 		if err := w.checkpoints(filepath.Dir(copied)); err != nil {
 			return err
 		}
@@ -124,7 +117,7 @@ func (w *writer) checkpoints(copied string) error {
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	f := folders.Folders{Dir: w.dir}
+	f := Folders{Dir: w.dir}
 	for _, j := range all {
 		if err := w.tree(f.Checkpoints(j.Spec.ID)); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package backup
+package statedir
 
 import (
 	"os"
@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
-	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -30,7 +28,7 @@ func state(t *testing.T) (string, *store.Store) {
 	s, err := store.Open(dir)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	f := folders.Folders{Dir: dir, Identity: s.Identity()}
+	f := Folders{Dir: dir, Identity: s.Identity()}
 	for _, id := range []job.ID{"waits", "done"} {
 		accept(t, s, id)
 		must(t, f.Make(id, nil))
@@ -61,7 +59,7 @@ func restored(t *testing.T, file string) (string, *store.Store) {
 	s, err := store.Open(dir)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	must(t, recovery.Check(s, &folders.Folders{Dir: dir, Identity: s.Identity()}))
+	must(t, Check(s, &Folders{Dir: dir, Identity: s.Identity()}))
 	return dir, s
 }
 
@@ -71,7 +69,7 @@ func TestRestore(t *testing.T) {
 	dir, s := state(t)
 	file := filepath.Join(t.TempDir(), "backup")
 	must(t, os.WriteFile(file, []byte("an older one"), 0o600))
-	must(t, Write(file, Options{Dir: dir}))
+	must(t, Backup(file, dir, false))
 	accept(t, s, "later")
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".*")); len(left) > 0 {
 		t.Errorf("left %q", left)
@@ -97,7 +95,7 @@ func TestRestore(t *testing.T) {
 	fresh, err := store.Open(t.TempDir())
 	must(t, err)
 	defer fresh.Close()
-	ids, err := recovery.Rebuild(fresh, &folders.Folders{Dir: to}, nil)
+	ids, err := Rebuild(fresh, &Folders{Dir: to}, nil)
 	if err != nil || !slices.Equal(ids, []job.ID{"waits"}) || fresh.Identity() != r.Identity() {
 		t.Errorf("rebuilt %v, %v; want waits", ids, err)
 	}
@@ -107,7 +105,7 @@ func TestRestore(t *testing.T) {
 func TestRestore_with_checkpoints(t *testing.T) {
 	dir, _ := state(t)
 	file := filepath.Join(t.TempDir(), "backup")
-	must(t, Write(file, Options{Dir: dir, Checkpoints: true}))
+	must(t, Backup(file, dir, true))
 	to, r := restored(t, file)
 	st, err := r.Load()
 	must(t, err)
@@ -127,7 +125,7 @@ func TestRestore_with_checkpoints(t *testing.T) {
 func TestRestore_refuses(t *testing.T) {
 	dir, _ := state(t)
 	file := filepath.Join(t.TempDir(), "backup")
-	must(t, Write(file, Options{Dir: dir, Checkpoints: true}))
+	must(t, Backup(file, dir, true))
 	used := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(used, "mine"), nil, 0o600))
 	if err := Restore(file, used); err == nil || !strings.Contains(err.Error(), "has mine in it, want an empty directory or none") {
@@ -155,7 +153,7 @@ func TestRestore_refuses(t *testing.T) {
 			try("changed", changed)
 		}
 	}
-	if err := Write(file, Options{Dir: place}); err == nil || !strings.Contains(err.Error(), "there is no database") {
+	if err := Backup(file, place, false); err == nil || !strings.Contains(err.Error(), "there is no database") {
 		t.Errorf("a backup of nothing: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package retention
+package statedir
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -22,7 +21,7 @@ func TestPrune_bounds_the_state_directory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(dir)
 	p.must(err)
-	p.o.Folders = &folders.Folders{Dir: dir}
+	p.o.Folders = &Folders{Dir: dir}
 	p.store = s
 	env := []string{"LONG=" + strings.Repeat("x", 16<<10)}
 	for i := range jobs {
