@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A Matrix is the sensitivity matrix of an application on a GPU type, as
@@ -49,7 +50,7 @@ const (
 
 // Sensitive returns the names of the embedded applications that CPUs and memory
 // matter to, ascending.
-func Sensitive() []string { return sensitive(workload.Default()) }
+func Sensitive() []string { return sensitive(profiles.Default()) }
 
 func sensitive(catalog workload.Catalog) []string {
 	var names []string

@@ -1,8 +1,8 @@
-// Command fitcatalog fits the embedded catalog of package workload to the
+// Command fitcatalog fits the embedded catalog of package profiles to the
 // shared profiles. Run in the repository root, it reads
 // ../shared/data/sia/profiles, ../shared/data/synergy/profiles.json and
 // ../shared/data/gavel/throughputs_isolated.csv, and writes
-// simulate/workload/fitted_data.go, simulate/workload/synergy_data.go, simulate/workload/gavel_data.go and
+// simulate/workload/profiles/fitted_data.go, simulate/workload/profiles/synergy_data.go, simulate/workload/profiles/gavel_data.go and
 // the figures of docs/experiments/embedded-catalog.md:
 //
 //	go run ./lab/fitcatalog
@@ -15,7 +15,7 @@ import (
 	"go/format"
 	"os"
 
-	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // applications are what the embedded catalog holds.
@@ -26,9 +26,9 @@ func main() {
 	flag.StringVar(&p.data, "data", "../shared/data/sia", "folder of the shared profiles")
 	flag.StringVar(&p.sensitivity, "sensitivity", "../shared/data/synergy/profiles.json", "file of the shared sensitivity profiles")
 	flag.StringVar(&p.steps, "steps", "../shared/data/gavel/throughputs_isolated.csv", "file of the shared measured steps")
-	flag.StringVar(&p.code, "code", "workload/fitted_data.go", "file of parameters to write")
-	flag.StringVar(&p.sensitivityCode, "sensitivity-code", "workload/synergy_data.go", "file of input pipelines to write")
-	flag.StringVar(&p.stepsCode, "steps-code", "workload/gavel_data.go", "file of Gavel's models to write")
+	flag.StringVar(&p.code, "code", "simulate/workload/profiles/fitted_data.go", "file of parameters to write")
+	flag.StringVar(&p.sensitivityCode, "sensitivity-code", "simulate/workload/profiles/synergy_data.go", "file of input pipelines to write")
+	flag.StringVar(&p.stepsCode, "steps-code", "simulate/workload/profiles/gavel_data.go", "file of Gavel's models to write")
 	flag.StringVar(&p.page, "page", "docs/experiments/embedded-catalog.md", "page of fit errors to write")
 	flag.Parse()
 	if err := run(&p); err != nil {
@@ -85,7 +85,7 @@ func fitAll(data string) ([]model, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := workload.ReadProfiles(os.DirFS(data+"/profiles"), bytes.NewReader(off))
+	catalog, err := profiles.ReadProfiles(os.DirFS(data+"/profiles"), bytes.NewReader(off))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // truth is an application whose speed is known.
@@ -23,7 +24,7 @@ func (truth) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{}
 // use 2 and 8 stages (1 per GPU) for a100 and rtx GPUs".
 func TestPlan_scales_pipelines_in_units_of_P(t *testing.T) {
 	a := workload.Arrival{Application: "gpt_pmp", Spec: job.Spec{ID: "gpt", Adaptivity: job.Adaptive}}
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	if err := catalog.Complete(&a); err != nil {
 		t.Fatal(err)
 	}

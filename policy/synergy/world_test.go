@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement/pack"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // epoch is the time of the test rounds.
@@ -82,7 +83,7 @@ var known workload.Catalog
 func applications(t testing.TB) workload.Catalog {
 	t.Helper()
 	if known == nil {
-		known = workload.Default()
+		known = profiles.Default()
 	}
 	return known
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A keeper writes a checkpoint every few rounds, and keeps what it should say.
@@ -92,7 +93,7 @@ func (k *keeper) run(t *testing.T, plain bool) []byte {
 		t.Fatal(err)
 	}
 	var arrivals []workload.Arrival
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	for i, name := range []string{"cifar10", "bert", "yolov3", "cifar10", "deepspeech2"} {
 		a := workload.Arrival{At: time.Duration(i) * 3 * time.Minute, Application: name}
 		a.Spec = job.Spec{ID: job.ID("j\"" + string(rune('a'+i))), GPUs: 4, Adaptivity: job.Adaptive}

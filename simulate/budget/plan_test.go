@@ -23,6 +23,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // openData opens shared data, unpacked.
@@ -70,7 +71,7 @@ func threeModels(t *testing.T, name string, c workload.Catalog) []workload.Arriv
 // measured returns a trace's planner with measured goodputs and sizes, by GPUs.
 func measured(t *testing.T, traceFile, goodputs string, sizes io.Reader, l *PriceList) *Planner {
 	t.Helper()
-	c := workload.Default()
+	c := profiles.Default()
 	w, err := NewWorkload(threeModels(t, traceFile, c), c, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,11 +174,11 @@ func TestPlan_golden(t *testing.T) {
 // of the simulator, which chooses batch sizes by a fitted model. What the page says of
 // both is what comes out.
 func TestPlan_of_the_profiles(t *testing.T) {
-	c, err := workload.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
+	c, err := profiles.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = c.AsPublished()
+	c = profiles.AsPublished(c)
 	w, err := NewWorkload(threeModels(t, "sia/traces/newtrace/workload-1.csv", c), c, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +334,7 @@ func TestFrontier_is_of_plans(t *testing.T) {
 }
 
 func TestNewWorkload_groups_what_is_alike(t *testing.T) {
-	c := workload.Default()
+	c := profiles.Default()
 	job := func(app string, at, gpus int, a job.Adaptivity, change func(*workload.Arrival)) workload.Arrival {
 		arrival := workload.Arrival{At: time.Duration(at) * time.Second, Application: app, Spec: job.Spec{ID: job.ID(fmt.Sprint(at)), GPUs: gpus, Adaptivity: a}}
 		if change != nil {
@@ -376,7 +377,7 @@ const jobAdaptive, jobRigid = job.Adaptive, job.Rigid
 
 // Jobs with schedules of batch sizes of their own take, as a class, their mean time.
 func TestNewWorkload_of_schedules(t *testing.T) {
-	c, name := workload.Default(), "ResNet-18 (batch size 128)"
+	c, name := profiles.Default(), "ResNet-18 (batch size 128)"
 	alone, at := 0.0, cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}
 	var jobs []workload.Arrival
 	for i, mode := range []job.ScheduleMode{job.Static, job.Accordion, job.GNS} {
@@ -402,13 +403,13 @@ func TestNewWorkload_of_schedules(t *testing.T) {
 }
 
 func TestNewWorkload_needs_time(t *testing.T) {
-	if _, err := NewWorkload([]workload.Arrival{{Application: "cifar10"}}, workload.Default(), nil); err == nil || !strings.Contains(err.Error(), "all come at once") {
+	if _, err := NewWorkload([]workload.Arrival{{Application: "cifar10"}}, profiles.Default(), nil); err == nil || !strings.Contains(err.Error(), "all come at once") {
 		t.Errorf("got %v, want an error: no rate follows from one moment", err)
 	}
 }
 
 func TestNewPlanner_names_types_that_nothing_runs_on(t *testing.T) {
-	c := workload.Default()
+	c := profiles.Default()
 	a := workload.Arrival{At: time.Hour, Application: "cifar10", Spec: job.Spec{ID: "a", Adaptivity: job.Adaptive}}
 	if err := c.Complete(&a); err != nil {
 		t.Fatal(err)

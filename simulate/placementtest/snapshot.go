@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // GPU is the type of all GPUs.
@@ -84,7 +85,7 @@ type Generator struct {
 
 // NewGenerator returns a generator of one kind.
 func NewGenerator(k Mix, seed uint64) *Generator {
-	return &Generator{mix: k, random: rng.Stream(seed, "placementtest"), catalog: workload.Default(), Overhead: 30 * time.Second}
+	return &Generator{mix: k, random: rng.Stream(seed, "placementtest"), catalog: profiles.Default(), Overhead: 30 * time.Second}
 }
 
 // Job draws a job that waits.

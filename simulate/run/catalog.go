@@ -11,13 +11,14 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
 )
 
 // LoadCatalog returns the applications of a run, on the GPU types that profiles
 // have and on those that are said to be like them.
 func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	if c.Profiles != "" {
 		var err error
 		if catalog, err = readProfiles(c, files); err != nil {
@@ -25,7 +26,7 @@ func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 		}
 	}
 	if c.Public || c.Jobs.Slowdown {
-		catalog = catalog.AsPublished()
+		catalog = profiles.AsPublished(catalog)
 	}
 	likenesses, err := c.Likenesses()
 	if err != nil {
@@ -48,7 +49,7 @@ func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
 		read func(r io.Reader, name string) (workload.Catalog, error)
 	}{
 		{sensitivityName, func(r io.Reader, name string) (workload.Catalog, error) { return readSensitivity(r, name, c) }},
-		{stepsName, func(r io.Reader, name string) (workload.Catalog, error) { return workload.ReadSteps(r, name, c.Table) }},
+		{stepsName, func(r io.Reader, name string) (workload.Catalog, error) { return profiles.ReadSteps(r, name, c.Table) }},
 	} {
 		name := c.Profiles + "/" + kind.name
 		f, err := files.Open(name)
@@ -78,7 +79,7 @@ func readThroughputs(folder string, files Files) (workload.Catalog, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	catalog, err := workload.ReadProfiles(files.Dir(folder), extra)
+	catalog, err := profiles.ReadProfiles(files.Dir(folder), extra)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}

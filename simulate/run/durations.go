@@ -4,6 +4,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // profiledShare is one GPU with the GPU-proportional share for which Synergy's
@@ -21,7 +22,7 @@ var profiledShare = cluster.Allocation{
 // Source: public Synergy simulator, which draws durations and has iteration times
 // for each ratio of CPUs to GPUs.
 func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64 {
-	factors, embedded := make(map[string]float64), workload.Default()
+	factors, embedded := make(map[string]float64), profiles.Default()
 	for name, app := range catalog {
 		if app.Sensitivity == nil {
 			continue

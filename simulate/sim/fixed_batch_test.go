@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // TestFixed_batches_below_what_was_measured train at the least that was: bert
@@ -21,7 +22,7 @@ func TestFixed_batches_below_what_was_measured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	a := workload.Arrival{Application: "bert"}
 	a.Spec.ID, a.Spec.GPUs, a.Spec.Adaptivity = "small", 8, job.Rigid
 	if err := catalog.Complete(&a); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A step is what the only job gets in a round: GPUs of the nodes v, of v100, and t, of t4.
@@ -140,7 +141,7 @@ func TestWorld_jobs_on_two_types(t *testing.T) {
 
 // An application whose speed was measured was not measured on two types: it fails, and says why.
 func TestWorld_applications_do_not_run_on_two_types(t *testing.T) {
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	a := workload.Arrival{Application: "cifar10"}
 	a.Spec.ID, a.Spec.Adaptivity = "j", job.Adaptive
 	if err := catalog.Complete(&a); err != nil {
@@ -155,7 +156,7 @@ func TestWorld_applications_do_not_run_on_two_types(t *testing.T) {
 
 // Workers that join and leave an application are no part of a measurement of what was before.
 func TestWorld_measures_what_is_resized(t *testing.T) {
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	a := workload.Arrival{Application: "cifar10"}
 	a.Spec.ID, a.Spec.Adaptivity, a.Spec.Resizes = "j", job.Adaptive, true
 	if err := catalog.Complete(&a); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A profiledJob is what came of profiling one job in an empty world.
@@ -90,7 +91,7 @@ var server = cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9} // Synergy §5.
 
 // Synergy §3.1: the CPU counts of one job, 50 iterations at each.
 func TestProfile_of_one_job(t *testing.T) {
-	app := workload.Default()["alexnet"]
+	app := profiles.Default()["alexnet"]
 	p := profiled(t, hosts(t, server), app, sim.Noise{})
 	var cpus []float64
 	took := time.Duration(0)
@@ -113,14 +114,14 @@ func TestProfile_of_one_job(t *testing.T) {
 }
 
 func TestProfile_where_CPUs_say_nothing(t *testing.T) {
-	insensitive := *workload.Default()["cifar10"]
+	insensitive := *profiles.Default()["cifar10"]
 	for _, c := range []struct {
 		name string
 		on   cluster.Resources
 		app  *workload.Application
 	}{
-		{"not counted", cluster.Resources{GPUs: 8}, workload.Default()["alexnet"]},
-		{"less than one", cluster.Resources{GPUs: 8, CPUs: 0.5, Memory: 500e9}, workload.Default()["alexnet"]},
+		{"not counted", cluster.Resources{GPUs: 8}, profiles.Default()["alexnet"]},
+		{"less than one", cluster.Resources{GPUs: 8, CPUs: 0.5, Memory: 500e9}, profiles.Default()["alexnet"]},
 		{"the job is not sensitive", server, &insensitive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,7 +155,7 @@ func types4(t *testing.T, r cluster.Resources) *cluster.Cluster {
 // A job that may change its batch size and needs CPUs: the ladder has all CPUs,
 // the search its largest batch.
 func TestProfile_ladder_and_search(t *testing.T) {
-	app := *workload.Default()["cifar10"]
+	app := *profiles.Default()["cifar10"]
 	app.Sensitivity = &perf.Sensitivity{CPUs: []perf.CPURate{{CPUs: 24, Rate: 24 * 60}}}
 	p := profiled(t, types4(t, server), &app, sim.Noise{})
 	before, ladder := 0, 0
@@ -182,7 +183,7 @@ func TestProfile_ladder_and_search(t *testing.T) {
 
 // A type with more CPUs takes a longer time; the job waits for the longest.
 func TestProfile_types_at_once(t *testing.T) {
-	catalog := extrapolate.Catalog(workload.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
+	catalog := extrapolate.Catalog(profiles.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	app := catalog["alexnet"]
 	p := profiled(t, hosts(t, server, cluster.Resources{GPUs: 8, CPUs: 96, Memory: 2000e9}), app, sim.Noise{})
 	took, points := make(map[cluster.GPUType]time.Duration), make(map[cluster.GPUType]int)
@@ -201,7 +202,7 @@ func TestProfile_types_at_once(t *testing.T) {
 // Synergy §6: the matrix gains an axis, the GPU type. What is believed of every
 // model, on every type, CPU count and memory, is near the truth.
 func TestProfile_of_all_models_on_two_types(t *testing.T) {
-	catalog := extrapolate.Catalog(workload.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
+	catalog := extrapolate.Catalog(profiles.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	c := hosts(t, server, server)
 	worst, where := 0.0, ""
 	for _, name := range synergyModels {
@@ -256,7 +257,7 @@ func TestProfile_estimates_the_public_matrices_within_3_percent(t *testing.T) {
 			continue
 		}
 		models++
-		app := workload.Default()[public.Model]
+		app := profiles.Default()[public.Model]
 		p := profiled(t, hosts(t, server), app, sim.Noise{})
 		m, _ := p.belief.Model()
 		for i, row := range public.Cells {
@@ -282,7 +283,7 @@ func TestProfile_estimates_the_public_matrices_within_3_percent(t *testing.T) {
 
 // Runs are measured with the same noise as training.
 func TestProfile_is_noisy(t *testing.T) {
-	app := workload.Default()["gnmt"]
+	app := profiles.Default()["gnmt"]
 	exact, noisy := profiled(t, hosts(t, server), app, sim.Noise{}), profiled(t, hosts(t, server), app, sim.Noise{Report: 0.01})
 	differ := 0
 	for i, r := range noisy.reports[:min(5, len(noisy.reports))] {

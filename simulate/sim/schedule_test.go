@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // counted is an application with epochs of 100 samples: a step of 10 samples
@@ -239,7 +240,7 @@ func TestPublic_refuses(t *testing.T) {
 }
 
 func TestNew_refuses_what_cannot_be_counted(t *testing.T) {
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	bert := workload.Arrival{Application: "bert", Spec: job.Spec{ID: "b", GPUs: 1}}
 	if err := catalog.Complete(&bert); err != nil {
 		t.Fatal(err)

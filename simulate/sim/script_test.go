@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A script is a random world: everything that is drawn before a run.
@@ -28,7 +29,7 @@ type script struct {
 // short is the embedded catalog with training cut down to a few epochs, so
 // that a job ends within virtual hours. Two applications wait for CPUs and memory
 // on the nodes drawn here.
-var short = shortened(workload.Default())
+var short = shortened(profiles.Default())
 
 func shortened(full workload.Catalog) workload.Catalog {
 	c := workload.Catalog{}

@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/whatif"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // fresh makes a policy of the table, again and again.
@@ -58,7 +59,7 @@ func nodes(t testing.TB, each int, types ...cluster.GPUType) *cluster.Cluster {
 func mixed(t testing.TB, jobs int) *run {
 	t.Helper()
 	r := &run{cluster: nodes(t, 4, "rtx", "rtx", "t4", "t4"), catalog: workload.Catalog{}, world: sim.DefaultOptions(), scheduler: scheduler.DefaultOptions()}
-	full := workload.Default()
+	full := profiles.Default()
 	names := []string{"cifar10", "bert", "deepspeech2", "yolov3"}
 	for _, name := range names {
 		app, curve := *full[name], *full[name].Curve

@@ -7,71 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
-
-// constants are properties of an application that profiles do not contain.
-type constants struct {
-	delay    time.Duration           // from a decision to the first step after a restart
-	stated   time.Duration           // the S_i the public simulator's policy uses
-	slowdown float64                 // the public simulator's divisor of true goodput
-	localMax map[cluster.GPUType]int // largest local batch a job asks for, where less was profiled to run
-	pipeline *pipeline               // nil: data parallel
-}
 
 // DefaultRestartDelay is the restart delay of an application about which
 // nothing else is known. Source: Sia simulator.
 const DefaultRestartDelay = 30 * time.Second
 
-// knownConstants are the constants by application. Source: Sia simulator;
-// gpt_pmp: Sia §3.5.3.
-var knownConstants = map[string]constants{
-	"cifar10":     {delay: 50 * time.Second, stated: 30 * time.Second, slowdown: 1.8},
-	"bert":        {delay: 120 * time.Second, stated: 120 * time.Second, slowdown: 1.2},
-	"deepspeech2": {delay: 25 * time.Second, stated: 25 * time.Second, slowdown: 1.2, localMax: map[cluster.GPUType]int{"rtx": 57}},
-	"yolov3":      {delay: 80 * time.Second, stated: 45 * time.Second, slowdown: 1.2},
-	"imagenet":    {delay: 250 * time.Second, stated: 250 * time.Second, slowdown: 1.2},
-	"ncf":         {delay: 15 * time.Second, stated: 30 * time.Second, slowdown: 1.5},
-	"gpt_pmp": {
-		delay: 30 * time.Second, stated: 30 * time.Second, slowdown: 1,
-		pipeline: &pipeline{stages: map[cluster.GPUType]int{"rtx": 8, "a100": 2}, microBatches: 48},
-	},
-}
-
-// constantsOf returns the constants of an application, defaults if it is not
-// a known one.
-func constantsOf(application string) constants {
-	if k, ok := knownConstants[application]; ok {
-		return k
-	}
-	return constants{delay: DefaultRestartDelay, stated: DefaultRestartDelay, slowdown: 1}
-}
-
-// A pipeline says how a hybrid-parallel application runs: each replica is a
-// pipeline of stages, one GPU each, that a pass feeds with micro-batches of
-// one sample.
-type pipeline struct {
-	stages       map[cluster.GPUType]int
-	microBatches int
-}
-
-// backward is the time of a backward over that of a forward computation: it
-// computes gradients of the weights and of the inputs. Source: Sia simulator.
-const backward = 2
-
-// passes turns measurements of one stage's forward time and of the gradient
-// exchange into the one pass a pipeline runs: with m micro-batches on P stages
-// it computes for (m + P - 1) stage times, forward and backward, and then
-// exchanges gradients. Sources: Sia §3.5.3; GPipe §2.
-//
-// Profiles of larger micro-batches are not used: the application runs
-// micro-batches of one sample.
-func (p *pipeline) passes(s series, stages int) series {
-	slots := float64(p.microBatches + stages - 1)
-	compute := slots * (1 + backward) * s[0].step / s[0].local
-	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
-}
+// BatchMark stands in the name of an application between its model and the samples per GPU.
+const BatchMark = " (batch size "
 
 // Names returns the names of the applications, ascending.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
@@ -95,28 +39,14 @@ func (c Catalog) known() []string {
 			names = append(names, name)
 			continue
 		}
-		if model, _, several := strings.Cut(name, batchMark); several {
-			name = model + batchMark + "N)"
+		if model, _, several := strings.Cut(name, BatchMark); several {
+			name = model + BatchMark + "N)"
 		}
 		if !slices.Contains(models, name) {
 			models = append(models, name)
 		}
 	}
 	return append(names, models...)
-}
-
-// AsPublished returns the catalog with the rules of the public Sia simulator, which
-// differ from its profiles: the true goodput is divided by a constant of the
-// application, and for some applications the scheduler is told a restart overhead that
-// differs from the true one. It shares what does not change.
-func (c Catalog) AsPublished() Catalog {
-	published := Catalog{}
-	for name, app := range c {
-		a, k := *app, constantsOf(name)
-		a.Slowdown, a.StatedDelay = k.slowdown, k.stated
-		published[name] = &a
-	}
-	return published
 }
 
 // Complete fills in what an arrival's specification leaves open (zero values)

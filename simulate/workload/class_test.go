@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // adaptive returns a complete job of an application, changed by change.
@@ -29,7 +30,7 @@ func adaptive(t *testing.T, c workload.Catalog, app string, change func(*job.Spe
 
 // A class takes as long as its jobs do alone, over all of its epochs.
 func TestClassStats_takes_as_long_as_a_job_alone(t *testing.T) {
-	c := workload.Default()
+	c := profiles.Default()
 	for _, app := range []string{"bert", "cifar10", "deepspeech2", "alexnet"} {
 		spec := adaptive(t, c, app, nil)
 		alloc := whole(4, "v100")
@@ -50,7 +51,7 @@ func TestClassStats_takes_as_long_as_a_job_alone(t *testing.T) {
 }
 
 func TestClassStats_runs_only_where_its_jobs_may(t *testing.T) {
-	c := workload.Default()
+	c := profiles.Default()
 	for name, tt := range map[string]struct {
 		change func(*job.Spec)
 		gpus   int
@@ -80,11 +81,11 @@ func TestClassStats_runs_only_where_its_jobs_may(t *testing.T) {
 // candidates of perf.BestBatch leave out: at most 1.4 %.
 // Source: BOA, public code, cleaned_speedup_raw.csv.
 func TestClassStats_golden(t *testing.T) {
-	c, err := workload.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
+	c, err := profiles.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = c.AsPublished()
+	c = profiles.AsPublished(c)
 	equal, compared := 0, 0
 	for _, r := range rowsOf(t, "boa/goodput_sim_true.csv.gz") {
 		epoch, gpus, want := int(number(t, r[1])), int(number(t, r[2])), number(t, r[3])

@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // rowsOf returns the rows of a shared CSV file below its header.
@@ -55,11 +56,11 @@ func published(t *testing.T) workload.Catalog {
 		t.Fatal(err)
 	}
 	defer beyond.Close()
-	catalog, err := workload.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), beyond)
+	catalog, err := profiles.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), beyond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.AsPublished()
+	return profiles.AsPublished(catalog)
 }
 
 // A publishedRow is the goodput of an epoch on so many GPUs of nodes of four, in samples
@@ -173,7 +174,7 @@ func TestClassStats_published_sizes(t *testing.T) {
 }
 
 func TestClasses(t *testing.T) {
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	of := func(s *job.Spec) *workload.Application { return catalog[string(s.Class)] }
 	arrival := func(at time.Duration, s job.Spec) workload.Arrival { return workload.Arrival{At: at, Spec: s} }
 	got := workload.Classes([]workload.Arrival{

@@ -49,6 +49,14 @@ func warmup(local int) int {
 	return 10
 }
 
+// EpochSamples returns the samples of the dataset of a model of Gavel's traces; 0: another model.
+func EpochSamples(name string) int {
+	if m := findModel(name); m != nil {
+		return m.epoch
+	}
+	return 0
+}
+
 func findModel(name string) *model {
 	for i := range models {
 		if models[i].name == name {

@@ -9,12 +9,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // TestReference: the one-GPU reference throughputs that the public simulator
 // compares GPU types by, to three digits as they were read off it.
 func TestReference(t *testing.T) {
-	catalog, err := workload.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
+	catalog, err := profiles.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func whole(gpus int, t cluster.GPUType) cluster.Allocation {
 // A job that waits for its input trains as fast as that comes, if CPUs and
 // memory are counted. Source: Synergy §1, GPU-proportional allocation.
 func TestAloneOfAJobThatWaits(t *testing.T) {
-	app, spec := workload.Default()["alexnet"], job.Spec{GPUs: 2, Target: 98}
+	app, spec := profiles.Default()["alexnet"], job.Spec{GPUs: 2, Target: 98}
 	for _, c := range []struct {
 		cpus   float64
 		memory int64
@@ -58,7 +59,7 @@ func TestAloneOfAJobThatWaits(t *testing.T) {
 }
 
 func TestAlone(t *testing.T) {
-	app := workload.Default()["cifar10"]
+	app := profiles.Default()["cifar10"]
 	on := func(gpus int, adapts job.Adaptivity, batch int) float64 {
 		spec := job.Spec{GPUs: gpus, BatchSize: batch, Adaptivity: adapts, Batch: app.Batch}
 		return app.Alone(&spec, whole(gpus, "a100"))
@@ -74,7 +75,7 @@ func TestAlone(t *testing.T) {
 
 // An inference job makes progress with every sample, whatever the batch size.
 func TestAloneOfAnInferenceJob(t *testing.T) {
-	app := workload.Default()["cifar10"]
+	app := profiles.Default()["cifar10"]
 	spec := job.Spec{GPUs: 8, Adaptivity: job.Adaptive, Batch: app.Batch}
 	on := whole(8, "a100")
 	training := app.Alone(&spec, on)
@@ -95,7 +96,7 @@ func TestAloneOfASteadyJob(t *testing.T) {
 }
 
 func TestThroughputOfNothing(t *testing.T) {
-	app := workload.Default()["bert"]
+	app := profiles.Default()["bert"]
 	if got := app.Throughput(cluster.Configuration{}, job.BatchSize{Local: 4}); got != 0 {
 		t.Errorf("no GPUs: got %v samples/s", got)
 	}

@@ -4,12 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 func TestCatalog(t *testing.T) {
-	base := workload.Default()["bert"]
-	bert := Catalog(workload.Default(), []Likeness{{"h100", "a100", 2}, {"b200", "h100", 3}})["bert"]
+	base := profiles.Default()["bert"]
+	bert := Catalog(profiles.Default(), []Likeness{{"h100", "a100", 2}, {"b200", "h100", 3}})["bert"]
 	shape := []int{4, 4}
 	step, sync, _ := base.Speed.Step("a100", shape, 16)
 	got, gotSync, ok := bert.Speed.Step("b200", shape, 16)

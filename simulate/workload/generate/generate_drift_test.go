@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 const driftWeek = 7 * 24 * time.Hour
@@ -16,7 +17,7 @@ const driftWeek = 7 * 24 * time.Hour
 // by application.
 func loads(t *testing.T, all []workload.Arrival, gpus int, span time.Duration) map[string]float64 {
 	t.Helper()
-	c, by := workload.Default().AsPublished(), map[string]float64{}
+	c, by := profiles.AsPublished(profiles.Default()), map[string]float64{}
 	alone := map[string]float64{} // seconds
 	on := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "t4"}}
 	for i := range all {

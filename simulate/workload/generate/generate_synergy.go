@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A task is a kind of model, and the models of it, in the order in which jobs
@@ -97,7 +98,7 @@ func derived(o Options) ([]workload.Arrival, error) {
 	if err != nil {
 		return nil, err
 	}
-	rates, models := workload.ProfiledRates(), parts.models(o.Jobs)
+	rates, models := profiles.ProfiledRates(), parts.models(o.Jobs)
 	sizes := rng.Stream(o.Seed, "workload/synergy/sizes")
 	lengths := rng.Stream(o.Seed, "workload/synergy/durations")
 	all := make([]workload.Arrival, o.Jobs)

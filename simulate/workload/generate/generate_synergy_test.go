@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A derivedJob is a row of a shared derived trace.
@@ -38,7 +39,7 @@ func readDerived(t *testing.T, path string) []derivedJob {
 	}
 	var all []derivedJob
 	for _, r := range rows[1:] {
-		rate := workload.ProfiledRates()[r[1]]
+		rate := profiles.ProfiledRates()[r[1]]
 		all = append(all, derivedJob{model: r[1], at: parse(t, r[2]), duration: parse(t, r[3]) / rate, gpus: parse(t, r[4])})
 	}
 	return all
@@ -49,7 +50,7 @@ func likeDerived(all []workload.Arrival) []derivedJob {
 	var jobs []derivedJob
 	for _, a := range all {
 		gpus := float64(a.Spec.GPUs)
-		jobs = append(jobs, derivedJob{model: a.Application, at: a.At.Seconds(), duration: a.Spec.Target / gpus / workload.ProfiledRates()[a.Application], gpus: gpus})
+		jobs = append(jobs, derivedJob{model: a.Application, at: a.At.Seconds(), duration: a.Spec.Target / gpus / profiles.ProfiledRates()[a.Application], gpus: gpus})
 	}
 	return jobs
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // generate returns the workload of the options.
@@ -178,7 +179,7 @@ func TestGenerateInvariants(t *testing.T) {
 
 // Every application generated is in the embedded catalog.
 func TestGenerateKnownApplications(t *testing.T) {
-	c := workload.Default()
+	c := profiles.Default()
 	for _, k := range Kinds() {
 		o := DefaultOptions(k.Name)
 		o.Jobs = min(o.Jobs, 1000)

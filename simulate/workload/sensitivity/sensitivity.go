@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // sensitivityFile is the form of the public sensitivity profiles.
@@ -110,7 +111,7 @@ func typed(err error) error {
 type fedProfile struct {
 	model string
 	ratio float64
-	app   *workload.FedApplication
+	app   *profiles.FedApplication
 }
 
 // profiles returns the profiles of one GPU, fitted.
@@ -155,14 +156,14 @@ func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Cata
 	c := workload.Catalog{}
 	for _, m := range all {
 		if m.ratio == ratio {
-			c[m.model] = m.app.Application(cmp.Or(f.GPUType, workload.MeasuredOn))
+			c[m.model] = m.app.Application(cmp.Or(f.GPUType, profiles.MeasuredOn))
 		}
 	}
 	return c
 }
 
 // application fits the application of a profile.
-func (f *sensitivityFile) application(p *sensitivityProfile) (*workload.FedApplication, error) {
+func (f *sensitivityFile) application(p *sensitivityProfile) (*profiles.FedApplication, error) {
 	first, err := f.checkProfile(p)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A matrix is the sensitivity matrix of one application on one GPU, as measured.
@@ -122,8 +122,8 @@ func (m *matrix) worst(s *perf.Sensitivity) (i, j int, off float64) {
 }
 
 // fed fits the application that a matrix describes.
-func (m *matrix) fed(name string) (*workload.FedApplication, error) {
-	f := &workload.FedApplication{Name: name, Input: m.fit()}
+func (m *matrix) fed(name string) (*profiles.FedApplication, error) {
+	f := &profiles.FedApplication{Name: name, Input: m.fit()}
 	if i, j, off := m.worst(&f.Input); off > tolerance {
 		return nil, fmt.Errorf("tput[%d][%d]: %.1f %% from a CPU curve and a cache that keeps a fixed part of the data, want at most %g %%: measure with such a cache", i, j, 100*off, 100*tolerance)
 	}

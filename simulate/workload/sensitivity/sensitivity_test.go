@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // sensitivityText is a small file: one job that waits for both, one that waits
@@ -173,7 +174,7 @@ func TestCheckSensitivity(t *testing.T) {
 			t.Errorf("%+v: got error %q, want %q", tc.largest, got, tc.want)
 		}
 	}
-	if err := Check(workload.Default(), cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
+	if err := Check(profiles.Default(), cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
 		t.Errorf("the embedded catalog on Synergy's servers: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
-	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // Jobs of all kinds come under Sia, train, grow, shrink, move and end: every one of them, with
@@ -51,7 +51,7 @@ func (c *Crowd) run(t *testing.T, within time.Duration) {
 		t.Fatal(err)
 	}
 	e := l.train(train.Options{URL: "https://" + agents, Client: Trusting(ctx, t, l.Client, "default"), Token: Token(ctx, l.Cluster.Client())})
-	all, err := c.submissions(workload.Default())
+	all, err := c.submissions(profiles.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/rig"
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
-	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // spell is how long each worker runs that only kube-scheduler knows of.
@@ -27,7 +27,7 @@ func (l *Trial) observed(ctx context.Context) int64 {
 	if err := l.Client.Create(ctx, q); err != nil {
 		l.Fatal(err)
 	}
-	all, err := l.submissions(workload.Default())
+	all, err := l.submissions(profiles.Default())
 	if err != nil {
 		l.Fatal(err)
 	}

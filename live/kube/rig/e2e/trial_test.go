@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/train"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // A Crowd is many jobs that come to a cluster of three GPU types.
@@ -117,7 +118,7 @@ func (l *Trial) submit(ctx context.Context, all []train.Submission, change func(
 // train runs the emulator until the test ends, and returns it.
 func (l *Trial) train(o train.Options) *train.Emulator {
 	l.Helper()
-	o.Config, o.Catalog, o.Speed = l.Cluster.Config, workload.Default(), l.Speed
+	o.Config, o.Catalog, o.Speed = l.Cluster.Config, profiles.Default(), l.Speed
 	e, err := train.New(o)
 	if err != nil {
 		l.Fatal(err)

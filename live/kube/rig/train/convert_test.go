@@ -7,10 +7,11 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 func TestPhillyLikeTraceBecomesJobs(t *testing.T) {
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	arrivals, err := PhillyLike(catalog, 160, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // podsOf returns a pod as a Job's template has it.
@@ -130,7 +131,7 @@ func TestTrainingGoesOnFromItsCheckpointAndEnds(t *testing.T) {
 	web := httptest.NewServer(server)
 	defer web.Close()
 	e, err := New(Options{
-		Config: c.Config, Catalog: workload.Default(), Speed: speed, URL: web.URL,
+		Config: c.Config, Catalog: profiles.Default(), Speed: speed, URL: web.URL,
 		Types: map[string]cluster.GPUType{"NVIDIA-A100": "a100"},
 		Token: func(*corev1.Pod) (string, error) { return "key", nil },
 	})

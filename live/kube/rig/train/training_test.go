@@ -14,12 +14,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // fixed returns an arrival of an application whose batch size is fixed.
 func fixed(t *testing.T, name string, gpus, batch int) (*workload.Application, *workload.Arrival) {
 	t.Helper()
-	catalog := workload.Default()
+	catalog := profiles.Default()
 	a := &workload.Arrival{Application: name, Spec: job.Spec{ID: "j", GPUs: gpus, BatchSize: batch}}
 	if err := catalog.Complete(a); err != nil {
 		t.Fatal(err)

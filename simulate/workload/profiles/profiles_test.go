@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // smallProfile is one application on one GPU type, with its rows out of order.
@@ -46,7 +47,7 @@ func TestReadProfiles(t *testing.T) {
 	if d := cmp.Diff(wantLimits, app.Batch); d != "" {
 		t.Errorf("batch limits (-want +got):\n%s", d)
 	}
-	wantCurve := &Curve{
+	wantCurve := &workload.Curve{
 		Ends:    []float64{9 * 8, 19 * 8}, // the least of both runs, in samples
 		Batches: []float64{8, 16},
 		Sqr:     [][]float64{{2, 1}, {2, 1}},
@@ -55,7 +56,7 @@ func TestReadProfiles(t *testing.T) {
 	if d := cmp.Diff(wantCurve, app.Curve); d != "" {
 		t.Errorf("curve (-want +got):\n%s", d)
 	}
-	if app.RestartDelay != DefaultRestartDelay || app.Slowdown != 1 || app.MicroBatches != 0 {
+	if app.RestartDelay != workload.DefaultRestartDelay || app.Slowdown != 1 || app.MicroBatches != 0 {
 		t.Errorf("got %v, %g, %d, want the constants of an unknown application", app.RestartDelay, app.Slowdown, app.MicroBatches)
 	}
 	for _, c := range []struct {
@@ -170,7 +171,7 @@ func TestSharedLimits(t *testing.T) {
 		{"imagenet", 200, 12800, 90, 576526, 20, 200, 200, 800, 250, 250, 1.2},
 		{"ncf", 256, 32768, 10, 194174, 32, 32768, 32768, 32768, 15, 30, 1.5},
 	} {
-		a, published := c[w.name], c.AsPublished()[w.name]
+		a, published := c[w.name], AsPublished(c)[w.name]
 		b := a.Batch
 		got := []int{b.Init, b.Max, len(a.Curve.Ends), b.LocalMin, b.LocalMax["t4"], b.LocalMax["rtx"], b.LocalMax["a100"]}
 		if d := cmp.Diff([]int{w.init, w.most, w.epochs, w.low, w.t4, w.rtx, w.a100}, got); d != "" {

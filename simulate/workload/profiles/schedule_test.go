@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"encoding/csv"
@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // published is a job of Shockwave's profiles.
@@ -27,7 +28,7 @@ type published struct {
 	Total  float64            `json:"total_s"`
 }
 
-func sharedSteps(t *testing.T, rel, table string) Catalog {
+func sharedSteps(t *testing.T, rel, table string) workload.Catalog {
 	t.Helper()
 	f, err := os.Open(testdata.Path(t, rel))
 	if err != nil {
@@ -100,7 +101,7 @@ func TestRegimesArePublished(t *testing.T) {
 	}
 }
 
-func comparePublished(t *testing.T, app *Application, s *job.Spec, want *published) {
+func comparePublished(t *testing.T, app *workload.Application, s *job.Spec, want *published) {
 	t.Helper()
 	regimes, err := app.Regimes(s)
 	if err != nil {
@@ -139,7 +140,7 @@ func TestRegimesErrors(t *testing.T) {
 	two := []job.Regime{{BatchSize: 10, Epochs: 2}, {BatchSize: 5, Epochs: 1}}
 	for _, tc := range []struct {
 		name string
-		app  *Application
+		app  *workload.Application
 		s    job.Spec
 		want string
 	}{
@@ -157,7 +158,7 @@ func TestRegimesErrors(t *testing.T) {
 		{"no target", app, lm(1, 10, 0, job.BatchSchedule{Mode: job.GNS}), "job j: schedule gns: target of 0 samples is 0 epochs of 59675, want 1 to 1000000 epochs"},
 		{"too long", app, lm(1, 10, 1e18, job.BatchSchedule{Mode: job.GNS}), "job j: schedule gns: target of 1e+18 samples is 16756032171582 epochs of 59675, want 1 to 1000000 epochs"},
 		{"a model without the rule", catalog["A3C"], lm(1, 1, 8, job.BatchSchedule{Mode: job.GNS}), `job j: schedule gns: no rule for model "A3C", want one of ResNet-18, ResNet-50, Transformer, LM, Recommendation`},
-		{"an application without epochs", Steady(1), lm(1, 1, 8, job.BatchSchedule{Mode: job.Static}), `job j: schedule static: application "" counts no epochs, want none of its jobs to have a schedule`},
+		{"an application without epochs", workload.Steady(1), lm(1, 1, 8, job.BatchSchedule{Mode: job.Static}), `job j: schedule static: application "" counts no epochs, want none of its jobs to have a schedule`},
 	} {
 		got := ""
 		if _, err := tc.app.Regimes(&tc.s); err != nil {
@@ -197,7 +198,7 @@ func TestScheduledJobsAlone(t *testing.T) {
 // Complete fills in batch sizes of all GPUs, and the target of given regimes.
 func TestCompleteSchedules(t *testing.T) {
 	c := readSteps(t, "one")
-	a := Arrival{Application: "LM (batch size 10)", Spec: job.Spec{ID: "j", GPUs: 2, Schedule: job.BatchSchedule{Mode: job.Given, Regimes: []job.Regime{{BatchSize: 20, Epochs: 3}}}}}
+	a := workload.Arrival{Application: "LM (batch size 10)", Spec: job.Spec{ID: "j", GPUs: 2, Schedule: job.BatchSchedule{Mode: job.Given, Regimes: []job.Regime{{BatchSize: 20, Epochs: 3}}}}}
 	if err := c.Complete(&a); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func TestGivenRegimesCoverSamples(t *testing.T) {
 			continue
 		}
 		regimes := []job.Regime{{BatchSize: app.Batch.Init, Epochs: 20_000}}
-		a := Arrival{Application: name, Spec: job.Spec{ID: "j", GPUs: 1, Schedule: job.BatchSchedule{Mode: job.Given, Regimes: regimes}}}
+		a := workload.Arrival{Application: name, Spec: job.Spec{ID: "j", GPUs: 1, Schedule: job.BatchSchedule{Mode: job.Given, Regimes: regimes}}}
 		if err := catalog.Complete(&a); err != nil {
 			t.Fatal(err)
 		}
@@ -259,17 +260,5 @@ func TestRequested(t *testing.T) {
 		if got := app.Requested(&s, regimes, tc.local, tc.epoch); got != tc.want {
 			t.Errorf("%s: %d in epoch %d, want %d", tc.name, got, tc.epoch, tc.want)
 		}
-	}
-}
-
-// A user knows that a job under GNS never scales down; published profiles have it do so in
-// its last epoch.
-func TestSizes(t *testing.T) {
-	regimes := []job.Regime{{BatchSize: 64, Epochs: 11}, {BatchSize: 128, Epochs: 50}, {BatchSize: 64, Epochs: 1}}
-	if diff := cmp.Diff([]int{64, 128}, sizes(job.GNS, regimes)); diff != "" {
-		t.Errorf("GNS (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{64, 128, 64}, sizes(job.Accordion, regimes)); diff != "" {
-		t.Errorf("Accordion (-want +got):\n%s", diff)
 	}
 }

@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
+
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // A FedApplication is an application of which only the input pipeline is known. That
@@ -27,14 +29,14 @@ const MeasuredOn = cluster.GPUType("v100")
 func (f *FedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
 
 // Application builds the application on GPUs of a type.
-func (f *FedApplication) Application(t cluster.GPUType) *Application {
+func (f *FedApplication) Application(t cluster.GPUType) *workload.Application {
 	input := f.Input
 	input.CPUs = slices.Clone(input.CPUs)
-	return &Application{
+	return &workload.Application{
 		Name:         f.Name,
 		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1, LocalMax: map[cluster.GPUType]int{t: 1}},
-		RestartDelay: DefaultRestartDelay,
-		StatedDelay:  DefaultRestartDelay,
+		RestartDelay: workload.DefaultRestartDelay,
+		StatedDelay:  workload.DefaultRestartDelay,
 		Slowdown:     1,
 		Speed:        paced{gpuType: t, rate: f.rate()},
 		Sensitivity:  &input,

@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"cmp"
@@ -15,6 +15,8 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // gpuNames maps the GPU type names of the public profiles to ours; other names
@@ -63,7 +65,7 @@ var offTableNames = []string{"offtable_wholenode.csv", "derived/offtable_wholeno
 // GPUs on so many nodes. Anywhere else they are an error. An error names file,
 // line and column, what was found and what is wanted; errors of different
 // applications are joined.
-func ReadProfiles(fsys fs.FS, offTable io.Reader) (Catalog, error) {
+func ReadProfiles(fsys fs.FS, offTable io.Reader) (workload.Catalog, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
@@ -72,7 +74,7 @@ func ReadProfiles(fsys fs.FS, offTable io.Reader) (Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
-	c, errs := Catalog{}, []error(nil)
+	c, errs := workload.Catalog{}, []error(nil)
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -95,7 +97,7 @@ func ReadProfiles(fsys fs.FS, offTable io.Reader) (Catalog, error) {
 
 // readApplication reads one folder; it returns nil if no file in it is of a
 // profile.
-func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*Application, error) {
+func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*workload.Application, error) {
 	files, err := profileFiles(fsys, dir)
 	if err != nil || len(files) == 0 {
 		return nil, err
@@ -115,7 +117,7 @@ func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*Application,
 		}
 		p.index()
 	}
-	app := &Application{Name: dir, RestartDelay: known.delay, StatedDelay: known.delay, Slowdown: 1, Speed: t}
+	app := &workload.Application{Name: dir, RestartDelay: known.delay, StatedDelay: known.delay, Slowdown: 1, Speed: t}
 	app.Batch, err = limits(t, dir, curve, known)
 	app.Curve = curve.referred(app.Batch.Init)
 	if known.pipeline != nil {

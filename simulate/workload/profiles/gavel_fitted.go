@@ -1,10 +1,12 @@
-package workload
+package profiles
 
 import (
 	"fmt"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // A fittedModel is what lab/fitcatalog writes of the applications of one
@@ -16,11 +18,11 @@ type fittedModel struct {
 }
 
 // applications builds the applications of the model.
-func (f *fittedModel) applications() []*Application {
+func (f *fittedModel) applications() []*workload.Application {
 	if len(f.locals) == 0 {
-		return []*Application{f.application(f.name, 1)}
+		return []*workload.Application{f.application(f.name, 1)}
 	}
-	var all []*Application
+	var all []*workload.Application
 	for _, local := range f.locals {
 		all = append(all, f.application(fmt.Sprintf("%s (batch size %d)", f.name, local), local))
 	}
@@ -28,11 +30,11 @@ func (f *fittedModel) applications() []*Application {
 }
 
 // application builds one of them. It runs with all batch sizes of the model.
-func (f *fittedModel) application(name string, local int) *Application {
-	app := &Application{
+func (f *fittedModel) application(name string, local int) *workload.Application {
+	app := &workload.Application{
 		Name: name, Model: f.name,
 		Batch:        job.BatchLimits{Init: local, LocalMin: local, LocalMax: map[cluster.GPUType]int{}},
-		RestartDelay: DefaultRestartDelay, StatedDelay: DefaultRestartDelay, Slowdown: 1,
+		RestartDelay: workload.DefaultRestartDelay, StatedDelay: workload.DefaultRestartDelay, Slowdown: 1,
 	}
 	if len(f.locals) > 0 {
 		app.Batch.LocalMin = f.locals[0]
@@ -42,8 +44,6 @@ func (f *fittedModel) application(name string, local int) *Application {
 		app.Batch.Max = max(app.Batch.Max, t.localMax)
 	}
 	app.Speed = &fitted{localMin: app.Batch.LocalMin, types: f.types}
-	if m := findModel(f.name); m != nil {
-		app.Epoch = m.epoch
-	}
+	app.Epoch = workload.EpochSamples(f.name)
 	return app
 }

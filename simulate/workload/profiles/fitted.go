@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"maps"
@@ -8,14 +8,16 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
+
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // Default returns the embedded catalog: a parametric form of measured applications,
 // fitted by lab/fitcatalog to the public profiles of Sia, of Synergy (those that
 // wait for their input, on v100), and of Gavel.
 // docs/experiments/embedded-catalog.md says how far it differs from them.
-func Default() Catalog {
-	c := Catalog{}
+func Default() workload.Catalog {
+	c := workload.Catalog{}
 	for i := range fittedApplications {
 		app := fittedApplications[i].application()
 		c[app.Name] = app
@@ -52,9 +54,9 @@ type fittedType struct {
 
 // application builds the application; the constants that no profile holds are
 // those of its name.
-func (f *fittedApplication) application() *Application {
+func (f *fittedApplication) application() *workload.Application {
 	known := constantsOf(f.name)
-	app := &Application{
+	app := &workload.Application{
 		Name:         f.name,
 		Batch:        job.BatchLimits{Init: f.init, Max: f.max, LocalMin: f.localMin, LocalMax: map[cluster.GPUType]int{}},
 		RestartDelay: known.delay,
@@ -78,8 +80,8 @@ func (f *fittedApplication) application() *Application {
 
 // curve returns the training curve: epochs of equal progress, and gradients of
 // squared norm 1 whose variance is the noise scale in initial batches.
-func (f *fittedApplication) curve() *Curve {
-	c := &Curve{Batches: slices.Clone(f.noise.batches)}
+func (f *fittedApplication) curve() *workload.Curve {
+	c := &workload.Curve{Batches: slices.Clone(f.noise.batches)}
 	for e := range f.epochs {
 		c.Ends = append(c.Ends, f.target*float64(e+1)/float64(f.epochs))
 	}

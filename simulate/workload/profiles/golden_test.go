@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"encoding/csv"
@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // measured returns the catalog of the shared profiles, read once.
-func measured(t testing.TB) Catalog {
+func measured(t testing.TB) workload.Catalog {
 	t.Helper()
 	testdata.Path(t, "sia/profiles") // skips every test, not only the first
 	readOnce.Do(func() { readCatalog = readShared(t) })
@@ -21,7 +22,7 @@ func measured(t testing.TB) Catalog {
 }
 
 // readShared reads the shared profiles.
-func readShared(t testing.TB) Catalog {
+func readShared(t testing.TB) workload.Catalog {
 	t.Helper()
 	f, err := os.Open(testdata.Path(t, "sia/derived/offtable_wholenode.csv"))
 	if err != nil {
@@ -37,7 +38,7 @@ func readShared(t testing.TB) Catalog {
 
 var (
 	readOnce    sync.Once
-	readCatalog Catalog
+	readCatalog workload.Catalog
 )
 
 // goldenRows returns the data lines of a golden CSV file.

@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"math"
@@ -10,10 +10,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 func TestComplete(t *testing.T) {
-	a := Arrival{Application: "gpt_pmp", Spec: job.Spec{ID: "j"}}
+	a := workload.Arrival{Application: "gpt_pmp", Spec: job.Spec{ID: "j"}}
 	if err := Default().Complete(&a); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestCompleteKeepsWhatTheTraceSet(t *testing.T) {
 		GPUsPerReplica: map[cluster.GPUType]int{"t4": 2}, MicroBatches: 3,
 		Batch: job.BatchLimits{Init: 64, Max: 512, LocalMin: 1, LocalMax: map[cluster.GPUType]int{"t4": 9}},
 	}
-	a := Arrival{Application: "cifar10", Spec: spec}
+	a := workload.Arrival{Application: "cifar10", Spec: spec}
 	if err := Default().Complete(&a); err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +46,8 @@ func TestCompleteKeepsWhatTheTraceSet(t *testing.T) {
 }
 
 func TestCompleteStatedDelay(t *testing.T) {
-	a := Arrival{Application: "cifar10"}
-	if err := Default().AsPublished().Complete(&a); err != nil {
+	a := workload.Arrival{Application: "cifar10"}
+	if err := AsPublished(Default()).Complete(&a); err != nil {
 		t.Fatal(err)
 	}
 	if a.Spec.RestartOverhead != 30*time.Second {
@@ -55,8 +56,8 @@ func TestCompleteStatedDelay(t *testing.T) {
 }
 
 func TestCompleteWithoutApplication(t *testing.T) {
-	a := Arrival{Duration: 90 * time.Second, Spec: job.Spec{ID: "j", GPUs: 4}}
-	if err := (Catalog{}).Complete(&a); err != nil {
+	a := workload.Arrival{Duration: 90 * time.Second, Spec: job.Spec{ID: "j", GPUs: 4}}
+	if err := (workload.Catalog{}).Complete(&a); err != nil {
 		t.Fatal(err)
 	}
 	if a.Spec.Target != 90 || a.Spec.Batch.Init != 1 || a.Spec.Batch.Max != 1 || a.Spec.Class != "" {
@@ -66,13 +67,13 @@ func TestCompleteWithoutApplication(t *testing.T) {
 
 func TestCompleteErrors(t *testing.T) {
 	for _, c := range []struct {
-		arrival Arrival
+		arrival workload.Arrival
 		want    string
 	}{
-		{Arrival{Application: "vgg", Spec: job.Spec{ID: "j"}}, `job j: unknown application "vgg", want one of alexnet, bert, cifar10, deepspeech, deepspeech2, gnmt, gpt_pmp, imagenet, lstm, m5, mobilenet, res18, res50, shufflenet, transformer, yolov3, A3C, CycleGAN, LM (batch size N), Recommendation (batch size N), ResNet-18 (batch size N), ResNet-50 (batch size N), Transformer (batch size N)`},
-		{Arrival{Application: "m5", Spec: job.Spec{ID: "j"}}, "job j: application m5 has no end of its own, want a target of samples"},
-		{Arrival{Spec: job.Spec{ID: "j", GPUs: 1}}, "job j: no application and a duration of 0s, want more than 0"},
-		{Arrival{Duration: 1, Spec: job.Spec{ID: "j"}}, "job j: no application and 0 GPUs, want at least 1"},
+		{workload.Arrival{Application: "vgg", Spec: job.Spec{ID: "j"}}, `job j: unknown application "vgg", want one of alexnet, bert, cifar10, deepspeech, deepspeech2, gnmt, gpt_pmp, imagenet, lstm, m5, mobilenet, res18, res50, shufflenet, transformer, yolov3, A3C, CycleGAN, LM (batch size N), Recommendation (batch size N), ResNet-18 (batch size N), ResNet-50 (batch size N), Transformer (batch size N)`},
+		{workload.Arrival{Application: "m5", Spec: job.Spec{ID: "j"}}, "job j: application m5 has no end of its own, want a target of samples"},
+		{workload.Arrival{Spec: job.Spec{ID: "j", GPUs: 1}}, "job j: no application and a duration of 0s, want more than 0"},
+		{workload.Arrival{Duration: 1, Spec: job.Spec{ID: "j"}}, "job j: no application and 0 GPUs, want at least 1"},
 	} {
 		if err := Default().Complete(&c.arrival); err == nil || err.Error() != c.want {
 			t.Errorf("got error %v, want %s", err, c.want)
@@ -83,7 +84,7 @@ func TestCompleteErrors(t *testing.T) {
 // TestSteady: on the GPUs it asked for, a job of Target seconds takes Target
 // seconds; on twice as many, half.
 func TestSteady(t *testing.T) {
-	app := Steady(4)
+	app := workload.Steady(4)
 	for _, c := range []struct {
 		shape []int
 		rate  float64
@@ -107,13 +108,13 @@ func TestSteady(t *testing.T) {
 }
 
 // eachCatalog runs a test on the measured and on the embedded catalog.
-func eachCatalog(t *testing.T, test func(t *testing.T, c Catalog)) {
+func eachCatalog(t *testing.T, test func(t *testing.T, c workload.Catalog)) {
 	t.Run("measured", func(t *testing.T) { test(t, measured(t)) })
 	t.Run("embedded", func(t *testing.T) { test(t, Default()) })
 }
 
 func TestCurves(t *testing.T) {
-	eachCatalog(t, func(t *testing.T, c Catalog) {
+	eachCatalog(t, func(t *testing.T, c workload.Catalog) {
 		for _, name := range c.Names() {
 			if c[name].Curve == nil && (c[name].Sensitivity != nil || c[name].Model != "") {
 				continue // it trains for as long as its trace says
@@ -126,7 +127,7 @@ func TestCurves(t *testing.T) {
 }
 
 // checkCurve returns what is wrong with a curve, or nothing.
-func checkCurve(c *Curve) string {
+func checkCurve(c *workload.Curve) string {
 	for e, end := range c.Ends {
 		if math.IsInf(end, 0) || !(end > 0) || e > 0 && end <= c.Ends[e-1] {
 			return "epoch ends do not ascend"
@@ -150,13 +151,13 @@ func checkCurve(c *Curve) string {
 }
 
 func TestCheckCurveCatchesDefects(t *testing.T) {
-	for _, spoil := range []func(*Curve){
-		func(c *Curve) { c.Ends[1] = c.Ends[0] },
-		func(c *Curve) { c.Ends[1] = math.Inf(1) },
-		func(c *Curve) { c.Batches[1] = c.Batches[0] },
-		func(c *Curve) { c.Sqr[0] = c.Sqr[0][:1] },
-		func(c *Curve) { c.Var[0][0] = math.NaN() },
-		func(c *Curve) { c.Var[0][0], c.Sqr[0][0] = 0, 0 },
+	for _, spoil := range []func(*workload.Curve){
+		func(c *workload.Curve) { c.Ends[1] = c.Ends[0] },
+		func(c *workload.Curve) { c.Ends[1] = math.Inf(1) },
+		func(c *workload.Curve) { c.Batches[1] = c.Batches[0] },
+		func(c *workload.Curve) { c.Sqr[0] = c.Sqr[0][:1] },
+		func(c *workload.Curve) { c.Var[0][0] = math.NaN() },
+		func(c *workload.Curve) { c.Var[0][0], c.Sqr[0][0] = 0, 0 },
 	} {
 		c := Default()["bert"].Curve
 		spoil(c)
@@ -193,7 +194,7 @@ var commonShapes = [][]int{
 // LocalRange, and only there; times are finite and the exchange is part of the
 // step.
 func TestRunsWhereLocalRangeSays(t *testing.T) {
-	eachCatalog(t, func(t *testing.T, c Catalog) {
+	eachCatalog(t, func(t *testing.T, c workload.Catalog) {
 		for _, name := range c.Names() {
 			app, ran := c[name], 0
 			for g := range app.Batch.LocalMax {
@@ -215,7 +216,7 @@ func TestRunsWhereLocalRangeSays(t *testing.T) {
 }
 
 // checkSteps looks at all batch sizes of a range, and just outside.
-func checkSteps(t *testing.T, name string, s Speed, g cluster.GPUType, shape []int, least, most int) {
+func checkSteps(t *testing.T, name string, s workload.Speed, g cluster.GPUType, shape []int, least, most int) {
 	t.Helper()
 	for local := least; local <= most && most > 0; local++ {
 		step, sync, ok := s.Step(g, shape, local)
@@ -232,7 +233,7 @@ func checkSteps(t *testing.T, name string, s Speed, g cluster.GPUType, shape []i
 
 // trainingTime returns the seconds to train an application on a shape, each
 // epoch at the best batch size without accumulation.
-func trainingTime(app *Application, g cluster.GPUType, shape []int) float64 {
+func trainingTime(app *workload.Application, g cluster.GPUType, shape []int) float64 {
 	replicas, init := 0, float64(app.Batch.Init)
 	for _, n := range shape {
 		replicas += n
@@ -322,9 +323,10 @@ func TestEmbeddedFitsMeasured(t *testing.T) {
 }
 
 func TestEmbeddedModels(t *testing.T) {
-	const want = "alexnet bert cifar10 deepspeech deepspeech2 gnmt gpt_pmp imagenet lstm m5 mobilenet res18 res50 shufflenet transformer yolov3 " +
-		"A3C CycleGAN LM (batch size N) Recommendation (batch size N) ResNet-18 (batch size N) ResNet-50 (batch size N) Transformer (batch size N)"
-	if got := strings.Join(Default().known(), " "); got != want {
-		t.Errorf("got %s, want %s", got, want)
+	const want = "alexnet, bert, cifar10, deepspeech, deepspeech2, gnmt, gpt_pmp, imagenet, lstm, m5, mobilenet, res18, res50, shufflenet, transformer, yolov3, " +
+		"A3C, CycleGAN, LM (batch size N), Recommendation (batch size N), ResNet-18 (batch size N), ResNet-50 (batch size N), Transformer (batch size N)"
+	err := Default().Check([]string{"none"})
+	if err == nil || !strings.HasSuffix(err.Error(), "want one of "+want) {
+		t.Errorf("got %v, want one of %s", err, want)
 	}
 }

@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 const stepsHead = "file,worker_type,job_type,batch_size,scale_factor,steps_per_s\n"
@@ -25,7 +26,7 @@ one,v100,CycleGAN,,1,0.0
 two,v100,LM (batch size 5),5,1,50
 `
 
-func readSteps(t *testing.T, table string) Catalog {
+func readSteps(t *testing.T, table string) workload.Catalog {
 	t.Helper()
 	c, err := ReadSteps(strings.NewReader(stepsText), "s.csv", table)
 	if err != nil {

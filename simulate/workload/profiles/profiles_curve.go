@@ -1,8 +1,10 @@
-package workload
+package profiles
 
 import (
 	"fmt"
 	"io"
+
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // A validation is one training run at a fixed total batch size, epoch by
@@ -78,10 +80,10 @@ func (c *measuredCurve) end(epoch int) float64 {
 // The variance at another reference batch is in inverse proportion to it: the
 // noise scale in samples stays. What a sample is worth changes by (phi + init)
 // / (phi + smallest), with phi as measured at init. Source: Sia §2.1, Eq. 2.3.
-func (c *measuredCurve) referred(init int) *Curve {
+func (c *measuredCurve) referred(init int) *workload.Curve {
 	smallest := float64(c.runs[0].batch)
 	ratio := smallest / float64(init)
-	out := &Curve{}
+	out := &workload.Curve{}
 	for i := range c.runs {
 		v := &c.runs[i]
 		vnc := make([]float64, len(v.vnc))

@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"fmt"
@@ -9,13 +9,12 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // rateColumns are the columns of a file of measured steps.
 var rateColumns = []string{"file", "worker_type", "job_type", "batch_size", "scale_factor", "steps_per_s"}
-
-// batchMark stands in a job type between the model and the samples per GPU.
-const batchMark = " (batch size "
 
 // spreadSuffix marks the GPU types of rows measured with GPUs of several nodes.
 const spreadSuffix = "_unconsolidated"
@@ -40,7 +39,7 @@ const spreadSuffix = "_unconsolidated"
 //
 // Deviation: what two jobs that share a GPU do to each other is not read, because
 // no policy here shares GPUs.
-func ReadSteps(r io.Reader, name, table string) (Catalog, error) {
+func ReadSteps(r io.Reader, name, table string) (workload.Catalog, error) {
 	s := stepsFile{table: table, families: map[string]*family{}}
 	if err := eachRow(r, name, rateColumns, s.row); err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
@@ -51,7 +50,7 @@ func ReadSteps(r io.Reader, name, table string) (Catalog, error) {
 	if len(s.tables) > 1 && table == "" {
 		return nil, fmt.Errorf("profiles: %s: several tables and none named, want one of %s", name, strings.Join(s.tables, ", "))
 	}
-	c := Catalog{}
+	c := workload.Catalog{}
 	for _, f := range s.families {
 		for _, jobType := range f.jobTypes {
 			if app := f.application(jobType); app != nil {
@@ -108,7 +107,7 @@ func (s *stepsFile) row(r row) error {
 // typeOfJob returns the model in a job type, and its samples per GPU: 1 for a job
 // type that names none, whose samples are then steps.
 func typeOfJob(r row) (model string, local int, err error) {
-	model, rest, named := strings.Cut(r.text("job_type"), batchMark)
+	model, rest, named := strings.Cut(r.text("job_type"), workload.BatchMark)
 	if model == "" {
 		return "", 0, r.bad("job_type", "a model, or one as ResNet-18 (batch size 32)")
 	}
@@ -148,20 +147,18 @@ func (f *family) add(r row, local int) error {
 }
 
 // application returns the application of a job type; nil if it runs nowhere.
-func (f *family) application(jobType string) *Application {
-	app := &Application{
+func (f *family) application(jobType string) *workload.Application {
+	app := &workload.Application{
 		Name: jobType, Model: f.model, Speed: &f.rates,
-		RestartDelay: DefaultRestartDelay, StatedDelay: DefaultRestartDelay, Slowdown: 1,
+		RestartDelay: workload.DefaultRestartDelay, StatedDelay: workload.DefaultRestartDelay, Slowdown: 1,
 	}
-	if m := findModel(f.model); m != nil {
-		app.Epoch = m.epoch
-	}
+	app.Epoch = workload.EpochSamples(f.model)
 	app.Batch = f.limits()
 	if len(app.Batch.LocalMax) == 0 {
 		return nil
 	}
 	app.Batch.Init = 1
-	if _, rest, named := strings.Cut(jobType, batchMark); named {
+	if _, rest, named := strings.Cut(jobType, workload.BatchMark); named {
 		app.Batch.Init, _ = strconv.Atoi(strings.TrimSuffix(rest, ")")) // read before
 	}
 	return app

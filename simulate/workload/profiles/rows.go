@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 import (
 	"encoding/csv"

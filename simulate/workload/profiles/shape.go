@@ -1,4 +1,4 @@
-package workload
+package profiles
 
 // A shapeKey encodes a placement shape up to rotation: the lexicographically
 // smallest rotation of its GPU counts, four bits a node, the first node

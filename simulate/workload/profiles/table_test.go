@@ -1,10 +1,11 @@
-package workload
+package profiles
 
 import (
 	"math"
 	"testing"
 
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // TestEstimateIsNearMeasurements: where a measurement is taken away, its estimate is
@@ -93,7 +94,7 @@ func TestFitLine(t *testing.T) {
 }
 
 func TestStepAllocatesNothing(t *testing.T) {
-	eachCatalog(t, func(t *testing.T, c Catalog) {
+	eachCatalog(t, func(t *testing.T, c workload.Catalog) {
 		speed := c["cifar10"].Speed
 		for _, shape := range [][]int{{4}, {4, 2, 4, 3}, {4, 2, 4, 3, 1, 2}} {
 			n := testing.AllocsPerRun(10, func() {
@@ -110,13 +111,13 @@ func TestStepAllocatesNothing(t *testing.T) {
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct {
 		name    string
-		catalog func() Catalog
+		catalog func() workload.Catalog
 		shape   []int
 	}{
-		{"measured/shape=4", func() Catalog { return measured(b) }, []int{4}},
-		{"measured/shape=4-2-4-3", func() Catalog { return measured(b) }, []int{4, 2, 4, 3}},
-		{"measured/shape=4x16", func() Catalog { return measured(b) }, []int{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}},
-		{"estimated/shape=4-2-4-3-1-2", func() Catalog { return measured(b) }, []int{4, 2, 4, 3, 1, 2}},
+		{"measured/shape=4", func() workload.Catalog { return measured(b) }, []int{4}},
+		{"measured/shape=4-2-4-3", func() workload.Catalog { return measured(b) }, []int{4, 2, 4, 3}},
+		{"measured/shape=4x16", func() workload.Catalog { return measured(b) }, []int{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}},
+		{"estimated/shape=4-2-4-3-1-2", func() workload.Catalog { return measured(b) }, []int{4, 2, 4, 3, 1, 2}},
 		{"embedded/shape=4-4", Default, []int{4, 4}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
