@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -95,4 +96,12 @@ func (w *World) markSilent() {
 		a.Silent = true
 		w.describe(e)
 	}
+}
+
+// Round implements scheduler.Observer.
+func (w *World) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	w.Feed.Round(s, p, acts)
+	w.Lock()
+	defer w.Unlock()
+	w.markSilent()
 }

@@ -2,7 +2,9 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -10,10 +12,36 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
 )
+
+// Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
+// carries it out. While the API server does not answer, Do waits, and running jobs go on.
+func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
+	w.Lock()
+	d, err := w.apply(ctx, actions)
+	w.Unlock()
+	if err != nil {
+		return fmt.Errorf("kube: %w", err)
+	}
+	return w.commit(ctx, d)
+}
+
+// apply returns the draft of the plan with the actions. It changes nothing else, except what needs
+// no commit.
+func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
+	d := w.draft()
+	d.expire()
+	if err := w.Apply(ctx, actions, d); err != nil {
+		return nil, err
+	}
+	w.nodes.Rented.Committing = true
+	return d, nil
+}
 
 // commit writes a plan, if it differs from the last one. While the API server does not accept it,
 // commit retries with growing delays, which are never shorter than the API server asks for. In a
@@ -149,4 +177,25 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 		}
 	}
 	return all
+}
+
+// keep makes the draft's grants those of the jobs, after it was committed. A job that has ended in
+// the meantime holds nothing. A job that was lost in the meantime no longer counts as lost if the
+// draft has a new generation of it.
+func (w *World) keep(d *draft) {
+	for _, e := range w.table.Order {
+		g, changed := d.held[e.ID()]
+		e.Move(phase.Commit)
+		if !changed || e.Ended() {
+			continue
+		}
+		if g.Generation != e.Held.Generation {
+			e.Since = time.Now()
+			e.Move(phase.Grant)
+			w.retract(e)
+		}
+		e.Held = g
+		w.describe(e) // it may have failed meanwhile, and have been held back
+	}
+	w.nodes.KeepRented(d.request.refused)
 }

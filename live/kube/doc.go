@@ -18,4 +18,26 @@
 //
 // If the API server does not answer, the scheduler concludes nothing from that, and running jobs
 // go on.
+//
+// The packages of this folder from low to high; each imports only packages above it in this list:
+//
+//   - api/v1alpha1: the kinds of Oxgang, and the labels and annotations of jobs
+//   - phase: the phases of a job, and what moves it from one to another
+//   - compact: objects of jobs in little memory
+//   - pages: lists of the API server, page by page
+//   - question: the ConfigMap with which a user asks the scheduler
+//   - pods: what a pod requests, where it may run, and which pods are watched
+//   - claims: which pod sends a message, and what Kubeflow Trainer reports
+//   - inventory: nodes of a queue, its loans and rentals
+//   - jobadapter: the kinds of jobs, read and written
+//   - config: the options of a queue
+//   - jobstate: all that the leader knows of a job
+//   - planstore: the Plan object
+//   - observe: what the watches show
+//   - execute: the next steps of jobs
+//   - nodepool: the next steps of nodes that are rented or lent
+//   - kubetest: a cluster for tests
+//   - view: what the command line shows of a cluster
+//   - kube: this package
+//   - manager: the process with a backend for each queue
 package kube

@@ -4,8 +4,14 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -59,10 +65,6 @@ func (w *World) catchUp(s *observe.Observation) {
 		w.Events.Wake()
 	}
 }
-
-// nowhere is a GPU type that no cluster has. Jobs for which nothing can be planned now are
-// described as if they needed it.
-const nowhere = "(none: it is tried again later)"
 
 // takeNodes reports changed nodes, loans and rentals to the scheduler, and the jobs that have lost
 // GPUs by that. On each node with fewer GPUs than planned, the jobs submitted last lose theirs.
@@ -134,4 +136,107 @@ func gpus(c *cluster.Cluster, id cluster.NodeID) int {
 		return c.Nodes()[i].Capacity.GPUs
 	}
 	return 0
+}
+
+// takeJob updates a job by what was observed of it.
+func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
+	id := job.ID(f.Parsed.UID)
+	e := w.table.ByID[id]
+	if e == nil {
+		if e = w.enter(s, f); e == nil {
+			return
+		}
+	}
+	if f.Parsed.OptOut { // its pods no longer belong to this scheduler
+		e.Pods, e.Helpers, e.StaleSince = nil, nil, time.Time{}
+		w.end(e, scheduler.Cancelled, "it has opted out")
+		return
+	}
+	pods := s.Pods[f.Parsed.UID]
+	if w.unseen(f, pods) {
+		if !e.Stale() {
+			e.StaleSince = time.Now()
+		}
+		return
+	}
+	e.StaleSince = time.Time{}
+	e.Object, e.Parsed, e.Pods, e.Helpers = f.Object, f.Parsed, pods, s.Helpers[f.Parsed.UID]
+	if e.Ending.IsZero() && e.Done() > 0 {
+		e.Ending = time.Now()
+	}
+	if e.Late != nil && f.Object.Meta().GetAnnotations()[v1alpha1.Epoch] == strconv.FormatInt(w.table.Plan.Spec.Epoch, 10) {
+		e.Late = nil
+	}
+	switch {
+	case e.Ended():
+	case f.Parsed.Ended != nil:
+		w.end(e, f.Parsed.Ended.Outcome, f.Parsed.Ended.Detail)
+	default:
+		if err := e.WholeWorkers(&e.Held); err != nil { // its workers ask for other GPUs than when it was planned
+			w.lose(e, err.Error())
+		}
+		w.describe(e)
+		w.watch(e)
+	}
+}
+
+// unseen reports whether the watches do not yet show something that was written to a job.
+func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
+	if w.writer.Unseen[types.UID(f.Parsed.UID)] > 0 {
+		return true
+	}
+	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return w.writer.Unseen[p.UID] > 0 })
+}
+
+// enter adds a job that was not known. It returns nil if the job must not be scheduled here.
+func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
+	id := job.ID(f.Parsed.UID)
+	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
+		return nil
+	}
+	e := &jobstate.Job{Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
+	e.Since = time.Now()
+	e.Begun, e.CompleteAt = e.Since, e.Since // pods that are starting have their time from now on
+	w.table.ByID[id] = e
+	w.table.Order = append(w.table.Order, e)
+	if old, known := w.past(s, f); known {
+		delete(w.table.Past, id)
+		old.Restore(e)
+		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
+		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // it runs, and what it asks for is no more to be had: it keeps what it holds
+			e.Spec = jobstate.Rigid(e.Spec, e)
+		}
+		if e.Node() != "" && !e.Started() {
+			e.Late = e.Held.Placement
+		}
+		w.Events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
+		return e
+	}
+	w.Events.Emit(scheduler.Submitted{Spec: e.Spec})
+	return e
+}
+
+// past returns what is known of a job from before this leader: what the Plan says or, if the job runs and the Plan does
+// not know that, what the job and its pods carry.
+func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobstate.Past, bool) {
+	old, known := w.table.Past[job.ID(f.Parsed.UID)]
+	if known && old.Allocation.Generation >= f.Parsed.Generation {
+		return old, true
+	}
+	now, runs := jobstate.Adopted(f.Parsed, s.Pods[f.Parsed.UID], s.TypeOf)
+	if !runs {
+		return old, known
+	}
+	w.o.Log.Warn("a running job is taken over that the Plan does not have", "queue", w.o.Queue.Name, "job", f.Parsed.Namespace+"/"+f.Parsed.Name, "gpus", now.Allocation.GPUs)
+	return now.With(old), true
+}
+
+// settle reports to the scheduler at once that a new plan has other nodes on loan.
+func (w *World) settle() {
+	for id := range w.nodes.Loans.Back {
+		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {
+			delete(w.nodes.Loans.Back, id)
+		}
+	}
+	w.takeNodes(w.latest.observation)
 }

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
@@ -15,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -87,14 +85,6 @@ func (w *World) release(ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer.
-func (w *World) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
-	w.Feed.Round(s, p, acts)
-	w.Lock()
-	defer w.Unlock()
-	w.markSilent()
-}
-
 // Stopping returns, by type, the GPUs that pods still use although the plan no longer grants them
 // to their jobs.
 func (w *World) Stopping() map[cluster.GPUType]int {
@@ -151,14 +141,4 @@ func (w *World) knows(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()
 	return w.table.ByID[id] != nil || w.table.Over[id]
-}
-
-// settle reports to the scheduler at once that a new plan has other nodes on loan.
-func (w *World) settle() {
-	for id := range w.nodes.Loans.Back {
-		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {
-			delete(w.nodes.Loans.Back, id)
-		}
-	}
-	w.takeNodes(w.latest.observation)
 }

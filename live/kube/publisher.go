@@ -200,7 +200,7 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 // write writes the condition on the job's object, and reports whether that was news.
 func (w *publisher) write(ctx context.Context, v *verdict, seen *unstructured.Unstructured) bool {
 	next := seen.DeepCopy()
-	if !condition(next, v) {
+	if !setCondition(next, v.scheduled, v.reason, v.message) {
 		w.has(seen)
 		return false // a leader before has told them
 	}
@@ -240,4 +240,32 @@ func (w *publisher) untold(v *verdict, err error) {
 	}
 	w.quietUntil = time.Now().Add(jobstate.LeaveAlone(silence, err))
 	w.o.Log.Warn("a condition was not written", "job", v.object.Meta().GetNamespace()+"/"+v.object.Meta().GetName(), "err", err)
+}
+
+// erased reports whether somebody has taken our condition off an object since it was written: Trainer writes all conditions of a
+// TrainJob as it saw them a moment before.
+//
+// Every new version of an object is looked at once: where our condition is there, that version counts as the one that has it.
+func (w *publisher) erased(seen compact.Object) bool {
+	uid := string(seen.Meta().GetUID())
+	written, known := w.wrote[uid]
+	if !known || observe.Version(seen.Meta()) <= written {
+		return false
+	}
+	o, err := seen.Whole()
+	if err != nil {
+		return false
+	}
+	gone := lacksCondition(o)
+	if !gone {
+		w.wrote[uid] = observe.Version(o)
+	}
+	return gone
+}
+
+// has records that an object has what was told.
+func (w *publisher) has(o *unstructured.Unstructured) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wrote[string(o.GetUID())] = observe.Version(o)
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,12 +11,42 @@ import (
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A nodeRequest has the groups of a plan as a draft changes them.
-type nodeRequest struct {
-	groups  []v1alpha1.PlannedGroup // all; those of the plan, if nothing is changed
-	refused map[string]bool         // of those that were asked for: whether not all is to be had
+// Nodes implements driver.Draft.
+func (d *draft) Nodes(a scheduler.Action) error {
+	switch a := a.(type) {
+	case scheduler.Provision:
+		return d.provision(a)
+	case scheduler.Return:
+		return d.giveBack(a)
+	}
+	return fmt.Errorf("%T: unknown action", a)
+}
+
+// provision rents nodes of a group, or takes them on loan.
+func (d *draft) provision(a scheduler.Provision) error {
+	if g := d.w.nodes.Group(a.Group); g != nil {
+		return d.rent(g, a.Nodes)
+	}
+	if p := d.w.nodes.PoolOf(a.Group); p != nil {
+		return d.borrow(p, a.Nodes)
+	}
+	return fmt.Errorf("group %s: queue %s can neither rent nor borrow nodes of it", a.Group, d.w.o.Queue.Name)
+}
+
+// giveBack gives nodes back that are rented, or on loan.
+func (d *draft) giveBack(a scheduler.Return) error {
+	var errs []error
+	for _, id := range a.Nodes {
+		if d.w.nodes.Lent(id) {
+			errs = append(errs, d.repay(id))
+		} else {
+			errs = append(errs, d.dismiss(id))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // rent orders nodes of a group. In a mode that changes nothing, it only checks whether it could.

@@ -1,10 +1,8 @@
 package kube
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -13,64 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
-
-// Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
-// carries it out. While the API server does not answer, Do waits, and running jobs go on.
-func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
-	w.Lock()
-	d, err := w.apply(ctx, actions)
-	w.Unlock()
-	if err != nil {
-		return fmt.Errorf("kube: %w", err)
-	}
-	return w.commit(ctx, d)
-}
-
-// apply returns the draft of the plan with the actions. It changes nothing else, except what needs
-// no commit.
-func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
-	d := w.draft()
-	if err := w.Apply(ctx, actions, d); err != nil {
-		return nil, err
-	}
-	w.nodes.Rented.Committing = true
-	return d, nil
-}
-
-// Nodes implements driver.Draft.
-func (d *draft) Nodes(a scheduler.Action) error {
-	switch a := a.(type) {
-	case scheduler.Provision:
-		return d.provision(a)
-	case scheduler.Return:
-		return d.giveBack(a)
-	}
-	return fmt.Errorf("%T: unknown action", a)
-}
-
-// provision rents nodes of a group, or takes them on loan.
-func (d *draft) provision(a scheduler.Provision) error {
-	if g := d.w.nodes.Group(a.Group); g != nil {
-		return d.rent(g, a.Nodes)
-	}
-	if p := d.w.nodes.PoolOf(a.Group); p != nil {
-		return d.borrow(p, a.Nodes)
-	}
-	return fmt.Errorf("group %s: queue %s can neither rent nor borrow nodes of it", a.Group, d.w.o.Queue.Name)
-}
-
-// giveBack gives nodes back that are rented, or on loan.
-func (d *draft) giveBack(a scheduler.Return) error {
-	var errs []error
-	for _, id := range a.Nodes {
-		if d.w.nodes.Lent(id) {
-			errs = append(errs, d.repay(id))
-		} else {
-			errs = append(errs, d.dismiss(id))
-		}
-	}
-	return errors.Join(errs...)
-}
 
 // A draft is a plan that is not committed yet: the grants of the jobs for which it differs from the
 // last plan, and the nodes on loan.
@@ -93,7 +33,6 @@ func (w *World) draft() *draft {
 		d.changed = d.changed || e.Phase == phase.Vacated
 	}
 	d.request = nodeRequest{groups: w.table.Plan.Spec.NodeGroups, refused: make(map[string]bool)}
-	d.expire()
 	return d
 }
 
@@ -153,23 +92,8 @@ func (w *extent) has(g *jobstate.Grant) error {
 	return nil
 }
 
-// keep makes the draft's grants those of the jobs, after it was committed. A job that has ended in
-// the meantime holds nothing. A job that was lost in the meantime no longer counts as lost if the
-// draft has a new generation of it.
-func (w *World) keep(d *draft) {
-	for _, e := range w.table.Order {
-		g, changed := d.held[e.ID()]
-		e.Move(phase.Commit)
-		if !changed || e.Ended() {
-			continue
-		}
-		if g.Generation != e.Held.Generation {
-			e.Since = time.Now()
-			e.Move(phase.Grant)
-			w.retract(e)
-		}
-		e.Held = g
-		w.describe(e) // it may have failed meanwhile, and have been held back
-	}
-	w.nodes.KeepRented(d.request.refused)
+// A nodeRequest has the groups of a plan as a draft changes them.
+type nodeRequest struct {
+	groups  []v1alpha1.PlannedGroup // all; those of the plan, if nothing is changed
+	refused map[string]bool         // of those that were asked for: whether not all is to be had
 }

@@ -1,0 +1,108 @@
+package kube
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/oxgang/oxgang/live/kube/claims"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// watch updates a job by what was observed of its pods.
+func (w *jobEvents) watch(e *jobstate.Job) {
+	if !w.o.Acts() {
+		if e.Wants() {
+			w.trains(e, nil)
+		}
+		return
+	}
+	now := time.Now()
+	e.Clock(now)
+	e.Phase, _ = e.Look(now)
+	switch {
+	case !e.Started():
+		return
+	case e.Parsed.Suspended: // Kueue has not let it go yet
+		w.awaitQuota(e, now)
+		return
+	}
+	w.awaitSlice(e, now)
+	if !e.Up() {
+		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {
+			w.lose(e, fmt.Sprintf("%d of %d pods run %v after the start%s", e.Ready(), e.Workers(), w.o.Start, e.Obstacle()))
+		}
+		return
+	}
+	if !e.Agent.Spoke && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored() {
+		w.trains(e, nil)
+	}
+	w.hearTrainer(e)
+}
+
+// trains reports to the scheduler, once for each generation, that a job trains.
+func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
+	if e.TrainsIn == e.Held.Generation {
+		return
+	}
+	e.TrainsIn, e.Failures, e.Setback = e.Held.Generation, 0, ""
+	first := job.Report{Job: e.ID(), Configuration: e.Held.Configuration, Progress: e.Progress()}
+	if from != nil {
+		first.Progress = *from
+	}
+	w.Events.Emit(scheduler.Reported{Report: first})
+}
+
+// hearTrainer uses the progress in the status of a TrainJob, if its program sends us no messages
+// and its annotations state its work. That tells nothing about its speed with other numbers of
+// GPUs.
+func (w *jobEvents) hearTrainer(e *jobstate.Job) {
+	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
+		return
+	}
+	p, err := progressOf(e)
+	if err != nil {
+		if e.TrainerError != err.Error() {
+			e.TrainerError = err.Error()
+			w.o.Log.Warn("status.trainerStatus cannot be believed", slog.String("job", e.Spec.Name), slog.Any("err", err))
+		}
+		return
+	}
+	if p == nil || !p.At.After(e.PercentAt) {
+		return
+	}
+	e.PercentAt = p.At
+	w.Events.Emit(scheduler.Reported{Report: job.Report{
+		Job: e.ID(), Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
+	}})
+}
+
+// progressOf returns what Kubeflow Trainer says of the progress of a job; nil: nothing.
+func progressOf(e *jobstate.Job) (*claims.Progress, error) {
+	o, err := e.Object.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return claims.Trainer(o)
+}
+
+// awaitQuota gives up a start that Kueue has not admitted for as long as a start may take: the GPUs that
+// are kept for it are of use to others. It names a queue of Kueue that is not there, perhaps.
+func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
+	if now.Sub(e.Queued) <= w.o.Start {
+		return
+	}
+	e.Failures = max(e.Failures, jobstate.Tries-1) // others get the GPUs at once
+	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
+}
+
+// awaitSlice has a job that has grown do without the workers for which Kueue has had no quota for as long as a start may take:
+// the GPUs that are kept for them are of use to others. More is tried again later.
+func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
+	if waiting := e.AwaitQuota(); waiting > 0 && now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation {
+		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}
+		w.describe(e)
+	}
+}
