@@ -68,8 +68,8 @@ func build(name string, flags ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Without the commit in it, it is linked anew only when its sources change.
-	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", path}, flags...), "./cmd/oxgang-scheduler")...)
+	// Its policies are all there are. Without the commit in it, it is linked anew only when its sources change.
+	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-tags=rivals", "-o", path}, flags...), "./cmd/oxgang-scheduler")...)
 	cmd.Dir = Root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build oxgang-scheduler: %w\n%s", err, out)
