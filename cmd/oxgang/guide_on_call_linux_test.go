@@ -38,7 +38,7 @@ func serve(t *testing.T, state string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Wait() }) // the context of the test has ended it
-	tells(t, state, "slots 0 of 2", "top")
+	tells(t, state, "GPUs 0 of 2", "top")
 }
 
 // tells waits until a command prints a text.

@@ -34,7 +34,7 @@ func TestLedger_of_serve(t *testing.T) {
 	for _, args := range [][]string{{"a", "2", "12"}, {"b", "1", "4"}} {
 		tells(t, state, args[0], "submit", "--name", args[0], "--gpus", args[1], "--", script, args[0], args[2])
 	}
-	tells(t, state, "slots 3 of 4", "top")
+	tells(t, state, "GPUs 3 of 4", "top")
 	time.Sleep(2 * time.Second)
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestLedger_of_serve(t *testing.T) {
 	_ = first.Wait()
 	time.Sleep(6 * time.Second)
 	second := serving(t, state)
-	tells(t, state, "slots 0 of 4", "top")
+	tells(t, state, "GPUs 0 of 4", "top")
 	if err := second.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -151,6 +151,8 @@ type Job struct {
 	Nodes   []Share         `json:"nodes,omitempty"`
 	Also    *Other          `json:"also,omitempty"`
 	Unseen  bool            `json:"unseen,omitempty"` // what it holds is not visible to the user
+	Pods    int             `json:"pods,omitempty"`   // Kubernetes: of its workers, not ended
+	Ready   int             `json:"ready,omitempty"`  // of these, running
 	Plan    *Plan           `json:"plan,omitempty"`   // Kubernetes: what the last plan has for it
 
 	Batch       int         `json:"batch,omitempty"`   // samples of one step, of all workers

@@ -212,6 +212,9 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	} else {
 		line("asked", j.Asked)
 	}
+	if j.Ready < j.Pods {
+		line("pods", fmt.Sprintf("%d of %d run", j.Ready, j.Pods))
+	}
 	line("planned", j.planned())
 	if j.HasEnded() {
 		line("detail", j.Detail)
@@ -232,7 +235,7 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 // whose returns what identifies a job besides its ID.
 func (j *Job) whose() (all []string) {
 	for _, p := range [][2]string{{"", j.Kind}, {"name ", j.Name}, {"user ", j.User}, {"queue ", j.Queue}} {
-		if p[1] != "" && p[1] != string(j.ID) {
+		if p[1] != "" && !(p[0] == "name " && strings.HasSuffix(string(j.ID), j.Name)) {
 			all = append(all, p[0]+p[1])
 		}
 	}

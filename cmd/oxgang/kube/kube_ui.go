@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ the role oxgang-asker in the scheduler's namespace can ask there what would be, 
 			if err != nil {
 				return Hinted(err)
 			}
-			source := view.NewPage(l, cmp.Or(k.Context, l.Current(cmd.Context()), "Kubernetes"))
+			source := view.NewPage(l, l.Title(cmd.Context()))
 			if err := source.Look(cmd.Context()); err != nil {
 				return Hinted(err)
 			}

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 )
@@ -18,45 +17,6 @@ type Job struct {
 	// Planned: a plan has it.
 	Planned bool `json:"planned"`
 	Allocation
-}
-
-// Jobs returns the jobs of a namespace, of all if it is empty: by queue, then as the plans have them;
-// those that no plan has come last. What the user may not see of them is left out; plansErr says
-// why there are no plans.
-func (k *Kubectl) Jobs(ctx context.Context, namespace string, plans []Plan, plansErr error) ([]Job, error) {
-	all := Jobs(plans, namespace)
-	c, err := k.cluster(ctx, namespace)
-	if err != nil {
-		if plansErr == nil && unseen(err) {
-			return all, nil
-		}
-		return nil, firstOf(plansErr, err)
-	}
-	observed, at := c.observed(), make(map[string]int)
-	for i := range all {
-		at[all[i].UID] = i
-		all[i].observe(nil, observed[all[i].UID])
-	}
-	over := make(map[string]bool) // by uid: since the plan was made
-	for i := range c.objects {
-		o := &c.objects[i]
-		if o.ended() != "" {
-			over[o.Meta.UID] = true
-			continue
-		}
-		if o.Meta.Labels[queueLabel] == "" || o.part() {
-			continue
-		}
-		j, planned := at[o.Meta.UID]
-		if !planned {
-			j = len(all)
-			all = append(all, Job{Queue: o.Meta.Labels[queueLabel], Allocation: Allocation{UID: o.Meta.UID, Kind: o.Kind, Namespace: o.Meta.Namespace, Name: o.Meta.Name}})
-		}
-		all[j].observe(o, observed[o.Meta.UID])
-	}
-	all = slices.DeleteFunc(all, func(j Job) bool { return over[j.UID] })
-	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Queue, b.Queue) })
-	return all, nil
 }
 
 // observe fills in what exists of a job; o is nil if its object is not seen.
@@ -108,34 +68,4 @@ func Jobs(plans []Plan, namespace string) []Job {
 	}
 	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Queue, b.Queue) })
 	return all
-}
-
-// Nodes returns what a plan gave away, by name of the node.
-func (p *Plan) Nodes() []Node {
-	at := make(map[string]int)
-	var all []Node
-	for i := range p.Spec.Allocations {
-		a := &p.Spec.Allocations[i]
-		for _, s := range a.Nodes {
-			n, ok := at[s.Name]
-			if !ok {
-				n, at[s.Name] = len(all), len(all)
-				all = append(all, Node{Name: s.Name, Queue: p.Meta.Name, GPUType: a.GPUType})
-			}
-			all[n].Used += s.GPUs
-			all[n].Jobs = append(all[n].Jobs, a.Namespace+"/"+a.Name)
-		}
-	}
-	slices.SortFunc(all, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
-	return all
-}
-
-// firstOf returns the first error; nil: there is none.
-func firstOf(all ...error) error {
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,13 +64,16 @@ func (k *Kubectl) Namespace(ctx context.Context) (string, error) {
 	return "default", nil
 }
 
-// Current returns the name of the user's context; empty: there is none.
-func (k *Kubectl) Current(ctx context.Context) string {
-	out, err := k.call(ctx, "config", "current-context")
-	if err != nil {
-		return ""
+// Title returns the name of the user's context, as a title.
+func (k *Kubectl) Title(ctx context.Context) string {
+	if i := slices.Index(k.Flags, "--context"); i >= 0 {
+		return k.Flags[i+1]
 	}
-	return strings.TrimSpace(string(out))
+	out, err := k.call(ctx, "config", "current-context")
+	if err != nil { // there is none
+		return "Kubernetes"
+	}
+	return cmp.Or(strings.TrimSpace(string(out)), "Kubernetes")
 }
 
 // call runs kubectl. Its standard input is the user's: a plugin may ask for a password.

@@ -14,7 +14,8 @@ type Looker struct {
 	Namespace string
 	// Fallback is asked for instead of all where the user may not list the pods of all; empty: it is an error.
 	Fallback string
-	narrowed bool // to Fallback
+	narrowed bool    // to Fallback
+	also     *object // a job that is looked at whether a queue has it or not; nil: none
 }
 
 // A Look is what a user may see of a cluster at one time.
@@ -27,15 +28,17 @@ type Look struct {
 	Ended     []End  // jobs of queues whose objects are still there, the latest first
 	Nodes     []Node // that have GPUs, and are seen
 	// Whole: all nodes and all pods are seen, so what nobody holds is idle.
-	Whole bool
-	Lacks []string // what the user may not see, and what is not known for that, in sentences
+	Whole  bool
+	hidden bool // pods are not seen
+	also   *object
+	Lacks  []string // what the user may not see, and what is not known for that, in sentences
 }
 
 // Look returns what the user may see now; what he may not see is in Lacks. The error is ErrForbidden if he may not list the pods of the
 // namespace, and ErrNoKind if the cluster has no queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	l.remember()
-	at := &Look{At: time.Now()}
+	at := &Look{At: time.Now(), also: l.also}
 	var err error
 	if at.Queues, err = l.Queues(ctx); at.lacks(&err, "queues: their modes and policies are not known") != nil {
 		return nil, err
@@ -47,6 +50,10 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	if errors.Is(err, ErrForbidden) && l.Namespace == "" && l.Fallback != "" {
 		l.Namespace, l.narrowed = l.Fallback, true
 		c, err = l.cluster(ctx, l.Namespace)
+	}
+	if errors.Is(err, ErrForbidden) && (at.Plans != nil || l.also != nil) {
+		c, at.hidden = new(cluster), true
+		err = at.lacks(&err, "pods: what runs is not known, and what is planned is shown")
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +93,7 @@ func (at *Look) narrow(l *Looker) {
 
 // machines fills in the nodes, if all pods are seen.
 func (at *Look) machines(ctx context.Context, k *Kubectl, c *cluster) error {
-	if at.Namespace != "" {
+	if at.Namespace != "" || at.hidden {
 		return nil
 	}
 	machines, err := list[machine](ctx, k, "nodes")
@@ -97,8 +104,10 @@ func (at *Look) machines(ctx context.Context, k *Kubectl, c *cluster) error {
 		return err
 	}
 	at.Nodes, at.Whole = c.nodes(machines, at.Queues), true
+	observed := c.observed()
 	for i := range at.Queues {
-		if q := &at.Queues[i]; q.watches() {
+		if q := &at.Queues[i]; q.watches() { // nothing is written of it
+			c.count(q, at.Nodes, observed)
 			q.overlaps(machines, at.Queues, c.policy.Resource)
 		}
 	}

@@ -2,23 +2,19 @@ package view
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 )
 
 // A Node is a node with GPUs, and who has them.
 type Node struct {
-	Name    string   `json:"name"`
-	Queue   string   `json:"queue,omitempty"` // that selects it; of several the oldest
-	GPUType string   `json:"gpuType,omitempty"`
-	GPUs    int      `json:"gpus"` // that pods may ask for; 0: the user may not see nodes
-	Used    int      `json:"used"` // by pods that are there or, where these cannot be seen, by the plan
-	Jobs    []string `json:"jobs"` // namespace/name of each, or of a pod that is of none
-	// Held is how many GPUs each has, by the name that a Look has for it; of a Look alone.
-	Held []Share `json:"-"`
-	// Closed says why no pods come to it: "cordoned", "not ready"; empty: they do.
-	Closed string `json:"closed,omitempty"`
+	Name    string
+	Queue   string // that selects it; of several the oldest
+	GPUType string
+	GPUs    int     // that pods may ask for
+	Used    int     // by pods
+	Held    []Share // by the name that a Look has for each holder
+	Closed  string  // why no pods come to it: "cordoned", "not ready"; empty: they do
 }
 
 // Idle returns the GPUs of a node that nobody has.
@@ -78,33 +74,6 @@ func byAge(queues []Queue) []*Queue {
 	return all
 }
 
-// Nodes returns the nodes with GPUs by name, as the user may see them: what is there, or else what
-// plans gave away.
-func (k *Kubectl) Nodes(ctx context.Context, queues []Queue, plans []Plan) ([]Node, error) {
-	machines, c, err := k.observeNodes(ctx)
-	if err != nil && !unseen(err) {
-		return nil, err
-	}
-	if err == nil {
-		return c.nodes(machines, queues), nil
-	}
-	var all []Node
-	for i := range plans {
-		all = append(all, plans[i].Nodes()...)
-	}
-	return all, nil
-}
-
-// observeNodes returns all nodes, and what is on them.
-func (k *Kubectl) observeNodes(ctx context.Context) ([]machine, *cluster, error) {
-	machines, err := list[machine](ctx, k, "nodes")
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := k.cluster(ctx, "")
-	return machines, c, err
-}
-
 // nodes returns those with GPUs, and who has them.
 func (c *cluster) nodes(machines []machine, queues []Queue) []Node {
 	at := make(map[string]*Node)
@@ -114,27 +83,20 @@ func (c *cluster) nodes(machines []machine, queues []Queue) []Node {
 		if gpus == 0 {
 			continue
 		}
-		n := &Node{Name: m.Meta.Name, GPUs: gpus, GPUType: c.policy.typeOf(m), Jobs: []string{}, Closed: m.closed()}
+		n := &Node{Name: m.Meta.Name, GPUs: gpus, GPUType: c.policy.typeOf(m), Closed: m.closed()}
 		if i := slices.IndexFunc(byAge(queues), func(q *Queue) bool { return q.Spec.Mode != "Off" && q.selects(m) }); i >= 0 {
 			n.Queue = byAge(queues)[i].Meta.Name
 		}
 		at[m.Meta.Name] = n
 	}
-	names := c.names()
 	for i := range c.pods {
 		p := &c.pods[i]
-		n, gpus := at[p.Spec.NodeName], p.gpus(c.policy.Resource)
-		if n == nil || gpus == 0 || p.ended() {
-			continue
-		}
-		n.Used += gpus
-		if name := c.nameOf(p, names); !slices.Contains(n.Jobs, name) {
-			n.Jobs = append(n.Jobs, name)
+		if n := at[p.Spec.NodeName]; n != nil && !p.ended() {
+			n.Used += p.gpus(c.policy.Resource)
 		}
 	}
 	all := make([]Node, 0, len(at))
 	for _, n := range at {
-		slices.Sort(n.Jobs)
 		all = append(all, *n)
 	}
 	slices.SortFunc(all, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
@@ -179,30 +141,6 @@ func (p *common) typeOf(m *machine) string {
 		return strings.ToLower(value)
 	}
 	return ""
-}
-
-// Observe counts what exists of those queues whose mode writes no status, Observe and Off: their jobs and their
-// nodes. It says of a queue whose nodes are of an older one that it is not served. What the user may not
-// see is left as it is: it reports whether all could be seen.
-func (k *Kubectl) Observe(ctx context.Context, queues []Queue) (bool, error) {
-	if !slices.ContainsFunc(queues, func(q Queue) bool { return q.watches() }) {
-		return true, nil
-	}
-	machines, c, err := k.observeNodes(ctx)
-	if err != nil {
-		if unseen(err) {
-			return false, nil
-		}
-		return false, err
-	}
-	nodes, observed := c.nodes(machines, queues), c.observed()
-	for i := range queues {
-		if q := &queues[i]; q.watches() {
-			c.count(q, nodes, observed)
-			q.overlaps(machines, queues, c.policy.Resource)
-		}
-	}
-	return true, nil
 }
 
 // watches reports whether nothing is written of a queue.

@@ -189,7 +189,7 @@ func TestPage_of_a_tenant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(text), "secret") || len(o.GPUs) != 0 || len(o.Jobs) != 3 || len(o.Nodes) != 2 || o.Nodes[1].GPUs != 2 {
+	if strings.Contains(string(text), "secret") || len(o.GPUs) != 0 || len(o.Jobs) != 3 || len(o.Nodes) != 2 || o.Nodes[1].Used != 2 {
 		t.Errorf("the page of a tenant has %s", text)
 	}
 	if l := jobs(o)["research/later"]; l.Sentence != "no reason is written on it, and you may not list plans" || l.Start.Known() || l.End.Known() {
@@ -210,14 +210,14 @@ func TestPage_of_a_tenant(t *testing.T) {
 func TestPage_of_one_namespace(t *testing.T) {
 	newFake(t)
 	_, o := opened(t, &Looker{Kubectl: new(Kubectl), Namespace: "research"})
-	if len(o.GPUs) != 0 || len(o.Nodes) != 2 || o.Nodes[0].GPUs != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research was asked for: which GPUs are idle is not known.") {
+	if len(o.GPUs) != 0 || len(o.Nodes) != 2 || o.Nodes[0].Used != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research was asked for: which GPUs are idle is not known.") {
 		t.Errorf("types %+v, nodes %+v, notes %q", o.GPUs, o.Nodes, o.Notes)
 	}
 }
 
-// Without a namespace to fall back to, it is an error that the pods of all may not be listed; so it is in a namespace.
+// Without a namespace to fall back to, it is an error that neither pods nor plans may be listed; so it is in a namespace.
 func TestPage_forbidden(t *testing.T) {
-	newFake(t).forbids("pods", "pods.all")
+	newFake(t).forbids("pods", "pods.all", "plans.oxgang.dev")
 	for _, l := range []*Looker{{Kubectl: new(Kubectl)}, {Kubectl: new(Kubectl), Fallback: "research"}, {Kubectl: new(Kubectl), Namespace: "research"}} {
 		if err := NewPage(l, "").Look(t.Context()); !errors.Is(err, ErrForbidden) {
 			t.Errorf("%+v: %v, want that it is not permitted", l, err)

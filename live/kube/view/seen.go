@@ -23,15 +23,21 @@ type Seen struct {
 
 // An End is the end of a job.
 type End struct {
-	ID      string // namespace/name
-	At      time.Time
-	Failed  bool
-	Message string
+	ID                           string // namespace/name
+	Kind, Namespace, Name, Queue string
+	At                           time.Time
+	Failed                       bool
+	Message                      string
 }
 
 // fill fills in the jobs of queues, and who has which GPU.
 func (at *Look) fill(c *cluster, workloads []object) {
 	observed, left := c.observed(), c.queued()
+	if o := at.also; o != nil {
+		if left[o.Meta.UID] = o; !slices.ContainsFunc(c.objects, func(l object) bool { return l.Meta.UID == o.Meta.UID }) {
+			c.objects = append(c.objects, *o)
+		}
+	}
 	for _, j := range Jobs(at.Plans, at.Namespace) {
 		o := left[j.UID]
 		delete(left, j.UID)
@@ -73,7 +79,9 @@ func (c *cluster) queued() map[string]*object {
 // add adds a job; o is nil if its object is not seen.
 func (at *Look) add(c *cluster, j Job, o *object, seen *Observed) {
 	s := Seen{Job: j, object: o}
-	s.observe(o, seen)
+	if !at.hidden {
+		s.observe(o, seen)
+	}
 	if o != nil {
 		s.Created, s.Asked = o.Meta.Created, o.asks(c.policy.Resource)
 	}
@@ -136,30 +144,30 @@ func added(all []Share, name string, gpus int) []Share {
 	return all
 }
 
-// why returns the dominant reason of a job, as Explain does.
+// why returns the dominant reason of a job.
 func (at *Look) why(s *Seen, workloads []object) Reason {
-	plan := Reason{Reason: s.Allocation.Reason, Message: s.Message}
-	if s.object == nil {
-		return plan
+	found := []Reason{{Reason: s.Allocation.Reason, Message: s.Message}}
+	if s.object != nil {
+		mode := at.Mode(s.Queue)
+		all := []Reason{s.condition(mode)}
+		if mode == "" && (at.Queues != nil && !s.Planned || s.Queue == "") {
+			all = append(all, noQueue(s.Queue))
+		}
+		if s.object.Spec.Suspend && s.object.Meta.Labels[kueueLabel] != "" {
+			all = append(all, quotaOf(workloads, s.UID))
+		}
+		found = append(all, found...)
 	}
-	e := Explanation{Mode: at.Mode(s.Queue)}
-	if s.Planned {
-		e.Plan = &s.Allocation
+	if best := Dominant(found...); best.Reason != "" {
+		return best
 	}
-	found := []Reason{e.condition(s.object)}
-	if e.Mode == "" && at.Queues != nil {
-		found = append(found, noQueue(s.Queue))
-	}
-	if s.object.Spec.Suspend && s.object.Meta.Labels[kueueLabel] != "" {
-		found = append(found, quotaOf(workloads, s.UID))
-	}
-	return Dominant(append(found, plan)...)
+	return at.unplanned(s)
 }
 
 // end returns how a job ended.
 func (o *object) end() End {
 	c := conditionOf(o.Status.Conditions, o.ended())
-	return End{ID: o.Meta.Namespace + "/" + o.Meta.Name, At: c.Changed, Failed: c.Type == "Failed", Message: c.Message}
+	return End{ID: o.Meta.Namespace + "/" + o.Meta.Name, Kind: o.Kind, Namespace: o.Meta.Namespace, Name: o.Meta.Name, Queue: o.Meta.Labels[queueLabel], At: c.Changed, Failed: c.Type == "Failed", Message: c.Message}
 }
 
 // asks returns what somebody submitted, in words: how many GPUs, where the object says so.

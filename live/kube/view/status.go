@@ -32,7 +32,7 @@ func (at *Look) Status(title string) *status.Status {
 		s.Jobs = append(s.Jobs, at.job(&at.Jobs[i]))
 	}
 	for _, e := range at.Ended[:min(len(at.Ended), mostEnded)] {
-		end := status.Job{ID: job.ID(e.ID), Name: e.ID, Phase: job.Completed.String(), Outcome: "done", Finished: e.At}
+		end := status.Job{ID: job.ID(e.ID), Name: e.Name, Kind: e.Kind, Namespace: e.Namespace, Queue: e.Queue, Phase: job.Completed.String(), Outcome: "done", Finished: e.At}
 		if e.Failed {
 			end.Phase, end.Outcome, end.Detail = job.Failed.String(), "failed", e.Message
 		}
@@ -81,7 +81,7 @@ func (at *Look) queue(q *Queue) status.Queue {
 	return v
 }
 
-// nodes returns the nodes. Where not all pods are seen, these are the ones that jobs are on, with the GPUs that these have.
+// nodes returns the nodes. Where not all pods are seen, these are the ones that jobs are on.
 func (at *Look) nodes() (all []status.Node) {
 	if at.Whole {
 		for i := range at.Nodes {
@@ -99,17 +99,27 @@ func (at *Look) nodes() (all []status.Node) {
 	}
 	where := make(map[string]int)
 	for i := range at.Jobs {
-		for _, h := range at.Jobs[i].Held {
+		s := &at.Jobs[i]
+		for _, h := range at.where(s) {
 			n, there := where[h.Name]
 			if !there {
 				n, where[h.Name] = len(all), len(all)
-				all = append(all, status.Node{Name: h.Name})
+				all = append(all, status.Node{Name: h.Name, Queue: s.Queue, Type: model.GPUType(s.GPUType)})
 			}
-			all[n].GPUs, all[n].Used = all[n].GPUs+h.GPUs, all[n].Used+h.GPUs
-			all[n].Held = append(all[n].Held, status.Holder{Job: job.ID(at.Jobs[i].ID), GPUs: h.GPUs})
+			all[n].Used += h.GPUs
+			all[n].Held = append(all[n].Held, status.Holder{Job: job.ID(s.ID), GPUs: h.GPUs})
 		}
 	}
+	slices.SortFunc(all, func(a, b status.Node) int { return cmp.Compare(a.Name, b.Name) })
 	return all
+}
+
+// where returns what a job has of nodes or, if pods are not seen, is planned to have.
+func (at *Look) where(s *Seen) []Share {
+	if at.hidden {
+		return s.Allocation.Nodes
+	}
+	return s.Held
 }
 
 // gpus counts the GPUs of each queue by type. Nothing is known where not all pods are seen.
@@ -138,7 +148,7 @@ var phases = map[string]string{"waits": "waiting", "starts": "starting", "runs":
 // job returns a job: what exists of it, and what the plan says of it.
 func (at *Look) job(s *Seen) status.Job {
 	j := status.Job{
-		ID: job.ID(s.ID), Name: s.Name, Kind: s.Kind, Namespace: s.Namespace, UID: s.UID, Queue: s.Queue, Phase: phases[s.State], Unseen: s.State == "",
+		ID: job.ID(s.ID), Name: s.Name, Kind: s.Kind, Namespace: s.Namespace, UID: s.UID, Queue: s.Queue, Phase: phases[s.State], Unseen: at.hidden || s.Observed == nil,
 		Asked: cmp.Or(s.Asked, "not known"), Submitted: s.Created, Since: s.since(), Reason: s.Why.Reason, Sentence: at.sentence(s), Nodes: placementOf(s.Held),
 	}
 	for _, share := range s.Held {
@@ -149,16 +159,25 @@ func (at *Look) job(s *Seen) status.Job {
 			}
 		}
 	}
+	if s.Observed != nil {
+		j.Pods, j.Ready = s.Observed.Pods, s.Observed.Ready
+	}
+	if j.Unseen {
+		j.Phase = ""
+	}
 	if s.Planned {
 		j.Plan = &status.Plan{GPUs: s.GPUs, GPUType: model.GPUType(s.GPUType), Nodes: placementOf(s.Allocation.Nodes)}
 		if p := at.Plan(s.Queue); p != nil {
 			j.Plan.Round = p.Spec.Round
 		}
+		if j.GPUType == "" && j.GPUs == j.Plan.GPUs && slices.Equal(j.Nodes, j.Plan.Nodes) {
+			j.GPUType = j.Plan.GPUType
+		}
 	}
 	if !s.Why.FromPlan() || !s.Planned {
 		return j
 	}
-	j.Reason, j.Unblock = cmp.Or(s.Allocation.Reason, j.Reason), s.Unblock
+	j.Unblock = s.Unblock
 	if s.ETA != nil && at.Mode(s.Queue) != "Recommend" {
 		j.End = expected(s.ETA.End, at.At)
 		if !j.Holds() {
@@ -192,16 +211,7 @@ func (s *Seen) since() time.Time {
 // sentence says why a job is as it is, and what is planned where that is something else.
 func (at *Look) sentence(s *Seen) string {
 	why := cmp.Or(s.Why.Message, s.Why.Reason)
-	switch mode := at.Mode(s.Queue); {
-	case why == "" && mode == "Observe":
-		return "queue " + s.Queue + " is in mode Observe: plans are made, and not shown; mode Recommend shows them"
-	case why == "" && mode == "Off":
-		return "queue " + s.Queue + " is off: spec.mode"
-	case why == "" && at.Plans == nil:
-		return "no reason is written on it, and you may not list plans"
-	case why == "":
-		return "no plan has it yet"
-	case mode == "Recommend" && s.Planned:
+	if s.Planned && at.Mode(s.Queue) == "Recommend" {
 		return fmt.Sprintf("planned: %d GPUs, which mode Recommend does not carry out: %s", s.GPUs, why)
 	}
 	return why
@@ -228,4 +238,13 @@ func expected(r *Range, now time.Time) (e status.Range) {
 	}
 	e.Probability = probability
 	return e
+}
+
+// Status returns the jobs of a plan, as it has them.
+func (p *Plan) Status() *status.Status {
+	at := &Look{At: time.Now(), Plans: []Plan{*p}}
+	for _, j := range Jobs(at.Plans, "") {
+		at.Jobs = append(at.Jobs, Seen{Job: j, Why: Reason{Reason: j.Reason, Message: j.Message}})
+	}
+	return at.Status(p.Meta.Name)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/view"
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // What is read here is what the API writes: every field of it has the same name there.
@@ -71,48 +72,53 @@ func through[T any](t *testing.T, from any) T {
 	return to
 }
 
-// A TrainJob that no plan has, for a mistake in it, is not taken for the JobSet that is made of it.
-func TestExplain_finds_the_outer_job(t *testing.T) {
-	kubectl(t, `plans.*) echo '{"items": []}' ;;
-queues.*) echo '{}' ;;
-trainjobs.*) echo '{"metadata": {"labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "oxgang.dev/Scheduled", "status": "False", "reason": "Misconfigured"}]}}' ;;
-jobsets.*) echo '{}' ;;
-`)
-	e, err := new(view.Kubectl).Explain(t.Context(), "team", "a")
+// explained returns what Explain says of a job of namespace team.
+func explained(t *testing.T, name string) *status.Job {
+	t.Helper()
+	s, err := (&view.Looker{Kubectl: new(view.Kubectl)}).Explain(t.Context(), "team", name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Kind != "TrainJob" || e.Queue != "q" || e.Reason.Reason != view.Misconfigured {
-		t.Errorf("got %+v, want what is wrong with the TrainJob", e)
+	all := s.All()
+	if len(all) != 1 {
+		t.Fatalf("%+v, want one job", all)
+	}
+	return &all[0]
+}
+
+// A TrainJob that no plan has, for a mistake in it, is not taken for the JobSet that is made of it.
+func TestExplain_finds_the_outer_job(t *testing.T) {
+	kubectl(t, `plans.*|pods) echo '{"items": []}' ;;
+queues.*) echo '{"items": [{"metadata": {"name": "q"}, "spec": {"mode": "Admit"}}]}' ;;
+trainjobs.*) case "$3" in -n) echo '{"items": []}' ;; *) echo '{"metadata": {"name": "a", "namespace": "team", "uid": "1", "labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "oxgang.dev/Scheduled", "status": "False", "reason": "Misconfigured"}]}}' ;; esac ;;
+jobsets.*) echo '{}' ;;
+`)
+	if j := explained(t, "a"); j.Kind != "TrainJob" || j.Queue != "q" || j.Reason != view.Misconfigured {
+		t.Errorf("got %+v, want what is wrong with the TrainJob", j)
 	}
 }
 
 // A plan that has an older job of the name says nothing of the one that there is, its queue neither.
 func TestExplain_of_a_name_that_is_used_again(t *testing.T) {
 	kubectl(t, `plans.*) echo '{"items": [{"metadata": {"name": "old"}, "spec": {"round": 7, "allocations": [{"uid": "1", "kind": "Job", "namespace": "team", "name": "a", "gpus": 8}]}}]}' ;;
-queues.*) echo '{}' ;;
-jobs.*) echo '{"metadata": {"uid": "2", "labels": {"oxgang.dev/queue": "new"}}}' ;;
+queues.*|pods) echo '{"items": []}' ;;
+jobs.*) case "$3" in -n) echo '{"items": []}' ;; *) echo '{"metadata": {"name": "a", "namespace": "team", "uid": "2", "labels": {"oxgang.dev/queue": "new"}}}' ;; esac ;;
 `)
-	e, err := new(view.Kubectl).Explain(t.Context(), "team", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.Queue != "new" || e.Plan != nil || e.Round != 0 || e.Scheduled {
-		t.Errorf("got %+v, want a job of queue new that no plan has", e)
+	if j := explained(t, "a"); j.Queue != "new" || j.Plan != nil || j.Phase != "waiting" {
+		t.Errorf("got %+v, want a job of queue new that no plan has", j)
 	}
 }
 
 // A job that has ended since the plan was made does not wait.
-func TestJobs_leaves_out_what_has_ended(t *testing.T) {
-	kubectl(t, `pods) echo '{"items": []}' ;;
+func TestLook_leaves_out_what_has_ended(t *testing.T) {
+	kubectl(t, `pods|queues.*|nodes) echo '{"items": []}' ;;
+plans.*) echo '{"items": [{"spec": {"allocations": [{"uid": "1", "kind": "Job", "namespace": "team", "name": "a", "gpus": 2}, {"uid": "2", "kind": "Job", "namespace": "team", "name": "b"}]}}]}' ;;
 jobs.*) echo '{"items": [{"metadata": {"namespace": "team", "name": "a", "uid": "1", "labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "Complete", "status": "True"}]}},
 {"metadata": {"namespace": "team", "name": "b", "uid": "2", "labels": {"oxgang.dev/queue": "q"}}}]}' ;;
 `)
-	var p view.Plan
-	p.Spec.Allocations = []view.Allocation{{UID: "1", Kind: "Job", Namespace: "team", Name: "a", GPUs: 2}, {UID: "2", Kind: "Job", Namespace: "team", Name: "b"}}
-	all, err := new(view.Kubectl).Jobs(t.Context(), "", []view.Plan{p}, nil)
-	if err != nil || len(all) != 1 || all[0].Name != "b" || all[0].State != "waits" {
-		t.Errorf("%+v, %v, want b alone", all, err)
+	at, err := (&view.Looker{Kubectl: new(view.Kubectl)}).Look(t.Context())
+	if err != nil || len(at.Jobs) != 1 || at.Jobs[0].Name != "b" || at.Jobs[0].State != "waits" {
+		t.Errorf("%+v, %v, want b alone", at, err)
 	}
 }
 
@@ -153,20 +159,15 @@ func TestDominant(t *testing.T) {
 	}
 }
 
-// Nodes adds up what several jobs have of a node.
-func TestNodes(t *testing.T) {
+// A plan's jobs are shown as it has them: nothing is known of what runs.
+func TestPlan_Status(t *testing.T) {
 	var p view.Plan
-	p.Meta.Name = "q"
-	p.Spec.Allocations = []view.Allocation{
-		{Namespace: "a", Name: "x", GPUType: "t4", Nodes: []view.Share{{Name: "n2", GPUs: 4}, {Name: "n1", GPUs: 2}}},
-		{Namespace: "a", Name: "y", GPUType: "t4", Nodes: []view.Share{{Name: "n2", GPUs: 3}}},
-	}
-	want := []view.Node{
-		{Name: "n1", Queue: "q", GPUType: "t4", Used: 2, Jobs: []string{"a/x"}},
-		{Name: "n2", Queue: "q", GPUType: "t4", Used: 7, Jobs: []string{"a/x", "a/y"}},
-	}
-	if diff := cmp.Diff(want, p.Nodes()); diff != "" {
-		t.Errorf("nodes (-want +got):\n%s", diff)
+	p.Meta.Name, p.Spec.Round = "q", 7
+	p.Spec.Allocations = []view.Allocation{{Namespace: "a", Name: "x", GPUs: 6, GPUType: "t4", Nodes: []view.Share{{Name: "n2", GPUs: 4}, {Name: "n1", GPUs: 2}}, Reason: "started"}}
+	j := p.Status().Jobs[0]
+	want := &status.Plan{Round: 7, GPUs: 6, GPUType: "t4", Nodes: []status.Share{{Node: "n2", GPUs: 4}, {Node: "n1", GPUs: 2}}}
+	if diff := cmp.Diff(want, j.Plan); diff != "" || !j.Unseen || j.Queue != "q" || j.Reason != "started" {
+		t.Errorf("%+v, plan (-want +got):\n%s", j, diff)
 	}
 }
 
@@ -181,7 +182,7 @@ func TestExplain_counts_what_is_observed(t *testing.T) {
 	ofSet, ofRay := owned("Job", "set-w-0", "j"), owned("RayCluster", "ray-abc12", "c")
 	kubectl(t, `clusterpolicies.*) echo '{"spec": {"gpuResource": "amd.com/gpu"}}' ;;
 plans.*) echo '{"items": []}' ;;
-queues.*) echo '{"spec": {"mode": "Admit"}}' ;;
+queues.*) echo '{"items": [{"metadata": {"name": "q"}, "spec": {"mode": "Admit"}}]}' ;;
 pods) echo '{"items": [`+strings.Join([]string{
 		pod(ofSet, "n2", "Running", "4"), pod(ofSet, "n1", "Running", "4"), pod(ofSet, "n1", "Running", "4"), pod(ofSet, "n3", "Succeeded", "4"), pod(ofSet, "n3", "Running", "0"),
 		pod(ofRay, "n4", "Running", "8"), pod(ofRay, "", "Pending", "8"), pod(`[]`, "n5", "Running", "8"),
@@ -190,16 +191,14 @@ jobs.batch) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team",
 jobsets.*) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team", "name": "set", "uid": "s"}}]}' ;; set) echo '{"metadata": {"namespace": "team", "name": "set", "uid": "s", "labels": {"oxgang.dev/queue": "q"}}}' ;; *) exit 1;; esac ;;
 rayjobs.*) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team", "name": "ray", "uid": "r"}}]}' ;; ray) echo '{"metadata": {"namespace": "team", "name": "ray", "uid": "r", "labels": {"oxgang.dev/queue": "q"}}}' ;; *) echo 'Error from server (NotFound): none' >&2; exit 1;; esac ;;
 `)
-	for name, want := range map[string]view.Observed{
-		"set": {Pods: 3, Ready: 3, GPUs: 12, Nodes: []view.Share{{Name: "n1", GPUs: 8}, {Name: "n2", GPUs: 4}}},
-		"ray": {Pods: 2, Ready: 1, GPUs: 8, Nodes: []view.Share{{Name: "n4", GPUs: 8}}},
+	for name, want := range map[string]status.Job{
+		"set": {Pods: 3, Ready: 3, GPUs: 12, Nodes: []status.Share{{Node: "n1", GPUs: 8}, {Node: "n2", GPUs: 4}}},
+		"ray": {Pods: 2, Ready: 1, GPUs: 8, Nodes: []status.Share{{Node: "n4", GPUs: 8}}},
 	} {
-		e, err := new(view.Kubectl).Explain(t.Context(), "team", name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(&want, e.Observed); diff != "" || e.Mode != "Admit" {
-			t.Errorf("%s: mode %s, observed (-want +got):\n%s", name, e.Mode, diff)
+		j := explained(t, name)
+		got := status.Job{Pods: j.Pods, Ready: j.Ready, GPUs: j.GPUs, Nodes: j.Nodes}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
 		}
 	}
 }
