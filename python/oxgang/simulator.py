@@ -41,7 +41,7 @@ def find(program: str | None = None) -> str:
 
 def flags(settings: Mapping[str, object]) -> list[str]:
     """Settings, by the names of `oxgang config`, as flags of the command line."""
-    return [f"--{name.replace('.', '-')}={_text(value)}" for name, value in settings.items()]
+    return [f"--set={name}={_text(value)}" if "." in name else f"--{name}={_text(value)}" for name, value in settings.items()]
 
 
 def _text(value: object) -> str:

@@ -130,11 +130,40 @@ func (c *Config) Set(key, value, origin string) error {
 	if i < 0 {
 		return fmt.Errorf("unknown key %q%s", key, didYouMean(key))
 	}
+	if key == "set" {
+		var err error
+		if value, err = c.setKeys(value, origin); err != nil {
+			return err
+		}
+	}
 	if err := keys[i].set(c, strings.TrimSpace(value)); err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
 	c.origins[key] = origin
 	return nil
+}
+
+// setKeys sets the keys of the configuration among settings by comma, and returns the rest, the settings of
+// policies. A part without = belongs to the list before it.
+func (c *Config) setKeys(settings, origin string) (rest string, err error) {
+	var all, policies []string
+	for _, part := range split(settings) {
+		if len(all) > 0 && !strings.Contains(part, "=") {
+			all[len(all)-1] += "," + part
+			continue
+		}
+		all = append(all, part)
+	}
+	var errs []error
+	for _, part := range all {
+		name, value, _ := strings.Cut(part, "=")
+		if name != "set" && slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) {
+			errs = append(errs, c.Set(name, value, origin))
+			continue
+		}
+		policies = append(policies, part)
+	}
+	return strings.Join(policies, ","), errors.Join(errs...)
 }
 
 // Get returns the value of a key as text that Set reads.

@@ -52,8 +52,6 @@ func CompleteSettings(cmd *cobra.Command) {
 	later("on-bad-row", BadRows)
 	later("generate-kind", GeneratorNames)
 	later("estimate-mode", modes)
-	later("lender-forecast", config.Forecasts)
-	later("fairness-rho", func() []string { return config.Rhos()[1:] })
 }
 
 func placers() []string {

@@ -103,13 +103,19 @@ func writeUsage(c *cobra.Command, groups []FlagGroup, all bool) error {
 const width = 100
 
 // A setting is the value of a flag that the configuration reads.
-type setting struct{ text, typeName string }
+type setting struct {
+	text, typeName string
+	adds           bool // each use adds to the list
+}
 
 // String implements pflag.Value.
 func (s *setting) String() string { return s.text }
 
 // Set implements pflag.Value.
 func (s *setting) Set(text string) error {
+	if s.adds && s.text != "" {
+		text = s.text + "," + text
+	}
 	s.text = text
 	return nil
 }

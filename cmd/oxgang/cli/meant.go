@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/policy/registry"
+	"github.com/oxgang/oxgang/simulate/config"
 )
 
 // meant returns a hint at what was meant, if the error is that a name is not known; empty: nothing known is near.
@@ -45,6 +46,9 @@ func choices(message string) (name string, known []string) {
 // FlagError returns an error about flags with a hint at the flag that was meant, or else where to read about them.
 func FlagError(c *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if i := slices.IndexFunc(config.Keys(), func(k config.Key) bool { return k.Option() == unknown.GetSpecifiedName() }); i >= 0 && c.Flags().Lookup("set") != nil {
+			return UsageError{Hinted(err, "want --set %s=VALUE", config.Keys()[i].Name)}
+		}
 		var all []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f.Name) })
 		if like := near.Meant(unknown.GetSpecifiedName(), all); len(like) > 0 {

@@ -41,15 +41,22 @@ func ConfigCommand() *cobra.Command {
 // of these overrides those before it.
 type ConfigFlags struct{ file string }
 
-// Add adds the flags of a configuration: its file, and one for each setting.
+// Add adds the flags of a configuration: its file, and those of settings.
 func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
 	defaults := config.Default()
 	for _, k := range config.Keys() {
-		f.Var(&setting{defaults.Get(k.Name), k.Kind}, k.Option(), k.Doc)
-		if k.Flag {
-			f.Lookup(k.Option()).NoOptDefVal = "true"
+		if k.HasOption() {
+			AddSetting(f, k, defaults.Get(k.Name))
 		}
+	}
+}
+
+// AddSetting adds the flag of a setting. Repeated --set adds to those before.
+func AddSetting(f *pflag.FlagSet, k config.Key, value string) {
+	f.Var(&setting{text: value, typeName: k.Kind, adds: k.Name == "set"}, k.Option(), k.Doc)
+	if k.Flag {
+		f.Lookup(k.Option()).NoOptDefVal = "true"
 	}
 }
 
@@ -66,7 +73,7 @@ func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 		errs = append(errs, UsageError{err})
 	}
 	for _, k := range config.Keys() {
-		if f := cmd.Flags().Lookup(k.Option()); f.Changed {
+		if f := cmd.Flags().Lookup(k.Option()); f != nil && f.Changed {
 			if err := c.Set(k.Name, f.Value.String(), "flag"); err != nil {
 				errs = append(errs, Misused("--%s: %w", k.Option(), unprefixed{err, k.Name + ": "}))
 			}

@@ -23,7 +23,7 @@ func planBudgetCommand() *cobra.Command {
 epochs, so that the mean time to completion is the least that the budget can buy. Where
 it ends between two tables of widths, a share of a class' jobs goes by the faster one.
 
-The model leaves out that nodes take time to start (--sim-start), are rented whole, and that what
+The model leaves out that nodes take time to start (sim.start), are rented whole, and that what
 was spent too much is saved. So the plan is carried out, by policy boa, on the same jobs in other orders:
 blocks of the trace's time change places. The range is where the mean of one more order would be,
 nine times of ten. Where the price list does not say how many nodes can be rented at once, that

@@ -32,7 +32,7 @@ func Command() *cobra.Command {
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
-	"round", "sim.start", "sim.release",
+	"round", "sim.start", "sim.release", "set",
 }
 
 // planAssumptions is a text that says what a plan assumes.
@@ -77,11 +77,8 @@ func (p *planning) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.String("workload", "", "trace file, or format:file; empty: a generated one")
 	for _, k := range config.Keys() {
-		if slices.Contains(planKeys, k.Name) {
-			f.String(k.Option(), p.config.Get(k.Name), k.Doc)
-			if k.Flag {
-				f.Lookup(k.Option()).NoOptDefVal = "true"
-			}
+		if k.HasOption() && slices.Contains(planKeys, k.Name) {
+			cli.AddSetting(f, k, p.config.Get(k.Name))
 		}
 	}
 	f.StringVar(&p.gpus, "gpus", "t4:4", "GPU types and GPUs of a node where there is no price list, as t4:4,a100:8")
@@ -105,6 +102,14 @@ func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 				errs = append(errs, fmt.Errorf("--%s: %w", option, cli.TrimPrefix(err, k.Name+": ")))
 			}
 		}
+	}
+	for _, k := range config.Keys() {
+		if k.Name != "trace" && p.config.Origin(k.Name) == "flag" && !slices.Contains(planKeys, k.Name) {
+			errs = append(errs, fmt.Errorf("--set %s: plans do not use it", k.Name))
+		}
+	}
+	if len(p.config.Settings) > 0 {
+		errs = append(errs, fmt.Errorf("--set %s: want one of %s", strings.Join(p.config.Settings, ","), strings.Join(planKeys, ", ")))
 	}
 	if p.config.Trace == "" {
 		errs = append(errs, cli.CheckGenerator(p.config.Generate.Kind))
