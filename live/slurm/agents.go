@@ -8,7 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm/token"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -51,8 +51,8 @@ func (b *Backend) Agents() agentapi.Jobs {
 
 // Job implements agentapi.Jobs. A token is looked up by its digest.
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
-	user, ok := token.User(text)
-	digest := token.Digest(text)
+	user, ok := comment.TokenUser(text)
+	digest := comment.Digest(text)
 	a.b.Lock()
 	defer a.b.Unlock()
 	id := a.b.tokens[bearer{digest, user}]
@@ -93,7 +93,7 @@ func (b *Backend) startOf(e *entry) *driver.Start {
 		Least: gpus, Most: gpus, Took: &e.Starts, Unsettled: !planned,
 		Batch: e.held.batch, Allocation: a, Type: a.Configuration.GPUType, GPUs: gpus,
 	}
-	if last := e.said.Hello; planned && (last == nil || last.Generation != e.seen.Restarts+1) {
+	if last := e.program.Hello; planned && (last == nil || last.Generation != e.seen.Restarts+1) {
 		s.Planned = e.held.since
 	}
 	if e.seen.Mark.Stopping || !e.noticed.IsZero() {
@@ -106,16 +106,16 @@ func (b *Backend) startOf(e *entry) *driver.Start {
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	b, e := a.b, a.e
 	planned := e.asPlanned()
-	e.said.Token, e.said.Hello = e.seen.Token, h
+	e.program.Token, e.program.Hello = e.seen.Token, h
 	if h.Batch.LocalMax > 0 {
-		e.said.LocalMax = maps.Clone(e.said.LocalMax)
-		if e.said.LocalMax == nil {
-			e.said.LocalMax = map[cluster.GPUType]int{}
+		e.program.LocalMax = maps.Clone(e.program.LocalMax)
+		if e.program.LocalMax == nil {
+			e.program.LocalMax = map[cluster.GPUType]int{}
 		}
-		e.said.LocalMax[e.seen.Configuration.GPUType] = h.Batch.LocalMax
+		e.program.LocalMax[e.seen.Configuration.GPUType] = h.Batch.LocalMax
 	}
-	if e.said.Progress = 0; h.Restored != nil {
-		e.said.Progress = h.Restored.Progress
+	if e.program.Progress = 0; h.Restored != nil {
+		e.program.Progress = h.Restored.Progress
 	}
 	if b.describe(e); planned {
 		e.greets = false
@@ -127,8 +127,8 @@ func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 // Report implements driver.Program. A report whose unit no Hello has said is dropped.
 func (a agent) Report(r *agentapi.Report) error {
 	e := a.e
-	if stops := e.seen.Mark.Stopping || !e.noticed.IsZero(); !stops && e.said.Hello != nil && e.asPlanned() {
-		e.said.Progress, e.said.Epoch = r.Progress, r.Epoch
+	if stops := e.seen.Mark.Stopping || !e.noticed.IsZero(); !stops && e.program.Hello != nil && e.asPlanned() {
+		e.program.Progress, e.program.Epoch = r.Progress, r.Epoch
 		a.b.Events.Emit(scheduler.Reported{Report: r.Job(e.ID, e.held.allocation.Configuration, 0, 0)})
 	}
 	return nil
@@ -136,7 +136,7 @@ func (a agent) Report(r *agentapi.Report) error {
 
 // Checkpoint implements driver.Program.
 func (a agent) Checkpoint(c *agentapi.Checkpoint) error {
-	a.e.said.Progress, a.e.said.Epoch = c.Progress, c.Epoch
+	a.e.program.Progress, a.e.program.Epoch = c.Progress, c.Epoch
 	return nil
 }
 
@@ -153,33 +153,33 @@ func (b *Backend) deadline(e *entry) time.Time {
 func (b *Backend) save(id job.ID) {
 	b.Lock()
 	e, err := b.Get(id)
-	if err != nil || e.said.Hello == nil || e.Over {
+	if err != nil || e.program.Hello == nil || e.Over {
 		b.Unlock()
 		return
 	}
-	key, record := e.key(), e.said
+	key, record := e.key(), e.program
 	b.Unlock()
-	if err := b.o.Said.Save(key, &record); err != nil {
+	if err := b.o.Reports.Save(key, &record); err != nil {
 		b.o.Log.Warn("the next scheduler will not know what a program said", "err", err)
 	}
 }
 
 // recall takes over what an earlier scheduler has kept of a job.
 func (b *Backend) recall(e *entry) {
-	r, err := b.o.Said.Load(e.key(), e.seen.Token)
+	r, err := b.o.Reports.Load(e.key(), e.seen.Token)
 	if err != nil {
 		b.o.Log.Warn("reports of a job are dropped until its next start", "err", err)
 	}
-	e.said = r
+	e.program = r
 }
 
 // described returns what the job's user asks for, with what its program says.
 func (e *entry) described() *job.Spec {
-	if e.said.Hello == nil {
+	if e.program.Hello == nil {
 		return e.asked
 	}
-	spec := e.said.Hello.Described(e.asked, e.seen.Configuration.GPUType, e.Starts.Value())
-	spec.Batch.LocalMax = e.said.LocalMax
+	spec := e.program.Hello.Described(e.asked, e.seen.Configuration.GPUType, e.Starts.Value())
+	spec.Batch.LocalMax = e.program.LocalMax
 	return spec
 }
 
@@ -190,5 +190,5 @@ func (e *entry) asPlanned() bool {
 
 // resumed returns the report that a start trains from where the job was.
 func (e *entry) resumed() job.Report {
-	return job.Report{Job: e.spec.ID, Configuration: e.held.allocation.Configuration, Progress: e.said.Progress, Epoch: e.said.Epoch}
+	return job.Report{Job: e.spec.ID, Configuration: e.held.allocation.Configuration, Progress: e.program.Progress, Epoch: e.program.Epoch}
 }

@@ -12,9 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/observe"
-	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
-	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -22,7 +20,7 @@ import (
 
 // speaking submits a job of a user of which a program speaks with a token.
 func speaking(s *slurmtest.Slurm, user, text string, gpus int) client.ID {
-	comment := "oxgang:elastic;min=1;max=4;token=" + token.Digest(text)
+	comment := "oxgang:elastic;min=1;max=4;token=" + comment.Digest(text)
 	return s.Submit(slurmtest.Ask{User: user, Comment: comment, PerNode: gpus, Work: hours})
 }
 
@@ -58,7 +56,7 @@ func heard(w *Backend) (described []*job.Spec, reported []job.Report) {
 // A program is known by its token alone, and only as long as its job lives.
 func TestAgents_tokens(t *testing.T) {
 	s := twoNodes()
-	anns, bobs, twice := token.New("ann"), token.New("bob"), token.New("carl")
+	anns, bobs, twice := comment.NewToken("ann"), comment.NewToken("bob"), comment.NewToken("carl")
 	ann, bob := speaking(s, "ann", anns, 1), speaking(s, "bob", bobs, 1)
 	speaking(s, "bob", anns, 1) // he copies what he can read of ann's
 	speaking(s, "carl", twice, 1)
@@ -72,8 +70,8 @@ func TestAgents_tokens(t *testing.T) {
 		"ann's":             {anns, ann},
 		"bob's":             {bobs, bob},
 		"none":              {"", 0},
-		"another":           {token.New("ann"), 0},
-		"a digest":          {token.Digest(anns), 0},
+		"another":           {comment.NewToken("ann"), 0},
+		"a digest":          {comment.Digest(anns), 0},
 		"of another user":   {anotherUser, 0},
 		"of two jobs":       {twice, 0},
 		"cut off":           {anns[:len(anns)-1], 0},
@@ -96,7 +94,7 @@ func TestAgents_tokens(t *testing.T) {
 // yet, nothing is taken.
 func TestAgents_messages(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", token.New("ann"), 2)
+	id := speaking(s, "ann", comment.NewToken("ann"), 2)
 	w := open(t, s)
 	a, name := w.Agents(), job.ID(id.String())
 	heard(w)
@@ -142,7 +140,7 @@ func TestAgents_messages(t *testing.T) {
 // A start that is to end hears so in the answer to its report, once its mark says that the scheduler stops it.
 func TestAgents_notice(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", token.New("ann"), 2)
+	id := speaking(s, "ann", comment.NewToken("ann"), 2)
 	w := open(t, s)
 	a, name := w.Agents(), job.ID(id.String())
 	if _, err := a.Hello(t.Context(), name, hello(1, 2, nil)); err != nil {
@@ -181,7 +179,7 @@ func TestAgents_notice(t *testing.T) {
 // A job's mark says where the agent API is, also that of a job which ran before there was one.
 func TestAgents_mark(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", token.New("ann"), 2)
+	id := speaking(s, "ann", comment.NewToken("ann"), 2)
 	for _, folder := range []string{"/shared/a", "", "/shared/b"} {
 		o := options(s)
 		o.Agents = folder
@@ -200,13 +198,13 @@ func TestAgents_mark(t *testing.T) {
 
 // The next scheduler knows what programs have said, and not of another job with the number of an earlier one.
 func TestAgents_next_scheduler(t *testing.T) {
-	s, folder := twoNodes(), said.Folder(t.TempDir())
-	text := token.New("ann")
+	s, folder := twoNodes(), ReportStore(t.TempDir())
+	text := comment.NewToken("ann")
 	id := speaking(s, "ann", text, 2)
 	name := job.ID(id.String())
 	begin := func(s *slurmtest.Slurm) (*Backend, *scheduler.Restored) {
 		o := options(s)
-		o.Said = folder
+		o.Reports = folder
 		w, err := Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +238,7 @@ func TestAgents_next_scheduler(t *testing.T) {
 		t.Errorf("reported is %+v, want 704 samples", reported)
 	}
 	again := twoNodes() // its state is lost, so numbers begin again
-	speaking(again, "ann", token.New("ann"), 2)
+	speaking(again, "ann", comment.NewToken("ann"), 2)
 	if _, r := begin(again); r.Spec.Target == 5000 || r.Status.Progress != 0 {
 		t.Errorf("another job is restored as %+v with %+v", r.Spec, r.Status)
 	}
@@ -249,7 +247,7 @@ func TestAgents_next_scheduler(t *testing.T) {
 // A hello tells from where a job goes on, whatever was reported before.
 func TestAgents_goes_back(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", token.New("ann"), 2)
+	id := speaking(s, "ann", comment.NewToken("ann"), 2)
 	w := open(t, s)
 	a, name := w.Agents(), job.ID(id.String())
 	w.Round(&policy.Snapshot{}, nil, nil)
@@ -275,7 +273,7 @@ func TestAgents_goes_back(t *testing.T) {
 // A job that has the number of another one, since Slurm lost its state, has another ID, has done nothing yet, and is
 // not stopped for what was planned for that one. The token of that one is not heard any more.
 func TestAgents_number_again(t *testing.T) {
-	s, anns, bobs := twoNodes(), token.New("ann"), token.New("bob")
+	s, anns, bobs := twoNodes(), comment.NewToken("ann"), comment.NewToken("bob")
 	speaking(s, "ann", anns, 2)
 	w := open(t, s)
 	if _, err := w.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
@@ -320,7 +318,7 @@ func TestAgents_number_again(t *testing.T) {
 // same job.
 func TestAgents_older_state(t *testing.T) {
 	s := twoNodes()
-	speaking(s, "ann", token.New("ann"), 2)
+	speaking(s, "ann", comment.NewToken("ann"), 2)
 	w := open(t, s)
 	heard(w)
 	seen := &w.numbers[1].seen
@@ -350,7 +348,7 @@ func TestAgents_measure_a_start(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := twoNodes()
 				begin := func() job.ID {
-					id := speaking(s, "ann", token.New("ann"), 2)
+					id := speaking(s, "ann", comment.NewToken("ann"), 2)
 					time.Sleep(c.known)
 					return observe.JobID(id)
 				}

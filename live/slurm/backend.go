@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
-	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -25,15 +24,15 @@ type Reader interface {
 
 // Options configure a Backend.
 type Options struct {
-	Bounds observe.Bounds  // which jobs take part
-	Slurm  Reader          // is read
-	Writer *execute.Writer // gives commands
-	Poll   time.Duration   // between looks at Slurm; default 5 s
-	Grace  time.Duration   // from the notice to a job until it is stopped; default 60 s
-	Start  time.Duration   // that a released job may wait until it is held again; default 2 min
-	Agents string          // folder in which jobs find the agent API; empty: it is not served
-	Said   said.Folder     // keeps what programs said; empty: it is not kept
-	Report time.Duration   // between the reports of a program; default 30 s
+	Bounds  observe.Bounds  // which jobs take part
+	Slurm   Reader          // is read
+	Writer  *execute.Writer // gives commands
+	Poll    time.Duration   // between looks at Slurm; default 5 s
+	Grace   time.Duration   // from the notice to a job until it is stopped; default 60 s
+	Start   time.Duration   // that a released job may wait until it is held again; default 2 min
+	Agents  string          // folder in which jobs find the agent API; empty: it is not served
+	Reports ReportStore     // keeps what programs sent; empty: it is not kept
+	Report  time.Duration   // between the reports of a program; default 30 s
 	// Silence is how long a program that has a token may say nothing, while its job runs, until that is said; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
@@ -92,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	w.first = w.cluster
 	w.epoch = max(time.Now().UnixNano(), seen.Epoch+1)
 	w.reconcile(seen, restored)
-	if err := w.o.Said.Prune(func(id job.ID) bool {
+	if err := w.o.Reports.Prune(func(id job.ID) bool {
 		return slices.ContainsFunc(w.Order, func(e *entry) bool { return e.key() == id })
 	}); err != nil {
 		w.o.Log.Warn("what jobs said that have ended is still kept", "err", err)

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
-	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -33,14 +32,14 @@ type entry struct {
 	held         grant
 	trains       int // the generation that the scheduler knows to run
 	noticed      time.Time
-	freed        time.Time   // when it was released; zero: it was not since it was planned
-	freedIn      int         // the generation for which it was
-	failures     int         // in a row: it is not planned before NotBefore
-	why          string      // what went wrong last
-	kept         bool        // by somebody else
-	said         said.Record // by its program
-	up           time.Time   // when the present start was seen to run
-	greets       bool        // its program has yet to say hello; until then the scheduler takes it to start
+	freed        time.Time    // when it was released; zero: it was not since it was planned
+	freedIn      int          // the generation for which it was
+	failures     int          // in a row: it is not planned before NotBefore
+	why          string       // what went wrong last
+	kept         bool         // by somebody else
+	program      ProgramState // what its program has sent
+	up           time.Time    // when the present start was seen to run
+	greets       bool         // its program has yet to say hello; until then the scheduler takes it to start
 }
 
 // asks returns what the job's user asks for, now.
@@ -125,7 +124,7 @@ const noGPUType = "(none: it is tried again later)"
 // describe tells the scheduler what may be planned for a job, if that has changed.
 func (b *Backend) describe(e *entry) {
 	spec := e.described()
-	if e.Silent && e.said.Hello != nil && e.wants() {
+	if e.Silent && e.program.Hello != nil && e.wants() {
 		spec = e.rigid(spec)
 	}
 	if e.kept || time.Now().Before(e.NotBefore) {

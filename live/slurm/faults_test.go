@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
-	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // staged plays with a scheduler on two nodes, on which the job a runs on all eight GPUs.
@@ -172,7 +172,7 @@ func TestState_lost(t *testing.T) {
 					time.Sleep(pause)
 					least := 1 + i
 					d.ids["b"] = d.slurm.Submit(slurmtest.Ask{
-						User: user, Comment: fmt.Sprintf("oxgang:elastic;min=%d;max=4;token=%s", least, token.Digest(token.New(user))), Work: hours,
+						User: user, Comment: fmt.Sprintf("oxgang:elastic;min=%d;max=4;token=%s", least, comment.Digest(comment.NewToken(user))), Work: hours,
 					})
 					d.wants(t, map[string]int{"b": 4})
 				}

@@ -78,7 +78,7 @@ func (b *Backend) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	b.Add(e)
 	e.held.generation = max(j.Restarts, j.Mark.Generation)
 	status := j.Status(o.At)
-	status.Progress, status.Epoch = e.said.Progress, e.said.Epoch
+	status.Progress, status.Epoch = e.program.Progress, e.program.Epoch
 	switch {
 	case runs:
 		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
@@ -164,7 +164,7 @@ func (b *Backend) runs(e *entry) {
 
 // awaits reports whether the program of a job is to say hello, and has not since its start.
 func (b *Backend) awaits(e *entry) bool {
-	return b.o.Agents != "" && e.seen.Token != "" && (e.said.Hello == nil || e.said.Hello.Generation != e.seen.Restarts+1)
+	return b.o.Agents != "" && e.seen.Token != "" && (e.program.Hello == nil || e.program.Hello.Generation != e.seen.Restarts+1)
 }
 
 // over tells the scheduler how a job ended.
@@ -183,7 +183,7 @@ func (b *Backend) over(e *entry, j *observe.Job) {
 func (b *Backend) forget(e *entry) {
 	delete(b.numbers, e.seen.ID)
 	b.Remove(e)
-	if err := b.o.Said.Drop(e.key()); err != nil {
+	if err := b.o.Reports.Drop(e.key()); err != nil {
 		b.o.Log.Warn("what a job said that has ended is still kept", "err", err)
 	}
 }

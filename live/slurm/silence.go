@@ -34,7 +34,7 @@ func (b *Backend) listen(now time.Time) {
 		}
 		e.Silent = true
 		b.o.Log.Warn("a program says nothing: it hangs, does not reach the agent API, or has no client of it", "job", e.spec.ID, "user", e.spec.User,
-			"since", last.UTC().Format(time.RFC3339), "spoke before", e.said.Hello != nil, "nodes", e.seen.Nodes)
+			"since", last.UTC().Format(time.RFC3339), "spoke before", e.program.Hello != nil, "nodes", e.seen.Nodes)
 		b.describe(e)
 	}
 }

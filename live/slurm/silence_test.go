@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/observe"
-	"github.com/oxgang/oxgang/live/slurm/said"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
-	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -28,7 +27,7 @@ type listener struct {
 // listening is a Backend of two jobs that run, of which the first has a token. agents is its folder.
 func listening(t *testing.T, agents string) *listener {
 	l := &listener{slurm: twoNodes()}
-	speaking(l.slurm, "ann", token.New("ann"), 2)
+	speaking(l.slurm, "ann", comment.NewToken("ann"), 2)
 	l.slurm.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4", PerNode: 2, Work: hours})
 	o := options(l.slurm)
 	o.Agents, o.Log = agents, slog.New(slog.NewTextHandler(&l.log, nil))
@@ -133,10 +132,10 @@ func TestSilence_of_whom(t *testing.T) {
 }
 
 // spoken opens a Backend whose programs with tokens speak to it, and which keeps what they say in a folder.
-func spoken(t *testing.T, s *slurmtest.Slurm, folder said.Folder) *Backend {
+func spoken(t *testing.T, s *slurmtest.Slurm, folder ReportStore) *Backend {
 	t.Helper()
 	o := options(s)
-	o.Agents, o.Said = "/share", folder
+	o.Agents, o.Reports = "/share", folder
 	w, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -174,9 +173,9 @@ func unheard(t *testing.T, w *Backend) {
 func TestSilence_starts_until_hello(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			s, folder := twoNodes(), said.Folder(t.TempDir())
+			s, folder := twoNodes(), ReportStore(t.TempDir())
 			w := spoken(t, s, folder)
-			id := speaking(s, "ann", token.New("ann"), 2)
+			id := speaking(s, "ann", comment.NewToken("ann"), 2)
 			if got := phaseOf(t, w); got != job.Restoring {
 				t.Fatalf("it is %v, want that it starts", got)
 			}
@@ -208,7 +207,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := twoNodes()
 		w := spoken(t, s, "")
-		digest := token.Digest(token.New("ann"))
+		digest := comment.Digest(comment.NewToken("ann"))
 		id := s.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4;token=" + digest, PerNode: 2, Work: hours, Begin: time.Minute})
 		passed(t, w) // it is held
 		passed(t, w)

@@ -11,15 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/live/slurm/batch"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // submission is one call of submit.
 type submission struct {
-	job   batch.Job
+	job   comment.Job
 	gpus  string
 	types []string
 	print bool
@@ -27,7 +25,7 @@ type submission struct {
 
 // submitCommand returns the command "oxgang slurm submit".
 func submitCommand() *cobra.Command {
-	s := submission{job: batch.Job{Grace: time.Minute}}
+	s := submission{job: comment.Job{Grace: time.Minute}}
 	cmd := &cobra.Command{
 		SuggestFor: []string{"sbatch", "run"},
 		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Give Slurm an elastic job",
@@ -88,7 +86,7 @@ func (s *submission) complete(command []string) error {
 	if err != nil {
 		return fmt.Errorf("whose job it is: %w", err)
 	}
-	s.job.Command, s.job.Token = command, token.New(who.Username)
+	s.job.Command, s.job.Token = command, comment.NewToken(who.Username)
 	return nil
 }
 
@@ -102,7 +100,7 @@ func (s *submission) submit(ctx context.Context, c *client.Client) (string, erro
 	if err != nil {
 		return "", err
 	}
-	options, err := s.job.Options(batch.MostGPUs(nodes, s.job.Partition, s.types))
+	options, err := s.job.Options(comment.MostGPUs(nodes, s.job.Partition, s.types))
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,5 @@
-// Package comment reads and writes the two comments of a Slurm job that the scheduler uses.
+// Package comment reads and writes the two comments of a Slurm job that the scheduler uses, and makes
+// the batch scripts of elastic jobs and the tokens of their programs.
 //
 // The user's comment says whether a job takes part. It begins with "oxgang:"; words follow, with
 // ";" between them:
@@ -19,7 +20,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -48,7 +48,7 @@ type Request struct {
 	Min, Max int       // GPUs of an elastic job, of all nodes; at least 1, and Max at least Min
 	Class    job.Class // of jobs that learn from each other; empty: its own
 	Type     string    // of GPU that an elastic job may run on, or several with "+" between them; empty: any
-	Token    string    // digest of the token of an elastic job's program (package token); empty: it has none
+	Token    string    // digest of the token of an elastic job's program (NewToken); empty: it has none
 }
 
 // mostGPUs bounds the GPUs that a comment may name.
@@ -117,7 +117,7 @@ func (r *Request) set(name, value string) (err error) {
 			err = errors.New("want types with + between them")
 		}
 	case "token":
-		r.Token, err = value, token.CheckDigest(value)
+		r.Token, err = value, CheckDigest(value)
 	default:
 		err = errors.New("want min, max, class, type or token")
 	}

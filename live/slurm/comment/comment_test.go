@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
-var digest = token.Digest(token.New("ann"))
+var digest = Digest(NewToken("ann"))
 
 func TestParseRequest(t *testing.T) {
 	for text, want := range map[string]Request{

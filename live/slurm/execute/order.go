@@ -9,19 +9,18 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/observe"
-	"github.com/oxgang/oxgang/live/slurm/order"
 )
 
 // OrderSteps returns the updates of nice values after which the jobs of a line wait in Slurm in the
-// order of the line, the first first (order.Exchange). No nice value is further than most from what the
+// order of the line, the first first (Exchange). No nice value is further than most from what the
 // job had. The mark of a changed job says which that was. Jobs that left the line get it back.
-// bounded are the jobs that most keeps from their place. Complexity: that of order.Exchange.
+// bounded are the jobs that most keeps from their place. Complexity: that of Exchange.
 func OrderSteps(o *observe.Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
 		others[i] = int64(o.Others[i].Priority)
 	}
-	changes, short := order.Exchange(places, others, most)
+	changes, short := Exchange(places, others, most)
 	at, nice := make(map[client.ID]int, len(line)), make(map[client.ID]int, len(changes))
 	for i, id := range line {
 		at[id] = i + 1
@@ -48,8 +47,8 @@ func OrderSteps(o *observe.Observation, line []client.ID, most int, epoch int64)
 }
 
 // placesOf returns where Slurm has the jobs of a line, those that it still has.
-func placesOf(o *observe.Observation, line []client.ID) []order.Place {
-	places := make([]order.Place, 0, len(line))
+func placesOf(o *observe.Observation, line []client.ID) []Place {
+	places := make([]Place, 0, len(line))
 	for _, id := range line {
 		if i, has := slices.BinarySearchFunc(o.Jobs, id, func(j observe.Job, id client.ID) int { return cmp.Compare(j.ID, id) }); has {
 			places = append(places, place(&o.Jobs[i]))
@@ -59,8 +58,8 @@ func placesOf(o *observe.Observation, line []client.ID) []order.Place {
 }
 
 // place returns where Slurm has a job.
-func place(j *observe.Job) order.Place {
-	p := order.Place{Job: uint32(j.ID), Priority: int64(j.Priority), Nice: j.Nice, Own: j.Nice}
+func place(j *observe.Job) Place {
+	p := Place{Job: uint32(j.ID), Priority: int64(j.Priority), Nice: j.Nice, Own: j.Nice}
 	if j.Mark.Ordered {
 		p.Own = j.Mark.Nice
 	}
@@ -89,7 +88,7 @@ func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: str
 
 // Undo returns the steps after which nothing of the scheduler is left on the jobs of an observation:
 // nice values are what they were, and what it holds is released. Jobs that run go on. Jobs that fall by
-// it are the first, as in order.Exchange.
+// it are the first, as in Exchange.
 func Undo(o *observe.Observation) []Step {
 	var fall, rise []Step
 	for i := range o.Jobs {

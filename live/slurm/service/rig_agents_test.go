@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
+	slurmbackend "github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/said"
+	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/live/slurm/view"
 )
 
@@ -39,24 +39,24 @@ func python(t *testing.T) string {
 // train submits a training of python/tests/live_train.py, at 500 samples per second and GPU.
 func (th *theatre) train(python, name string, least, most int, what ...string) {
 	command := append([]string{python, filepath.Join(testdata.Root(th.t), "python", "tests", "live_train.py")}, what...)
-	th.give(name, least, most, token.New("root"), append(command, "--batch-size", "64", "--pace", "0.002")...)
+	th.give(name, least, most, comment.NewToken("root"), append(command, "--batch-size", "64", "--pace", "0.002")...)
 }
 
 // spoke returns what the program of a job has said to a scheduler.
-func (th *theatre) spoke(name string) said.Record {
+func (th *theatre) spoke(name string) slurmbackend.ProgramState {
 	text, err := os.ReadFile(filepath.Join(th.dir, "state", "agents", th.jobs[name].String()+".json"))
-	var r said.Record
+	var r slurmbackend.ProgramState
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {
-		return said.Record{}
+		return slurmbackend.ProgramState{}
 	}
 	return r
 }
 
 // hears waits until the program of a job has said hello with one of these numbers of workers.
-func (th *theatre) hears(name string, workers ...int) said.Record {
+func (th *theatre) hears(name string, workers ...int) slurmbackend.ProgramState {
 	th.t.Helper()
 	begin := time.Now()
 	var err error
@@ -166,7 +166,7 @@ func TestRig_silence(t *testing.T) {
 		c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: filepath.Join(th.dir, "share"), Silence: 5 * time.Second}
 	}
 	th.lead()
-	th.give("mute", 1, 1, token.New("root"), "sleep", "600")
+	th.give("mute", 1, 1, comment.NewToken("root"), "sleep", "600")
 	th.give("plain", 1, 1, "", "sleep", "600")
 	th.Until(t, th.jobs["mute"], "the mark", func(j *client.Job) bool { return strings.Contains(j.AdminComment, "silent") })
 	look, err := view.Take(t.Context(), th.Client(), time.Now)

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/slurm/batch"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // The accounts of this machine that take part: one whose job is attacked, and one without rights who tries.
@@ -29,7 +27,7 @@ func (th *theatre) as(name, shell, input string) (string, error) {
 // by submits an elastic job of a user, from a folder.
 func (th *theatre) by(name, secret, folder string) client.ID {
 	th.t.Helper()
-	j := batch.Job{
+	j := comment.Job{
 		Request: comment.Request{Part: comment.Elastic, Min: 1, Max: 1}, Command: []string{"sleep", "600"}, Token: secret,
 		Output: filepath.Join(folder, "%j.out"), Grace: 10 * time.Second, Limit: time.Hour,
 	}
@@ -42,7 +40,7 @@ func (th *theatre) by(name, secret, folder string) client.ID {
 		th.t.Fatal(err)
 	}
 	for i := range options {
-		options[i] = batch.Quote(options[i])
+		options[i] = comment.Quote(options[i])
 	}
 	out, err := th.as(name, "cd "+folder+" && sbatch --parsable "+strings.Join(options, " "), string(script))
 	if err != nil {
@@ -89,7 +87,7 @@ func TestRig_attacks(t *testing.T) {
 		c.State, c.Agents = state, Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: share}
 	}
 	th.lead()
-	secret := token.New(victim)
+	secret := comment.NewToken(victim)
 	id := th.by(victim, secret, th.folderOf(victim, 0o755))
 	th.Until(t, id, "runs as planned", func(j *client.Job) bool {
 		return j.State == client.Running && strings.Contains(j.AdminComment, "agents=") && !strings.Contains(j.AdminComment, "hold")
@@ -150,9 +148,9 @@ func (th *theatre) unread(id client.ID, secret, state, share string) {
 
 // unheard has the attacker speak for a job, with tokens that are made up, and with the digest of the job's own, which all can read.
 func (th *theatre) unheard(id client.ID, secret, share string) {
-	own := token.New(victim)
+	own := comment.NewToken(victim)
 	copied := th.by(attacker, own, th.folderOf(attacker, 0o755)) // names the victim, in a job of the attacker's
-	forged := "oxgang:elastic;min=1;max=1;token=" + token.Digest(secret)
+	forged := "oxgang:elastic;min=1;max=1;token=" + comment.Digest(secret)
 	if _, err := th.as(attacker, "scontrol update jobid="+copied.String()+" comment='"+forged+"'", ""); err != nil {
 		th.t.Error(err)
 	}
@@ -169,7 +167,7 @@ func (th *theatre) unheard(id client.ID, secret, share string) {
 			Version: agentapi.Version, Client: "test", Generation: 1, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 1, Max: 1},
 		})
 	}
-	for _, made := range []string{"", "x", token.New(victim), token.New(attacker), own} {
+	for _, made := range []string{"", "x", comment.NewToken(victim), comment.NewToken(attacker), own} {
 		if err := hello(made); err == nil || !strings.Contains(err.Error(), "401") {
 			th.t.Errorf("with another's token: %v, want 401", err)
 		}
@@ -185,7 +183,7 @@ func (th *theatre) unplanted() {
 	if _, err := th.as(attacker, "mkdir -m 777 "+place+"/.oxgang", ""); err != nil {
 		th.t.Fatal(err)
 	}
-	id := th.by(victim, token.New(victim), place)
+	id := th.by(victim, comment.NewToken(victim), place)
 	var ended client.Job
 	if err := slurmrig.Await(th.t.Context(), "its end", func() (bool, error) {
 		ended = th.Job(th.t, id)

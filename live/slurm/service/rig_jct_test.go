@@ -14,11 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/live/slurm/batch"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/live/slurm/token"
 	"github.com/oxgang/oxgang/scheduler/metrics/interval"
 )
 
@@ -163,8 +161,8 @@ func (p *play) through(ctx context.Context, r *slurmrig.Rig, dir string, trace [
 
 // submit submits a job: as an elastic one with a token, or of one size.
 func (p *play) submit(ctx context.Context, r *slurmrig.Rig, dir string, i int, j *lightJob) (client.ID, error) {
-	b := batch.Job{
-		Request: comment.Request{Part: comment.Elastic, Min: j.least, Max: j.most, Type: j.kind}, Token: token.New("root"),
+	b := comment.Job{
+		Request: comment.Request{Part: comment.Elastic, Min: j.least, Max: j.most, Type: j.kind}, Token: comment.NewToken("root"),
 		Name: "j" + strconv.Itoa(i), Output: filepath.Join(dir, "j"+strconv.Itoa(i)+".out"), Grace: 30 * time.Second,
 	}
 	if p.size != nil {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/slurm/batch"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
@@ -126,7 +125,7 @@ func (th *theatre) submit(name string, least, most int) {
 // give submits an elastic job of a command, whose program has a token if it is not empty.
 func (th *theatre) give(name string, least, most int, token string, command ...string) {
 	th.t.Helper()
-	j := batch.Job{
+	j := comment.Job{
 		Request: comment.Request{Part: comment.Elastic, Min: least, Max: most}, Command: command, Token: token,
 		Name: name, Output: filepath.Join(th.dir, name+".out"), Grace: 10 * time.Second, Limit: th.limit,
 	}

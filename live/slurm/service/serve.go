@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	slurmbackend "github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/said"
 )
 
 // A Service serves a partition in whatever mode its configuration has.
@@ -118,7 +117,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	o.Writer = &execute.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
 	if c.serves() {
 		o.Silence = cmp.Or(c.Agents.Silence, o.Silence)
-		o.Agents, o.Said = c.Agents.Share, said.Folder(filepath.Join(c.State, "agents"))
+		o.Agents, o.Reports = c.Agents.Share, slurmbackend.ReportStore(filepath.Join(c.State, "agents"))
 	}
 	w, err := slurmbackend.Open(ctx, o)
 	if err != nil {

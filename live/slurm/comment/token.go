@@ -1,10 +1,4 @@
-// Package token makes the secrets by which programs of jobs under Slurm say whose they are.
-//
-// A token is 32 random bytes and the name of the user who submits the job, both in base64url, with "."
-// between them. Only the job's script has it. The job's comment, which everybody can read, has its
-// digest. A token is good for a job of its own user alone: who copies somebody else's digest into the
-// comment of a job gets no messages by that, and keeps none from arriving.
-package token
+package comment
 
 import (
 	"crypto/rand"
@@ -17,8 +11,12 @@ import (
 // coding is that of tokens and digests.
 var coding = base64.RawURLEncoding.Strict()
 
-// New returns a token for a job that a user submits.
-func New(user string) string {
+// NewToken returns a token, by which the program of a job under Slurm proves whose it is, for a job that
+// a user submits. It is 32 random bytes and the user's name, both in base64url, with "." between them.
+// Only the job's script has it. The job's comment, which everybody can read, has its digest. A token is
+// good for a job of its own user alone: whoever copies somebody else's digest into the comment of a job
+// gets no messages by that, and keeps none from arriving.
+func NewToken(user string) string {
 	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // it never fails
 	return coding.EncodeToString(secret) + "." + coding.EncodeToString([]byte(user))
@@ -38,8 +36,8 @@ func CheckDigest(text string) error {
 	return nil
 }
 
-// User returns the user that a token names; ok is false for a text that is no token.
-func User(token string) (user string, ok bool) {
+// TokenUser returns the user that a token names; ok is false for a text that is no token.
+func TokenUser(token string) (user string, ok bool) {
 	_, name, ok := strings.Cut(token, ".")
 	raw, err := coding.DecodeString(name)
 	return string(raw), ok && err == nil && len(raw) > 0

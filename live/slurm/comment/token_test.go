@@ -1,19 +1,19 @@
-package token
+package comment
 
 import "testing"
 
 func TestToken(t *testing.T) {
-	a, b := New("ann"), New("ann")
+	a, b := NewToken("ann"), NewToken("ann")
 	if a == b || Digest(a) == Digest(b) || CheckDigest(Digest(a)) != nil {
 		t.Errorf("%q and %q: want two tokens with digests", a, b)
 	}
 	for _, name := range []string{"ann", "dom\\ain user", "ä;b=c"} {
-		if got, ok := User(New(name)); !ok || got != name {
+		if got, ok := TokenUser(NewToken(name)); !ok || got != name {
 			t.Errorf("%q: its token names %q, %v", name, got, ok)
 		}
 	}
 	for _, text := range []string{"", "a", "a.", "a.!", "." + "YQ=="} {
-		if _, ok := User(text); ok {
+		if _, ok := TokenUser(text); ok {
 			t.Errorf("%q: want that it is no token", text)
 		}
 	}

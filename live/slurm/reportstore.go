@@ -1,6 +1,4 @@
-// Package said keeps what the programs of jobs have said, in a file for each job, so that a scheduler
-// that is started again knows what their reports count.
-package said
+package slurm
 
 import (
 	"encoding/json"
@@ -17,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Record is what the program of a job has said. The zero value says nothing.
-type Record struct {
+// A ProgramState is what the program of a job has said. The zero value says nothing.
+type ProgramState struct {
 	Token    string                  `json:"token"` // digest of the job's; Slurm uses the numbers of jobs again
 	Hello    *agentapi.Hello         `json:"hello"` // the last
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitempty"`
@@ -27,7 +25,7 @@ type Record struct {
 }
 
 // check returns an error for a record that no program can have made.
-func (r *Record) check() error {
+func (r *ProgramState) check() error {
 	if r.Hello == nil {
 		return errors.New("no hello")
 	}
@@ -37,41 +35,41 @@ func (r *Record) check() error {
 	return r.Hello.Check()
 }
 
-// A Folder has the records; empty: none is kept.
-type Folder string
+// A ReportStore has the records; empty: none is kept.
+type ReportStore string
 
 const suffix = ".json"
 
-func (f Folder) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
+func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of a job whose token has a digest. It is the zero Record if there is none, or
+// Load returns the record of a job whose token has a digest. It is the zero ProgramState if there is none, or
 // one of another job that had the number before.
-func (f Folder) Load(id job.ID, token string) (Record, error) {
+func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 	if f == "" || token == "" {
-		return Record{}, nil
+		return ProgramState{}, nil
 	}
 	text, err := os.ReadFile(f.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Record{}, nil
+		return ProgramState{}, nil
 	}
-	var r Record
+	var r ProgramState
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err == nil && r.Token != token {
-		return Record{}, nil
+		return ProgramState{}, nil
 	}
 	if err == nil {
 		err = r.check()
 	}
 	if err != nil {
-		return Record{}, fmt.Errorf("what job %s said: %s: %w", id, f.path(id), err)
+		return ProgramState{}, fmt.Errorf("what job %s said: %s: %w", id, f.path(id), err)
 	}
 	return r, nil
 }
 
 // Save keeps the record of a job: all of it, or the one before stays.
-func (f Folder) Save(id job.ID, r *Record) error {
+func (f ReportStore) Save(id job.ID, r *ProgramState) error {
 	if f == "" {
 		return nil
 	}
@@ -86,7 +84,7 @@ func (f Folder) Save(id job.ID, r *Record) error {
 }
 
 // replace puts a file in the place of another.
-func (f Folder) replace(path string, text []byte) error {
+func (f ReportStore) replace(path string, text []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
@@ -106,7 +104,7 @@ func (f Folder) replace(path string, text []byte) error {
 }
 
 // Drop removes the record of a job, if there is one.
-func (f Folder) Drop(id job.ID) error {
+func (f ReportStore) Drop(id job.ID) error {
 	if f == "" {
 		return nil
 	}
@@ -117,7 +115,7 @@ func (f Folder) Drop(id job.ID) error {
 }
 
 // Prune drops the records of jobs of which keep returns false, and what a Save that was killed has left.
-func (f Folder) Prune(keep func(job.ID) bool) error {
+func (f ReportStore) Prune(keep func(job.ID) bool) error {
 	files, err := os.ReadDir(string(f))
 	if f == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,4 +1,4 @@
-package batch
+package comment
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // Bash reads the script, and the words of the command as they were given.
@@ -44,7 +42,7 @@ func TestScript(t *testing.T) {
 
 // A job with a token has it in its script, and only its digest where everybody can read; one without asks nothing.
 func TestScript_token(t *testing.T) {
-	j := Job{Command: []string{"true"}, Request: comment.Request{Part: comment.Elastic, Min: 1, Max: 1}, Token: token.New("ann")}
+	j := Job{Command: []string{"true"}, Request: Request{Part: Elastic, Min: 1, Max: 1}, Token: NewToken("ann")}
 	for _, secret := range []string{j.Token, ""} {
 		j.Token = secret
 		script, err := j.Script()
@@ -53,7 +51,7 @@ func TestScript_token(t *testing.T) {
 		}
 		options, err := j.Options(1)
 		all := strings.Join(options, " ")
-		if err != nil || secret != "" && (strings.Contains(all, secret) || !strings.Contains(all, ";token="+token.Digest(secret))) {
+		if err != nil || secret != "" && (strings.Contains(all, secret) || !strings.Contains(all, ";token="+Digest(secret))) {
 			t.Errorf("%q, %v: want the digest and not the token", all, err)
 		}
 		if secret == "" && strings.Contains(all, "token") {
@@ -83,8 +81,8 @@ func TestScript_folder(t *testing.T) {
 		}
 		return string(out)
 	}
-	one := token.New("ann")
-	if a, b := folder(one), folder(token.New("ann")); a == b || a != folder(one) || !strings.HasPrefix(a, "/d/.oxgang/7-") || strings.Contains(a, one) {
+	one := NewToken("ann")
+	if a, b := folder(one), folder(NewToken("ann")); a == b || a != folder(one) || !strings.HasPrefix(a, "/d/.oxgang/7-") || strings.Contains(a, one) {
 		t.Errorf("folders %q and %q of two jobs of one number, want two that begin with /d/.oxgang/7- and do not tell the token", a, b)
 	}
 	if got := folder(""); got != "/d/.oxgang/7" {
@@ -147,7 +145,7 @@ func TestOptions(t *testing.T) {
 		least, perNode int
 		want           string // nodes and GPUs of each; empty: an error
 	}{{1, 4, "--nodes=1 --gres=gpu:1"}, {4, 4, "--nodes=1 --gres=gpu:4"}, {6, 4, "--nodes=2 --gres=gpu:3"}, {5, 4, ""}, {1, 0, ""}} {
-		j := Job{Request: comment.Request{Part: comment.Elastic, Min: test.least, Max: 16}, Limit: 90 * time.Second}
+		j := Job{Request: Request{Part: Elastic, Min: test.least, Max: 16}, Limit: 90 * time.Second}
 		got, err := j.Options(test.perNode)
 		text := strings.Join(got, " ")
 		if (err != nil) != (test.want == "") || !strings.Contains(text, test.want) {

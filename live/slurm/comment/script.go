@@ -1,5 +1,4 @@
-// Package batch makes the batch scripts of elastic jobs for Slurm.
-package batch
+package comment
 
 import (
 	_ "embed"
@@ -11,13 +10,11 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/token"
 )
 
 // A Job is an elastic job that is to be submitted.
 type Job struct {
-	Request   comment.Request
+	Request   Request
 	Command   []string      // of each worker
 	Name      string        // default: Slurm's, of the script
 	Partition string        // default: Slurm's
@@ -55,7 +52,7 @@ func (j *Job) key() string {
 	if j.Token == "" {
 		return ""
 	}
-	return token.Digest(j.Token)[:16]
+	return Digest(j.Token)[:16]
 }
 
 // Quote returns a word as bash reads it back, whatever is in it.
@@ -66,7 +63,7 @@ func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 func (j *Job) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {
-		request.Token = token.Digest(j.Token)
+		request.Token = Digest(j.Token)
 	}
 	nodes := max(1, (least+perNode-1)/max(1, perNode))
 	if perNode < 1 || least%nodes != 0 {

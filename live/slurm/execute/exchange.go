@@ -1,12 +1,4 @@
-// Package order computes nice values by which jobs that wait in Slurm exchange their places.
-//
-// Slurm gives every waiting job a priority, less its nice value, and starts jobs in that order as
-// far as its backfill allows. The jobs of one queue that take part keep, together, the priorities that
-// they have: the first in the wanted order gets the highest of them, the second the next. A job that
-// starts uses up the place that it was given, and who gave it keeps the other one. So a job that takes
-// no part lets as many jobs pass as without the scheduler, whatever order is wanted. Among equal
-// priorities the later job gets one less.
-package order
+package execute
 
 import (
 	"cmp"
