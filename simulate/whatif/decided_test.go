@@ -38,6 +38,9 @@ func (f *forward) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 // TestAhead_goes_on: a policy that goes by earlier rounds decides in a look ahead as it goes on to in the run. Where jobs
 // are as fast as is believed and no more come, all end when the look says, to the second.
 func TestAhead_goes_on(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long runs")
+	}
 	under := load{"cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=24;generate.multi-gpu=true", 1 << 30}
 	const name = "oxgang"
 	for _, at := range []int{40, 300} {

@@ -44,6 +44,9 @@ func (a *questioner) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.
 // TestAsk_goes_on: a policy that goes by earlier rounds goes on with what was decided in the round, and where jobs are as fast as is believed and no
 // more come, all end when the answer says, to a second, if the job is cancelled a second after the round.
 func TestAsk_goes_on(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long runs")
+	}
 	under := load{"cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=24;generate.multi-gpu=true", 1 << 30}
 	play := func(at int, cancelled job.ID, after time.Duration) *questioner {
 		const name = "oxgang"

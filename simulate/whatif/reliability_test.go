@@ -12,6 +12,9 @@ import (
 // TestReliable: predictions that were exact are told apart. Where jobs have constant speeds and wait in order nearly all are;
 // where speeds are learned, some are, and ranges of the others hold or not.
 func TestReliable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("predicts in thousands of rounds")
+	}
 	for load, of := range map[string]struct {
 		rounds int // of the run, about
 		all    bool

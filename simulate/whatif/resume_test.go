@@ -161,6 +161,9 @@ func (r *run) lasting(t *testing.T) {
 // TestRoundIn_after_rounds_of_few: in a run whose policy was shown only jobs that may not simply go on (scheduler.Options.Lean), checkpoints
 // are those of a run whose policy was shown all; from each, a scheduler that is shown all decides what one does that replays from the start.
 func TestRoundIn_after_rounds_of_few(t *testing.T) {
+	if testing.Short() {
+		t.Skip("resumes hundreds of times")
+	}
 	for _, e := range registry.Policies() {
 		if !e.Traits().Keeps {
 			continue

@@ -191,6 +191,9 @@ func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{
 // TestUnblock_between_rounds: of a moment between two rounds, what has ended since the first of them need not end any more, and times
 // count from the moment.
 func TestUnblock_between_rounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays a run for each job that waits")
+	}
 	r := mixed(t, 24)
 	for i := range r.arrivals { // they wait for one another
 		r.arrivals[i].At /= 8

@@ -134,6 +134,9 @@ func TestTrust_of_failures(t *testing.T) {
 
 // TestTrust_of_loans: the owner of nodes on loan lends as many as it did in the run.
 func TestTrust_of_loans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays a long run")
+	}
 	f, got := judged(t, "oxgang", "generate.jobs=60;generate.span=3h;cluster=t4:2x4,rtx:4x8/loan")
 	if f.Nodes < 20 || math.Abs(got.JCT) > metrics.Tolerance {
 		t.Errorf("%d changes of nodes, %+v; want many, and a mean JCT within %v", f.Nodes, got, metrics.Tolerance)
