@@ -81,6 +81,9 @@ func TestUnblock(t *testing.T) {
 // TestUnblock_agrees_with_the_start: in a crowded run of first come, first served, the end that would help comes when the job is to
 // start, or the change says when that is.
 func TestUnblock_agrees_with_the_start(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides many rounds again")
+	}
 	r := mixed(t, 40)
 	for i := range r.arrivals {
 		r.arrivals[i].At /= 8
@@ -159,6 +162,9 @@ func waiting(t *testing.T, text []byte) whatif.Moment {
 }
 
 func TestUnblock_says_what_is_wrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides many rounds again")
+	}
 	text := mixed(t, 12).record(t, "fifo")
 	waits := waiting(t, text)
 	if _, err := unblock(t, reader(t, text), whatif.Moment{Job: "x", At: waits.At}, options("fifo")); !errors.Is(err, whatif.ErrUndecided) {
@@ -174,6 +180,9 @@ func TestUnblock_says_what_is_wrong(t *testing.T) {
 
 // A policy that weighs jobs says what one counted in a recorded round; others say nothing.
 func TestWeighed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides many rounds again")
+	}
 	for name, want := range map[string]bool{"oxgang": true, "fifo": false} {
 		text := mixed(t, 40).record(t, name)
 		round, err := whatif.RoundOf(t.Context(), reader(t, text), waiting(t, text), options(name))
