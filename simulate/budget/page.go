@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 var (
@@ -23,9 +25,9 @@ type pageView struct {
 	Width, Height    float64
 	Left, Right, Low float64 // of the plot, in pixels
 	Across           string  // what the axis measures
-	TicksX, TicksY   []tick
+	TicksX, TicksY   []chart.Tick
 	Curves           []pageCurve
-	Style            template.CSS
+	Style            []template.CSS
 	Script           template.JS
 }
 
@@ -50,12 +52,12 @@ type pageMark struct {
 // Page writes frontiers of a workload as one HTML page that needs nothing else: a chart
 // whose points say what they cost, and a table for each price list. It escapes all names.
 func Page(w io.Writer, name string, all []*Frontier) error {
-	c := newChart(all)
+	c := newPlot(all)
 	v := pageView{
 		Title: "What budgets buy: " + name, Facts: facts(all[0].Planner),
 		Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartWidth - chartRight, Low: chartHeight - chartBottom,
 		Across: "GPUs on average", TicksX: c.ticksAcross(), TicksY: c.ticksUp(),
-		Style: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // our own files
+		Style: []template.CSS{chart.Style, template.CSS(pageCSS)}, Script: template.JS(pageJS), //nolint:gosec // our own files
 	}
 	if c.perDay {
 		v.Across = all[0].Planner.Prices.Currency + " a day"
@@ -85,7 +87,7 @@ func facts(p *Planner) []string {
 }
 
 // curve returns a frontier as the page shows it.
-func (f *Frontier) curve(c *chart, colour int) pageCurve {
+func (f *Frontier) curve(c *plot, colour int) pageCurve {
 	out := pageCurve{Name: f.Planner.Prices.Name, Colour: colour % 8, Line: c.curve(f), Head: f.head(), Offers: f.Planner.Prices.describe()}
 	for i := range f.Shown {
 		s := &f.Shown[i]

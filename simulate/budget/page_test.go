@@ -6,10 +6,11 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 // A page needs nothing but itself, has every list, and its names are no markup.
@@ -82,33 +83,14 @@ func drawn(t *testing.T, text string) {
 	}
 }
 
-func TestTicks(t *testing.T) {
-	for _, tt := range []struct {
-		low, high float64
-		want      []float64
-	}{
-		{9, 250, []float64{10, 20, 50, 100, 200}},
-		{100, 130, []float64{100, 110, 120, 130}},
-		{95, 170, []float64{100, 120, 140, 160}},
-		{5, 5, []float64{5}},
-		{1e16, 1e17, []float64{1e16, 2e16, 5e16, 1e17}}, // the dearest GPUs there may be
-		{4e16, 4.1e16, []float64{4e16, 4.02e16, 4.04e16, 4.06e16, 4.08e16, 4.1e16}},
-	} {
-		got := axis{low: tt.low, high: tt.high}.ticks(decades())
-		if !slices.EqualFunc(got, tt.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }) {
-			t.Errorf("%g to %g: got %v, want %v", tt.low, tt.high, got, tt.want)
-		}
-	}
-}
-
 // No axis has more ticks than there is room for, whatever a price list and a trace say.
 func TestTicks_are_few(t *testing.T) {
-	for _, steps := range [][]float64{decades(), spans()} {
+	for _, steps := range [][]float64{chart.Decades(), spans()} {
 		for e := -8; e < 18; e++ {
 			for _, spread := range []float64{1.001, 1.1, 2, 7, 100} {
-				a := axis{low: math.Pow10(e), high: spread * math.Pow10(e)}
-				if got := a.ticks(steps); len(got) > 120 {
-					t.Errorf("%g to %g: %d ticks", a.low, a.high, len(got))
+				a := chart.Axis{Low: math.Pow10(e), High: spread * math.Pow10(e), Log: true}
+				if got := a.Values(steps); len(got) > 120 {
+					t.Errorf("%g to %g: %d ticks", a.Low, a.High, len(got))
 				}
 			}
 		}

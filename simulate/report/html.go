@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 // Input is what a page shows.
@@ -50,7 +51,7 @@ type pageView struct {
 	Rented  bool // in some run something could be
 	Lent    bool // likewise
 	Unfair  float64
-	Style   template.CSS
+	Style   []template.CSS
 	Script  template.JS
 	Data    pageData
 }
@@ -98,7 +99,7 @@ func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{
 		Title: in.Title, Facts: in.Facts,
-		Style:  template.CSS(pageCSS),                                                                  //nolint:gosec // our own file
+		Style:  []template.CSS{chart.Style, template.CSS(pageCSS)},                                     //nolint:gosec // our own file
 		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
 		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
 		Data: pageData{

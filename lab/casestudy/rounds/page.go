@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 // HTML writes one page that loads nothing: the summaries, the distribution of
 // round times (Figure 4.5), what changed from round to round (Figure 4.2), and
 // what the relaxed solutions are made of (Figure 4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
-	times := page.Chart{Title: "Time of a round (Figure 4.5)", Up: "CPU time, ms", Across: "share of the rounds that take no longer", Logarithmic: true}
-	changes := page.Chart{Title: "Changes between rounds (Figure 4.2)", Up: "values that changed, ppm", Across: "rounds", Logarithmic: true}
+	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time, ms, over share of the rounds that take no longer", Logarithmic: true}
+	changes := chart.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
 	speed := page.Table{Head: []string{"engine", "cold", "edit", "solve", "shim", "p50", "p90", "p99", "value", "gap", "violation", "heap, MB"}}
 	made := page.Table{
 		Title: "The relaxed solution (Figure 4.4)",
@@ -32,14 +33,14 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 	p := page.Page{
 		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.GPUs, s.Spec.Jobs),
 		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. The gap is the worst, to the best proven bound of the round.", s.Rounds, s.Spec.Seed),
-		Tables: []page.Table{speed, made}, Charts: []page.Chart{times, changes},
+		Tables: []page.Table{speed, made}, Charts: []chart.Lines{times, changes},
 	}
 	return p.Write(w)
 }
 
 // lines returns an engine's distribution of round times, and what changed in each
 // round.
-func lines(engine string, all []Measurement) (times, changed page.Line) {
+func lines(engine string, all []Measurement) (times, changed chart.Line) {
 	times.Name, changed.Name = engine, engine
 	for _, m := range all {
 		if m.Engine == engine && m.Round >= WarmUp {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 // HTML writes one page that loads nothing: the table, the load over the rounds
@@ -16,7 +17,7 @@ func HTML(w io.Writer, runs []Run, first int) error {
 		s, rounds := runs[0].Spec, len(runs[0].Rounds)
 		p.Title = fmt.Sprintf("%d shards on %d servers, %s load", s.Shards, s.Servers, s.Drift)
 		p.Intro = fmt.Sprintf("%d rounds, of which the first %d are left out of the table; seed %d, epsilon %g %%. Times are CPU milliseconds a round.", rounds, first, s.Seed, 100*s.Epsilon)
-		p.Charts = append(p.Charts, chart("Mean load of a server (Figure 5.1)", "load, the hottest shard's being 1", runs[:1], func(r *Round) float64 { return r.MeanLoad }))
+		p.Charts = append(p.Charts, roundChart("Mean load of a server (Figure 5.1)", "load, the hottest shard's being 1", runs[:1], func(r *Round) float64 { return r.MeanLoad }))
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
 	t := page.Table{Head: []string{"method", "movements", "replicas", "imbalance, %", "worst, %", "over memory, %", "CPU", "p99", "parallel, 64 cores"}}
@@ -29,19 +30,19 @@ func HTML(w io.Writer, runs []Run, first int) error {
 	}
 	p.Tables = []page.Table{t}
 	p.Charts = append(p.Charts,
-		chart("Movements", "replicas started in the round", runs, func(r *Round) float64 { return float64(r.Movements) }),
-		chart("Load imbalance", "most less least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.Imbalance }),
-		chart("Replicas", "after the round", runs, func(r *Round) float64 { return float64(r.Replicas) }),
-		chart("CPU time", "ms, shim included", runs, func(r *Round) float64 { return r.CPU.Seconds() * 1e3 }),
+		roundChart("Movements", "replicas started in the round", runs, func(r *Round) float64 { return float64(r.Movements) }),
+		roundChart("Load imbalance", "most less least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.Imbalance }),
+		roundChart("Replicas", "after the round", runs, func(r *Round) float64 { return float64(r.Replicas) }),
+		roundChart("CPU time", "ms, shim included", runs, func(r *Round) float64 { return r.CPU.Seconds() * 1e3 }),
 	)
 	return p.Write(w)
 }
 
-// chart draws a value of every round, a line per method.
-func chart(title, up string, runs []Run, value func(*Round) float64) page.Chart {
-	c := page.Chart{Title: title, Up: up, Across: "rounds"}
+// roundChart draws a value of every round, a line per method.
+func roundChart(title, up string, runs []Run, value func(*Round) float64) chart.Lines {
+	c := chart.Lines{Title: title, Note: up + ", over rounds"}
 	for i := range runs {
-		l := page.Line{Name: runs[i].Method}
+		l := chart.Line{Name: runs[i].Method}
 		for k := range runs[i].Rounds {
 			l.X, l.Y = append(l.X, float64(k)), append(l.Y, value(&runs[i].Rounds[k]))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 // HTML writes one page that loads nothing: the table, the distribution of the
@@ -15,7 +16,7 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 	p := page.Page{
 		Title: title,
 		Intro: fmt.Sprintf("Means over the rounds, the first %d left out. Flow is feasible; topped up, all that still fits is added. Gaps are to the best bound that any method proved.", first),
-		Charts: []page.Chart{
+		Charts: []chart.Lines{
 			demandChart(demands),
 			roundChart("Total flow", "of the demand, %", rounds, func(r *Round) float64 { return 100 * r.Flow / r.Demand }),
 			roundChart("Optimality gap", "to the best bound, %", rounds, func(r *Round) float64 { return 100 * r.Gap() }),
@@ -35,14 +36,14 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 }
 
 // roundChart draws a value of every round, a line per method.
-func roundChart(title, up string, rounds []Round, value func(*Round) float64) page.Chart {
-	c := page.Chart{Title: title, Up: up, Across: "rounds", Logarithmic: true}
+func roundChart(title, up string, rounds []Round, value func(*Round) float64) chart.Lines {
+	c := chart.Lines{Title: title, Note: up + ", over rounds", Logarithmic: true}
 	for i := range rounds {
 		r := &rounds[i]
-		at := slices.IndexFunc(c.Lines, func(l page.Line) bool { return l.Name == r.Method })
+		at := slices.IndexFunc(c.Lines, func(l chart.Line) bool { return l.Name == r.Method })
 		if at < 0 {
 			at = len(c.Lines)
-			c.Lines = append(c.Lines, page.Line{Name: r.Method})
+			c.Lines = append(c.Lines, chart.Line{Name: r.Method})
 		}
 		l := &c.Lines[at]
 		l.X, l.Y = append(l.X, float64(r.Round)), append(l.Y, value(r))
@@ -51,8 +52,8 @@ func roundChart(title, up string, rounds []Round, value func(*Round) float64) pa
 }
 
 // demandChart draws the volume that each share of the demands does not exceed.
-func demandChart(demands []Demand) page.Chart {
-	line := page.Line{Name: "first round"}
+func demandChart(demands []Demand) chart.Lines {
+	line := chart.Line{Name: "first round"}
 	order := heaviest(demands)
 	slices.Reverse(order)
 	const points = 400
@@ -61,5 +62,5 @@ func demandChart(demands []Demand) page.Chart {
 		line.X = append(line.X, float64(k)/points)
 		line.Y = append(line.Y, demands[order[i]].Volume)
 	}
-	return page.Chart{Title: "Demands (Figure 5.4)", Up: "volume", Across: "the share of demands that have no more", Logarithmic: true, Lines: []page.Line{line}}
+	return chart.Lines{Title: "Demands (Figure 5.4)", Note: "volume, over the share of demands that have no more", Logarithmic: true, Lines: []chart.Line{line}}
 }

@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 var (
 	//go:embed page.html
 	pageHTML string
 
-	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("whatif").Parse(pageHTML)) })
+	pageTemplate = sync.OnceValue(func() *template.Template { return chart.Page(pageHTML) })
 )
 
 // pageView is the page as its template wants it.
@@ -25,12 +26,13 @@ type pageView struct {
 	Share    int
 	Verdict  string
 	Table    [][]string
-	Pictures []*picture
+	Style    template.CSS
+	Pictures []*chart.Figure
 }
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * resample.Share), Verdict: a.Trust.Verdict()}
+	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * resample.Share), Verdict: a.Trust.Verdict(), Style: chart.Style}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{
@@ -38,7 +40,7 @@ func (a *Answer) Page(w io.Writer) error {
 			fmt.Sprintf("%.1f %%", 100*r.Utilisation),
 		})
 	}
-	v.Pictures = []*picture{a.bars(), a.queue()}
+	v.Pictures = []*chart.Figure{a.bars(), a.queue()}
 	if p := a.sizes(); p != nil {
 		v.Pictures = append(v.Pictures, p)
 	}

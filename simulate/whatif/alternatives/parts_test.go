@@ -126,15 +126,3 @@ func TestMerged(t *testing.T) {
 		t.Errorf("%.0f (%.0f to %.0f), want 150 (50 to 300)", got.MeanWait, *got.Low, *got.High)
 	}
 }
-
-// TestLabels: labels of curves do not cover one another.
-func TestLabels(t *testing.T) {
-	got := apart([]float64{100, 101, 40})
-	for i := range got {
-		for k := range i {
-			if math.Abs(got[i]-got[k]) < 14 {
-				t.Errorf("labels at %v", got)
-			}
-		}
-	}
-}

@@ -1,0 +1,92 @@
+package chart
+
+import (
+	"math"
+	"slices"
+)
+
+// An Axis goes from the value Low to High on the pixels from Start to End.
+type Axis struct {
+	Low, High, Start, End float64
+	Log                   bool // it is logarithmic
+}
+
+// At returns where a value is, in pixels. What is below a logarithmic axis lies at its lower end.
+func (a Axis) At(v float64) float64 {
+	switch {
+	case a.High <= a.Low:
+		return (a.Start + a.End) / 2
+	case a.Log:
+		return a.Start + (a.End-a.Start)*math.Log(max(v, a.Low)/a.Low)/math.Log(a.High/a.Low)
+	}
+	return a.Start + (a.End-a.Start)*(v-a.Low)/(a.High-a.Low)
+}
+
+// part returns the value at a part of the axis.
+func (a Axis) part(part float64) float64 {
+	if a.Log {
+		return a.Low * math.Pow(a.High/a.Low, part)
+	}
+	return a.Low + part*(a.High-a.Low)
+}
+
+// include makes the axis longer, so that values are on it.
+func (a *Axis) include(values ...float64) {
+	for _, v := range values {
+		a.Low, a.High = min(a.Low, v), max(a.High, v)
+	}
+}
+
+// Values returns the values to label among steps, a list of round numbers; where few of
+// them lie on the axis, multiples of the largest of them that make three.
+func (a Axis) Values(steps []float64) []float64 {
+	var on []float64
+	for _, s := range steps {
+		if s >= a.Low && s <= a.High {
+			on = append(on, s)
+		}
+	}
+	if len(on) > 3 {
+		return on
+	}
+	for _, s := range slices.Backward(steps) {
+		if a.High-a.Low >= 3*s {
+			on = nil
+			first := math.Ceil(a.Low / s)
+			for k := range int(math.Floor(a.High/s)-first) + 1 {
+				on = append(on, (first+float64(k))*s)
+			}
+			return on
+		}
+	}
+	return []float64{a.Low}
+}
+
+// Decades are 1, 2 and 5 times the powers of ten from 1e-9 to 1e18.
+func Decades() []float64 {
+	var steps []float64
+	for e := -9; e <= 18; e++ {
+		for _, m := range []float64{1, 2, 5} {
+			steps = append(steps, m*math.Pow10(e))
+		}
+	}
+	return steps
+}
+
+// A Tick is a labelled place on an axis, in pixels.
+type Tick struct {
+	At   float64
+	Text string
+}
+
+// Ticks returns ticks among steps that are at least so many pixels apart.
+func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
+	var ticks []Tick
+	for _, v := range a.Values(steps) {
+		at := a.At(v)
+		if len(ticks) == 0 || math.Abs(at-ticks[len(ticks)-1].At) >= apart {
+			ticks = append(ticks, Tick{at, text(v)})
+		}
+	}
+	return ticks
+}

@@ -1,0 +1,139 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A Line goes through its points in order.
+type Line struct {
+	Name  string
+	X, Y  []float64
+	Class string // its colour; empty: by its place
+	Dash  string // in which it is drawn
+}
+
+// Lines are drawn on common axes.
+type Lines struct {
+	Title, Note string
+	Lines       []Line
+	// XText and YText write values for people. Nil: with three digits.
+	XText, YText func(float64) string
+	// Logarithmic draws the vertical axis so, over six powers of ten at most; values of 0 and less are drawn at its lower
+	// end. Otherwise the axis starts at 0, or below if a value is, and goes up to Top at least.
+	Logarithmic bool
+	Top         float64
+	FromZero    bool // the horizontal axis, too
+}
+
+// Sizes of figures of lines.
+const (
+	Wide  = 720.0
+	high  = 240.0
+	left  = 70.0
+	right = 530.0 // labels of lines are right of it
+	upper = 15.0
+)
+
+// Figure draws the lines, each with its name at its end.
+func (c *Lines) Figure() *Figure {
+	f := &Figure{Title: c.Title, Note: c.Note, Width: Wide, Height: high + 40}
+	f.Strokes = []Stroke{{"axis", left, high, right, high, 1}, {"axis", left, upper, left, high, 1}}
+	across, up := c.axes()
+	if up.Low > up.High || across.Low > across.High {
+		f.Texts = []Text{{(left + right) / 2, high / 2, "middle", "nothing to draw"}}
+		return f
+	}
+	for _, part := range []float64{0, 0.5, 1} {
+		x, y := across.part(part), up.part(part)
+		f.Texts = append(f.Texts, Text{left - 6, up.At(y) + 4, "end", text(c.YText, y)}, Text{across.At(x), high + 18, "middle", text(c.XText, x)})
+	}
+	ends := make([]float64, len(c.Lines))
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		ends[i] = up.At(l.Y[len(l.Y)-1])
+		f.Curves = append(f.Curves, Curve{l.class(i), l.points(across, up), l.Dash, l.Name})
+	}
+	for i, at := range apart(ends) {
+		f.Texts = append(f.Texts, Text{right + 6, at + 4, "start", c.Lines[i].Name})
+	}
+	return f
+}
+
+// axes returns axes that all lines lie on. Those of no value have a low end above the high one.
+func (c *Lines) axes() (across, up Axis) {
+	across = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: left, End: right}
+	up = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: high, End: upper, Log: c.Logarithmic}
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		across.include(l.X...)
+		for _, y := range l.Y {
+			if !c.Logarithmic || y > 0 {
+				up.include(y)
+			}
+		}
+	}
+	switch {
+	case up.Low > up.High:
+	case c.Logarithmic:
+		up.Low = max(up.Low, up.High/1e6)
+	default:
+		up.include(0, c.Top)
+	}
+	if c.FromZero {
+		across.Low = 0
+	}
+	return across, up
+}
+
+// class returns the colour of line i.
+func (l *Line) class(i int) string {
+	if l.Class != "" {
+		return l.Class
+	}
+	return fmt.Sprintf("c%d", i%8)
+}
+
+// points returns the points of the line, as SVG has them.
+func (l *Line) points(across, up Axis) string {
+	var b strings.Builder
+	for k := range l.X {
+		fmt.Fprintf(&b, "%.1f,%.1f ", across.At(l.X[k]), up.At(l.Y[k]))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func text(write func(float64) string, v float64) string {
+	if write == nil {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return write(v)
+}
+
+// A Bar is a value with its name and, if High is not 0, the range that it may be in.
+type Bar struct {
+	Name, Text       string
+	Class            string
+	Value, Low, High float64
+}
+
+// Bars draws a bar a row.
+func Bars(title, note string, all []Bar) *Figure {
+	const high, left = 26, 290
+	f := &Figure{Title: title, Note: note, Width: Wide, Height: high*len(all) + 10}
+	most := 1.0
+	for _, b := range all {
+		most = max(most, b.Value, b.High)
+	}
+	x := Axis{High: most, Start: left, End: Wide - 90}
+	for i, b := range all {
+		y := float64(high*i + high/2 + 5)
+		f.Texts = append(f.Texts, Text{left - 8, y + 4, "end", b.Name}, Text{x.At(max(b.Value, b.High)) + 8, y + 4, "start", b.Text})
+		f.Strokes = append(f.Strokes, Stroke{b.Class, left, y, max(left+1, x.At(b.Value)), y, 12})
+		if b.High != 0 {
+			f.Strokes = append(f.Strokes, Stroke{b.Class, x.At(b.Low), y, x.At(b.High), y, 2})
+		}
+	}
+	return f
+}
