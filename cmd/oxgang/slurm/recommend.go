@@ -9,7 +9,6 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/live/slurm/advise"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/service"
@@ -69,7 +68,7 @@ Slurm shows now, and writes nothing. A job takes part by "#SBATCH --comment=oxga
 	return cmd
 }
 
-func rowsOf(all []advise.Advice) []advisedJob {
+func rowsOf(all []service.Advice) []advisedJob {
 	rows := make([]advisedJob, len(all))
 	for i := range all {
 		a := &all[i]

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/slurm/advise"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/observe"
@@ -36,12 +35,12 @@ func look(ctx context.Context, s Slurm, b *observe.Bounds) (*observe.Observation
 
 // Recommend returns what would be done with each job that takes part, and what was observed. It writes
 // nothing.
-func Recommend(ctx context.Context, s Slurm, c *Config) ([]advise.Advice, *observe.Observation, error) {
+func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *observe.Observation, error) {
 	o, err := look(ctx, s, c.bounds())
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := advise.Of(ctx, o, &advise.Options{Policy: c.policy(), Settings: c.Settings, Round: c.Round})
+	all, err := advise(ctx, o, c)
 	return all, o, err
 }
 
@@ -153,9 +152,9 @@ func (r *Orderer) reload() (Mode, string) {
 }
 
 // line returns the jobs that wait, in the order in which they should start.
-func line(all []advise.Advice) []client.ID {
-	first := slices.DeleteFunc(slices.Clone(all), func(a advise.Advice) bool { return a.Place == 0 })
-	slices.SortFunc(first, func(a, b advise.Advice) int { return a.Place - b.Place })
+func line(all []Advice) []client.ID {
+	first := slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return a.Place == 0 })
+	slices.SortFunc(first, func(a, b Advice) int { return a.Place - b.Place })
 	ids := make([]client.ID, len(first))
 	for i := range first {
 		ids[i] = first[i].Job.ID

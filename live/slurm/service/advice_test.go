@@ -1,4 +1,4 @@
-package advise
+package service
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ func advice(t *testing.T, policy string, jobs ...client.Job) []Advice {
 		nodes = append(nodes, client.Node{Name: name, State: "MIXED", Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}})
 	}
 	o := observe.Observe(at.Add(time.Minute), jobs, nodes, &observe.Bounds{Partition: "gpu"})
-	all, err := Of(t.Context(), o, &Options{Policy: policy, Round: time.Minute})
+	all, err := advise(t.Context(), o, &Config{Policy: policy, Round: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func advice(t *testing.T, policy string, jobs ...client.Job) []Advice {
 }
 
 // Jobs that take no part keep what they hold; of the others the shortest is the first.
-func TestOf(t *testing.T) {
+func TestAdvise(t *testing.T) {
 	all := advice(t, "srtf",
 		runs(asks(1, "", 4, time.Hour), "n1"),
 		asks(2, "oxgang:order", 4, 4*time.Hour), asks(3, "oxgang:order", 4, 2*time.Hour), asks(4, "oxgang:order", 4, time.Hour),
@@ -56,7 +56,7 @@ func TestOf(t *testing.T) {
 }
 
 // Nothing is planned for a job that Slurm would not start, or that somebody holds.
-func TestOf_barred(t *testing.T) {
+func TestAdvise_barred(t *testing.T) {
 	depends, held := asks(1, "oxgang:order", 4, time.Hour), asks(2, "oxgang:order", 4, time.Hour)
 	depends.Reason = "Dependency"
 	held.Priority, held.Reason = 0, "JobHeldUser"
@@ -69,7 +69,7 @@ func TestOf_barred(t *testing.T) {
 }
 
 // An elastic job that runs would grow on what is free, and shrink for another.
-func TestOf_elastic(t *testing.T) {
+func TestAdvise_elastic(t *testing.T) {
 	grows := advice(t, "afs", runs(asks(1, "oxgang:elastic;min=1;max=8", 4, time.Hour), "n1"))
 	if got := grows[0].Does(); got != "grow from 4 to 8 a100 (n1:4 n2:4)" {
 		t.Errorf("got %s", got)

@@ -1,7 +1,4 @@
-// Package advise says what a policy would do with the jobs of a Slurm partition that take part, and
-// why. It plans one round from what Slurm shows, without memory of earlier rounds: the same
-// observation gives the same advice.
-package advise
+package service
 
 import (
 	"cmp"
@@ -19,13 +16,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// Options say which policy is asked.
-type Options struct {
-	Policy   string            // by name: one of policy/registry
-	Settings map[string]string // of the policy; nil: its defaults
-	Round    time.Duration     // that the policy is to plan for
-}
-
 // Advice is what would be done with one job.
 type Advice struct {
 	Job   *observe.Job
@@ -40,9 +30,11 @@ type Advice struct {
 	Place int
 }
 
-// Of returns advice on every job of an observation that takes part, in its order. It returns an error
-// if the policy is not known, or cannot plan.
-func Of(ctx context.Context, o *observe.Observation, opts *Options) ([]Advice, error) {
+// advise returns what the policy of a configuration would do with each job of an observation that takes
+// part, in its order, and why. It plans one round from what Slurm shows, without memory of earlier
+// rounds: the same observation gives the same advice. It returns an error if the policy is not known,
+// or cannot plan.
+func advise(ctx context.Context, o *observe.Observation, c *Config) ([]Advice, error) {
 	all := make([]Advice, 0, len(o.Jobs))
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
@@ -55,7 +47,7 @@ func Of(ctx context.Context, o *observe.Observation, opts *Options) ([]Advice, e
 		}
 		all = append(all, a)
 	}
-	snapshot, plan, err := round(ctx, o, all, opts)
+	snapshot, plan, err := round(ctx, o, all, c)
 	if err != nil || snapshot == nil {
 		return all, err
 	}
@@ -88,8 +80,8 @@ func barred(j *observe.Job) string {
 }
 
 // round plans for the jobs that are not barred.
-func round(ctx context.Context, o *observe.Observation, all []Advice, opts *Options) (*policy.Snapshot, *policy.Plan, error) {
-	p, placer, err := driver.NewPolicy(opts.Policy, opts.Settings)
+func round(ctx context.Context, o *observe.Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
+	p, placer, err := driver.NewPolicy(conf.policy(), conf.Settings)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +90,7 @@ func round(ctx context.Context, o *observe.Observation, all []Advice, opts *Opti
 		return nil, nil, fmt.Errorf("nodes: %w", err)
 	}
 	so := scheduler.DefaultOptions()
-	so.Round, so.Profile, so.Estimate.Share = opts.Round, false, true
+	so.Round, so.Profile, so.Estimate.Share = conf.Round, false, true
 	s, err := scheduler.New(p, placer, c, so)
 	if err != nil {
 		return nil, nil, err
