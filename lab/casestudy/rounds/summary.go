@@ -4,11 +4,12 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"github.com/oxgang/oxgang/lab/casestudy/usage"
 )
 
 // A Summary is one engine over all rounds after WarmUp.
@@ -68,18 +69,9 @@ func summarise(all []Measurement) Summary {
 	for _, mean := range []*float64{&s.Value, &s.Between, &s.Ones, &s.Changed, &s.Churned} {
 		*mean /= float64(max(1, s.Rounds))
 	}
-	s.Edit, s.Solve, s.Shim, s.Longest = quantile(edit, 0.5), quantile(solve, 0.5), quantile(shim, 0.5), quantile(longest, 0.5)
-	s.P50, s.P90, s.P99, s.Max = quantile(total, 0.5), quantile(total, 0.9), quantile(total, 0.99), quantile(total, 1)
+	s.Edit, s.Solve, s.Shim, s.Longest = usage.Quantile(edit, 0.5), usage.Quantile(solve, 0.5), usage.Quantile(shim, 0.5), usage.Quantile(longest, 0.5)
+	s.P50, s.P90, s.P99, s.Max = usage.Quantile(total, 0.5), usage.Quantile(total, 0.9), usage.Quantile(total, 0.99), usage.Quantile(total, 1)
 	return s
-}
-
-// quantile returns the smallest value that a share q of them does not exceed.
-func quantile(all []time.Duration, q float64) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
 // Table writes a line per engine: CPU milliseconds, and shares in parts per

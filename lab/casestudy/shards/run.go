@@ -1,11 +1,9 @@
 package shards
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/lab/casestudy/usage"
@@ -117,8 +115,10 @@ func (r *Run) Summarise(first int) Summary {
 		return s
 	}
 	whole, values, n := 0, 0, float64(len(rounds))
+	times := make([]time.Duration, len(rounds))
 	for i := range rounds {
 		k := &rounds[i]
+		times[i] = k.CPU
 		s.Movements += float64(k.Movements) / n
 		s.Replicas += float64(k.Replicas) / n
 		s.Imbalance += k.Imbalance / n
@@ -139,20 +139,10 @@ func (r *Run) Summarise(first int) Summary {
 	}
 	s.CPU /= time.Duration(len(rounds))
 	s.Parallel /= time.Duration(len(rounds))
-	s.CPU99 = quantile(rounds, 0.99)
+	s.CPU99 = usage.Quantile(times, 0.99)
 	s.Whole = math.NaN()
 	if values > 0 {
 		s.Whole = float64(whole) / float64(values)
 	}
 	return s
-}
-
-// quantile returns the CPU time that a share q of the rounds does not exceed.
-func quantile(rounds []Round, q float64) time.Duration {
-	times := make([]time.Duration, len(rounds))
-	for i := range rounds {
-		times[i] = rounds[i].CPU
-	}
-	slices.SortFunc(times, cmp.Compare)
-	return times[int(math.Ceil(q*float64(len(times))))-1]
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -33,4 +34,13 @@ func Makespan(jobs []time.Duration, cores int) time.Duration {
 		free[i] += d
 	}
 	return slices.Max(free)
+}
+
+// Quantile returns the smallest time that a share q of them does not exceed, 0 of none.
+func Quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
