@@ -163,12 +163,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 			*a, a.CPUs, a.Memory, j.Allocation, j.Allocation.CPUs, j.Allocation.Memory)
 	}
 	if a.GPUs == 0 {
-		if *a != (cluster.Allocation{}) || len(d.Placement) > 0 {
-			c.fail(j, "allocated or placed %v with %d shares, want nothing where there are no GPUs", *a, len(d.Placement))
-		}
-		if d.Why.Kind == Evicted && !j.Reservation.IsZero() {
-			c.makeRoom(&j.Reservation)
-		}
+		c.nothing(j, d)
 		return
 	}
 	t, same := c.typeIndex(a.GPUType), *a == j.Allocation // what it holds was right when it was granted
@@ -178,14 +173,40 @@ func (c *checker) decision(j *Job, d *Decision) {
 	if a.Mixed() && !c.second(j, d, t) {
 		return
 	}
+	c.count(a, t, held || !j.Reservation.IsZero())
+	c.allowed(j, a, same, held)
+	if d.Batch != (job.BatchSize{}) {
+		c.batch(j, a, d.Batch)
+	}
+	if d.Placement != nil {
+		c.placed(j, d)
+	}
+}
+
+// nothing checks a job that gets no GPUs.
+func (c *checker) nothing(j *Job, d *Decision) {
+	if d.Allocation != (cluster.Allocation{}) || len(d.Placement) > 0 {
+		c.fail(j, "allocated or placed %v with %d shares, want nothing where there are no GPUs", d.Allocation, len(d.Placement))
+	}
+	if d.Why.Kind == Evicted && !j.Reservation.IsZero() {
+		c.makeRoom(&j.Reservation)
+	}
+}
+
+// count adds an allocation of type t to the sums.
+func (c *checker) count(a *cluster.Allocation, t int, pinned bool) {
 	c.used[t] += a.GPUs
 	if c.host != nil {
 		c.host[t].CPUs += a.CPUs
 		c.host[t].Memory += a.Memory
 	}
-	if held || !j.Reservation.IsZero() {
+	if pinned {
 		c.pinned[t] += a.GPUs
 	}
+}
+
+// allowed checks that a job may have an allocation: same as before, or held by a non-preemptive job, or a new one.
+func (c *checker) allowed(j *Job, a *cluster.Allocation, same, held bool) {
 	switch {
 	case !j.Reservation.IsZero() && !held:
 		if a.Configuration != j.Reservation || a.Mixed() {
@@ -195,12 +216,6 @@ func (c *checker) decision(j *Job, d *Decision) {
 		c.worth(j, a)
 	case !same:
 		c.limits(j, a)
-	}
-	if d.Batch != (job.BatchSize{}) {
-		c.batch(j, a, d.Batch)
-	}
-	if d.Placement != nil {
-		c.placed(j, d)
 	}
 }
 

@@ -151,7 +151,12 @@ func (o *Options) Validate() error {
 	if !(o.CrossRack >= 0) || math.IsInf(o.CrossRack, 1) || o.CrossRack > 0 && o.CrossRack < 1 {
 		bad("exchange across racks takes %v times as long, want 0 (no longer) or at least 1", o.CrossRack)
 	}
-	n := o.Noise
+	return errors.Join(append(errs, o.Noise.validate(), o.Faults.validate(), o.Public.validate(), o.Provider.validate(), o.Lender.validate())...)
+}
+
+func (n *Noise) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	for i, v := range []float64{n.Report, n.Bias} {
 		if !(v >= 0 && v <= 1) {
 			bad("%s %v, want 0 to 1", [...]string{"report noise", "bias"}[i], v)
@@ -160,18 +165,24 @@ func (o *Options) Validate() error {
 	if !(n.Straggler >= 0 && n.Straggler <= 1) || n.Straggler > 0 && !(n.Slow >= 1) {
 		bad("stragglers: probability %v, slowed by %v; want 0 to 1, at least 1", n.Straggler, n.Slow)
 	}
-	if f := o.Faults; !rare(f.NodeMTBF) || !rare(f.GPUMTBF) || f.NodeMTBF > 0 && f.Repair <= 0 {
+	return errors.Join(errs...)
+}
+
+func (f *Faults) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !rare(f.NodeMTBF) || !rare(f.GPUMTBF) || f.NodeMTBF > 0 && f.Repair <= 0 {
 		bad("faults: node MTBF %v, GPU MTBF %v, repair %v; want 0 or at least 1s, and a repair time", f.NodeMTBF, f.GPUMTBF, f.Repair)
 	}
-	for i, w := range o.Faults.Maintenance {
+	for i, w := range f.Maintenance {
 		if w.From < 0 || w.To <= w.From {
 			bad("maintenance window %d: from %v to %v, want a time that passes", i, w.From, w.To)
 		}
 	}
-	for _, l := range o.Faults.Losses {
+	for _, l := range f.Losses {
 		if l.At < 0 {
 			bad("failure of job %s at %v, want at least 0", l.Job, l.At)
 		}
 	}
-	return errors.Join(append(errs, o.Public.validate(), o.Provider.validate(), o.Lender.validate())...)
+	return errors.Join(errs...)
 }

@@ -256,15 +256,7 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	c := l.of(j)
 	if !r.Profile && r.Configuration == j.held.Configuration && j.starting {
-		j.starting = false
-		took := max(0, now.Sub(j.ran)-r.Interval)
-		j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
-		if c != nil {
-			c.delay, c.delays = c.delay+took, c.delays+1
-		}
-		if l.keep && j.restored == nil {
-			j.each = append(j.each, took)
-		}
+		l.started(j, c, max(0, now.Sub(j.ran)-r.Interval))
 	}
 	if r.Interval == 0 && !r.Profile {
 		j.begin(r)
@@ -279,21 +271,38 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	} else if compares {
 		j.turn(r, made)
 	}
-	if r.Profile && l.keep && j.restored == nil {
-		j.profile = append(j.profile, workload.Measurement{After: now.Sub(j.came), Report: *r})
-	}
 	if !r.Profile {
-		j.where, j.progress, j.heard = r.Configuration, r.Progress, now
-		if r.Interval > 0 {
-			j.counted.progress, j.counted.epoch = r.Progress, r.Epoch
-		}
-		if l.keep && r.Interval > 0 {
-			j.every = append(j.every, r.Interval)
-		}
+		l.progressed(now, j, r)
+	} else if l.keep && j.restored == nil {
+		j.profile = append(j.profile, workload.Measurement{After: now.Sub(j.came), Report: *r})
 	}
 	j.learn(r)
 	if c != nil {
 		c.progressed(j)
+	}
+}
+
+// started records how long a start of a job of class c took; nil: it has no class.
+func (l *Learner) started(j *learned, c *class, took time.Duration) {
+	j.starting = false
+	j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
+	if c != nil {
+		c.delay, c.delays = c.delay+took, c.delays+1
+	}
+	if l.keep && j.restored == nil {
+		j.each = append(j.each, took)
+	}
+}
+
+// progressed records how far a job is.
+func (l *Learner) progressed(now time.Time, j *learned, r *job.Report) {
+	j.where, j.progress, j.heard = r.Configuration, r.Progress, now
+	if r.Interval <= 0 {
+		return
+	}
+	j.counted.progress, j.counted.epoch = r.Progress, r.Epoch
+	if l.keep {
+		j.every = append(j.every, r.Interval)
 	}
 }
 

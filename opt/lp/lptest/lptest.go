@@ -134,6 +134,12 @@ func consistent(t tb, p *lp.Problem, out *lp.Solution) {
 			t.Errorf("row %d: dual %v", i, v)
 		}
 	}
+	graded(t, p, out)
+}
+
+// graded checks that a solution's figures are those that lp.Grade computes.
+func graded(t tb, p *lp.Problem, out *lp.Solution) {
+	t.Helper()
 	again := *out
 	lp.Grade(p, &again)
 	same := func(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*(1+math.Abs(a)) }
