@@ -28,7 +28,7 @@ func (m *Memory) Remember(c *codec.Codec) {
 	active, ended := m.parted()
 	codec.Slice(c, &active, codec.To(m.rememberRecord))
 	codec.Slice(c, &ended, func(id *job.ID, c *codec.Codec) { c.Fields((*string)(id)) })
-	if !c.Reading() {
+	if !c.Decoding() {
 		return
 	}
 	m.active, m.records = active, make(map[job.ID]*record, len(active)+len(ended))
@@ -68,7 +68,7 @@ func (m *Memory) rememberRecord(r *record, c *codec.Codec) {
 	if !pinned {
 		return
 	}
-	if c.Reading() {
+	if c.Decoding() {
 		r.pinned = r.row.Pinned()
 	}
 	codec.Own(c, r.pinned)
@@ -82,7 +82,7 @@ func (r *record) rememberRow(row *policy.Job, c *codec.Codec) {
 	c.Fields(&row.Status)
 	r.belief.Row(c, &model, &row.Limits)
 	codec.Once(c, &row.Sensitivity, (*perf.Sensitivity).Remember)
-	if c.Reading() {
+	if c.Decoding() {
 		row.Perf = believed(model, row.Spec)
 	}
 	if model == nil {

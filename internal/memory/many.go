@@ -8,7 +8,7 @@ import (
 // Slice writes or reads a slice, each element by a function, which is most often a method: (*item).Remember.
 func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
 	n, some := m.length(len(*of), *of != nil, 1)
-	if m.reading {
+	if m.decoding {
 		*of = nil
 		if some {
 			*of = make([]T, n)
@@ -24,7 +24,7 @@ func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
 // Map writes or reads a map, in the order of its keys, each value by a function.
 func Map[K ~string, V any](m *Codec, of *map[K]V, each func(*V, *Codec)) {
 	n, some := m.length(len(*of), *of != nil, 2)
-	if !m.reading {
+	if !m.decoding {
 		for _, key := range slices.Sorted(maps.Keys(*of)) {
 			name, value := string(key), (*of)[key]
 			m.string(&name)
@@ -60,7 +60,7 @@ func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
 		*p = nil
 		return
 	}
-	if m.reading {
+	if m.decoding {
 		*p = new(T)
 	}
 	each(*p, m)
@@ -79,7 +79,7 @@ func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 		return
 	}
 	m.is(kindShared)
-	if m.reading {
+	if m.decoding {
 		n := m.get()
 		if *p = nil; n != uint64(len(m.objects))+1 {
 			refer(m, p, n)
@@ -108,7 +108,7 @@ func Own[T comparable](m *Codec, object T) {
 	var none T
 	switch {
 	case object == none || m.sharing:
-	case m.reading:
+	case m.decoding:
 		m.objects = append(m.objects, object)
 	default:
 		m.own(object)
@@ -126,7 +126,7 @@ func (m *Codec) own(object any) int {
 func Shared[T comparable](m *Codec, p *T) {
 	m.is(kindShared)
 	var none T
-	if m.reading {
+	if m.decoding {
 		*p = none
 		refer(m, p, m.get())
 		return

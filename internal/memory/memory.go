@@ -28,18 +28,18 @@ type Rememberer interface{ Remember(m *Codec) }
 
 // A Codec writes fields, or reads them. The first error stays, and nothing is read after it.
 type Codec struct {
-	data    []byte // written so far, or left to read
-	reading bool
-	sharing bool // within a process: whoever refers to a shared object keeps it
-	err     error
-	sum     uint64 // of the kinds of fields, in their order
-	objects []any
-	numbers map[any]int       // of objects; while writing
-	texts   map[string]string // that were read: most strings are few names
+	data     []byte // written so far, or left to read
+	decoding bool
+	sharing  bool // within a process: whoever refers to a shared object keeps it
+	err      error
+	sum      uint64 // of the kinds of fields, in their order
+	objects  []any
+	numbers  map[any]int       // of objects; while writing
+	texts    map[string]string // that were read: most strings are few names
 }
 
-// Reading reports whether fields are read.
-func (m *Codec) Reading() bool { return m.reading }
+// Decoding reports whether fields are read.
+func (m *Codec) Decoding() bool { return m.decoding }
 
 // Sharing reports whether reader and writer are in one process, so that Shared keeps every object.
 func (m *Codec) Sharing() bool { return m.sharing }
@@ -73,7 +73,7 @@ func Take(of Rememberer) (*Image, error) {
 
 // Restore gives an object the memory of an image. The object is of the type that the image is of, and made the same way.
 func (i *Image) Restore(into Rememberer) error {
-	m := &Codec{data: i.data, reading: true, sharing: true, objects: i.objects}
+	m := &Codec{data: i.data, decoding: true, sharing: true, objects: i.objects}
 	return m.read(into, i.sum)
 }
 
@@ -91,7 +91,7 @@ func Unmarshal(data []byte, into Rememberer) error {
 	if n <= 0 || version != Version || len(data) < n+8 {
 		return ErrFormat
 	}
-	m := &Codec{data: data[n+8:], reading: true}
+	m := &Codec{data: data[n+8:], decoding: true}
 	if err := m.read(into, binary.LittleEndian.Uint64(data[n:])); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
@@ -194,7 +194,7 @@ func (m *Codec) is(kind uint64) { m.sum = (m.sum ^ kind) * 0x100000001b3 } // FN
 
 func number[T int | int32 | int64 | uint8 | uint32 | uint64 | time.Duration](m *Codec, p *T) {
 	m.is(kindInt)
-	if m.reading {
+	if m.decoding {
 		n := m.get()
 		*p = T(int64(n>>1) ^ -int64(n&1))
 		return
@@ -205,7 +205,7 @@ func number[T int | int32 | int64 | uint8 | uint32 | uint64 | time.Duration](m *
 
 // Int writes a number and returns it, or returns the one that was written.
 func (m *Codec) Int(n int) int {
-	if !m.reading {
+	if !m.decoding {
 		number(m, &n)
 		return n
 	}
@@ -242,7 +242,7 @@ func (m *Codec) take(n uint64) []byte {
 func (m *Codec) bool(p *bool) {
 	m.is(kindBool)
 	switch {
-	case m.reading:
+	case m.decoding:
 		*p = m.get() != 0
 	case *p:
 		m.put(1)
@@ -253,7 +253,7 @@ func (m *Codec) bool(p *bool) {
 
 func (m *Codec) float32(p *float32) {
 	m.is(kindFloat)
-	if !m.reading {
+	if !m.decoding {
 		m.put(uint64(math.Float32bits(*p)))
 		return
 	}
@@ -262,7 +262,7 @@ func (m *Codec) float32(p *float32) {
 
 func (m *Codec) float64(p *float64) {
 	m.is(kindFloat)
-	if !m.reading {
+	if !m.decoding {
 		m.data = binary.LittleEndian.AppendUint64(m.data, math.Float64bits(*p))
 		return
 	}
@@ -274,7 +274,7 @@ func (m *Codec) float64(p *float64) {
 func (m *Codec) floats(p *[]float64) {
 	m.is(kindFloat)
 	n, some := m.length(len(*p), *p != nil, 8)
-	if m.reading {
+	if m.decoding {
 		*p = nil
 		if some {
 			*p = make([]float64, n)
@@ -287,7 +287,7 @@ func (m *Codec) floats(p *[]float64) {
 
 func (m *Codec) string(p *string) {
 	m.is(kindString)
-	if m.reading {
+	if m.decoding {
 		*p = m.text(m.take(m.get()))
 		return
 	}
@@ -311,7 +311,7 @@ func (m *Codec) text(b []byte) string {
 // time writes seconds and nanoseconds of an instant. What is read is in UTC.
 func (m *Codec) time(p *time.Time) {
 	m.is(kindTime)
-	if m.reading {
+	if m.decoding {
 		sec := m.get()
 		*p = time.Unix(int64(sec>>1)^-int64(sec&1), int64(m.get())).UTC()
 		return
@@ -324,7 +324,7 @@ func (m *Codec) time(p *time.Time) {
 // length writes or reads a length; some is false of nil. Each element takes so many bytes at least.
 func (m *Codec) length(n int, some bool, least uint64) (int, bool) {
 	m.is(kindList)
-	if !m.reading {
+	if !m.decoding {
 		if !some {
 			m.put(0)
 			return 0, false

@@ -33,7 +33,7 @@ func (n *Node) Remember(m *memory.Codec) {
 func (c *Cluster) Remember(m *memory.Codec) {
 	nodes := c.nodes
 	memory.Slice(m, &nodes, (*Node).Remember)
-	if !m.Reading() {
+	if !m.Decoding() {
 		return
 	}
 	*c = Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}

@@ -20,7 +20,7 @@ func (s *store) Remember(m *memory.Codec) {
 	}
 	memory.Slice(m, &s.blocks, func(b *block, m *memory.Codec) {
 		n := len(b.rows)
-		if m.Fields(&n); m.Reading() {
+		if m.Fields(&n); m.Decoding() {
 			b.rows, b.values = make([]uint32, n), make([]float64, n)
 		}
 	})

@@ -11,7 +11,7 @@ func (p *Program) Remember(m *memory.Codec) {
 	m.Fields(&p.given, &p.core.K, &p.core.Capacity, &p.core.Prices, &p.free, &p.live, &p.ranks, &p.span, &p.holes, &p.shrunk, &p.stored, &p.priced, &p.radius)
 	memory.Slice(m, &p.items, (*item).Remember)
 	memory.Slice(m, &p.groups, (*group).Remember)
-	if m.Reading() {
+	if m.Decoding() {
 		p.rows = make([]row, len(p.items))
 		p.scale = make([]float64, p.core.K) // measurePrices fills it
 	}

@@ -26,7 +26,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.widths)
 	memory.Slice(m, &p.asked.classes, func(c **perf.ClassStats, m *memory.Codec) { memory.Shared(m, c) })
 	memory.Slice(m, &p.asked.offers, (*cluster.Offer).Remember)
-	if m.Fields(&p.asked.budget, &p.asked.fill); m.Reading() && working {
+	if m.Fields(&p.asked.budget, &p.asked.fill); m.Decoding() && working {
 		p.work = p.computing()
 	}
 }

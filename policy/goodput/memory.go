@@ -13,7 +13,7 @@ func (p *Program) Remember(m *memory.Codec) {
 	if p.cluster == nil { // no round has been
 		return
 	}
-	if m.Reading() {
+	if m.Decoding() {
 		capacity, hosts := couple(p.cluster.Types(), p.o.Cells)
 		if err := p.setCapacity(capacity, false); err != nil {
 			m.Fail("%w", err)
@@ -28,7 +28,7 @@ func (p *Program) Remember(m *memory.Codec) {
 // rememberRow writes or reads a row. Of its job only what the next round compares is remembered. Columns follow from the cluster
 // and the job.
 func (p *Program) rememberRow(r *Row, m *memory.Codec) {
-	if m.Reading() {
+	if m.Decoding() {
 		r.job = &policy.Job{}
 	}
 	memory.Shared(m, &r.job.Spec)
@@ -39,7 +39,7 @@ func (p *Program) rememberRow(r *Row, m *memory.Codec) {
 	if m.Fields(&r.laid); r.laid {
 		columns = m.Int(len(r.columns))
 	}
-	if m.Reading() && !p.relay(r, columns) {
+	if m.Decoding() && !p.relay(r, columns) {
 		m.Fail("goodput: %d columns", columns)
 		return
 	}
@@ -79,19 +79,19 @@ func (r *Row) rememberColumn(i int, m *memory.Codec) {
 	m.Fields(&r.goodput[i])
 	n = m.Int(n)
 	switch {
-	case n == 0, n < 0 && !m.Reading():
+	case n == 0, n < 0 && !m.Decoding():
 		return
 	case n < 0:
 		r.plain[i] = cell{goodput: r.goodput[i]}
 		r.cells[i] = r.plain[i : i+1]
 		return
-	case m.Reading():
+	case m.Decoding():
 		cells = make([]cell, min(n-1, maxCells))
 		r.cells[i] = cells
 	}
 	for k := range cells {
 		c := &cells[k]
-		if m.Fields(&c.goodput, &c.cpus, &c.memory); m.Reading() {
+		if m.Fields(&c.goodput, &c.cpus, &c.memory); m.Decoding() {
 			*c = newCell(r.columns[i].host, c.goodput, c.cpus, c.memory)
 		}
 	}

@@ -22,12 +22,12 @@ func (n *nodes) Remember(m *memory.Codec) {
 	if m.Fields(&n.began); n.cluster == nil {
 		return
 	}
-	if m.Reading() {
+	if m.Decoding() {
 		n.learn(n.cluster, n.began)
 	}
 	for i := range n.all {
 		free := n.all[i].free
-		if m.Fields(&free, &n.all[i].holds); m.Reading() {
+		if m.Fields(&free, &n.all[i].holds); m.Decoding() {
 			n.leave(&n.all[i], free)
 		}
 	}

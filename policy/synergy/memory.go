@@ -8,7 +8,7 @@ import (
 // Remember implements policy.Rememberer. The line of jobs is made anew in each round.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
-	if m.Reading() && p.cluster != nil {
+	if m.Decoding() && p.cluster != nil {
 		p.packing = newPacking(p.cluster)
 	}
 	m.Fields(&p.round)
@@ -20,7 +20,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 func (g *program) remember(m *memory.Codec, o *Options) {
 	some := g.engine != nil
 	m.Fields(&g.numbers, &g.items, &g.capacity, &some)
-	if m.Reading() && some {
+	if m.Decoding() && some {
 		if err := g.start(o); err != nil {
 			m.Fail("%w", err)
 		}

@@ -11,7 +11,7 @@ func (r *Record) Remember(m *memory.Codec) {
 	for p := range r.all {
 		memory.Slice(m, &r.all[p], memory.To((*prediction).Remember))
 	}
-	if !m.Reading() {
+	if !m.Decoding() {
 		return
 	}
 	clear(r.marks)

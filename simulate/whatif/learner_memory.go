@@ -30,7 +30,7 @@ func (l *Learner) remember(j *learned, m *memory.Codec) {
 		&j.counted.progress, &j.counted.epoch, &j.trained, &j.took, &j.heard, &j.rate, &j.tail)
 	outcome := m.Int(int(j.outcome))
 	memory.Slice(m, &j.pieces, (*piece).Remember)
-	if m.Reading() {
+	if m.Decoding() {
 		j.outcome = scheduler.Outcome(outcome)
 		if restored { // what it was restored with is read again only where jobs that have ended are kept
 			j.restored = &scheduler.Restored{Spec: j.spec}

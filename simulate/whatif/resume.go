@@ -13,7 +13,7 @@ import (
 
 // RoundIn is RoundOf for a journal in a file. It replays from the last checkpoint before the moment, and
 // returns what RoundOf would; only how far off predictions are goes by those that were made in the run, which the
-// checkpoint has. Where a checkpoint remembers nothing that this program can read, it replays from an earlier one, at
+// checkpoint has. If this program cannot continue from a checkpoint, it replays from an earlier one, at
 // last from the start. Without a checkpoint it is RoundOf.
 func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
 	marks, err := f.Marks(of.At)

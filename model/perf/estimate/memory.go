@@ -20,7 +20,7 @@ func (p *Pool) Remember(m *memory.Codec) {
 func (p *Pool) Job(m *memory.Codec, of **Job) {
 	memory.Pointer(m, of, func(j *Job, m *memory.Codec) {
 		memory.Once(m, &j.spec, (*job.Spec).Remember)
-		if m.Reading() {
+		if m.Decoding() {
 			j.o = p.o
 		}
 		memory.Once(m, &j.measured, (*measured).Remember)
@@ -44,7 +44,7 @@ func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 		memory.Once(m, limits, (*job.BatchLimits).Remember)
 		return
 	}
-	if m.Reading() {
+	if m.Decoding() {
 		*limits = &j.spec.Batch
 	}
 	memory.Own(m, *limits)
@@ -54,7 +54,7 @@ func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 func (m *Model) remember(c *memory.Codec, o *Options) {
 	wrong := m.wrong != nil
 	c.Fields((*uint8)(&m.mode), (*uint8)(&m.goal), &m.init, &m.phi, &wrong, &m.class, &m.lacking)
-	if c.Reading() && wrong {
+	if c.Decoding() && wrong {
 		m.wrong = o
 	}
 	memory.Once(c, &m.input, (*perf.Sensitivity).Remember)
@@ -97,7 +97,7 @@ func (c *class) remember(m *memory.Codec, pool *Pool) {
 		m.Fields((*string)(&s.Class), &s.Arrivals, &s.Rate, &s.Restart, &s.Sizes, &s.Guessed)
 		v, _ := s.Speeds.(*speed)
 		memory.Pointer(m, &v, func(v *speed, m *memory.Codec) { v.remember(m, c.belief) })
-		if m.Reading() {
+		if m.Decoding() {
 			s.Speeds = v
 		}
 	})

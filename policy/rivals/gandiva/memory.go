@@ -9,7 +9,7 @@ import (
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.next, &p.round)
 	memory.Slice(m, &p.line, memory.To((*turn).Remember))
-	if m.Reading() {
+	if m.Decoding() {
 		p.turns = make(map[job.ID]*turn, len(p.line))
 		for _, t := range p.line {
 			p.turns[t.id] = t

@@ -12,7 +12,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&o.objective, &o.bound, &o.prices, &o.iterations)
 	memory.Slice(m, &p.types, func(t *cluster.GPUType, m *memory.Codec) { m.Fields((*string)(t)) })
 	memory.Map(m, &p.accounts, memory.To((*account).Remember))
-	if m.Reading() {
+	if m.Decoding() {
 		p.active = make([]*account, active) // only their number counts in the next round
 	}
 }

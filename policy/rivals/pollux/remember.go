@@ -28,7 +28,7 @@ func (b *belief) Remember(m *codec.Codec) {
 // Remember implements memory.Rememberer.
 func (f *memory) Remember(m *codec.Codec) {
 	codec.Once(m, &f.cluster, (*cluster.Cluster).Remember)
-	if m.Fields(&f.changed); m.Reading() && f.cluster != nil {
+	if m.Fields(&f.changed); m.Decoding() && f.cluster != nil {
 		f.slots = cut(f.cluster)
 	}
 	codec.Slice(m, &f.matrix, numbers)

@@ -10,7 +10,7 @@ import (
 // Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
-	if m.Reading() && p.cluster != nil {
+	if m.Decoding() && p.cluster != nil {
 		p.types = p.cluster.Types()
 	}
 	memory.Map(m, &p.node, memory.Number)
