@@ -28,14 +28,13 @@ func (b *Backend) Execute(ctx context.Context) error {
 // An executor is the part of a Backend that observes and changes processes.
 type executor struct {
 	b       *Backend
-	runner  execute.Runner
 	options execute.Options
 }
 
 func (b *Backend) executor() *executor {
 	o := &b.o
 	return &executor{
-		b: b, runner: execute.Runner{Folders: &b.folders, Supervisor: o.Supervisor, Hook: func(step string) { hook(step) }},
+		b: b,
 		options: execute.Options{
 			Folders: b.folders, Machine: o.Machine, Socket: o.Socket, URL: o.URL, Cgroup: o.Cgroup,
 			Grace: o.Grace, LogBytes: o.LogBytes, LogFiles: o.LogFiles,
@@ -136,7 +135,9 @@ func (x *executor) stop(s *execute.Stop) step {
 	r.stop, r.why = time.Now().Add(x.b.o.Grace), s.Reason
 	g, notice := s.Generation, supervisor.Notice{Deadline: r.stop, Reason: r.why}
 	return step{g.Job, func() error {
-		err := x.runner.Stop(g, notice)
+		hook("stop: before the notice")
+		err := supervisor.Stop(x.b.folders.Generation(g), notice)
+		hook("stop: noticed")
 		if err != nil { // on a full disk, say
 			x.b.Lock()
 			r.stop = time.Time{}
@@ -156,7 +157,9 @@ func (x *executor) start(s *execute.Start) step {
 	x.b.jobs.notSilent(e) // while the job starts nobody expects its agent to speak
 	g, launch := s.Generation, execute.Launch(&x.options, &e.Job, s.Cores)
 	return step{g.Job, func() error {
-		err := x.runner.Start(g, launch)
+		hook("start: before the supervisor")
+		err := supervisor.Start(x.b.o.Supervisor, x.b.folders.Generation(g), launch)
+		hook("start: supervised")
 		if err != nil { // once more, but not at every pass
 			x.b.Lock()
 			e.NotBefore = time.Now().Add(backoff)

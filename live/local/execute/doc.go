@@ -1,6 +1,6 @@
 // Package execute makes the processes of this machine equal to the plan. Steps compares what
 // runs with what is planned and returns what has to stop and what can start; it is a pure
-// function. Launch says how to start a generation, and is pure too. A Runner takes the steps.
+// function. Launch says how to start a generation, and is pure too.
 //
 // The order is: release before acquire. A slot is given to a job when no process of another
 // is on it any more. So no two jobs are ever on one slot, whatever was planned in between.

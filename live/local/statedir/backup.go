@@ -40,15 +40,8 @@ type manifest struct {
 // Backup writes a backup of a state directory to a file, which is replaced, whole, if it is there. With
 // checkpoints, it also has those of jobs that have not ended. It does not lock the directory: the
 // database is as it was at one moment, and journals are as long as they were when they were read.
-func Backup(file, dir string, checkpoints bool) error {
-	if err := backup(file, dir, checkpoints); err != nil {
-		return fmt.Errorf("backup: %w", err)
-	}
-	return nil
-}
-
-// backup writes to a temporary file beside the one that it becomes.
-func backup(file, dir string, checkpoints bool) (err error) {
+func Backup(file, dir string, checkpoints bool) (err error) {
+	defer named("backup", &err)
 	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
 	if err != nil {
 		return err
@@ -68,6 +61,13 @@ func backup(file, dir string, checkpoints bool) (err error) {
 		return err
 	}
 	return syncDir(filepath.Dir(file))
+}
+
+// named adds to an error what could not be done.
+func named(what string, err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", what, *err)
+	}
 }
 
 func syncDir(path string) error {

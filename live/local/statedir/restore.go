@@ -25,15 +25,8 @@ const maxContents = 1 << 16
 // Restore makes a state directory of a backup: whole or, with an error, not at all. It refuses one
 // that is there and has something in it. Jobs that had not ended start again, from the checkpoints that are in the
 // backup, once a scheduler serves the directory.
-func Restore(file, dir string) error {
-	if err := restore(file, dir); err != nil {
-		return fmt.Errorf("restore: %w", err)
-	}
-	return nil
-}
-
-// restore makes the directory beside the one that it becomes.
-func restore(file, dir string) (err error) {
+func Restore(file, dir string) (err error) {
+	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return err
