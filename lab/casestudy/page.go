@@ -1,6 +1,6 @@
-// Package page writes the case studies' results as one HTML file that loads
+// Package casestudy writes the case studies' results as one HTML file that loads
 // nothing: tables, shaded tables, and charts of lines.
-package page
+package casestudy
 
 import (
 	"fmt"

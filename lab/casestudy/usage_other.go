@@ -1,8 +1,9 @@
 //go:build !unix
 
-// Package usage reads what the process has used: the case studies count
+// This file reads what the process has used: the case studies count
 // processor time, which other programs on the machine do not change.
-package usage
+
+package casestudy
 
 import (
 	"runtime"

@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/reference"
+	"github.com/oxgang/oxgang/lab/rules"
 )
 
 func TestMain(m *testing.M) {
-	reference.Register()
+	rules.Register()
 	os.Exit(m.Run())
 }

@@ -1,17 +1,18 @@
-// Package gavelcode ends on the programs of policy/rivals/gavel where the solver of Gavel's public
+// This file ends on the programs of policy/rivals/gavel where the solver of Gavel's public
 // code does, for replays of its runs.
-package gavelcode
+
+package rules
 
 import (
 	"github.com/oxgang/oxgang/lab/selfdual"
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
-// Solve is where the public code's solver ends on a program, in the form in which that
+// SolveGavel is where the public code's solver ends on a program, in the form in which that
 // code states it; see package selfdual. With level it finds the greatest level, else the
 // best of all gains. The solution is not feasible where the method does not converge,
 // because throughputs differ too much. It is a gavel.Solver.
-func Solve(g *barrier.Program, level bool) *barrier.Solution {
+func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {
 		f.program.Cost = append(f.program.Cost, -1)

@@ -1,6 +1,7 @@
-// Package synergycode is the scheduler of the public Synergy simulator, for replays of its
+// This file is the scheduler of the public Synergy simulator, for replays of its
 // runs: the rules public-code of policy/synergy.
-package synergycode
+
+package rules
 
 import (
 	"cmp"
@@ -40,8 +41,8 @@ type public struct {
 	nodes *hostalloc.Nodes
 }
 
-// New returns the policy of the public simulator. Options are as valid for rules public-code.
-func New(o synergy.Options) policy.Policy { return &public{o: o} }
+// NewSynergy returns the policy of the public simulator. Options are as valid for rules public-code.
+func NewSynergy(o synergy.Options) policy.Policy { return &public{o: o} }
 
 // Traits implements policy.Policy.
 func (*public) Traits() policy.Traits {

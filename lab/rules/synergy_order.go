@@ -1,4 +1,4 @@
-package synergycode
+package rules
 
 import "github.com/oxgang/oxgang/policy/synergy"
 

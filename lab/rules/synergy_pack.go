@@ -1,4 +1,4 @@
-package synergycode
+package rules
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package synergycode
+package rules
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func planned(t *testing.T, order string, m synergy.Mechanism, s *policy.Snapshot
 	t.Helper()
 	o := synergy.DefaultOptions()
 	o.Order, o.Mechanism, o.Rules = order, m, synergy.PublicCode
-	plan, err := New(o).Plan(context.Background(), s)
+	plan, err := NewSynergy(o).Plan(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestPublic_refuses_what_the_simulator_has_not(t *testing.T) {
 		{servers(1, reserved), "job r: non-preemptive or reserved"},
 		{&policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
 	} {
-		if _, err := New(synergy.DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := NewSynergy(synergy.DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("got error %v, want %q", err, tc.want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestPublic_keeps_the_rules(t *testing.T) {
 		o := synergy.DefaultOptions()
 		o.Order = rapid.SampledFrom(synergy.Orders()).Draw(rt, "order")
 		o.Mechanism = rapid.SampledFrom([]synergy.Mechanism{synergy.Proportional, synergy.Greedy, synergy.Tune}).Draw(rt, "mechanism")
-		plan, err := New(o).Plan(context.Background(), s)
+		plan, err := NewSynergy(o).Plan(context.Background(), s)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -17,10 +17,10 @@ type Row struct {
 	Cell    []string // the values of the axes but policy and seed, in their order
 	Policy  string
 	Measure string
-	Value   interval.Interval
+	Value   statistics.Interval
 	// Against is the mean of the differences to the baseline, seed by seed: both had the same jobs on the
 	// same nodes, so what differs between seeds is not in it. It has only seeds that both ended.
-	Against  interval.Interval
+	Against  statistics.Interval
 	Baseline float64 // mean of the baseline over those seeds
 }
 
@@ -118,7 +118,7 @@ func (s *Sweep) row(cell *Run, policy, measure string, bySeed map[string]*Record
 			differences, baseline = append(differences, v-b), append(baseline, b)
 		}
 	}
-	row.Value, row.Against, row.Baseline = interval.Of(values, level), interval.Of(differences, level), interval.Of(baseline, level).Mean
+	row.Value, row.Against, row.Baseline = statistics.MeanInterval(values, level), statistics.MeanInterval(differences, level), statistics.MeanInterval(baseline, level).Mean
 	return row
 }
 

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/scheduler/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
@@ -117,7 +117,7 @@ func cells(columns []tabular.Column, texts []string) []any {
 }
 
 // cellsOf returns the number of values, mean and interval.
-func cellsOf(i *interval.Interval) []any {
+func cellsOf(i *statistics.Interval) []any {
 	return []any{int64(i.N), orNil(i.Mean, i.N > 0), orNil(i.Low, i.Known), orNil(i.High, i.Known)}
 }
 
@@ -182,7 +182,7 @@ func (r *Row) against() string {
 }
 
 // rangeText returns an interval, "-" if there is none.
-func rangeText(i *interval.Interval) string {
+func rangeText(i *statistics.Interval) string {
 	if !i.Known {
 		return "-"
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/lab/lstm"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // BenchmarkMSE is the comparison of docs/experiments/forecast.md: each model on
@@ -29,7 +29,7 @@ func BenchmarkMSE(b *testing.B) {
 // BenchmarkSimulation is what a simulator of Lyra's trace does: every 5 minutes
 // of 15 days it asks for the next day.
 func BenchmarkSimulation(b *testing.B) {
-	busy := inference.Diurnal(1, 15).Busy
+	busy := workload.Diurnal(1, 15).Busy
 	for _, m := range models {
 		b.Run("model="+m.name, func(b *testing.B) {
 			b.ReportAllocs()

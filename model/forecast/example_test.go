@@ -5,14 +5,14 @@ import (
 	"math"
 
 	"github.com/oxgang/oxgang/model/forecast"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // After a week of five-minute values it is midnight. How many of 520 servers will
 // the inference cluster need at most, but for one time in twenty?
 func Example() {
 	const day = 288
-	week := inference.Diurnal(1, 7)
+	week := workload.Diurnal(1, 7)
 	m := forecast.Default(day)
 	for _, busy := range week.Busy {
 		m.Observe(busy)

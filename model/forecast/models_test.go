@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/lab/lstm"
 	"github.com/oxgang/oxgang/model/forecast"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // made returns one model of each kind, the network trained on noise.
@@ -154,7 +154,7 @@ func TestUpper(t *testing.T) {
 
 // Every 5 minutes, for 15 days: what is allocated is the forecast alone.
 func TestSeasonal_observes_without_allocating(t *testing.T) {
-	m := shown(forecast.NewSeasonal(288), inference.Diurnal(1, 2).Busy)
+	m := shown(forecast.NewSeasonal(288), workload.Diurnal(1, 2).Busy)
 	if got := testing.AllocsPerRun(600, func() { m.Observe(0.5) }); got != 0 {
 		t.Errorf("%g allocations a value, want none", got)
 	}

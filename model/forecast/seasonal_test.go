@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/lab/lstm"
 	"github.com/oxgang/oxgang/model/forecast"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // wave is a curve of days that are all alike, plus noise.
@@ -34,7 +34,7 @@ func TestSeasonal_learns_a_day(t *testing.T) {
 // and better where noise is to be averaged and a trend to be followed.
 func TestSeasonal_in_the_first_day(t *testing.T) {
 	for name, busy := range map[string][]float64{
-		"diurnal":      inference.Diurnal(1, 1).Busy,
+		"diurnal":      workload.Diurnal(1, 1).Busy,
 		"no noise":     wave(288, 1, 0),
 		"little noise": wave(288, 1, 0.005),
 	} {
@@ -63,7 +63,7 @@ func TestSeasonal_follows_a_step(t *testing.T) {
 // shrink as days are seen.
 func TestSeasonal_deviations(t *testing.T) {
 	m, before := forecast.NewSeasonal(288), math.Inf(1)
-	busy := inference.Diurnal(3, 12).Busy
+	busy := workload.Diurnal(3, 12).Busy
 	for day := range 12 {
 		f := m.Predict(288)
 		for i := 1; i < 288; i++ {
@@ -86,7 +86,7 @@ func TestSeasonal_deviations(t *testing.T) {
 func TestSeasonal_is_calibrated(t *testing.T) {
 	sum := map[int]*record{}
 	for seed := range uint64(8) {
-		busy := inference.Diurnal(100+seed, 15).Busy
+		busy := workload.Diurnal(100+seed, 15).Busy
 		for _, r := range horizons(shown(forecast.NewSeasonal(288), busy[:4*288]), busy[4*288:], 1, 12, 72, 144, 288) {
 			if sum[r.horizon] == nil {
 				sum[r.horizon] = &record{}

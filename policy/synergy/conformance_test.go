@@ -3,7 +3,7 @@ package synergy_test
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/synergycode"
+	"github.com/oxgang/oxgang/lab/rules"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/synergy"
@@ -13,7 +13,7 @@ import (
 func fresh(t testing.TB, change func(*synergy.Options)) policy.Policy {
 	t.Helper()
 	o := synergy.DefaultOptions()
-	o.Public = synergycode.New
+	o.Public = rules.NewSynergy
 	if change != nil {
 		change(&o)
 	}

@@ -60,5 +60,5 @@
 // as in the paper.
 //
 // Rules PublicCode are those of the authors' simulator, for replays: package
-// lab/synergycode.
+// lab/rules.
 package synergy

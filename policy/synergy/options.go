@@ -48,7 +48,7 @@ type Options struct {
 	Cells     Cells     // default AllCells
 	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
 	Rules     Rules     // default Paper
-	// Public makes the policy of PublicCode: package lab/synergycode. Default nil:
+	// Public makes the policy of PublicCode: package lab/rules. Default nil:
 	// these rules cannot be had.
 	Public func(Options) policy.Policy
 }

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/simulate/workload/extrapolate"
+	"github.com/oxgang/oxgang/simulate/workload"
 
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // Likenesses returns what Like says, parsed.
-func (c *Config) Likenesses() ([]extrapolate.Likeness, error) {
-	var all []extrapolate.Likeness
+func (c *Config) Likenesses() ([]workload.Likeness, error) {
+	var all []workload.Likeness
 	for _, text := range c.Like {
 		name, rest, ok := strings.Cut(text, "=")
 		cut := strings.LastIndex(rest, "x")
@@ -24,7 +24,7 @@ func (c *Config) Likenesses() ([]extrapolate.Likeness, error) {
 		if err != nil || !(speed > 0) || math.IsInf(speed, 0) {
 			return nil, notLike(text)
 		}
-		all = append(all, extrapolate.Likeness{Type: cluster.GPUType(name), Like: cluster.GPUType(rest[:cut]), Speed: speed})
+		all = append(all, workload.Likeness{Type: cluster.GPUType(name), Like: cluster.GPUType(rest[:cut]), Speed: speed})
 	}
 	return all, nil
 }

@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/simulate/workload/extrapolate"
+	"github.com/oxgang/oxgang/simulate/workload"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,7 +12,7 @@ func TestLikenesses(t *testing.T) {
 	c := Default()
 	c.Like = []string{"h100=a100x2.2", "max1=rtxx0.5"}
 	got, err := c.Likenesses()
-	want := []extrapolate.Likeness{{Type: "h100", Like: "a100", Speed: 2.2}, {Type: "max1", Like: "rtx", Speed: 0.5}}
+	want := []workload.Likeness{{Type: "h100", Like: "a100", Speed: 2.2}, {Type: "max1", Like: "rtx", Speed: 0.5}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/oxgang/oxgang/simulate/workload/extrapolate"
-
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -32,7 +30,7 @@ func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return extrapolate.Catalog(catalog, likenesses), nil
+	return workload.Extrapolate(catalog, likenesses), nil
 }
 
 // sensitivityName is the file that makes a folder one of sensitivity profiles.

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/workload"
 	"github.com/oxgang/oxgang/simulate/workload/generate"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
 )
 
 // Files is the world outside: what a program may open.
@@ -36,7 +35,7 @@ type Inputs struct {
 	Read     *parse.Summary     // what the trace's reader dropped or invented; nil if generated
 	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
 
-	busy        *inference.Load                  // of the owner of nodes on loan; nil: there are none
+	busy        *workload.Load                   // of the owner of nodes on loan; nil: there are none
 	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
 	asSubmitted bool                             // some policy runs jobs so: they must fit so
 	restart     *time.Duration                   // cost of every start; nil: what the application says

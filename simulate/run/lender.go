@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/sim"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 const day = 24 * time.Hour
@@ -40,14 +40,14 @@ func (in *Inputs) readBusy(c *config.Config, files Files) error {
 const leastDays = 15
 
 // curve returns the curve as it is: of the file, or one of as many days as the trace has.
-func (in *Inputs) curve(c *config.Config, files Files) (*inference.Load, error) {
+func (in *Inputs) curve(c *config.Config, files Files) (*workload.Load, error) {
 	file := c.Lender.Load
 	if file == "" {
 		days := leastDays
 		if n := len(in.Arrivals); n > 0 {
 			days = max(days, int(in.Arrivals[n-1].At/day)+1)
 		}
-		return inference.Diurnal(c.Sim.Seed, days), nil
+		return workload.Diurnal(c.Sim.Seed, days), nil
 	}
 	f, err := files.Open(file)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/sim"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // testbed returns the configuration of a small run of Lyra's testbed, changed by key=value.
@@ -118,8 +118,8 @@ func TestLoad_reads_the_load(t *testing.T) {
 		{"a file", []string{"lender.load=w.csv"}, []float64{0.2, 0.4, 0.3}},
 		{"moved", []string{"lender.load=w.csv", "lender.between=0.4-0.8"}, []float64{0.4, 0.8, 0.6}},
 		{"no nodes on loan", []string{"cluster=v100:4x8", "lender.between=0.4-0.8"}, nil},
-		{"made up", []string{"seed=7"}, inference.Diurnal(7, 15).Busy},
-		{"as long as the trace", []string{"seed=7", "generate.span=400h"}, inference.Diurnal(7, 17).Busy},
+		{"made up", []string{"seed=7"}, workload.Diurnal(7, 15).Busy},
+		{"as long as the trace", []string{"seed=7", "generate.span=400h"}, workload.Diurnal(7, 17).Busy},
 	} {
 		in, err := Load(testbed(t, test.changes...), files)
 		if err != nil {

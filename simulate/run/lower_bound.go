@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/scheduler/metrics/lowerbound"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -26,7 +26,7 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 	for k, t := range types {
 		gpus[k] = float64(t.GPUs)
 	}
-	jobs := make([]lowerbound.Job, 0, len(in.Arrivals))
+	jobs := make([]statistics.Task, 0, len(in.Arrivals))
 	starts, alike := 0.0, workload.Steadies{}
 	for i := range in.Arrivals {
 		a := &in.Arrivals[i]
@@ -41,7 +41,7 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 		if c.Sim.FreeStart {
 			first = 0
 		}
-		j := lowerbound.Job{Ready: a.At.Seconds() + first, Fastest: math.Inf(1)}
+		j := statistics.Task{Ready: a.At.Seconds() + first, Fastest: math.Inf(1)}
 		for _, t := range types {
 			j.GPUSeconds = append(j.GPUSeconds, least(app, spec, &t, &j.Fastest))
 		}
@@ -53,7 +53,7 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 		return 0, nil
 	}
 	mean := starts / float64(len(jobs))
-	return time.Duration((lowerbound.Mean(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second)), nil
+	return time.Duration((statistics.LowerBound(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second)), nil
 }
 
 // least returns the least GPU-seconds that a job takes on one GPU type, with as many CPUs and as much

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/simulate/workload/extrapolate"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/internal/testdata"
@@ -183,7 +181,7 @@ func TestProfile_ladder_and_search(t *testing.T) {
 
 // A type with more CPUs takes a longer time; the job waits for the longest.
 func TestProfile_types_at_once(t *testing.T) {
-	catalog := extrapolate.Catalog(profiles.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
+	catalog := workload.Extrapolate(profiles.Default(), []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	app := catalog["alexnet"]
 	p := profiled(t, hosts(t, server, cluster.Resources{GPUs: 8, CPUs: 96, Memory: 2000e9}), app, sim.Noise{})
 	took, points := make(map[cluster.GPUType]time.Duration), make(map[cluster.GPUType]int)
@@ -202,7 +200,7 @@ func TestProfile_types_at_once(t *testing.T) {
 // Synergy §6: the matrix gains an axis, the GPU type. What is believed of every
 // model, on every type, CPU count and memory, is near the truth.
 func TestProfile_of_all_models_on_two_types(t *testing.T) {
-	catalog := extrapolate.Catalog(profiles.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
+	catalog := workload.Extrapolate(profiles.Default(), []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	c := hosts(t, server, server)
 	worst, where := 0.0, ""
 	for _, name := range synergyModels {

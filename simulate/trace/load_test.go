@@ -16,7 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 const loadText = "t_s,busy_frac\n0,0.8594\n300,0.86\n600,1\n900,0\n"
@@ -28,11 +28,11 @@ const genaiText = `t_s,samples,pods,busy_frac,mean_duty_pct,api_qps_sum,gen_qps_
 `
 
 func TestReadLoad(t *testing.T) {
-	four := &inference.Load{Step: 5 * time.Minute, Busy: []float64{0.8594, 0.86, 1, 0}}
-	two := &inference.Load{Step: 5 * time.Minute, Busy: []float64{0.0061, 0.0219}}
+	four := &workload.Load{Step: 5 * time.Minute, Busy: []float64{0.8594, 0.86, 1, 0}}
+	two := &workload.Load{Step: 5 * time.Minute, Busy: []float64{0.0061, 0.0219}}
 	for _, tc := range []struct {
 		name, text string
-		want       *inference.Load
+		want       *workload.Load
 	}{
 		{"plain", loadText, four},
 		{"packed", packed(loadText), four},
@@ -41,7 +41,7 @@ func TestReadLoad(t *testing.T) {
 		{"more columns", genaiText, two},
 		{"columns in another order", "busy_frac,x,t_s\n0.0061,,0\n0.0219,,300.0\n", two},
 		{"capitals and spaces", "T_s , BUSY_FRAC\n0, 0.0061\n300, 2.19e-2\n", two},
-		{"parts of a second", "t_s,busy_frac\n0,-0\n1.5,1\n3,0\n", &inference.Load{Step: 1500 * time.Millisecond, Busy: []float64{0, 1, 0}}},
+		{"parts of a second", "t_s,busy_frac\n0,-0\n1.5,1\n3,0\n", &workload.Load{Step: 1500 * time.Millisecond, Busy: []float64{0, 1, 0}}},
 	} {
 		got, err := parse.ReadLoad(strings.NewReader(tc.text), "")
 		if err != nil {
@@ -153,7 +153,7 @@ func FuzzReadLoad(f *testing.F) {
 }
 
 // written is a curve as a file.
-func written(l *inference.Load) string {
+func written(l *workload.Load) string {
 	var b strings.Builder
 	b.WriteString("t_s,busy_frac\n")
 	for i, busy := range l.Busy {

@@ -1,6 +1,7 @@
-// Package extrapolate describes GPU types without profiles by types with profiles, and gives
+// This file describes GPU types without profiles by types with profiles, and gives
 // applications a speed on them. Such a speed is assumed, not measured.
-package extrapolate
+
+package workload
 
 import (
 	"maps"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // A Likeness describes a GPU type without profiles by one that has profiles. Its
@@ -20,19 +20,19 @@ type Likeness struct {
 	Speed      float64 // more than 0
 }
 
-// Catalog returns the catalog with additional GPU types, added one after another. On
+// Extrapolate returns the catalog with additional GPU types, added one after another. On
 // each of them run the applications that run on the type it is like. The result shares
 // what does not change.
-func Catalog(c workload.Catalog, all []Likeness) workload.Catalog {
+func Extrapolate(c Catalog, all []Likeness) Catalog {
 	if len(all) == 0 {
 		return c
 	}
-	wider := workload.Catalog{}
+	wider := Catalog{}
 	for name, app := range c {
 		a := *app
 		a.Batch.LocalMax = maps.Clone(app.Batch.LocalMax)
 		a.GPUsPerReplica = maps.Clone(app.GPUsPerReplica)
-		speed := alike{app.Speed, slices.Clone(all)}
+		speed := scaled{app.Speed, slices.Clone(all)}
 		for _, l := range all {
 			also(a.Batch.LocalMax, l)
 			also(a.GPUsPerReplica, l)
@@ -68,15 +68,15 @@ func also(m map[cluster.GPUType]int, l Likeness) {
 	}
 }
 
-// alike is a Speed with more GPU types.
-type alike struct {
-	workload.Speed
+// scaled is a Speed with more GPU types.
+type scaled struct {
+	Speed
 	all []Likeness
 }
 
 // resolve returns the type that profiles have, and how much faster t is. A type
 // may be like one that is itself like another, listed before it.
-func (a alike) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
+func (a scaled) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
 	speed = 1
 	for _, l := range slices.Backward(a.all) {
 		if l.Type == t {
@@ -88,7 +88,7 @@ func (a alike) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float
 
 // fastest returns the most by which a type is faster than the one it is like, of
 // the types in a map: those the application runs on.
-func (a alike) fastest(on map[cluster.GPUType]int) float64 {
+func (a scaled) fastest(on map[cluster.GPUType]int) float64 {
 	most := 1.0
 	for _, l := range a.all {
 		if _, ok := on[l.Type]; ok {
@@ -100,14 +100,14 @@ func (a alike) fastest(on map[cluster.GPUType]int) float64 {
 }
 
 // Step implements Speed.
-func (a alike) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+func (a scaled) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	t, speed := a.resolve(t)
 	step, sync, ok = a.Speed.Step(t, shape, local)
 	return sync + (step-sync)/speed, sync, ok
 }
 
 // LocalRange implements Speed.
-func (a alike) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+func (a scaled) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
 	t, _ = a.resolve(t)
 	return a.Speed.LocalRange(t, shape)
 }

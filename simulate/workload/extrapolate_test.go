@@ -1,15 +1,16 @@
-package extrapolate
+package workload_test
 
 import (
 	"math"
 	"testing"
 
+	"github.com/oxgang/oxgang/simulate/workload"
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-func TestCatalog(t *testing.T) {
+func TestExtrapolate(t *testing.T) {
 	base := profiles.Default()["bert"]
-	bert := Catalog(profiles.Default(), []Likeness{{"h100", "a100", 2}, {"b200", "h100", 3}})["bert"]
+	bert := workload.Extrapolate(profiles.Default(), []workload.Likeness{{"h100", "a100", 2}, {"b200", "h100", 3}})["bert"]
 	shape := []int{4, 4}
 	step, sync, _ := base.Speed.Step("a100", shape, 16)
 	got, gotSync, ok := bert.Speed.Step("b200", shape, 16)

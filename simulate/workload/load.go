@@ -1,6 +1,7 @@
-// Package inference has load curves of an inference cluster, which lends the nodes that
+// This file has load curves of an inference cluster, which lends the nodes that
 // it does not use. Source: Lyra §2.1.
-package inference
+
+package workload
 
 import (
 	"errors"

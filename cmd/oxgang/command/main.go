@@ -10,7 +10,7 @@ import (
 	_ "time/tzdata" // --zone works on machines without a database of time zones
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/reference"
+	"github.com/oxgang/oxgang/lab/rules"
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
@@ -34,7 +34,7 @@ func Main(policies ...registry.Entry) int {
 }
 
 func run(ctx context.Context, policies []registry.Entry) error {
-	reference.Register()
+	rules.Register()
 	for i := range policies {
 		if err := registry.Register(&policies[i]); err != nil {
 			return cli.Usage(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/lab/experiments"
 )
 
@@ -183,21 +183,21 @@ func writeMatrixCSV(w io.Writer, all []experiments.Matrix) error {
 }
 
 // matrixPage returns the page of heat maps.
-func matrixPage(cluster string, all []experiments.Matrix) *page.Page {
-	p := &page.Page{
+func matrixPage(cluster string, all []experiments.Matrix) *casestudy.Page {
+	p := &casestudy.Page{
 		Title: "Sensitivity to CPUs and memory on " + cluster,
 		Intro: "Speed by CPUs and memory per GPU. Framed entries were measured, with all the memory of a node; the others are computed.",
 	}
 	for i := range all {
 		m := &all[i]
-		h := page.HeatMap{Title: heading(m), Intro: unit(m), Down: "CPUs", Across: "GB per GPU"}
+		h := casestudy.HeatMap{Title: heading(m), Intro: unit(m), Down: "CPUs", Across: "GB per GPU"}
 		for _, memory := range m.Memory {
 			h.Columns = append(h.Columns, gigabytes(memory))
 		}
 		for k, row := range entries(m) {
-			r := page.HeatRow{Name: fmt.Sprintf("%.4g", m.CPUs[k])}
+			r := casestudy.HeatRow{Name: fmt.Sprintf("%.4g", m.CPUs[k])}
 			for _, e := range row {
-				r.Cells = append(r.Cells, page.HeatCell{Text: e.text(), Heat: e.heat, Marked: e.measured})
+				r.Cells = append(r.Cells, casestudy.HeatCell{Text: e.text(), Heat: e.heat, Marked: e.measured})
 			}
 			h.Rows = append(h.Rows, r)
 		}

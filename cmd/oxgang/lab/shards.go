@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/lab/casestudy/shards"
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
@@ -97,11 +97,11 @@ func (s *shardsStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	var runs []shards.Run
 	for _, m := range s.methods {
-		b, err := shards.NewMethod(m, s.spec.Seed, usage.ProcessTime)
+		b, err := shards.NewMethod(m, s.spec.Seed, casestudy.ProcessTime)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
-		trial := shards.Trial{Spec: s.spec, Rounds: s.rounds, Clock: usage.ProcessTime}
+		trial := shards.Trial{Spec: s.spec, Rounds: s.rounds, Clock: casestudy.ProcessTime}
 		if !s.quiet {
 			trial.Seen = func(r *shards.Round) {
 				fmt.Fprintf(stderr, "%s, round %d: %d movements, %v\n", m, r.Round, r.Movements, r.CPU)

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/lab/casestudy/te"
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
@@ -113,7 +113,7 @@ func (s *teStudy) check() ([]te.Method, error) {
 	}
 	var methods []te.Method
 	for _, name := range s.methods {
-		m, err := te.NewMethod(name, s.traffic.Seed, usage.ProcessTime)
+		m, err := te.NewMethod(name, s.traffic.Seed, casestudy.ProcessTime)
 		if errors.Is(err, exact.ErrUnavailable) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -135,7 +135,7 @@ func (s *teStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rounds, err := te.Run(ctx, *spec, methods, s.rounds, usage.ProcessTime, func(done []te.Round) {
+	rounds, err := te.Run(ctx, *spec, methods, s.rounds, casestudy.ProcessTime, func(done []te.Round) {
 		for i := range done {
 			if r := &done[i]; !s.quiet {
 				fmt.Fprintf(stderr, "round %d: %s: flow %.0f of %.0f, gap %.3f %%, %.2f s\n",
@@ -147,7 +147,7 @@ func (s *teStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	if !s.quiet {
-		fmt.Fprintf(stderr, "memory: %d MB at most\n", usage.PeakMemory()>>20)
+		fmt.Fprintf(stderr, "memory: %d MB at most\n", casestudy.PeakMemory()>>20)
 	}
 	if s.csv != "" {
 		if err := cli.Whole(s.csv, func(w io.Writer) error { return te.CSV(w, rounds) }); err != nil {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
@@ -15,8 +15,8 @@ import (
 func HTML(w io.Writer, s Study, all []Measurement) error {
 	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time, ms, over share of the rounds that take no longer", Logarithmic: true}
 	changes := chart.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
-	speed := page.Table{Head: []string{"engine", "cold", "edit", "solve", "shim", "p50", "p90", "p99", "value", "gap", "violation", "heap, MB"}}
-	made := page.Table{
+	speed := casestudy.Table{Head: []string{"engine", "cold", "edit", "solve", "shim", "p50", "p90", "p99", "value", "gap", "violation", "heap, MB"}}
+	made := casestudy.Table{
 		Title: "The relaxed solution (Figure 4.4)",
 		Head:  []string{"engine", "values of 1, ppm", "between 0 and 1, ppm", "changed, ppm", "added and removed, ppm"},
 	}
@@ -30,10 +30,10 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 		})
 		made.Rows = append(made.Rows, []string{sum.Engine, ppm(sum.Ones), ppm(sum.Between), ppm(sum.Changed), ppm(sum.Churned)})
 	}
-	p := page.Page{
+	p := casestudy.Page{
 		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.GPUs, s.Spec.Jobs),
 		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. The gap is the worst, to the best proven bound of the round.", s.Rounds, s.Spec.Seed),
-		Tables: []page.Table{speed, made}, Charts: []chart.Lines{times, changes},
+		Tables: []casestudy.Table{speed, made}, Charts: []chart.Lines{times, changes},
 	}
 	return p.Write(w)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
@@ -88,13 +88,13 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	answers := make([]*Answer, len(p.engines))
 	var prove []func() (bound, violation float64)
 	for i, e := range p.engines {
-		began := usage.ProcessTime()
+		began := casestudy.ProcessTime()
 		part, err := e.Solve(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
 		answers[i] = part
-		took := usage.ProcessTime() - began
+		took := casestudy.ProcessTime() - began
 		if part.Prove != nil {
 			prove = append(prove, part.Prove)
 		}

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
 // A Summary is one engine over all rounds after WarmUp.
@@ -69,8 +69,8 @@ func summarise(all []Measurement) Summary {
 	for _, mean := range []*float64{&s.Value, &s.Between, &s.Ones, &s.Changed, &s.Churned} {
 		*mean /= float64(max(1, s.Rounds))
 	}
-	s.Edit, s.Solve, s.Shim, s.Longest = usage.Quantile(edit, 0.5), usage.Quantile(solve, 0.5), usage.Quantile(shim, 0.5), usage.Quantile(longest, 0.5)
-	s.P50, s.P90, s.P99, s.Max = usage.Quantile(total, 0.5), usage.Quantile(total, 0.9), usage.Quantile(total, 0.99), usage.Quantile(total, 1)
+	s.Edit, s.Solve, s.Shim, s.Longest = casestudy.Quantile(edit, 0.5), casestudy.Quantile(solve, 0.5), casestudy.Quantile(shim, 0.5), casestudy.Quantile(longest, 0.5)
+	s.P50, s.P90, s.P99, s.Max = casestudy.Quantile(total, 0.5), casestudy.Quantile(total, 0.9), casestudy.Quantile(total, 0.99), casestudy.Quantile(total, 1)
 	return s
 }
 

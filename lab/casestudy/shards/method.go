@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
@@ -34,7 +34,7 @@ func CheckMethod(name string) error {
 // NewMethod returns the balancer of a name. The seed splits pop:K; the clock,
 // which may be nil, times its parts. Errors: an unknown name; exact.ErrUnavailable
 // from a build without the exact solver.
-func NewMethod(name string, seed uint64, clock usage.Clock) (Balancer, error) {
+func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":
 		return Heuristic{}, nil

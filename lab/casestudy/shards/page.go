@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
@@ -12,7 +12,7 @@ import (
 // (Figure 5.1), and movements, imbalance and time of each method (Figures 5.2 and
 // 5.3), round by round.
 func HTML(w io.Writer, runs []Run, first int) error {
-	var p page.Page
+	var p casestudy.Page
 	if len(runs) > 0 {
 		s, rounds := runs[0].Spec, len(runs[0].Rounds)
 		p.Title = fmt.Sprintf("%d shards on %d servers, %s load", s.Shards, s.Servers, s.Drift)
@@ -20,7 +20,7 @@ func HTML(w io.Writer, runs []Run, first int) error {
 		p.Charts = append(p.Charts, roundChart("Mean load of a server (Figure 5.1)", "load, the hottest shard's being 1", runs[:1], func(r *Round) float64 { return r.MeanLoad }))
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
-	t := page.Table{Head: []string{"method", "movements", "replicas", "imbalance, %", "worst, %", "over memory, %", "CPU", "p99", "parallel, 64 cores"}}
+	t := casestudy.Table{Head: []string{"method", "movements", "replicas", "imbalance, %", "worst, %", "over memory, %", "CPU", "p99", "parallel, 64 cores"}}
 	for i := range runs {
 		s := runs[i].Summarise(first)
 		t.Rows = append(t.Rows, []string{
@@ -28,7 +28,7 @@ func HTML(w io.Writer, runs []Run, first int) error {
 			percent(s.OverMemory), ms(s.CPU), ms(s.CPU99), ms(s.Parallel),
 		})
 	}
-	p.Tables = []page.Table{t}
+	p.Tables = []casestudy.Table{t}
 	p.Charts = append(p.Charts,
 		roundChart("Movements", "replicas started in the round", runs, func(r *Round) float64 { return float64(r.Movements) }),
 		roundChart("Load imbalance", "most less least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.Imbalance }),

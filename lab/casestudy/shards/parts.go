@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
@@ -16,7 +16,7 @@ import (
 type Parts struct {
 	k     int
 	seed  uint64
-	clock usage.Clock
+	clock casestudy.Clock
 	inner func() (Balancer, error) // makes the balancer of a part
 	parts []part
 }
@@ -29,7 +29,7 @@ type part struct {
 
 // NewParts returns a balancer of k parts, each with a balancer that inner makes.
 // The clock, which may be nil, times them.
-func NewParts(k int, seed uint64, clock usage.Clock, inner func() (Balancer, error)) (*Parts, error) {
+func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer, error)) (*Parts, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%d parts, want at least 1", k)
 	}

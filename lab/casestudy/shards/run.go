@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
 // cores is the machine for which the run time of Parts is computed.
@@ -37,8 +37,8 @@ type Run struct {
 type Trial struct {
 	Spec   Spec
 	Rounds int
-	Clock  usage.Clock    // of processor time; nil: times are 0
-	Seen   func(r *Round) // called after every round; nil: nothing is
+	Clock  casestudy.Clock // of processor time; nil: times are 0
+	Seen   func(r *Round)  // called after every round; nil: nothing is
 }
 
 // Simulate runs a balancer on the trial's workload, each round from the placement
@@ -79,7 +79,7 @@ func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) Round {
 	parallel := took
 	if parts := r.Stats.Parts; len(parts) > 0 {
-		parallel += usage.Makespan(parts, cores) - usage.Makespan(parts, 1)
+		parallel += casestudy.Makespan(parts, cores) - casestudy.Makespan(parts, 1)
 	}
 	return Round{
 		Round: k, Zipf: zipf, MeanLoad: in.Mean(),
@@ -139,7 +139,7 @@ func (r *Run) Summarise(first int) Summary {
 	}
 	s.CPU /= time.Duration(len(rounds))
 	s.Parallel /= time.Duration(len(rounds))
-	s.CPU99 = usage.Quantile(times, 0.99)
+	s.CPU99 = casestudy.Quantile(times, 0.99)
 	s.Whole = math.NaN()
 	if values > 0 {
 		s.Whole = float64(whole) / float64(values)

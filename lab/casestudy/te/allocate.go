@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/opt/pop"
 )
@@ -195,7 +195,7 @@ type Parts struct {
 	// does not say which are large; a quarter adds 75 % of pieces, POP's setting
 	// for demands of which few dominate.
 	Large float64
-	Clock usage.Clock // times the parts; may be nil
+	Clock casestudy.Clock // times the parts; may be nil
 	round uint64
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
@@ -28,7 +28,7 @@ const (
 // NewMethod returns the method of a name. The seed splits pop:K; the clock, which
 // may be nil, times its parts. Errors: an unknown name; exact.ErrUnavailable from
 // a build without the exact solver.
-func NewMethod(name string, seed uint64, clock usage.Clock) (Method, error) {
+func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator
 	var err error

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/oxgang/oxgang/lab/casestudy/page"
+	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
@@ -13,7 +13,7 @@ import (
 // demands (Figure 5.4), and flow, gap and time of each method, round by round
 // (Figures 5.5 and 5.6).
 func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int) error {
-	p := page.Page{
+	p := casestudy.Page{
 		Title: title,
 		Intro: fmt.Sprintf("Means over the rounds, the first %d left out. Flow is feasible; topped up, all that still fits is added. Gaps are to the best bound that any method proved.", first),
 		Charts: []chart.Lines{
@@ -24,14 +24,14 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 		},
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.3f", 100*x) }
-	t := page.Table{Head: []string{"method", "flow", "of demand, %", "gap, %", "topped up", "gap, %", "CPU, s", "parallel, s"}}
+	t := casestudy.Table{Head: []string{"method", "flow", "of demand, %", "gap, %", "topped up", "gap, %", "CPU, s", "parallel, s"}}
 	for _, s := range Summarise(rounds, first) {
 		t.Rows = append(t.Rows, []string{
 			s.Method, fmt.Sprintf("%.0f", s.Flow), percent(s.Served), percent(s.Gap),
 			fmt.Sprintf("%.0f", s.ToppedUp), percent(s.ToppedGap), seconds(s.CPU), seconds(s.Parallel),
 		})
 	}
-	p.Tables = []page.Table{t}
+	p.Tables = []casestudy.Table{t}
 	return p.Write(w)
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/casestudy/usage"
+	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
 // Cores is the machine for which the run time of Parts is computed.
@@ -57,7 +57,7 @@ type Method struct {
 // answers are repaired alike: ScaleBack, then TopUp. After a round report, which
 // may be nil, is called with what is new. It fails with a method's error, and
 // then returns the rounds before.
-func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock usage.Clock, report func([]Round)) ([]Round, error) {
+func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casestudy.Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func bySource(a, b Demand) int {
 }
 
 // round asks one method, and repairs its answer.
-func (in *Instance) round(ctx context.Context, m Method, clock usage.Clock) (*Round, error) {
+func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) (*Round, error) {
 	before := clock.Read()
 	a, err := m.Allocate(ctx, in)
 	if err != nil {
@@ -155,7 +155,7 @@ func (in *Instance) round(ctx context.Context, m Method, clock usage.Clock) (*Ro
 	r.CPU = clock.Read() - checked + solved - before
 	r.Parallel = r.CPU
 	if len(a.Parts) > 0 {
-		r.Parallel += usage.Makespan(a.Parts, Cores) - usage.Makespan(a.Parts, 1)
+		r.Parallel += casestudy.Makespan(a.Parts, Cores) - casestudy.Makespan(a.Parts, 1)
 	}
 	if math.IsNaN(r.Flow) {
 		return nil, fmt.Errorf("flow %v, want a number", r.Flow)

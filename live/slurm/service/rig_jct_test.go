@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/scheduler/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // A light job of a trace; a rigid one has one size.
@@ -96,7 +96,7 @@ func TestRig_jct(t *testing.T) {
 		}
 	}
 	for _, p := range plays()[1:] {
-		i := interval.Of(logs[p.name], 0.95)
+		i := statistics.MeanInterval(logs[p.name], 0.95)
 		t.Logf("mean JCT with mode resize, of that of %s: %.2f (95 %%: %.2f to %.2f), geometric mean of %d traces", p.name, math.Exp(i.Mean), math.Exp(i.Low), math.Exp(i.High), i.N)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
-	"github.com/oxgang/oxgang/scheduler/metrics/interval"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // A coming is a job of a trace in which a minute is a second, but that time limits are in minutes, as Slurm takes
@@ -74,7 +74,7 @@ func TestRig_waiting(t *testing.T) {
 		logs = append(logs, math.Log(mean(ordered)/mean(alone)))
 		t.Logf("trace %d: waiting of Slurm alone %s; with mode order %s: %.2f of the mean", seed, told(alone), told(ordered), math.Exp(logs[len(logs)-1]))
 	}
-	i := interval.Of(logs, 0.95)
+	i := statistics.MeanInterval(logs, 0.95)
 	t.Logf("mean waiting with mode order, of that of Slurm alone: %.2f (95 %%: %.2f to %.2f), geometric mean of %d traces", math.Exp(i.Mean), math.Exp(i.Low), math.Exp(i.High), i.N)
 }
 

@@ -3,7 +3,7 @@ package gavel_test
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/gavelcode"
+	"github.com/oxgang/oxgang/lab/rules"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/rivals/gavel"
@@ -13,7 +13,7 @@ import (
 func fresh(t testing.TB, change func(*gavel.Options)) policy.Policy {
 	t.Helper()
 	o := gavel.DefaultOptions()
-	o.Public = gavelcode.Solve
+	o.Public = rules.SolveGavel
 	if change != nil {
 		change(&o)
 	}

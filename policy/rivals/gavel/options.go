@@ -58,7 +58,7 @@ type Options struct {
 	// Default 0 (Gavel's public code; Shockwave's has 20 s).
 	Loss time.Duration
 	// Public solves programs under PublicCode, as the solver of the public code does:
-	// package lab/gavelcode. Default nil: these rules cannot be had.
+	// package lab/rules. Default nil: these rules cannot be had.
 	Public Solver
 }
 

@@ -1,5 +1,6 @@
-// Package interval says how far a mean over independent repetitions may be from that of all there could be.
-package interval
+// Package statistics has what comparisons of runs need: intervals of means, ranges by resampling blocks of time, and a
+// lower bound of mean completion times.
+package statistics
 
 import "math"
 
@@ -12,10 +13,10 @@ type Interval struct {
 	Known     bool    // N is at least 2
 }
 
-// Of returns the interval of values with a confidence above 0 and below 1, as 0.95.
+// MeanInterval returns the interval of values with a confidence above 0 and below 1, as 0.95.
 //
 // Source: Law, Simulation Modeling and Analysis, §4.5.
-func Of(values []float64, level float64) Interval {
+func MeanInterval(values []float64, level float64) Interval {
 	n := float64(len(values))
 	if n == 0 {
 		return Interval{}

@@ -1,4 +1,4 @@
-package interval
+package statistics
 
 import (
 	"math"
@@ -35,14 +35,14 @@ func TestStudent(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	if got := Of(nil, 0.95); got != (Interval{}) {
+	if got := MeanInterval(nil, 0.95); got != (Interval{}) {
 		t.Errorf("of nothing: %v", got)
 	}
-	if got := Of([]float64{3}, 0.95); got.Known || got.Mean != 3 || got.N != 1 {
+	if got := MeanInterval([]float64{3}, 0.95); got.Known || got.Mean != 3 || got.N != 1 {
 		t.Errorf("of one value: %v", got)
 	}
 	// The mean is 2, the sample's standard deviation 1: 4.303/sqrt(3) = 2.484.
-	if got := Of([]float64{1, 2, 3}, 0.95); !got.Known || got.Mean != 2 || math.Abs(got.High-4.484) > 0.001 || math.Abs(got.Low+0.484) > 0.001 {
+	if got := MeanInterval([]float64{1, 2, 3}, 0.95); !got.Known || got.Mean != 2 || math.Abs(got.High-4.484) > 0.001 || math.Abs(got.Low+0.484) > 0.001 {
 		t.Errorf("of 1, 2, 3: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package lowerbound computes a lower bound of the mean completion time of a trace on a cluster: no
+// This file computes a lower bound of the mean completion time of a trace on a cluster: no
 // policy, however clever, can be better. What a policy gains beside another can be compared with
 // what there is to be gained.
 //
@@ -34,15 +34,16 @@
 //
 // Source: the mean busy time relaxation of Goemans, Queyranne, Schulz, Skutella and Wang, "Single
 // machine scheduling with release dates" (2002), on unrelated types of machines.
-package lowerbound
+
+package statistics
 
 import (
 	"math"
 	"slices"
 )
 
-// A Job is one job of a trace. Times are seconds.
-type Job struct {
+// A Task is one job of a trace. Times are seconds.
+type Task struct {
 	Ready   float64 // when it can train: its arrival and its first start
 	Fastest float64 // alone on what suits it best
 	// GPUSeconds is the least GPU time that it takes on each type, in the order of the types; 0: it does not run there.
@@ -55,12 +56,12 @@ const (
 	steps     = 200
 )
 
-// Mean returns a lower bound of the mean over jobs of completion less readiness, in seconds. gpus
+// LowerBound returns a lower bound of the mean over jobs of completion less readiness, in seconds. gpus
 // are the GPUs of each type. known is the mean of some schedule, towards which the ascent steps; it
 // changes how good the bound is, not whether it is one. It returns 0 without jobs.
 //
 // Complexity: O(steps j i (60 + k)) for j jobs, i intervals and k types.
-func Mean(jobs []Job, gpus []float64, known float64) float64 {
+func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 	if len(jobs) == 0 {
 		return 0
 	}
@@ -84,7 +85,7 @@ func Mean(jobs []Job, gpus []float64, known float64) float64 {
 
 // An ascent is the state of the prices.
 type ascent struct {
-	jobs   []Job
+	jobs   []Task
 	cap    []float64   // GPU-seconds of each type in an interval
 	length float64     // of an interval
 	prices [][]float64 // [type][interval], a GPU-second
@@ -93,7 +94,7 @@ type ascent struct {
 	on     []int       // type on which it costs that; -1: none
 }
 
-func newAscent(jobs []Job, gpus []float64) *ascent {
+func newAscent(jobs []Task, gpus []float64) *ascent {
 	last, work, most := 0.0, 0.0, 0.0
 	for _, j := range jobs {
 		last, most = max(last, j.Ready), max(most, j.Fastest)
@@ -147,7 +148,7 @@ func (a *ascent) evaluate() (value, norm float64) {
 // earliest, so they cost x (b + x/2) / p and x times the price. The sum is least where all marginal
 // costs (b + x)/p + price are the same, except in intervals that are full or not used. That
 // common cost is found by bisection.
-func (a *ascent) choose(j *Job) float64 {
+func (a *ascent) choose(j *Task) float64 {
 	if !a.costs(j) {
 		return 0 // it runs nowhere
 	}
@@ -177,7 +178,7 @@ func (a *ascent) choose(j *Job) float64 {
 
 // costs computes what the first bit of progress costs in each interval, and on which type; false if
 // the job runs on none.
-func (a *ascent) costs(j *Job) bool {
+func (a *ascent) costs(j *Task) bool {
 	for i := range a.cost {
 		a.cost[i], a.on[i] = math.Inf(1), -1
 		if float64(i+1)*a.length <= j.Ready {
@@ -193,7 +194,7 @@ func (a *ascent) costs(j *Job) bool {
 }
 
 // taken returns the progress made in an interval at a common marginal cost.
-func (a *ascent) taken(j *Job, i int, marginal float64) float64 {
+func (a *ascent) taken(j *Task, i int, marginal float64) float64 {
 	if marginal <= a.cost[i] {
 		return 0
 	}
@@ -202,7 +203,7 @@ func (a *ascent) taken(j *Job, i int, marginal float64) float64 {
 }
 
 // progress returns the progress made in all intervals at a common marginal cost, and after them.
-func (a *ascent) progress(j *Job, marginal float64) float64 {
+func (a *ascent) progress(j *Task, marginal float64) float64 {
 	total := max(0, marginal*j.Fastest-intervals*a.length)
 	for i := range a.cost {
 		total += a.taken(j, i, marginal)

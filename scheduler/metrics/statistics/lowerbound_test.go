@@ -1,4 +1,4 @@
-package lowerbound_test
+package statistics_test
 
 import (
 	"math"
@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/draws"
-	"github.com/oxgang/oxgang/scheduler/metrics/lowerbound"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // shortest returns the mean of completion less readiness on one GPU, if the job with the least left
 // runs: no schedule of one machine has a smaller one.
-func shortest(jobs []lowerbound.Job) float64 {
+func shortest(jobs []statistics.Task) float64 {
 	left := make([]float64, len(jobs))
 	for i, j := range jobs {
 		left[i] = j.Fastest
@@ -49,13 +49,13 @@ func TestMean_of_one_machine(t *testing.T) {
 	seed := draws.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range 3 {
-		jobs := make([]lowerbound.Job, 30)
+		jobs := make([]statistics.Task, 30)
 		for i := range jobs {
 			p := math.Exp(rng.Float64()*3) * 60
-			jobs[i] = lowerbound.Job{Ready: rng.Float64() * 4 * 3600, Fastest: p, GPUSeconds: []float64{p}}
+			jobs[i] = statistics.Task{Ready: rng.Float64() * 4 * 3600, Fastest: p, GPUSeconds: []float64{p}}
 		}
 		best := shortest(jobs)
-		got := lowerbound.Mean(jobs, []float64{1}, best)
+		got := statistics.LowerBound(jobs, []float64{1}, best)
 		t.Logf("bound %.1f, best %.1f", got, best)
 		if got > best*(1+1e-9) || got < 0.8*best {
 			t.Errorf("seed %d: bound %v, want at most %v, the best, and at least 0.8 of it", seed, got, best)
@@ -65,11 +65,11 @@ func TestMean_of_one_machine(t *testing.T) {
 
 // TestMean_alone: jobs that do not disturb one another take as long as the fastest.
 func TestMean_alone(t *testing.T) {
-	jobs := []lowerbound.Job{{Ready: 0, Fastest: 100, GPUSeconds: []float64{400, 0}}, {Ready: 5000, Fastest: 300, GPUSeconds: []float64{0, 300}}}
-	if got := lowerbound.Mean(jobs, []float64{4, 1}, 1000); math.Abs(got-200) > 1 {
+	jobs := []statistics.Task{{Ready: 0, Fastest: 100, GPUSeconds: []float64{400, 0}}, {Ready: 5000, Fastest: 300, GPUSeconds: []float64{0, 300}}}
+	if got := statistics.LowerBound(jobs, []float64{4, 1}, 1000); math.Abs(got-200) > 1 {
 		t.Errorf("got %v, want 200", got)
 	}
-	if got := lowerbound.Mean(nil, []float64{1}, 1); got != 0 {
+	if got := statistics.LowerBound(nil, []float64{1}, 1); got != 0 {
 		t.Errorf("got %v of no jobs, want 0", got)
 	}
 }
@@ -80,17 +80,17 @@ func TestMean_is_below_lists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	for range 3 {
 		gpus := []float64{float64(1 + rng.IntN(4)), float64(1 + rng.IntN(4))}
-		var jobs []lowerbound.Job
+		var jobs []statistics.Task
 		for range 12 {
 			p := math.Exp(rng.Float64()*2) * 60
-			jobs = append(jobs, lowerbound.Job{Ready: rng.Float64() * 3600, Fastest: p, GPUSeconds: []float64{p * (1 + rng.Float64()), p * (1 + rng.Float64())}})
+			jobs = append(jobs, statistics.Task{Ready: rng.Float64() * 3600, Fastest: p, GPUSeconds: []float64{p * (1 + rng.Float64()), p * (1 + rng.Float64())}})
 		}
 		best := math.Inf(1)
 		for range 200 {
 			best = min(best, list(rng, jobs, gpus))
 		}
 		for _, known := range []float64{best, 2 * best, best / 2} {
-			if got := lowerbound.Mean(jobs, gpus, known); got > best || got <= 0 {
+			if got := statistics.LowerBound(jobs, gpus, known); got > best || got <= 0 {
 				t.Errorf("seed %d: known %v: bound %v, want it below %v of a schedule", seed, known, got, best)
 			}
 		}
@@ -98,7 +98,7 @@ func TestMean_is_below_lists(t *testing.T) {
 }
 
 // list runs jobs in random order, each on one GPU of either type, at its speed there.
-func list(rng *rand.Rand, jobs []lowerbound.Job, gpus []float64) float64 {
+func list(rng *rand.Rand, jobs []statistics.Task, gpus []float64) float64 {
 	free := [][]float64{make([]float64, int(gpus[0])), make([]float64, int(gpus[1]))}
 	sum := 0.0
 	for _, i := range rng.Perm(len(jobs)) {

@@ -1,6 +1,7 @@
-// Package resample says how far a figure of one stretch of time may be from that of another like it, by
+// This file says how far a figure of one stretch of time may be from that of another like it, by
 // resampling blocks of time: jobs of one block wait for each other, so that they are drawn together.
-package resample
+
+package statistics
 
 import (
 	"math"

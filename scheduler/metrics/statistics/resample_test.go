@@ -1,4 +1,4 @@
-package resample_test
+package statistics_test
 
 import (
 	"math"
@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // stretch draws jobs of so many days, of which each has its own level of waiting and of gain.
-func stretch(draw *rand.Rand, days int) []resample.Pair {
-	var pairs []resample.Pair
+func stretch(draw *rand.Rand, days int) []statistics.Pair {
+	var pairs []statistics.Pair
 	for d := range days {
 		level, gain := 3600*math.Exp(0.7*draw.NormFloat64()), 0.5*math.Exp(0.3*draw.NormFloat64())
 		for range 40 {
 			was := level * draw.ExpFloat64()
-			pairs = append(pairs, resample.Pair{At: 86400 * (float64(d) + draw.Float64()), Was: was, Would: gain * was})
+			pairs = append(pairs, statistics.Pair{At: 86400 * (float64(d) + draw.Float64()), Was: was, Would: gain * was})
 		}
 	}
 	return pairs
@@ -28,7 +28,7 @@ func TestBetween_holds(t *testing.T) {
 	const tries = 400
 	held := 0
 	for i := range tries {
-		said, then := resample.Between(stretch(draw, 20), uint64(i)), resample.Between(stretch(draw, 20), 0)
+		said, then := statistics.Between(stretch(draw, 20), uint64(i)), statistics.Between(stretch(draw, 20), 0)
 		if then.Ratio >= said.Low && then.Ratio <= said.High {
 			held++
 		}
@@ -39,19 +39,19 @@ func TestBetween_holds(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	none := resample.Change{Ratio: 1, High: math.Inf(1)}
-	if got := resample.Between(nil, 1); got != none {
+	none := statistics.Change{Ratio: 1, High: math.Inf(1)}
+	if got := statistics.Between(nil, 1); got != none {
 		t.Errorf("without pairs: %v, want %v", got, none)
 	}
-	one := resample.Between([]resample.Pair{{At: 5, Was: 99, Would: 49}}, 1)
+	one := statistics.Between([]statistics.Pair{{At: 5, Was: 99, Would: 49}}, 1)
 	if one.Ratio != 0.5 || one.Low != 0 || !math.IsInf(one.High, 1) {
 		t.Errorf("one job: %v, want a half, and a range without bounds", one)
 	}
-	zero := resample.Between([]resample.Pair{{At: 0}, {At: 1, Would: 8}}, 1)
+	zero := statistics.Between([]statistics.Pair{{At: 0}, {At: 1, Would: 8}}, 1)
 	if zero.Ratio != 5 || zero.Low != 0 || !math.IsInf(zero.High, 1) {
 		t.Errorf("one waited: %v, want a ratio of 5, and a range without bounds", zero)
 	}
-	two := resample.Between([]resample.Pair{{At: 0, Was: 9, Would: 19}, {At: 1, Was: 9, Would: 19}}, 1)
+	two := statistics.Between([]statistics.Pair{{At: 0, Was: 9, Would: 19}, {At: 1, Was: 9, Would: 19}}, 1)
 	if two.Ratio != 2 || two.Low != 2 || two.High != 2 {
 		t.Errorf("two alike: %v, want 2 and no more", two)
 	}

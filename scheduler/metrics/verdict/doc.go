@@ -5,7 +5,7 @@
 // differs between seeds, as how crowded they are, is the same for both policies and not in it.
 //
 // Of one history there is one seed, and chance has another meaning: whether it would be so in another stretch of
-// time. Blocks of time are drawn anew, with the jobs that came in them, under both policies (scheduler/metrics/resample).
+// time. Blocks of time are drawn anew, with the jobs that came in them, under both policies (scheduler/metrics/statistics).
 //
 // Source: Law, Simulation Modeling and Analysis, §10.2.1 (paired t) and §11.2 (common random numbers).
 package verdict

@@ -3,8 +3,7 @@ package verdict
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/interval"
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // A Difference is by how much the mean completion time of one policy is above that of another, as parts of the other's,
@@ -26,7 +25,7 @@ func (v *Verdict) Difference(policy, other string) Difference {
 		return v.blocks(policy, other)
 	}
 	logs, positive := v.pairs(JCT, policy, other)
-	i := interval.Of(logs, Level)
+	i := statistics.MeanInterval(logs, Level)
 	return Difference{math.Expm1(i.Mean), math.Expm1(i.Low), math.Expm1(i.High), i.Known && positive}
 }
 
@@ -47,7 +46,7 @@ func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	if len(pairs) < len(v.Seeds) || float64(sign)*(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) {
 		return false
 	}
-	i := interval.Of(pairs, Level)
+	i := statistics.MeanInterval(pairs, Level)
 	return i.Known && (sign < 0 && i.High < 0 || sign > 0 && i.Low > 0)
 }
 
@@ -77,13 +76,13 @@ func (v *Verdict) blocks(policy, other string) Difference {
 	for _, j := range v.trials[other][0].Jobs {
 		was[j.ID] = j.JCT
 	}
-	var pairs []resample.Pair
+	var pairs []statistics.Pair
 	for _, j := range v.trials[policy][0].Jobs {
 		if w, both := was[j.ID]; both {
-			pairs = append(pairs, resample.Pair{At: j.At, Was: w, Would: j.JCT})
+			pairs = append(pairs, statistics.Pair{At: j.At, Was: w, Would: j.JCT})
 		}
 	}
-	c := resample.Between(pairs, 1)
+	c := statistics.Between(pairs, 1)
 	if math.IsInf(c.High, 1) { // which JSON cannot say
 		return Difference{Part: c.Ratio - 1}
 	}

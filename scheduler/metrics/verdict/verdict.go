@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // Level is the confidence of ranges, that of package resample.
-const Level = resample.Share
+const Level = statistics.Share
 
 // JCT is the measure by which policies are ordered: the mean job completion time, in hours.
 const JCT = "jct_mean_h"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oxgang/oxgang/simulate/workload/inference"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // loadTable says how the rows of a load curve are cut, and which columns they
@@ -29,7 +29,7 @@ const (
 // trace. Rows come in the order of time, the first at 0, at equal distances from
 // a second to a day, at least two. File names the input in errors, which are of
 // type *Error.
-func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
+func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
 	o := Options{File: file}.Filled()
 	b, err := Unpacked(r, o)
 	if err != nil {
@@ -51,8 +51,8 @@ func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
 }
 
 // readLoad reads the rows after the header.
-func readLoad(in *Lines, r *Row) (*inference.Load, error) {
-	l := &inference.Load{}
+func readLoad(in *Lines, r *Row) (*workload.Load, error) {
+	l := &workload.Load{}
 	for {
 		line, err := in.Next()
 		r.Line = in.Number
@@ -79,7 +79,7 @@ func readLoad(in *Lines, r *Row) (*inference.Load, error) {
 
 // interval appends a row to the curve, whose step is that from the first row to
 // the second.
-func interval(r *Row, l *inference.Load) {
+func interval(r *Row, l *workload.Load) {
 	at, ok := Seconds(r.Raw(loadTime))
 	n := len(l.Busy)
 	switch before := time.Duration(n-1) * l.Step; {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/history"
 )
 
@@ -42,7 +42,7 @@ type Row struct {
 
 	policy   string
 	scenario *Scenario
-	change   resample.Change
+	change   statistics.Change
 	jobs     []history.Pair
 }
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
@@ -32,7 +32,7 @@ type pageView struct {
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * resample.Share), Verdict: a.Trust.Verdict(), Style: chart.Style}
+	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: chart.Style}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{

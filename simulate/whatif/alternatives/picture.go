@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
@@ -31,7 +31,7 @@ func (a *Answer) bars() *chart.Figure {
 		}
 		all = append(all, b)
 	}
-	return chart.Bars("How long jobs waited, and would have", fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*resample.Share), all)
+	return chart.Bars("How long jobs waited, and would have", fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*statistics.Share), all)
 }
 
 // queue draws how many jobs waited over time.

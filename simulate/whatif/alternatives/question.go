@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
@@ -89,7 +89,7 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 		f := both.Figures(nodes.GPUs(), history.Run(1))
 		row := rowOf(called(policy), s.Name, &f)
 		row.jobs, row.policy, row.scenario = both.Pairs, policy, s
-		row.change = resample.Between(changes(both.Pairs), q.Config.Sim.Seed)
+		row.change = statistics.Between(changes(both.Pairs), q.Config.Sim.Seed)
 		rows = append(rows, row)
 	}
 	return merged(rows), nil
@@ -104,11 +104,11 @@ func called(policy string) string {
 }
 
 // changes returns the waits under the own policy, replayed, and under another.
-func changes(pairs []history.Pair) []resample.Pair {
-	all := make([]resample.Pair, len(pairs))
+func changes(pairs []history.Pair) []statistics.Pair {
+	all := make([]statistics.Pair, len(pairs))
 	for i := range pairs {
 		p := &pairs[i]
-		all[i] = resample.Pair{At: p.Observed.Submitted, Was: p.Runs[0].Wait.Seconds(), Would: p.Runs[1].Wait.Seconds()}
+		all[i] = statistics.Pair{At: p.Observed.Submitted, Was: p.Runs[0].Wait.Seconds(), Would: p.Runs[1].Wait.Seconds()}
 	}
 	return all
 }
@@ -145,5 +145,5 @@ func (q *Question) conditions(a *Answer) {
 		a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike")
 	}
 	a.Must = append(a.Must,
-		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 31 that were tried on halves of histories 24 did (docs/experiments/whatif.md)", 100*resample.Share))
+		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 31 that were tried on halves of histories 24 did (docs/experiments/whatif.md)", 100*statistics.Share))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/registry"
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -45,7 +45,7 @@ func TestWhatIf_ranges_hold(t *testing.T) {
 	for part := range parts {
 		for _, h := range histories {
 			path := testdata.Path(t, "traces/"+h.trace)
-			said, then := resample.Between(half(t, path, h.nodes, part, 0), 1), resample.Between(half(t, path, h.nodes, part, 1), 1)
+			said, then := statistics.Between(half(t, path, h.nodes, part, 0), 1), statistics.Between(half(t, path, h.nodes, part, 1), 1)
 			holds := then.Ratio >= said.Low && then.Ratio <= said.High
 			t.Logf("%s, part %d: said %.3f (%.3f to %.3f), then %.3f: %t", h.trace, part, said.Ratio, said.Low, said.High, then.Ratio, holds)
 			if math.IsInf(said.High, 1) {
@@ -63,9 +63,9 @@ func TestWhatIf_ranges_hold(t *testing.T) {
 }
 
 // half returns the waits of one half of a part of a trace under Slurm's policy and another.
-func half(t *testing.T, trace string, nodes, part, which int) []resample.Pair {
+func half(t *testing.T, trace string, nodes, part, which int) []statistics.Pair {
 	t.Helper()
-	waits := make(map[job.ID]*resample.Pair)
+	waits := make(map[job.ID]*statistics.Pair)
 	for _, name := range []string{"multifactor", "srtf"} {
 		c := config.Default()
 		for key, value := range map[string]string{"trace": trace, "cluster": fmt.Sprintf("v100:%dx8", nodes), "policy": name, "jobs.free-start": "true", "jobs.restart": "0s", "on-bad-row": "skip"} {
@@ -90,16 +90,16 @@ func half(t *testing.T, trace string, nodes, part, which int) []resample.Pair {
 		for i := range result.Result.Jobs {
 			r := &result.Result.Jobs[i]
 			if waits[r.ID] == nil {
-				waits[r.ID] = &resample.Pair{At: r.Submitted, Was: r.FirstStarted - r.Submitted}
+				waits[r.ID] = &statistics.Pair{At: r.Submitted, Was: r.FirstStarted - r.Submitted}
 			}
 			waits[r.ID].Would = r.FirstStarted - r.Submitted
 		}
 	}
-	var pairs []resample.Pair
+	var pairs []statistics.Pair
 	for _, p := range waits {
 		pairs = append(pairs, *p)
 	}
-	slices.SortFunc(pairs, func(a, b resample.Pair) int {
+	slices.SortFunc(pairs, func(a, b statistics.Pair) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Was, b.Was), cmp.Compare(a.Would, b.Would))
 	})
 	return pairs

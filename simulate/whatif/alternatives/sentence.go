@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // conclude writes the sentence.
@@ -39,7 +39,7 @@ func (r *Row) rangeText() string {
 	if r.High == nil {
 		return "too few waited to say a range"
 	}
-	return fmt.Sprintf("%.0f %% range %s to %s", 100*resample.Share, span(*r.Low), span(*r.High))
+	return fmt.Sprintf("%.0f %% range %s to %s", 100*statistics.Share, span(*r.Low), span(*r.High))
 }
 
 // size says with how few GPUs the service would be the same.

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/resample"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // Table writes the answer for people.
 func (a *Answer) Table(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\n", 100*resample.Share)
+	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\n", 100*statistics.Share)
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT), 100*r.Utilisation)

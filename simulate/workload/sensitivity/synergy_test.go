@@ -7,8 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/oxgang/oxgang/simulate/workload/extrapolate"
-
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -116,7 +114,7 @@ func TestLikenedCells(t *testing.T) {
 	for name, want := range map[string][2]float64{ // CPUs for the most of v100, and of h100
 		"alexnet": {12, 36}, "shufflenet": {12, 36}, "m5": {6, 18}, "res18": {9, 27}, "gnmt": {1, 3},
 	} {
-		app := extrapolate.Catalog(profiles.Default(), []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})[name]
+		app := workload.Extrapolate(profiles.Default(), []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})[name]
 		for i, gpu := range []cluster.GPUType{"v100", "h100"} {
 			rounded := rateOf(app, gpu, 96, 1000) * (1 + 1e-15)
 			cells := app.Sensitivity.Cells(rounded, share, most)
@@ -131,7 +129,7 @@ func TestLikenedCells(t *testing.T) {
 // deliver it, and waits as long as before where they do not.
 func TestLikenFed(t *testing.T) {
 	base := profiles.Default()
-	fast := extrapolate.Catalog(base, []extrapolate.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
+	fast := workload.Extrapolate(base, []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	for _, tc := range []struct {
 		name             string
 		cpus, gb         float64
@@ -154,7 +152,7 @@ func TestLikenFed(t *testing.T) {
 			t.Errorf("%s with %g CPUs and %g GB: %g times as fast on v100, want %g", tc.name, tc.cpus, tc.gb, got/was, tc.timesSlow)
 		}
 	}
-	if n := len(extrapolate.Catalog(base, []extrapolate.Likeness{{Type: "b200", Like: "a100", Speed: 9}})["gnmt"].Sensitivity.CPUs); n != 1 {
+	if n := len(workload.Extrapolate(base, []workload.Likeness{{Type: "b200", Like: "a100", Speed: 9}})["gnmt"].Sensitivity.CPUs); n != 1 {
 		t.Errorf("%d points for a type it does not run on, want 1 as before", n)
 	}
 	if n := len(base["gnmt"].Sensitivity.CPUs); n != 1 {
