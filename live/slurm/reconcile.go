@@ -115,13 +115,7 @@ func (b *Backend) update(o *observe.Observation, e *entry, j *observe.Job) {
 	if e.Over {
 		return
 	}
-	back := e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
-	if e.seen = *j; j.Waits() {
-		e.noticed = time.Time{}
-	}
-	if asked := e.asks(j); !same(asked, e.asked) {
-		e.asked = asked
-	}
+	back := e.look(j)
 	if e.kept = j.Waits() && j.Kept() && !j.Mark.Held; e.kept && e.wants() {
 		b.lose(e, "somebody else holds it: "+j.Reason)
 	}
@@ -137,6 +131,18 @@ func (b *Backend) update(o *observe.Observation, e *entry, j *observe.Job) {
 		b.fail(e, fmt.Sprintf("Slurm has not started it for %v: %s", b.o.Start, j.Reason))
 	}
 	b.describe(e)
+}
+
+// look stores what was observed of a job. It reports whether the job waits although it ran, and was never requeued.
+func (e *entry) look(j *observe.Job) (back bool) {
+	back = e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
+	if e.seen = *j; j.Waits() {
+		e.noticed = time.Time{}
+	}
+	if asked := e.asks(j); !same(asked, e.asked) {
+		e.asked = asked
+	}
+	return back
 }
 
 // older handles that a job waits and was never requeued: slurmctld was killed, and has read a state from before the start. Nodes may still run it,
