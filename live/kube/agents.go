@@ -13,13 +13,13 @@ import (
 
 // An agent is that of the planned generation of a job, or of the one before until it has stopped.
 type agent struct {
-	w       *World
+	w       *Backend
 	e       *jobstate.Job
 	planned bool
 }
 
 // agent returns the agent of a job that sends a message.
-func (w *World) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
+func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := w.table.ByID[id]
 	switch {
 	case e == nil || e.Ended():
@@ -61,7 +61,7 @@ func restored(h *agentapi.Hello) *float64 {
 }
 
 // heard records that a job's agent has sent a message, so that the job is not silent.
-func (w *World) heard(e *jobstate.Job) {
+func (w *Backend) heard(e *jobstate.Job) {
 	e.Agent.Spoke, e.Agent.Silent, e.Agent.Heard = true, false, time.Now()
 	w.describe(e)
 }
@@ -87,7 +87,7 @@ func (a agent) Checkpoint(*agentapi.Checkpoint) error {
 // markSilent marks jobs as silent whose agents have sent nothing for Options.Silence although all
 // pods ran. A silent job counts as rigid and keeps what it holds until its agent sends a message.
 // The caller holds the lock.
-func (w *World) markSilent() {
+func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent
 		if e.Ended() || a.Silent || !a.Spoke || e.UpSince.IsZero() || min(time.Since(a.Heard), time.Since(e.UpSince)) < w.o.Silence {
@@ -99,7 +99,7 @@ func (w *World) markSilent() {
 }
 
 // Round implements scheduler.Observer.
-func (w *World) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+func (w *Backend) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	w.Feed.Round(s, p, acts)
 	w.Lock()
 	defer w.Unlock()

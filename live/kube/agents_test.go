@@ -23,7 +23,7 @@ func grants(e *jobstate.Job, generation int64, gpu cluster.GPUType, ago time.Dur
 // What a program says of the GPUs that it is on is held of that type, also when it has moved on
 // or is about to; and each start that ends with a first hello counts as one of so long.
 func TestHello_of_each_type(t *testing.T) {
-	w := newWorld(t, nil, nil)
+	w := newBackend(t, nil, nil)
 	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u", Spec: &job.Spec{ID: "u"}}, Spec: &job.Spec{ID: "u"}}
 	e.Parsed.PerWorker.GPUs = 1
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}

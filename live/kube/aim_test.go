@@ -97,7 +97,7 @@ func TestStart_of_one_that_is_stopping(t *testing.T) {
 // A job that was sent to one node is not grown in place, whatever it says now: pods that come
 // would go there.
 func TestGrows_where_it_was_sent(t *testing.T) {
-	w := newWorld(t, nil, nil)
+	w := newBackend(t, nil, nil)
 	w.extent.cluster = twoNodes(t)
 	e := elastic("a", 2, 2)
 	e.Parsed.Resizing, e.Parsed.Node = v1alpha1.InPlace, "n"

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Options configure a World.
+// Options configure a Backend.
 type Options = config.Options
 
 // Reasons say why jobs have what they have.

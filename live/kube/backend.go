@@ -17,10 +17,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A World is a scheduler.Backend of one queue of a cluster, and an Observer of its own
+// A Backend is a scheduler.Backend of one queue of a cluster, and an Observer of its own
 // scheduler. Make one with Open. Next and Do are for the scheduler's goroutine; everything
 // else is safe for concurrent use.
-type World struct {
+type Backend struct {
 	*jobEvents
 	*driver.Agents
 	publisher  publisher // what people are told
@@ -42,7 +42,7 @@ type latest struct {
 
 // extent has the nodes of the queue.
 type extent struct {
-	types   []cluster.GPUType // that existed when the World was opened
+	types   []cluster.GPUType // that existed when the Backend was opened
 	whole   *cluster.Cluster  // as it was then, with all nodes that can be rented or lent
 	cluster *cluster.Cluster  // of the last NodesChanged
 }
@@ -53,17 +53,17 @@ type background struct {
 	looked  time.Duration // how long the last observation took; only the executor uses it
 }
 
-var _ driver.Backend = (*World)(nil)
+var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes says that the cluster has GPUs of a new type. The World must be opened again.
+// ErrTypes says that the cluster has GPUs of a new type. The Backend must be opened again.
 var ErrTypes = errors.New("the cluster has GPUs of another type")
 
-// Cluster returns the nodes of the queue that existed when the World was opened, and all that can be
+// Cluster returns the nodes of the queue that existed when the Backend was opened, and all that can be
 // rented or lent: the argument of scheduler.New. The first event has those that are really there.
-func (w *World) Cluster() *cluster.Cluster { return w.extent.whole }
+func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
 // hold returns how long a round has to wait until the watches have seen what was written.
-func (w *World) hold() time.Duration {
+func (w *Backend) hold() time.Duration {
 	if len(w.writer.Unseen) > 0 {
 		return observe.Recheck
 	}
@@ -72,7 +72,7 @@ func (w *World) hold() time.Duration {
 
 // release is called with each event that the scheduler takes. If a job has lost its GPUs, it takes
 // them from the job, and the next plan says so. If a job has ended, it may be forgotten.
-func (w *World) release(ev scheduler.Event) {
+func (w *Backend) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := w.table.ByID[exit.Job]
 	switch {
@@ -87,7 +87,7 @@ func (w *World) release(ev scheduler.Event) {
 
 // Stopping returns, by type, the GPUs that pods still use although the plan no longer grants them
 // to their jobs.
-func (w *World) Stopping() map[cluster.GPUType]int {
+func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
 	all := make(map[cluster.GPUType]int)
@@ -103,7 +103,7 @@ func (w *World) Stopping() map[cluster.GPUType]int {
 
 // Counts returns how many jobs hold GPUs by the plan and how many wait, how many GPUs the
 // nodes of the queue have, and how many of them the plan gives to jobs.
-func (w *World) Counts() (running, waiting, has, used int) {
+func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()
 	for _, e := range w.table.Order {
@@ -126,7 +126,7 @@ type Room struct {
 }
 
 // Room returns which jobs the queue has no room for.
-func (w *World) Room() Room {
+func (w *Backend) Room() Room {
 	r := Room{State: w.store.State()}
 	w.Lock()
 	defer w.Unlock()
@@ -137,7 +137,7 @@ func (w *World) Room() Room {
 }
 
 // knows reports whether a job was taken in.
-func (w *World) knows(id job.ID) bool {
+func (w *Backend) knows(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()
 	return w.table.ByID[id] != nil || w.table.Over[id]

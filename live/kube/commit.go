@@ -21,7 +21,7 @@ import (
 
 // Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
 // carries it out. While the API server does not answer, Do waits, and running jobs go on.
-func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
+func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.Lock()
 	d, err := w.apply(ctx, actions)
 	w.Unlock()
@@ -33,7 +33,7 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 
 // apply returns the draft of the plan with the actions. It changes nothing else, except what needs
 // no commit.
-func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
+func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
 	d := w.draft()
 	d.expire()
 	if err := w.Apply(ctx, actions, d); err != nil {
@@ -46,7 +46,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 // commit writes a plan, if it differs from the last one. While the API server does not accept it,
 // commit retries with growing delays, which are never shorter than the API server asks for. In a
 // mode that writes nothing, the plan counts as committed at once.
-func (w *World) commit(ctx context.Context, d *draft) error {
+func (w *Backend) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
 	writes := w.o.Writes() && next != nil
 	if writes {
@@ -61,8 +61,8 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// adopt makes a draft that was committed what the world goes by; next is its plan, nil if that does not differ from the last one.
-func (w *World) adopt(d *draft, next *v1alpha1.Plan) {
+// adopt makes a draft that was committed what the backend goes by; next is its plan, nil if that does not differ from the last one.
+func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	w.Lock()
 	defer w.Unlock()
 	moved := next != nil && !slices.Equal(w.table.Plan.Spec.Loans, next.Spec.Loans)
@@ -78,7 +78,7 @@ func (w *World) adopt(d *draft, next *v1alpha1.Plan) {
 
 // draw returns the plan of a draft; nil if it does not differ from the last one. It also sets the
 // status of each job to what the scheduler sees with that plan.
-func (w *World) draw(d *draft) *v1alpha1.Plan {
+func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job
 	if w.Jobs != nil {
@@ -113,7 +113,7 @@ func (w *World) draw(d *draft) *v1alpha1.Plan {
 }
 
 // reasons returns why jobs have what they have; nil if that is not wanted or no round has been.
-func (w *World) reasons() config.Reasons {
+func (w *Backend) reasons() config.Reasons {
 	if w.o.Explain == nil || w.Snapshot == nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 
 // save writes the states of jobs, for the next leader, into the plan's status, unless that took long a short while ago. The plan is
 // carried out meanwhile. If it fails and this leader ends, only some of the history of jobs is lost.
-func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
+func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.Lock()
 	if !w.store.Due() {
 		w.background.unsaved = true
@@ -182,7 +182,7 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 // keep makes the draft's grants those of the jobs, after it was committed. A job that has ended in
 // the meantime holds nothing. A job that was lost in the meantime no longer counts as lost if the
 // draft has a new generation of it.
-func (w *World) keep(d *draft) {
+func (w *Backend) keep(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]
 		e.Move(phase.Commit)

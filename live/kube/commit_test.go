@@ -17,8 +17,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// one opens a world of a twin with one job of two workers with two GPUs each.
-func one(t *testing.T, twin *kubetest.Cluster, mode v1alpha1.Mode) (*World, job.ID) {
+// one opens a backend of a twin with one job of two workers with two GPUs each.
+func one(t *testing.T, twin *kubetest.Cluster, mode v1alpha1.Mode) (*Backend, job.ID) {
 	t.Helper()
 	j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
 	w := open(t, twin, options(mode))

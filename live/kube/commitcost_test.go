@@ -42,11 +42,11 @@ func (s encodingStatus) Update(ctx context.Context, o client.Object, _ ...client
 	return s.e.Update(ctx, o)
 }
 
-// manyJobs returns a world of jobs of a GPU each, that wait or run on nodes of eight.
-func manyJobs(tb testing.TB, nodes, jobs int) (*World, *encoding) {
+// manyJobs returns a backend of jobs of a GPU each, that wait or run on nodes of eight.
+func manyJobs(tb testing.TB, nodes, jobs int) (*Backend, *encoding) {
 	tb.Helper()
 	c := &encoding{crowd: &crowd{}}
-	w := newWorld(tb, c, nil)
+	w := newBackend(tb, c, nil)
 	why := said{}
 	var rows []*policy.Job
 	for i := range jobs {

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
 
-// stepped is a world whose executor and whose twin act while it waits for what is next.
+// stepped is a backend whose executor and whose twin act while it waits for what is next.
 type stepped struct {
-	*World
+	*Backend
 	twin *kubetest.Cluster
 }
 
@@ -33,7 +33,7 @@ func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	})
 }
 
-// The world of a cluster is like any other. The nodes that the policy of the suite is told count
+// The backend of a cluster is like any other. The nodes that the policy of the suite is told count
 // no CPUs and memory: it gives jobs none, and such plans are refused where nodes count them.
 func TestConformance(t *testing.T) {
 	const most = 5 * time.Minute // however busy the machine is

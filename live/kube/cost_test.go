@@ -90,9 +90,9 @@ func (s status) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...c
 	return nil
 }
 
-// crowded returns a world in which gangs of eight pods run, one on each node, and to each node
+// crowded returns a backend in which gangs of eight pods run, one on each node, and to each node
 // three pods of others.
-func crowded(t testing.TB, nodes int) (*World, *crowd) {
+func crowded(t testing.TB, nodes int) (*Backend, *crowd) {
 	t.Helper()
 	c := &crowd{}
 	o := config.DefaultOptions()
@@ -115,7 +115,7 @@ func crowded(t testing.TB, nodes int) (*World, *crowd) {
 }
 
 // add adds a node, what runs there, and what the plan says of it.
-func (c *crowd) add(t testing.TB, w *World, i int) {
+func (c *crowd) add(t testing.TB, w *Backend, i int) {
 	t.Helper()
 	node, uid := fmt.Sprintf("node-%04d", i), fmt.Sprintf("job-%d", i)
 	has := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("8"), "cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti")}

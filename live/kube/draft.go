@@ -15,14 +15,14 @@ import (
 // A draft is a plan that is not committed yet: the grants of the jobs for which it differs from the
 // last plan, and the nodes on loan.
 type draft struct {
-	w       *World
+	w       *Backend
 	held    map[job.ID]jobstate.Grant
 	request nodeRequest
 	loans   []v1alpha1.NodeLoan // by name
 	changed bool
 }
 
-func (w *World) draft() *draft {
+func (w *Backend) draft() *draft {
 	d := &draft{w: w, held: make(map[job.ID]jobstate.Grant, len(w.table.Order)), changed: len(w.nodes.Loans.Back) > 0}
 	for _, l := range w.table.Plan.Spec.Loans {
 		if !w.nodes.Loans.Back[cluster.NodeID(l.Name)] {

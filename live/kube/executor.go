@@ -38,14 +38,14 @@ const spell = 2 * time.Second
 // aside is the part of a spell in which people are told what became of jobs while pods are awaited or sent to their nodes: those come first.
 const aside = spell / 8
 
-// News says that something the world looks at has changed.
-func (w *World) News() { driver.Wake(w.Work) }
+// News says that something the backend looks at has changed.
+func (w *Backend) News() { driver.Wake(w.Work) }
 
 // Execute makes the cluster equal to the committed plan until ctx is done, another leader has
 // taken over (ErrFenced), or the watches are found not to show what there is (ErrWatches). It
 // only ever compares what the watches show with what is committed, and takes the next step
 // towards it; in modes that do not act it only looks.
-func (w *World) Execute(ctx context.Context) error {
+func (w *Backend) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })
 	g.Go(func() error { return w.observer.Verify(ctx) })
@@ -53,7 +53,7 @@ func (w *World) Execute(ctx context.Context) error {
 }
 
 // execute looks and acts until ctx is done, or another leader has taken over.
-func (w *World) execute(ctx context.Context) error {
+func (w *Backend) execute(ctx context.Context) error {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	for {
@@ -72,7 +72,7 @@ func (w *World) execute(ctx context.Context) error {
 
 // pass looks once and takes the steps that can be taken, as many as begin within a spell. Trouble with a job is that job's;
 // trouble with looking is noted, and tried again.
-func (w *World) pass(ctx context.Context) error {
+func (w *Backend) pass(ctx context.Context) error {
 	if err := w.observer.Hurry(ctx, w.overdue(time.Now())); err != nil {
 		w.o.Log.Warn("pods that the watch is late to show cannot be read", "queue", w.o.Queue.Name, "err", err)
 	}
@@ -100,7 +100,7 @@ func (w *World) pass(ctx context.Context) error {
 }
 
 // overdue reports whether watches are late to show something of a job.
-func (w *World) overdue(now time.Time) bool {
+func (w *Backend) overdue(now time.Time) bool {
 	w.Lock()
 	defer w.Unlock()
 	return w.o.Acts() && slices.ContainsFunc(w.table.Order, func(e *jobstate.Job) bool { return e.Overdue(now, observe.Prompt) })
@@ -117,7 +117,7 @@ type writes struct {
 
 // carryOut writes, and begins nothing more after a spell from a time on, except what is to be done with nodes. A step that failed is not
 // tried again at once, so that it keeps no other job waiting for long.
-func (w *World) carryOut(ctx context.Context, from time.Time, all *writes) error {
+func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for i := range all.scalings {

@@ -21,9 +21,9 @@ func between(from time.Time, early, late time.Duration) *v1alpha1.TimeRange {
 	return &v1alpha1.TimeRange{Earliest: &a, Latest: &b}
 }
 
-// foretelling returns a world with a job that waits: what its last plan, written some time ago,
+// foretelling returns a backend with a job that waits: what its last plan, written some time ago,
 // said of it, and what is expected now.
-func foretelling(ago time.Duration, was config.Expected, now map[job.ID]config.Expected) *World {
+func foretelling(ago time.Duration, was config.Expected, now map[job.ID]config.Expected) *Backend {
 	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]config.Expected { return now }})
 	w.table.Plan = &v1alpha1.Plan{}
 	w.table.Plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))

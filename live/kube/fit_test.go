@@ -144,7 +144,7 @@ func TestFit_in_place(t *testing.T) {
 
 // What cannot be is said, and keeps a job from nothing else.
 func TestFit_in_vain(t *testing.T) {
-	explained := func(w *World, id job.ID) {
+	explained := func(w *Backend, id job.ID) {
 		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
 			return said{id: {"as asked"}}
 		}

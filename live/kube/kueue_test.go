@@ -43,8 +43,8 @@ func truth(is bool) string {
 	return "False"
 }
 
-// queued opens a world with a job that names a queue of Kueue, which does not admit it.
-func queued(t *testing.T, twin *kubetest.Cluster, o config.Options) *World {
+// queued opens a backend with a job that names a queue of Kueue, which does not admit it.
+func queued(t *testing.T, twin *kubetest.Cluster, o config.Options) *Backend {
 	t.Helper()
 	j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
 	j.Labels["kueue.x-k8s.io/queue-name"] = "nope"

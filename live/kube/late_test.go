@@ -22,9 +22,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// newWorld returns a world of one empty queue, as Open leaves it, of a cluster that a and b
+// newBackend returns a backend of one empty queue, as Open leaves it, of a cluster that a and b
 // show: a as watches do, b as the API server does.
-func newWorld(t testing.TB, a client.Client, b client.Reader) *World {
+func newBackend(t testing.TB, a client.Client, b client.Reader) *Backend {
 	t.Helper()
 	o := config.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, nil
@@ -41,7 +41,7 @@ func newWorld(t testing.TB, a client.Client, b client.Reader) *World {
 // A job that is deleted right after something was written of it has ended, although no watch
 // ever showed the write.
 func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
-	w := newWorld(t, nil, nil)
+	w := newBackend(t, nil, nil)
 	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Times: jobstate.Times{StaleSince: time.Now()}}
 	w.table.ByID["u"], w.table.Order, w.writer.Unseen["u"] = e, []*jobstate.Job{e}, 7
 	w.reconcile(&observe.Observation{})
@@ -92,7 +92,7 @@ func (p *listed) next() []string {
 func TestCatchUpWith_what_is_deleted_meanwhile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	w := newWorld(t, &listed{lists: [][]string{{"a"}}}, &listed{lists: [][]string{{"a", "b"}, {"a"}}})
+	w := newBackend(t, &listed{lists: [][]string{{"a"}}}, &listed{lists: [][]string{{"a", "b"}, {"a"}}})
 	if err := w.observer.CatchUp(ctx); err != nil {
 		t.Error(err)
 	}
@@ -120,7 +120,7 @@ func TestPass_reads_pods_that_the_watch_is_late_to_show(t *testing.T) {
 				reads++
 			}
 		}
-		late := func() *World {
+		late := func() *Backend {
 			w, err := Open(t.Context(), latePods{twin.Client()}, twin.Direct(), options(v1alpha1.Resize))
 			if err != nil {
 				t.Fatal(err)
@@ -156,7 +156,7 @@ func TestPass_reads_pods_that_the_watch_is_late_to_show(t *testing.T) {
 // The scheduler hears that a waiting job did not get what was planned for it: a worker of 8
 // GPUs on two nodes.
 func TestApply_tells_of_what_cannot_be(t *testing.T) {
-	w := newWorld(t, nil, nil)
+	w := newBackend(t, nil, nil)
 	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, Spec: &job.Spec{ID: "u"}}
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	r := scheduler.Run{Job: "u", Placement: cluster.Placement{
@@ -175,7 +175,7 @@ func TestApply_tells_of_what_cannot_be(t *testing.T) {
 // A job that opts out while it runs has ended for the scheduler, and what it runs is somebody
 // else's.
 func TestTakeIn_a_job_that_opts_out(t *testing.T) {
-	w := newWorld(t, nil, nil)
+	w := newBackend(t, nil, nil)
 	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}}
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	f := observe.ObservedJob{Parsed: &jobadapter.Job{UID: "u", OptOut: true, Generation: 1}}

@@ -71,7 +71,7 @@ func same(t testing.TB, what string, got, want float64) {
 	}
 }
 
-// TestLedger_of_rented_nodes: the ledger of a world that rents has all GPU time that metrics measure
+// TestLedger_of_rented_nodes: the ledger of a backend that rents has all GPU time that metrics measure
 // of its jobs and that the monitor measures of its GPUs, and all that the monitor counts as spent.
 func TestLedger_of_rented_nodes(t *testing.T) {
 	renting(t, "", func(t *tenant) {

@@ -31,8 +31,8 @@ func lending(o config.Options) config.Options {
 }
 
 // newLender returns a twin with two nodes of its own and three of a lender, s0 to s2, and a
-// world of it.
-func newLender(t testing.TB, mode v1alpha1.Mode) (*World, *kubetest.Cluster) {
+// backend of it.
+func newLender(t testing.TB, mode v1alpha1.Mode) (*Backend, *kubetest.Cluster) {
 	t.Helper()
 	twin := newTwin()
 	for i := range 3 {
@@ -160,8 +160,8 @@ func TestLoans(t *testing.T) {
 	})
 }
 
-// onLoan returns a world with s0 and s1 on loan, and a job on s0. Nothing may go wrong with it.
-func onLoan(t testing.TB) (*World, *kubetest.Cluster, job.ID) {
+// onLoan returns a backend with s0 and s1 on loan, and a job on s0. Nothing may go wrong with it.
+func onLoan(t testing.TB) (*Backend, *kubetest.Cluster, job.ID) {
 	t.Helper()
 	w, twin, a := lentTo(t)
 	t.Cleanup(func() {
@@ -172,7 +172,7 @@ func onLoan(t testing.TB) (*World, *kubetest.Cluster, job.ID) {
 	return w, twin, a
 }
 
-func lentTo(t testing.TB) (*World, *kubetest.Cluster, job.ID) {
+func lentTo(t testing.TB) (*Backend, *kubetest.Cluster, job.ID) {
 	t.Helper()
 	w, twin := newLender(t, v1alpha1.Resize)
 	a := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2}).UID)

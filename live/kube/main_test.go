@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// options are those of a world of the twin's one queue.
+// options are those of a backend of the twin's one queue.
 func options(mode v1alpha1.Mode) config.Options {
 	o := config.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
@@ -60,8 +60,8 @@ func newTwin() *kubetest.Cluster {
 	return t
 }
 
-// open opens a world of a twin.
-func open(t testing.TB, twin *kubetest.Cluster, o config.Options) *World {
+// open opens a backend of a twin.
+func open(t testing.TB, twin *kubetest.Cluster, o config.Options) *Backend {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -73,7 +73,7 @@ func open(t testing.TB, twin *kubetest.Cluster, o config.Options) *World {
 }
 
 // looks lets the executor look, and act, so often.
-func looks(t testing.TB, w *World, times int) {
+func looks(t testing.TB, w *Backend, times int) {
 	t.Helper()
 	for range times {
 		if err := w.pass(t.Context()); err != nil {
@@ -84,7 +84,7 @@ func looks(t testing.TB, w *World, times int) {
 
 // unstopped lets the executor act, and the Job controller, which deletes pods; no kubelet stops
 // them.
-func unstopped(t testing.TB, w *World, twin *kubetest.Cluster) {
+func unstopped(t testing.TB, w *Backend, twin *kubetest.Cluster) {
 	t.Helper()
 	for range 4 {
 		looks(t, w, 1)
@@ -93,7 +93,7 @@ func unstopped(t testing.TB, w *World, twin *kubetest.Cluster) {
 }
 
 // pass lets the executor and then the twin act until neither has anything to do.
-func pass(t testing.TB, w *World, twin *kubetest.Cluster) {
+func pass(t testing.TB, w *Backend, twin *kubetest.Cluster) {
 	t.Helper()
 	for range 6 {
 		if err := w.pass(t.Context()); err != nil {
@@ -104,7 +104,7 @@ func pass(t testing.TB, w *World, twin *kubetest.Cluster) {
 }
 
 // news takes everything that the scheduler would be told by now.
-func news(t testing.TB, w *World) []scheduler.Event {
+func news(t testing.TB, w *Backend) []scheduler.Event {
 	t.Helper()
 	var all []scheduler.Event
 	for w.Events.Len() > 0 {
@@ -144,7 +144,7 @@ func on(node cluster.NodeID, gpus int) cluster.Share {
 }
 
 // do commits actions.
-func do(t testing.TB, w *World, all ...scheduler.Action) {
+func do(t testing.TB, w *Backend, all ...scheduler.Action) {
 	t.Helper()
 	if err := w.Do(t.Context(), all); err != nil {
 		t.Fatal(err)

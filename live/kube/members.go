@@ -12,15 +12,15 @@ import (
 
 // Member returns the living member of a job that a pod is, by the pod's uid; a pod that is gone, or
 // that has ended, is none.
-func (w *World) Member(uid string) (m claims.Member, ok bool) {
+func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()
 	m, ok = w.members[uid]
 	return m, ok
 }
 
-// Has reports whether a job is one of the world's that has not ended.
-func (w *World) Has(id job.ID) bool {
+// Has reports whether a job is one of the backend's that has not ended.
+func (w *Backend) Has(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()
 	e := w.table.ByID[id]

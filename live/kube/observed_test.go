@@ -14,7 +14,7 @@ import (
 )
 
 // because makes plans of w have one reason and message for all jobs.
-func because(w *World, reason, message string) {
+func because(w *Backend, reason, message string) {
 	w.o.Explain = func(s *policy.Snapshot, _ *policy.Plan) config.Reasons {
 		all := make(said)
 		for _, e := range w.table.Order {

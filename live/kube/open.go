@@ -20,9 +20,9 @@ import (
 )
 
 // Open takes over a queue. It makes its epoch the newest, waits until the watches behind c have
-// seen everything that existed at that time, and returns a World with the state of the Plan. Jobs
+// seen everything that existed at that time, and returns a Backend with the state of the Plan. Jobs
 // in the Plan arrive as Restored. direct must read from the API server and never from a watch.
-func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*World, error) {
+func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
 	}
@@ -53,9 +53,9 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 // newQueue makes the queue of events; tests give it another clock.
 var newQueue = driver.NewQueue
 
-// assemble returns a World without jobs and nodes.
-func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
-	w := &World{
+// assemble returns a Backend without jobs and nodes.
+func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend {
+	w := &Backend{
 		jobEvents: &jobEvents{o: o, table: jobstate.NewTable()},
 		publisher: publisher{told: map[string]string{}, wrote: map[string]uint64{}},
 	}
@@ -74,9 +74,9 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	return w
 }
 
-// enterNodes records the nodes that exist when a World is opened: owned, rented and lent ones. An
+// enterNodes records the nodes that exist when a Backend is opened: owned, rented and lent ones. An
 // event tells the scheduler which are rented or on loan.
-func (w *World) enterNodes(s *observe.Observation) (err error) {
+func (w *Backend) enterNodes(s *observe.Observation) (err error) {
 	all := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cluster.Node) bool { return n.Tenure != cluster.Owned })
 	if w.extent.cluster, err = cluster.New(all); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 )
 
 // reconcile turns what the watches show into events. The caller holds the lock.
-func (w *World) reconcile(s *observe.Observation) {
+func (w *Backend) reconcile(s *observe.Observation) {
 	w.catchUp(s)
 	w.table.Labels = s.Labels
 	there := make(map[job.ID]bool, len(s.Jobs))
@@ -55,7 +55,7 @@ func (w *World) reconcile(s *observe.Observation) {
 }
 
 // catchUp forgets those writes that the watches have shown.
-func (w *World) catchUp(s *observe.Observation) {
+func (w *Backend) catchUp(s *observe.Observation) {
 	for uid, version := range w.writer.Unseen {
 		if seen, there := s.Versions[string(uid)]; !there || seen >= version {
 			delete(w.writer.Unseen, uid)
@@ -68,7 +68,7 @@ func (w *World) catchUp(s *observe.Observation) {
 
 // takeNodes reports changed nodes, loans and rentals to the scheduler, and the jobs that have lost
 // GPUs by that. On each node with fewer GPUs than planned, the jobs submitted last lose theirs.
-func (w *World) takeNodes(s *observe.Observation) {
+func (w *Backend) takeNodes(s *observe.Observation) {
 	w.meet(s)
 	w.nodes.Review(s)
 	w.nodes.ExpectPods()
@@ -90,9 +90,9 @@ func (w *World) takeNodes(s *observe.Observation) {
 	w.Events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
-// meet ends the World if there are GPUs of a type that did not exist, lent or not, when it was
+// meet ends the Backend if there are GPUs of a type that did not exist, lent or not, when it was
 // opened.
-func (w *World) meet(s *observe.Observation) {
+func (w *Backend) meet(s *observe.Observation) {
 	strange := func(n *cluster.Node) bool { return !slices.Contains(w.extent.types, n.GPUType) }
 	found := false
 	for i := range s.Nodes {
@@ -107,7 +107,7 @@ func (w *World) meet(s *observe.Observation) {
 }
 
 // dispossess takes from jobs the GPUs that nodes no longer have, from those submitted last first.
-func (w *World) dispossess(c *cluster.Cluster) {
+func (w *Backend) dispossess(c *cluster.Cluster) {
 	planned := make(map[cluster.NodeID]int)
 	for _, e := range w.table.Order {
 		if !e.Wants() {
@@ -232,7 +232,7 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 }
 
 // settle reports to the scheduler at once that a new plan has other nodes on loan.
-func (w *World) settle() {
+func (w *Backend) settle() {
 	for id := range w.nodes.Loans.Back {
 		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {
 			delete(w.nodes.Loans.Back, id)

@@ -49,7 +49,7 @@ func TestDispossess(t *testing.T) {
 			t.Errorf("%+v, want that the plan says so", p)
 		}
 	})
-	bubble(t, "a node with GPUs of another type ends the world", func(t *testing.T) {
+	bubble(t, "a node with GPUs of another type ends the backend", func(t *testing.T) {
 		twin := newTwin()
 		w, _ := one(t, twin, v1alpha1.Resize)
 		twin.AddNode("n2", 8, "H100")

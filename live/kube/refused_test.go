@@ -22,7 +22,7 @@ import (
 const quota = `pods "a-0" is forbidden: exceeded quota: gpus`
 
 // begin starts job a, of which no pod is made.
-func begin(t *testing.T, twin *kubetest.Cluster, w *World) {
+func begin(t *testing.T, twin *kubetest.Cluster, w *Backend) {
 	t.Helper()
 	do(t, w, runOn(w.table.Order[0].ID(), on("n0", 4)))
 	looks(t, w, 2) // a step shows in the next look
@@ -133,7 +133,7 @@ func TestStart_refused(t *testing.T) {
 }
 
 // told checks that the job is suspended, and that its condition says why.
-func told(t *testing.T, twin *kubetest.Cluster, w *World) {
+func told(t *testing.T, twin *kubetest.Cluster, w *Backend) {
 	t.Helper()
 	j := twin.Job("a")
 	if !*j.Spec.Suspend || time.Now().After(w.table.Order[0].NotBefore) {
@@ -172,7 +172,7 @@ func TestLacks_seldom(t *testing.T) {
 }
 
 // onFour submits job "a", which is elastic, and plans it on 4 GPUs of n0, for which pods are made; if it grows it has trained on 2 of them.
-func onFour(t *testing.T, twin *kubetest.Cluster, grows bool) (*World, job.ID) {
+func onFour(t *testing.T, twin *kubetest.Cluster, grows bool) (*Backend, job.ID) {
 	t.Helper()
 	id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{
 		v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4", v1alpha1.ResizeBy: "InPlace",

@@ -40,7 +40,7 @@ func (s *estate) until(what string, ok func() bool) {
 		}
 		s.live(5 * time.Second)
 		s.twin.Provide()
-		s.world.News()
+		s.backend.News()
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
 
-// served returns what runs a scheduler that rents with a world, while the world executes and the
+// served returns what runs a scheduler that rents with a backend, while the backend executes and the
 // twin and its provider act, until all jobs have ended.
 func (t *tenant) served(jobs int, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
@@ -53,8 +53,8 @@ func (p tight) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, erro
 	return plan, nil
 }
 
-// renter returns the scheduler of a world, with a policy that rents, and a round a minute.
-func renter(w *World) (*scheduler.Scheduler, error) {
+// renter returns the scheduler of a backend, with a policy that rents, and a round a minute.
+func renter(w *Backend) (*scheduler.Scheduler, error) {
 	p, placer, err := decides("fifo")
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func renter(w *World) (*scheduler.Scheduler, error) {
 }
 
 // acts submits jobs, some minutes after one another, and lets the twin work once in five
-// seconds and the provider once in 45; it drains the world in the end.
+// seconds and the provider once in 45; it drains the backend in the end.
 func (t *tenant) acts(ctx context.Context, jobs int) {
 	submitted := 0
 	for i := 1; ctx.Err() == nil; i++ {
@@ -96,8 +96,8 @@ func (t *tenant) ended(jobs int) bool {
 	return true
 }
 
-// The world keeps the rules of a scheduler.Expander while jobs come and go.
-func TestWorld_rents(t *testing.T) {
+// The backend keeps the rules of a scheduler.Expander while jobs come and go.
+func TestBackend_rents(t *testing.T) {
 	renting(t, "", func(t *tenant) {
 		if err := schedulertest.Renting(t.Context(), t.w, t.w.Cluster(), t.served(3)); err != nil {
 			t.Error(err)
@@ -114,7 +114,7 @@ func TestWorld_rents(t *testing.T) {
 }
 
 // The twin finds what a provider must not do, and the scheduler's side if it lets it.
-func TestWorld_rents_and_the_twin_sees(t *testing.T) {
+func TestBackend_rents_and_the_twin_sees(t *testing.T) {
 	renting(t, "a node that is taken from under a job", func(t *tenant) {
 		t.rents(1)
 		t.runs("a", "pool-1")

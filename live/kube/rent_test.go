@@ -32,11 +32,11 @@ func letting() config.Options {
 	return o
 }
 
-// A tenant is a world of a twin with one node that is owned and a pool.
+// A tenant is a backend of a twin with one node that is owned and a pool.
 type tenant struct {
 	*testing.T
 	twin *kubetest.Cluster
-	w    *World
+	w    *Backend
 	pool *kubetest.Pool
 }
 

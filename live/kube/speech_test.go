@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// trained opens a world in which a job of four GPUs of n0 runs.
-func trained(t *testing.T, twin *kubetest.Cluster) (*World, job.ID) {
+// trained opens a backend in which a job of four GPUs of n0 runs.
+func trained(t *testing.T, twin *kubetest.Cluster) (*Backend, job.ID) {
 	t.Helper()
 	w, id := one(t, twin, v1alpha1.Resize)
 	do(t, w, runOn(id, on("n0", 4)))
@@ -23,8 +23,8 @@ func trained(t *testing.T, twin *kubetest.Cluster) (*World, job.ID) {
 	return w, id
 }
 
-// behind opens a world in which such a job runs, and another that wants its node waits.
-func behind(t *testing.T, twin *kubetest.Cluster) (w *World, runs, waits job.ID) {
+// behind opens a backend in which such a job runs, and another that wants its node waits.
+func behind(t *testing.T, twin *kubetest.Cluster) (w *Backend, runs, waits job.ID) {
 	t.Helper()
 	w, runs = trained(t, twin)
 	waits = job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)

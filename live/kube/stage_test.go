@@ -15,17 +15,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A stage is a twin of a cluster with a world of it that executes, and a scheduler that runs,
+// A stage is a twin of a cluster with a backend of it that executes, and a scheduler that runs,
 // in a bubble. A leader that ends is followed by another.
 type stage struct {
-	t      teller
-	twin   *kubetest.Cluster
-	o      config.Options
-	policy string
-	world  *World
-	stop   context.CancelFunc
-	gone   sync.WaitGroup
-	watch  []scheduler.Observer // besides the world
+	t       teller
+	twin    *kubetest.Cluster
+	o       config.Options
+	policy  string
+	backend *Backend
+	stop    context.CancelFunc
+	gone    sync.WaitGroup
+	watch   []scheduler.Observer // besides the backend
 }
 
 // A teller hears what goes on.
@@ -65,7 +65,7 @@ func (s *stage) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.world = w
+	s.backend = w
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error)
@@ -78,8 +78,8 @@ func (s *stage) serve(ctx context.Context) error {
 	return errors.Join(err, <-done)
 }
 
-// planner returns the scheduler of a world, with a policy.
-func planner(w *World, name string, round time.Duration) (*scheduler.Scheduler, error) {
+// planner returns the scheduler of a backend, with a policy.
+func planner(w *Backend, name string, round time.Duration) (*scheduler.Scheduler, error) {
 	p, placer, err := decides(name)
 	if err != nil {
 		return nil, err

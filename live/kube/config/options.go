@@ -15,9 +15,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Options configure a World.
+// Options configure a Backend.
 type Options struct {
-	Queue    *v1alpha1.Queue   // that it serves, as it was when the world was opened
+	Queue    *v1alpha1.Queue   // that it serves, as it was when the backend was opened
 	Nodes    inventory.Options // which nodes belong to the queue, and the names of their GPU types
 	Kinds    []jobadapter.Kind // of job that it schedules. Default jobadapter.Kinds
 	Identity string            // of the process that writes its plans
@@ -99,7 +99,7 @@ func (o *Options) Validate() error {
 // Mode returns what may be done to jobs.
 func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
-// Acts reports whether jobs are started by the world; otherwise plans are only made.
+// Acts reports whether jobs are started by the backend; otherwise plans are only made.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
 // Writes reports whether anything may be written at all.

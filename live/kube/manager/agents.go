@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// agents answers the agents of all queues: it hands each message to the world that has its job.
+// agents answers the agents of all queues: it hands each message to the backend that has its job.
 type agents struct {
 	l        *leader
 	reviewer *claims.Reviewer
@@ -36,7 +36,7 @@ func (l *leader) newAgents() *agents {
 
 // member returns a pod that works for a job; ok is false if it works for none, or is over.
 func (l *leader) member(podUID string) (m claims.Member, ok bool) {
-	for _, w := range l.worlds() {
+	for _, w := range l.backends() {
 		if m, ok = w.Member(podUID); ok {
 			return m, true
 		}
@@ -44,14 +44,14 @@ func (l *leader) member(podUID string) (m claims.Member, ok bool) {
 	return claims.Member{}, false
 }
 
-// worlds returns those of the queues that are served now.
-func (l *leader) worlds() []*kube.World {
+// backends returns those of the queues that are served now.
+func (l *leader) backends() []*kube.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]*kube.World, 0, len(l.running))
+	all := make([]*kube.Backend, 0, len(l.running))
 	for _, r := range l.running {
-		if r.world != nil {
-			all = append(all, r.world)
+		if r.backend != nil {
+			all = append(all, r.backend)
 		}
 	}
 	return all
@@ -69,9 +69,9 @@ func (a *agents) Job(ctx context.Context, token string) (job.ID, error) {
 	return id, err
 }
 
-// world returns the one that has a job.
-func (a *agents) world(id job.ID) (*kube.World, error) {
-	for _, w := range a.l.worlds() {
+// backend returns the one that has a job.
+func (a *agents) backend(id job.ID) (*kube.Backend, error) {
+	for _, w := range a.l.backends() {
 		if w.Has(id) {
 			return w, nil
 		}
@@ -81,7 +81,7 @@ func (a *agents) world(id job.ID) (*kube.World, error) {
 
 // Hello implements agentapi.Jobs.
 func (a *agents) Hello(ctx context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
-	w, err := a.world(id)
+	w, err := a.backend(id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (a *agents) Hello(ctx context.Context, id job.ID, h *agentapi.Hello) (*agen
 
 // Report implements agentapi.Jobs.
 func (a *agents) Report(ctx context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
-	w, err := a.world(id)
+	w, err := a.backend(id)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (a *agents) Report(ctx context.Context, id job.ID, r *agentapi.Report) (*ag
 
 // Checkpoint implements agentapi.Jobs.
 func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoint) error {
-	w, err := a.world(id)
+	w, err := a.backend(id)
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ func slim(o any) (any, error) {
 	return cache.TransformStripManagedFields()(o)
 }
 
-// wakes reports whether a change of an object is news for worlds. That of a pod that only takes CPUs
-// and memory of its node is none: each world looks every second anyway.
+// wakes reports whether a change of an object is news for backends. That of a pod that only takes CPUs
+// and memory of its node is none: each backend looks every second anyway.
 func wakes(all ...any) bool {
 	for _, o := range all {
 		p, is := o.(*corev1.Pod)

@@ -49,7 +49,7 @@ func (l *leader) watchClasses(ctx context.Context) error {
 			return
 		}
 		l.classes.set(all.Items)
-		l.notifyWorlds()
+		l.notifyBackends()
 	}
 	err := l.subscribe(ctx, &schedulingv1.PriorityClass{}, take)
 	if apierrors.IsForbidden(err) {

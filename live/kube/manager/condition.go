@@ -116,7 +116,7 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 		return
 	}
 	next := q.DeepCopy()
-	if w := l.worldOf(q.Name); w != nil && reason == Serving {
+	if w := l.backendOf(q.Name); w != nil && reason == Serving {
 		room := w.Room()
 		reason, message = written(&room, reason, message)
 		l.fits(next, &room)
@@ -185,19 +185,19 @@ func leftOut(room *kube.Room) (n int, text string) {
 // mostNamed is how many namespaces a condition names.
 const mostNamed = 10
 
-// worldOf returns the world of a queue that is served; nil: there is none.
-func (l *leader) worldOf(queue string) *kube.World {
+// backendOf returns the backend of a queue that is served; nil: there is none.
+func (l *leader) backendOf(queue string) *kube.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.running[queue]; r != nil {
-		return r.world
+		return r.backend
 	}
 	return nil
 }
 
 // count sets the numbers of a queue's status.
 func (l *leader) count(s *v1alpha1.QueueStatus, queue string) {
-	w := l.worldOf(queue)
+	w := l.backendOf(queue)
 	if w == nil {
 		return
 	}

@@ -1,4 +1,4 @@
 // Package manager is the scheduler process of a Kubernetes cluster. Of several processes one
 // leads. The leader runs one scheduler for every Queue that is not off: a driver.Driver over a
-// kube.World. It also writes the status of the Queues and answers the agents of jobs.
+// kube.Backend. It also writes the status of the Queues and answers the agents of jobs.
 package manager

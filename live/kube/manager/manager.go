@@ -169,9 +169,9 @@ func (l *leader) awaits(kind string) {
 	l.waits = kind
 }
 
-// setWorld sets the world of a queue that is served, and its driver; nil: it has none now.
-func (l *leader) setWorld(r *running, w *kube.World, d *driver.Driver) {
+// setBackend sets the backend of a queue that is served, and its driver; nil: it has none now.
+func (l *leader) setBackend(r *running, w *kube.Backend, d *driver.Driver) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r.world, r.driver = w, d
+	r.backend, r.driver = w, d
 }

@@ -44,7 +44,7 @@ func (l *leader) serveQuestions(ctx context.Context) error {
 func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
 	l.mu.Lock()
 	var d *driver.Driver
-	if r := l.running[queue]; r != nil && r.world != nil {
+	if r := l.running[queue]; r != nil && r.backend != nil {
 		d = r.driver
 	}
 	l.mu.Unlock()

@@ -55,7 +55,7 @@ func (c *queueController) serve(ctx context.Context) error {
 // run serves the queue once.
 func (c *queueController) run(ctx context.Context) error {
 	d := driver.New(c.driverOptions())
-	w, err := kube.Open(ctx, c.l.manager.GetClient(), c.l.manager.GetAPIReader(), c.worldOptions(d))
+	w, err := kube.Open(ctx, c.l.manager.GetClient(), c.l.manager.GetAPIReader(), c.backendOptions(d))
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (c *queueController) run(ctx context.Context) error {
 	}
 	d.Monitor().Leading(true)
 	defer d.Monitor().Leading(false)
-	c.l.setWorld(c.r, w, d)
-	defer c.l.setWorld(c.r, nil, nil)
+	c.l.setBackend(c.r, w, d)
+	defer c.l.setBackend(c.r, nil, nil)
 	err = d.Run(ctx)
 	if errors.Is(err, kube.ErrFenced) {
 		d.Monitor().Fenced()
@@ -100,10 +100,10 @@ func (c *queueController) driverOptions() driver.Options {
 	return o
 }
 
-// worldOptions returns the options of the queue's world. Agents report at least twice in a
+// backendOptions returns the options of the queue's backend. Agents report at least twice in a
 // round: each round then knows what became of the one before, and a checkpoint is at most half
 // a round old.
-func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
+func (c *queueController) backendOptions(d *driver.Driver) kube.Options {
 	o := kube.DefaultOptions()
 	o.Queue, o.Kinds, o.Identity, o.Log, o.Now = c.q, c.kinds(), c.l.o.Identity, c.l.log, time.Now
 	o.Nodes = inventory.Options{GPUResource: c.common.Spec.GPUResource, TypeLabels: c.common.Spec.GPUTypeLabels, Selector: c.q.Spec.NodeSelector, Names: names(c.common), Queue: c.q.Name, Groups: c.q.Spec.NodeGroups, Tolerations: kube.Tolerations(c.q)}

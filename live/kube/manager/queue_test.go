@@ -103,7 +103,7 @@ func TestLeader_that_is_replaced(t *testing.T) {
 		want("oxgang_explain_cache_timestamp_seconds", 1, 1e18)
 
 		d := &queueController{l: l, q: q, common: common}
-		o := d.worldOptions(driver.New(driver.Options{}))
+		o := d.backendOptions(driver.New(driver.Options{}))
 		o.Identity = "second"
 		if _, err := kube.Open(t.Context(), twin.Client(), twin.Direct(), o); err != nil {
 			t.Fatal(err)

@@ -18,12 +18,12 @@ import (
 
 // A running queue is one that is being served.
 type running struct {
-	of     string // the versions of the Queue and the ClusterPolicy that it is served by
-	stop   context.CancelFunc
-	done   chan struct{}
-	world  *kube.World    // nil: it has none yet
-	driver *driver.Driver // of world
-	ended  error          // why this process cannot serve it any more; read it once done is closed
+	of      string // the versions of the Queue and the ClusterPolicy that it is served by
+	stop    context.CancelFunc
+	done    chan struct{}
+	backend *kube.Backend  // nil: it has none yet
+	driver  *driver.Driver // of backend
+	ended   error          // why this process cannot serve it any more; read it once done is closed
 }
 
 // resync is the time between reconciliations of the queues while nothing changes.

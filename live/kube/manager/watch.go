@@ -20,7 +20,7 @@ import (
 
 // watch begins to watch Queues, the ClusterPolicy, nodes, pods and jobs. The channel that it
 // returns gets an item when a Queue or the ClusterPolicy changes; everything else wakes the
-// worlds.
+// backends.
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	woken := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
@@ -43,7 +43,7 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 		l.known = append(l.known, k.GVK())
 	}
 	for _, o := range objects {
-		if err := l.subscribe(ctx, o, l.notifyWorlds); err != nil {
+		if err := l.subscribe(ctx, o, l.notifyBackends); err != nil {
 			return nil, err
 		}
 	}
@@ -88,13 +88,13 @@ func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) er
 	return err
 }
 
-// notifyWorlds wakes all worlds: something in the cluster has changed.
-func (l *leader) notifyWorlds() {
+// notifyBackends wakes all backends: something in the cluster has changed.
+func (l *leader) notifyBackends() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.running {
-		if r.world != nil {
-			r.world.News()
+		if r.backend != nil {
+			r.backend.News()
 		}
 	}
 }

@@ -22,7 +22,7 @@ type Order struct {
 	jobstate.Retry
 }
 
-// rentedNodes are the nodes that a world can rent, and has rented. Its maps are by name of the group.
+// rentedNodes are the nodes that a backend can rent, and has rented. Its maps are by name of the group.
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order

@@ -251,8 +251,8 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether a job is the world's to schedule. One that was started by somebody
-// else is not, where the world starts jobs: its GPUs are taken.
+// Takes reports whether a job is the backend's to schedule. One that was started by somebody
+// else is not, where the backend starts jobs: its GPUs are taken.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	id := job.ID(f.Parsed.UID)
 	switch {

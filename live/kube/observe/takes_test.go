@@ -23,7 +23,7 @@ func observer(twin *kubetest.Cluster, mode v1alpha1.Mode, known ...job.ID) *Obse
 }
 
 // A job is taken if its namespace may use the queue, it has no problem and did not opt out. Where
-// the world starts jobs, one that somebody else started is not; one that was taken once is, still.
+// the backend starts jobs, one that somebody else started is not; one that was taken once is, still.
 func TestObserver_takes(t *testing.T) {
 	waiting := func() jobadapter.Job {
 		return jobadapter.Job{UID: "a", Namespace: kubetest.Namespace, Suspended: true}

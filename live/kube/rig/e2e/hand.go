@@ -19,11 +19,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Hand plans for a queue in the place of a scheduler, with the world that a scheduler has.
+// A Hand plans for a queue in the place of a scheduler, with the backend that a scheduler has.
 type Hand struct {
 	testing.TB
-	world *kube.World
-	k     client.Client
+	backend *kube.Backend
+	k       client.Client
 }
 
 // Plan takes a queue over until the test ends. Jobs are given what Give says, and nothing else.
@@ -82,7 +82,7 @@ func (h *Hand) Give(all ...Gift) {
 	var actions []scheduler.Action
 	for _, g := range all {
 		a := scheduler.Run{Job: h.id(g.Job)}
-		c := h.world.Cluster()
+		c := h.backend.Cluster()
 		i, there := c.Index(g.Node)
 		if !there {
 			h.Fatalf("node %s is not the queue's", g.Node)
@@ -92,12 +92,12 @@ func (h *Hand) Give(all ...Gift) {
 		a.Placement = cluster.Placement{{Node: g.Node, Resources: cluster.Resources{GPUs: g.GPUs, CPUs: g.CPUs}}}
 		actions = append(actions, a)
 	}
-	if err := h.world.Do(h.Context(), actions); err != nil {
+	if err := h.backend.Do(h.Context(), actions); err != nil {
 		h.Fatal(err)
 	}
 }
 
-// id returns what the scheduler calls a Job, once the world has taken it in.
+// id returns what the scheduler calls a Job, once the backend has taken it in.
 func (h *Hand) id(name string) job.ID {
 	h.Helper()
 	var j batchv1.Job
@@ -105,7 +105,7 @@ func (h *Hand) id(name string) job.ID {
 		if err := h.k.Get(h.Context(), client.ObjectKey{Namespace: "default", Name: name}, &j); err != nil {
 			return err
 		}
-		if !h.world.Has(job.ID(j.UID)) {
+		if !h.backend.Has(job.ID(j.UID)) {
 			return errNot("it has not")
 		}
 		return nil
