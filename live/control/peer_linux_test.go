@@ -136,7 +136,7 @@ func TestPeer_of_another_kind(t *testing.T) {
 	s.Config.ConnContext = withPeer
 	s.Start()
 	defer s.Close()
-	resp, err := http.Get(s.URL + "/v1/top")
+	resp, err := http.Get(s.URL + "/v1/status")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestPeer_of_another_kind(t *testing.T) {
 		t.Errorf("over TCP: got status %d, want 403", resp.StatusCode)
 	}
 	w := httptest.NewRecorder()
-	New(nil).handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/top", nil))
+	New(nil).handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/status", nil))
 	if w.Code != http.StatusForbidden {
 		t.Errorf("without a connection: got status %d, want 403", w.Code)
 	}

@@ -21,7 +21,7 @@ func TestHalf_open_connections(t *testing.T) {
 		}
 		defer c.Close()
 		if i%2 == 0 {
-			if _, err := c.Write([]byte("GET /v1/top HTTP/1.1\r\nHost:")); err != nil && i >= more {
+			if _, err := c.Write([]byte("GET /v1/status HTTP/1.1\r\nHost:")); err != nil && i >= more {
 				t.Fatal(err)
 			}
 		}
