@@ -145,11 +145,7 @@ func (k *Connection) explain() *cobra.Command {
 // alike returns the error for a job that does not exist, with the names that may have been meant.
 func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err error) error {
 	plans, _ := c.Plans(ctx) // without them there is no hint
-	var names []string
-	for _, j := range view.Jobs(plans, namespace) {
-		names = append(names, j.Name)
-	}
-	if alike := near.Closest(name, names); len(alike) > 0 {
+	if alike := near.Closest(name, view.Names(plans, namespace)); len(alike) > 0 {
 		return cli.Hinted(err, "did you mean %s?", printable.Line(strings.Join(alike, " or ")))
 	}
 	return cli.Hinted(err, "--namespace says where it is")

@@ -113,22 +113,3 @@ func (c *cluster) owners(p *pod) []string {
 
 // raySuffix is what KubeRay adds to the name of a RayJob: a dash and five others.
 const raySuffix = 6
-
-// observed returns what exists of each job that has pods with GPUs, by uid of its object.
-func (c *cluster) observed() map[string]*Observed {
-	all := make(map[string]*Observed)
-	for i := range c.pods {
-		p := &c.pods[i]
-		gpus := p.gpus(c.policy.Resource)
-		if gpus == 0 || p.ended() {
-			continue
-		}
-		for _, uid := range c.owners(p) {
-			if all[uid] == nil {
-				all[uid] = new(Observed)
-			}
-			all[uid].add(p, gpus)
-		}
-	}
-	return all
-}

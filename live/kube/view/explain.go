@@ -107,10 +107,7 @@ func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.S
 		return nil, err
 	}
 	at.Jobs = slices.DeleteFunc(at.Jobs, func(s Seen) bool { return s.UID != o.Meta.UID })
-	at.Ended = nil
-	if o.ended() != "" {
-		at.Ended = []End{o.end()}
-	}
+	at.Ended = slices.DeleteFunc(at.Ended, func(j status.Job) bool { return j.UID != o.Meta.UID })
 	return at.Status(namespace), nil
 }
 
@@ -160,8 +157,8 @@ func (s *Seen) condition(mode string) Reason {
 		return Reason{}
 	}
 	r := Reason{c.Reason, c.Message, c.Changed}
-	if s.Planned && mode != "" && !acts(mode) && r.FromPlan() {
-		r.Message = s.Message
+	if s.plan != nil && mode != "" && !acts(mode) && r.FromPlan() {
+		r.Message = s.plan.Message
 	}
 	return r
 }

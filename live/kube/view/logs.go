@@ -14,9 +14,9 @@ const (
 // Log returns the last lines that the first pod of a job wrote, by name, with the user's own right to read logs (pods/log). The error is
 // ErrNotFound if the job has no pod, and ErrForbidden if he may not.
 func (k *Kubectl) Log(ctx context.Context, s *Seen) ([]byte, error) {
-	if len(s.Pods) == 0 {
+	if len(s.names) == 0 {
 		return nil, fmt.Errorf("%s has no pod: %w", s.ID, ErrNotFound)
 	}
-	text, err := k.call(ctx, "logs", s.Pods[0], "-n", s.Namespace, "--all-containers", "--tail="+strconv.Itoa(logLines), "--limit-bytes="+strconv.Itoa(logBytes))
+	text, err := k.call(ctx, "logs", s.names[0], "-n", s.Namespace, "--all-containers", "--tail="+strconv.Itoa(logLines), "--limit-bytes="+strconv.Itoa(logBytes))
 	return text[max(0, len(text)-logBytes):], err
 }

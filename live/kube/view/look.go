@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/live/status"
 )
 
 // A Looker looks at a cluster again and again, with the user's own rights. It is not for concurrent use.
@@ -24,14 +26,15 @@ type Look struct {
 	Namespace string // the only one that was asked for; empty: all
 	Queues    []Queue
 	Plans     []Plan
-	Jobs      []Seen // of queues, that have not ended: by queue, then as the plans have them
-	Ended     []End  // jobs of queues whose objects are still there, the latest first
-	Nodes     []Node // that have GPUs, and are seen
+	Jobs      []Seen        // of queues, that have not ended: by queue, then as the plans have them
+	Ended     []status.Job  // jobs of queues whose objects are still there, the latest first
+	Nodes     []status.Node // that have GPUs, and are seen
 	// Whole: all nodes and all pods are seen, so what nobody holds is idle.
-	Whole  bool
-	hidden bool // pods are not seen
-	also   *object
-	Lacks  []string // what the user may not see, and what is not known for that, in sentences
+	Whole    bool
+	hidden   bool // pods are not seen
+	also     *object
+	machines []machine
+	Lacks    []string // what the user may not see, and what is not known for that, in sentences
 }
 
 // Look returns what the user may see now; what he may not see is in Lacks. The error is ErrForbidden if he may not list the pods of the
@@ -62,7 +65,7 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	for _, kind := range c.hidden {
 		at.Lacks = append(at.Lacks, "You may not list "+kind+".")
 	}
-	if err := at.machines(ctx, l.Kubectl, c); err != nil {
+	if err := at.listNodes(ctx, l.Kubectl, c); err != nil {
 		return nil, err
 	}
 	workloads, err := l.quotas(ctx, c, l.Namespace)
@@ -70,6 +73,7 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 		return nil, err
 	}
 	at.fill(c, workloads)
+	at.watch(c.policy.Resource)
 	return at, nil
 }
 
@@ -91,8 +95,8 @@ func (at *Look) narrow(l *Looker) {
 	}
 }
 
-// machines fills in the nodes, if all pods are seen.
-func (at *Look) machines(ctx context.Context, k *Kubectl, c *cluster) error {
+// listNodes fills in the nodes, if all pods are seen.
+func (at *Look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	if at.Namespace != "" || at.hidden {
 		return nil
 	}
@@ -103,15 +107,18 @@ func (at *Look) machines(ctx context.Context, k *Kubectl, c *cluster) error {
 	if err != nil {
 		return err
 	}
-	at.Nodes, at.Whole = c.nodes(machines, at.Queues), true
-	observed := c.observed()
+	at.Nodes, at.Whole, at.machines = c.nodes(machines, at.Queues), true, machines
+	return nil
+}
+
+// watch fills in what exists of queues of which nothing is written.
+func (at *Look) watch(resource string) {
 	for i := range at.Queues {
-		if q := &at.Queues[i]; q.watches() { // nothing is written of it
-			c.count(q, at.Nodes, observed)
-			q.overlaps(machines, at.Queues, c.policy.Resource)
+		if q := &at.Queues[i]; at.Whole && q.watches() {
+			at.count(q)
+			q.overlaps(at.machines, at.Queues, resource)
 		}
 	}
-	return nil
 }
 
 // quotas returns the Workloads of Kueue, if a job waits that may have one.

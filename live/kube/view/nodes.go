@@ -4,21 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/oxgang/oxgang/live/status"
+	model "github.com/oxgang/oxgang/model/cluster"
 )
-
-// A Node is a node with GPUs, and who has them.
-type Node struct {
-	Name    string
-	Queue   string // that selects it; of several the oldest
-	GPUType string
-	GPUs    int     // that pods may ask for
-	Used    int     // by pods
-	Held    []Share // by the name that a Look has for each holder
-	Closed  string  // why no pods come to it: "cordoned", "not ready"; empty: they do
-}
-
-// Idle returns the GPUs of a node that nobody has.
-func (n *Node) Idle() int { return max(0, n.GPUs-n.Used) }
 
 // A machine is what is read of a node's object.
 type machine struct {
@@ -74,32 +63,22 @@ func byAge(queues []Queue) []*Queue {
 	return all
 }
 
-// nodes returns those with GPUs, and who has them.
-func (c *cluster) nodes(machines []machine, queues []Queue) []Node {
-	at := make(map[string]*Node)
+// nodes returns those with GPUs, by name.
+func (c *cluster) nodes(machines []machine, queues []Queue) []status.Node {
+	all, ordered := []status.Node{}, byAge(queues)
 	for i := range machines {
 		m := &machines[i]
 		gpus := whole(m.Status.Allocatable[c.policy.Resource])
 		if gpus == 0 {
 			continue
 		}
-		n := &Node{Name: m.Meta.Name, GPUs: gpus, GPUType: c.policy.typeOf(m), Closed: m.closed()}
-		if i := slices.IndexFunc(byAge(queues), func(q *Queue) bool { return q.Spec.Mode != "Off" && q.selects(m) }); i >= 0 {
-			n.Queue = byAge(queues)[i].Meta.Name
+		n := status.Node{Name: m.Meta.Name, GPUs: gpus, Type: model.GPUType(c.policy.typeOf(m)), Closed: m.closed()}
+		if i := slices.IndexFunc(ordered, func(q *Queue) bool { return q.Spec.Mode != "Off" && q.selects(m) }); i >= 0 {
+			n.Queue = ordered[i].Meta.Name
 		}
-		at[m.Meta.Name] = n
+		all = append(all, n)
 	}
-	for i := range c.pods {
-		p := &c.pods[i]
-		if n := at[p.Spec.NodeName]; n != nil && !p.ended() {
-			n.Used += p.gpus(c.policy.Resource)
-		}
-	}
-	all := make([]Node, 0, len(at))
-	for _, n := range at {
-		all = append(all, *n)
-	}
-	slices.SortFunc(all, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b status.Node) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -147,23 +126,20 @@ func (p *common) typeOf(m *machine) string {
 func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
 
 // count fills in the status of a queue by what exists.
-func (c *cluster) count(q *Queue, nodes []Node, observed map[string]*Observed) {
+func (at *Look) count(q *Queue) {
 	s := &q.Status
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = 0, 0, 0, 0
-	for i := range nodes {
-		if nodes[i].Queue == q.Meta.Name {
-			s.GPUs += nodes[i].GPUs
-			s.GPUsUsed += nodes[i].Used
+	for i := range at.Nodes {
+		if n := &at.Nodes[i]; n.Queue == q.Meta.Name {
+			s.GPUs, s.GPUsUsed = s.GPUs+n.GPUs, s.GPUsUsed+n.Used
 		}
 	}
-	for i := range c.objects {
-		o := &c.objects[i]
-		if o.Meta.Labels[queueLabel] != q.Meta.Name || o.part() || o.ended() != "" {
-			continue
-		}
-		if seen := observed[o.Meta.UID]; seen != nil && seen.Ready > 0 && seen.Ready == seen.Pods {
+	for i := range at.Jobs {
+		switch j := &at.Jobs[i]; {
+		case j.Queue != q.Meta.Name:
+		case j.Ready > 0 && j.Ready == j.Pods:
 			s.Running++
-		} else {
+		default:
 			s.Waiting++
 		}
 	}

@@ -177,6 +177,18 @@ func (p *Plan) unpack() error {
 	return nil
 }
 
+// Names returns the names of the jobs of plans in a namespace.
+func Names(plans []Plan, namespace string) (all []string) {
+	for i := range plans {
+		for _, a := range plans[i].Spec.Allocations {
+			if a.Namespace == namespace {
+				all = append(all, a.Name)
+			}
+		}
+	}
+	return all
+}
+
 // Raw returns what kubectl prints of queues, or of the plan of one queue, in one of its own
 // formats.
 func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error) {

@@ -1,21 +1,6 @@
 package view
 
-import (
-	"cmp"
-	"slices"
-	"strconv"
-	"time"
-)
-
-// An Observed is what exists of a job, whatever a plan has for it.
-type Observed struct {
-	Pods  int     `json:"pods"`  // of its workers, that have not ended
-	Ready int     `json:"ready"` // of these, that run
-	GPUs  int     `json:"gpus"`  // of these
-	Nodes []Share `json:"nodes,omitempty"`
-	// Since is when the last of its pods was made; zero: not known.
-	Since time.Time `json:"since,omitzero"`
-}
+import "strconv"
 
 // A pod is what is read of a pod.
 type pod struct {
@@ -63,21 +48,3 @@ func (p *pod) ended() bool { return p.Status.Phase == "Succeeded" || p.Status.Ph
 
 // runs reports whether a pod runs, and goes on.
 func (p *pod) runs() bool { return p.Status.Phase == "Running" && p.Meta.Deleted == nil }
-
-// add counts a pod.
-func (o *Observed) add(p *pod, gpus int) {
-	o.Pods++
-	if p.Meta.Created.After(o.Since) {
-		o.Since = p.Meta.Created
-	}
-	if !p.runs() {
-		return
-	}
-	o.Ready++
-	o.GPUs += gpus
-	i, there := slices.BinarySearchFunc(o.Nodes, p.Spec.NodeName, func(s Share, name string) int { return cmp.Compare(s.Name, name) })
-	if !there {
-		o.Nodes = slices.Insert(o.Nodes, i, Share{Name: p.Spec.NodeName})
-	}
-	o.Nodes[i].GPUs += gpus
-}

@@ -7,61 +7,57 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/live/status"
+	model "github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Seen is a job of a queue, as a Look has it.
+// A Seen is a job of a queue that has not ended, as a Look has it.
 type Seen struct {
-	Job
-	ID      string    // namespace/name; namespace/kind/name where several kinds have one of that name
-	Asked   string    // what was submitted, in words
-	Created time.Time // zero: not known
-	Held    []Share   // of nodes that its pods are on, those that do not run yet among them
-	Pods    []string  // that have GPUs on nodes, by name
-	Why     Reason    // the dominant reason; the zero Reason: none is known
-	object  *object   // nil: it is not seen
-}
-
-// An End is the end of a job.
-type End struct {
-	ID                           string // namespace/name
-	Kind, Namespace, Name, Queue string
-	At                           time.Time
-	Failed                       bool
-	Message                      string
+	status.Job
+	names  []string    // of its pods on nodes
+	made   time.Time   // the last of its pods
+	plan   *Allocation // nil: no plan has it
+	object *object     // nil: it is not seen
 }
 
 // fill fills in the jobs of queues, and who has which GPU.
 func (at *Look) fill(c *cluster, workloads []object) {
-	observed, left := c.observed(), c.queued()
+	left := c.queued()
 	if o := at.also; o != nil {
 		if left[o.Meta.UID] = o; !slices.ContainsFunc(c.objects, func(l object) bool { return l.Meta.UID == o.Meta.UID }) {
 			c.objects = append(c.objects, *o)
 		}
 	}
-	for _, j := range Jobs(at.Plans, at.Namespace) {
-		o := left[j.UID]
-		delete(left, j.UID)
-		if o == nil && c.listed[j.Kind] || o != nil && o.ended() != "" {
-			continue // it has ended since the plan was made
+	for i := range at.Plans {
+		p := &at.Plans[i]
+		for k := range p.Spec.Allocations {
+			a := &p.Spec.Allocations[k]
+			o := left[a.UID]
+			if at.Namespace != "" && a.Namespace != at.Namespace || o == nil && c.listed[a.Kind] || o != nil && o.ended() != "" {
+				continue // it is of another namespace, or has ended since the plan was made
+			}
+			delete(left, a.UID)
+			at.add(c, Seen{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
 		}
-		at.add(c, j, o, observed[j.UID])
 	}
 	for i := range c.objects { // in their order
-		if o := left[c.objects[i].Meta.UID]; o != nil && o.ended() == "" {
-			at.add(c, Job{Queue: o.Meta.Labels[queueLabel], Allocation: Allocation{UID: o.Meta.UID, Kind: o.Kind, Namespace: o.Meta.Namespace, Name: o.Meta.Name}}, o, observed[o.Meta.UID])
-		}
-	}
-	for _, o := range c.queued() {
-		if o.ended() != "" {
+		m := &c.objects[i].Meta
+		switch o := left[m.UID]; {
+		case o == nil:
+		case o.ended() != "":
 			at.Ended = append(at.Ended, o.end())
+		default:
+			at.add(c, Seen{Job: status.Job{Queue: m.Labels[queueLabel], UID: m.UID, Kind: o.Kind, Namespace: m.Namespace, Name: m.Name}, object: o})
 		}
 	}
 	slices.SortStableFunc(at.Jobs, func(a, b Seen) int { return cmp.Compare(a.Queue, b.Queue) })
-	slices.SortFunc(at.Ended, func(a, b End) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(at.Ended, func(a, b status.Job) int { return cmp.Or(b.Finished.Compare(a.Finished), cmp.Compare(a.ID, b.ID)) })
 	at.name()
 	at.share(c)
 	for i := range at.Jobs {
-		at.Jobs[i].Why = at.why(&at.Jobs[i], workloads)
+		at.complete(&at.Jobs[i], workloads)
 	}
 }
 
@@ -76,36 +72,32 @@ func (c *cluster) queued() map[string]*object {
 	return all
 }
 
-// add adds a job; o is nil if its object is not seen.
-func (at *Look) add(c *cluster, j Job, o *object, seen *Observed) {
-	s := Seen{Job: j, object: o}
-	if !at.hidden {
-		s.observe(o, seen)
-	}
-	if o != nil {
-		s.Created, s.Asked = o.Meta.Created, o.asks(c.policy.Resource)
+// add adds a job.
+func (at *Look) add(c *cluster, s Seen) {
+	if s.Asked = "not known"; s.object != nil {
+		s.Submitted, s.Asked = s.object.Meta.Created, s.object.asks(c.policy.Resource)
 	}
 	at.Jobs = append(at.Jobs, s)
 }
 
-// name gives each job an ID of its own.
+// name gives each job an ID of its own: namespace/name, or namespace/kind/name where several kinds have one of that name.
 func (at *Look) name() {
-	count := make(map[string]int)
+	count := make(map[job.ID]int)
 	for i := range at.Jobs {
 		s := &at.Jobs[i]
-		s.ID = s.Namespace + "/" + s.Name
+		s.ID = job.ID(s.Namespace + "/" + s.Name)
 		count[s.ID]++
 	}
 	for i := range at.Jobs {
 		if s := &at.Jobs[i]; count[s.ID] > 1 {
-			s.ID = s.Namespace + "/" + strings.ToLower(s.Kind) + "/" + s.Name
+			s.ID = job.ID(s.Namespace + "/" + strings.ToLower(s.Kind) + "/" + s.Name)
 		}
 	}
 }
 
 // share says of each node who has its GPUs, and of each job which GPUs it has.
 func (at *Look) share(c *cluster) {
-	jobs, nodes, names := make(map[string]*Seen), make(map[string]*Node), c.names()
+	jobs, nodes, names := make(map[string]*Seen), make(map[string]*status.Node), c.names()
 	for i := range at.Jobs {
 		jobs[at.Jobs[i].UID] = &at.Jobs[i]
 	}
@@ -115,48 +107,123 @@ func (at *Look) share(c *cluster) {
 	for i := range c.pods {
 		p := &c.pods[i]
 		gpus := p.gpus(c.policy.Resource)
-		if gpus == 0 || p.ended() || p.Spec.NodeName == "" {
+		if gpus == 0 || p.ended() {
 			continue
 		}
-		holder := c.nameOf(p, names)
+		holder := job.ID(c.nameOf(p, names))
 		for _, uid := range c.owners(p) {
 			if s := jobs[uid]; s != nil {
-				holder, s.Held = s.ID, added(s.Held, p.Spec.NodeName, gpus)
-				s.Pods = append(s.Pods, p.Meta.Name)
+				holder = s.ID
+				s.count(p, gpus)
 			}
 		}
-		if n := nodes[p.Spec.NodeName]; n != nil {
-			n.Held = added(n.Held, holder, gpus)
+		n := nodes[p.Spec.NodeName]
+		if n == nil {
+			continue
 		}
-	}
-	for i := range at.Jobs {
-		slices.Sort(at.Jobs[i].Pods)
+		n.Used += gpus
+		k, there := slices.BinarySearchFunc(n.Held, holder, func(h status.Holder, id job.ID) int { return cmp.Compare(h.Job, id) })
+		if !there {
+			n.Held = slices.Insert(n.Held, k, status.Holder{Job: holder})
+		}
+		n.Held[k].GPUs += gpus
 	}
 }
 
-// added returns shares by name, with some more.
-func added(all []Share, name string, gpus int) []Share {
-	i, there := slices.BinarySearchFunc(all, name, func(s Share, name string) int { return cmp.Compare(s.Name, name) })
-	if !there {
-		all = slices.Insert(all, i, Share{Name: name})
+// count counts a pod of a job.
+func (s *Seen) count(p *pod, gpus int) {
+	if s.Pods++; p.runs() {
+		s.Ready++
 	}
-	all[i].GPUs += gpus
-	return all
+	if p.Meta.Created.After(s.made) {
+		s.made = p.Meta.Created
+	}
+	if p.Spec.NodeName == "" {
+		return
+	}
+	s.GPUs += gpus
+	i, _ := slices.BinarySearch(s.names, p.Meta.Name)
+	s.names = slices.Insert(s.names, i, p.Meta.Name)
+	i, there := slices.BinarySearchFunc(s.Nodes, p.Spec.NodeName, func(s status.Share, name string) int { return cmp.Compare(s.Node, name) })
+	if !there {
+		s.Nodes = slices.Insert(s.Nodes, i, status.Share{Node: p.Spec.NodeName})
+	}
+	s.Nodes[i].GPUs += gpus
+}
+
+// complete fills in what follows from a job's pods, object and plan.
+func (at *Look) complete(s *Seen, workloads []object) {
+	suspended := s.object != nil && s.object.Spec.Suspend
+	switch {
+	case at.hidden:
+		s.Unseen = true
+	case s.Pods == 0:
+		s.Phase = job.Waiting.String()
+	case suspended:
+		s.Phase = "stopping"
+	case s.Ready < s.Pods:
+		s.Phase = "starting"
+	default:
+		s.Phase = job.Running.String()
+	}
+	if s.Since = s.made; s.Since.IsZero() && s.object != nil {
+		s.Since = s.object.waits()
+	}
+	for i := range at.Nodes {
+		if n := &at.Nodes[i]; len(s.Nodes) > 0 && n.Name == s.Nodes[len(s.Nodes)-1].Node {
+			s.GPUType = n.Type
+		}
+	}
+	why := at.why(s, workloads)
+	s.Reason, s.Sentence = why.Reason, cmp.Or(why.Message, why.Reason)
+	if s.plan != nil {
+		at.planned(s, &why)
+	}
+}
+
+// planned fills in what the plan has for a job.
+func (at *Look) planned(s *Seen, why *Reason) {
+	s.Plan = &status.Plan{GPUs: s.plan.GPUs, GPUType: model.GPUType(s.plan.GPUType)}
+	for _, n := range s.plan.Nodes {
+		s.Plan.Nodes = append(s.Plan.Nodes, status.Share{Node: n.Name, GPUs: n.GPUs})
+	}
+	if p := at.Plan(s.Queue); p != nil {
+		s.Plan.Round = p.Spec.Round
+	}
+	if s.GPUType == "" && s.GPUs == s.Plan.GPUs && slices.Equal(s.Nodes, s.Plan.Nodes) {
+		s.GPUType = s.Plan.GPUType
+	}
+	recommended := at.Mode(s.Queue) == "Recommend"
+	if recommended {
+		s.Sentence = fmt.Sprintf("planned: %d GPUs, which mode Recommend does not carry out: %s", s.Plan.GPUs, s.Sentence)
+	}
+	if !why.FromPlan() {
+		return
+	}
+	s.Unblock = s.plan.Unblock
+	if s.plan.ETA != nil && !recommended {
+		s.End = expected(s.plan.ETA.End, at.At)
+		if !s.Holds() {
+			s.Start = expected(s.plan.ETA.Start, at.At)
+		}
+	}
 }
 
 // why returns the dominant reason of a job.
 func (at *Look) why(s *Seen, workloads []object) Reason {
-	found := []Reason{{Reason: s.Allocation.Reason, Message: s.Message}}
+	var found []Reason
 	if s.object != nil {
 		mode := at.Mode(s.Queue)
-		all := []Reason{s.condition(mode)}
-		if mode == "" && (at.Queues != nil && !s.Planned || s.Queue == "") {
-			all = append(all, noQueue(s.Queue))
+		found = append(found, s.condition(mode))
+		if mode == "" && (at.Queues != nil && s.plan == nil || s.Queue == "") {
+			found = append(found, noQueue(s.Queue))
 		}
 		if s.object.Spec.Suspend && s.object.Meta.Labels[kueueLabel] != "" {
-			all = append(all, quotaOf(workloads, s.UID))
+			found = append(found, quotaOf(workloads, s.UID))
 		}
-		found = append(all, found...)
+	}
+	if s.plan != nil {
+		found = append(found, Reason{Reason: s.plan.Reason, Message: s.plan.Message})
 	}
 	if best := Dominant(found...); best.Reason != "" {
 		return best
@@ -165,9 +232,25 @@ func (at *Look) why(s *Seen, workloads []object) Reason {
 }
 
 // end returns how a job ended.
-func (o *object) end() End {
-	c := conditionOf(o.Status.Conditions, o.ended())
-	return End{ID: o.Meta.Namespace + "/" + o.Meta.Name, Kind: o.Kind, Namespace: o.Meta.Namespace, Name: o.Meta.Name, Queue: o.Meta.Labels[queueLabel], At: c.Changed, Failed: c.Type == "Failed", Message: c.Message}
+func (o *object) end() status.Job {
+	c, m := conditionOf(o.Status.Conditions, o.ended()), &o.Meta
+	j := status.Job{
+		ID: job.ID(m.Namespace + "/" + m.Name), Kind: o.Kind, Namespace: m.Namespace, Name: m.Name, UID: m.UID, Queue: m.Labels[queueLabel], Submitted: m.Created,
+		Phase: job.Completed.String(), Outcome: "done", Finished: c.Changed,
+	}
+	if c.Type == "Failed" {
+		j.Phase, j.Outcome, j.Detail = job.Failed.String(), "failed", c.Message
+	}
+	return j
+}
+
+// waits returns since when a job without pods waits: since it was made, or was last suspended.
+func (o *object) waits() time.Time {
+	since := o.Meta.Created
+	if c := conditionOf(o.Status.Conditions, "Suspended"); c != nil && c.Status == "True" && c.Changed.After(since) {
+		since = c.Changed
+	}
+	return since
 }
 
 // asks returns what somebody submitted, in words: how many GPUs, where the object says so.

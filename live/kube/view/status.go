@@ -9,7 +9,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/status"
 	model "github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/job"
 )
 
 // clock is how times are written.
@@ -29,15 +28,9 @@ func (at *Look) Status(title string) *status.Status {
 		s.Queues = append(s.Queues, q)
 	}
 	for i := range at.Jobs {
-		s.Jobs = append(s.Jobs, at.job(&at.Jobs[i]))
+		s.Jobs = append(s.Jobs, at.Jobs[i].Job)
 	}
-	for _, e := range at.Ended[:min(len(at.Ended), mostEnded)] {
-		end := status.Job{ID: job.ID(e.ID), Name: e.Name, Kind: e.Kind, Namespace: e.Namespace, Queue: e.Queue, Phase: job.Completed.String(), Outcome: "done", Finished: e.At}
-		if e.Failed {
-			end.Phase, end.Outcome, end.Detail = job.Failed.String(), "failed", e.Message
-		}
-		s.Ended = append(s.Ended, end)
-	}
+	s.Ended = at.Ended[:min(len(at.Ended), mostEnded)]
 	s.Fill()
 	return s
 }
@@ -84,42 +77,34 @@ func (at *Look) queue(q *Queue) status.Queue {
 // nodes returns the nodes. Where not all pods are seen, these are the ones that jobs are on.
 func (at *Look) nodes() (all []status.Node) {
 	if at.Whole {
-		for i := range at.Nodes {
-			n := &at.Nodes[i]
-			v := status.Node{Name: n.Name, Queue: n.Queue, Type: model.GPUType(n.GPUType), GPUs: max(n.GPUs, n.Used), Used: n.Used, Closed: n.Closed}
-			if n.Queue == "" {
-				v.Closed = strings.TrimPrefix(v.Closed+", of no queue", ", ")
+		all = slices.Clone(at.Nodes)
+		for i := range all {
+			n := &all[i]
+			if n.GPUs = max(n.GPUs, n.Used); n.Queue == "" {
+				n.Closed = strings.TrimPrefix(n.Closed+", of no queue", ", ")
 			}
-			for _, h := range n.Held {
-				v.Held = append(v.Held, status.Holder{Job: job.ID(h.Name), GPUs: h.GPUs})
-			}
-			all = append(all, v)
 		}
 		return all
 	}
 	where := make(map[string]int)
 	for i := range at.Jobs {
 		s := &at.Jobs[i]
-		for _, h := range at.where(s) {
-			n, there := where[h.Name]
+		nodes, kind := s.Nodes, s.GPUType
+		if at.hidden && s.Plan != nil {
+			nodes, kind = s.Plan.Nodes, s.Plan.GPUType
+		}
+		for _, h := range nodes {
+			n, there := where[h.Node]
 			if !there {
-				n, where[h.Name] = len(all), len(all)
-				all = append(all, status.Node{Name: h.Name, Queue: s.Queue, Type: model.GPUType(s.GPUType)})
+				n, where[h.Node] = len(all), len(all)
+				all = append(all, status.Node{Name: h.Node, Queue: s.Queue, Type: kind})
 			}
 			all[n].Used += h.GPUs
-			all[n].Held = append(all[n].Held, status.Holder{Job: job.ID(s.ID), GPUs: h.GPUs})
+			all[n].Held = append(all[n].Held, status.Holder{Job: s.ID, GPUs: h.GPUs})
 		}
 	}
 	slices.SortFunc(all, func(a, b status.Node) int { return cmp.Compare(a.Name, b.Name) })
 	return all
-}
-
-// where returns what a job has of nodes or, if pods are not seen, is planned to have.
-func (at *Look) where(s *Seen) []Share {
-	if at.hidden {
-		return s.Allocation.Nodes
-	}
-	return s.Held
 }
 
 // gpus counts the GPUs of each queue by type. Nothing is known where not all pods are seen.
@@ -129,92 +114,16 @@ func (at *Look) gpus() (all []status.GPUs) {
 		if n.Queue == "" {
 			continue
 		}
-		kind := model.GPUType(n.GPUType)
-		k := slices.IndexFunc(all, func(g status.GPUs) bool { return g.Queue == n.Queue && g.Type == kind })
+		k := slices.IndexFunc(all, func(g status.GPUs) bool { return g.Queue == n.Queue && g.Type == n.Type })
 		if k < 0 {
-			k, all = len(all), append(all, status.GPUs{Queue: n.Queue, Type: kind})
+			k, all = len(all), append(all, status.GPUs{Queue: n.Queue, Type: n.Type})
 		}
 		all[k].Total, all[k].Held = all[k].Total+max(n.GPUs, n.Used), all[k].Held+n.Used
 		if n.Closed != "" {
-			all[k].Unusable += n.Idle()
+			all[k].Unusable += max(0, n.GPUs-n.Used)
 		}
 	}
 	return all
-}
-
-// phases are the states of a Job in the words of a Status.
-var phases = map[string]string{"waits": "waiting", "starts": "starting", "runs": "running", "stops": "stopping"}
-
-// job returns a job: what exists of it, and what the plan says of it.
-func (at *Look) job(s *Seen) status.Job {
-	j := status.Job{
-		ID: job.ID(s.ID), Name: s.Name, Kind: s.Kind, Namespace: s.Namespace, UID: s.UID, Queue: s.Queue, Phase: phases[s.State], Unseen: at.hidden || s.Observed == nil,
-		Asked: cmp.Or(s.Asked, "not known"), Submitted: s.Created, Since: s.since(), Reason: s.Why.Reason, Sentence: at.sentence(s), Nodes: placementOf(s.Held),
-	}
-	for _, share := range s.Held {
-		j.GPUs += share.GPUs
-		for i := range at.Nodes {
-			if n := &at.Nodes[i]; n.Name == share.Name && n.GPUType != "" {
-				j.GPUType = model.GPUType(n.GPUType)
-			}
-		}
-	}
-	if s.Observed != nil {
-		j.Pods, j.Ready = s.Observed.Pods, s.Observed.Ready
-	}
-	if j.Unseen {
-		j.Phase = ""
-	}
-	if s.Planned {
-		j.Plan = &status.Plan{GPUs: s.GPUs, GPUType: model.GPUType(s.GPUType), Nodes: placementOf(s.Allocation.Nodes)}
-		if p := at.Plan(s.Queue); p != nil {
-			j.Plan.Round = p.Spec.Round
-		}
-		if j.GPUType == "" && j.GPUs == j.Plan.GPUs && slices.Equal(j.Nodes, j.Plan.Nodes) {
-			j.GPUType = j.Plan.GPUType
-		}
-	}
-	if !s.Why.FromPlan() || !s.Planned {
-		return j
-	}
-	j.Unblock = s.Unblock
-	if s.ETA != nil && at.Mode(s.Queue) != "Recommend" {
-		j.End = expected(s.ETA.End, at.At)
-		if !j.Holds() {
-			j.Start = expected(s.ETA.Start, at.At)
-		}
-	}
-	return j
-}
-
-func placementOf(all []Share) (to []status.Share) {
-	for _, s := range all {
-		to = append(to, status.Share{Node: s.Name, GPUs: s.GPUs})
-	}
-	return to
-}
-
-// since returns from when on a job has been as it is: one with pods since the last of them was made; zero: not known.
-func (s *Seen) since() time.Time {
-	all := []time.Time{s.Since, {}, s.Created}
-	if s.Observed != nil {
-		all[1] = s.Observed.Since
-	}
-	for _, t := range all {
-		if !t.IsZero() {
-			return t
-		}
-	}
-	return time.Time{}
-}
-
-// sentence says why a job is as it is, and what is planned where that is something else.
-func (at *Look) sentence(s *Seen) string {
-	why := cmp.Or(s.Why.Message, s.Why.Reason)
-	if s.Planned && at.Mode(s.Queue) == "Recommend" {
-		return fmt.Sprintf("planned: %d GPUs, which mode Recommend does not carry out: %s", s.GPUs, why)
-	}
-	return why
 }
 
 // probability is that of the ranges of a plan.
@@ -242,9 +151,7 @@ func expected(r *Range, now time.Time) (e status.Range) {
 
 // Status returns the jobs of a plan, as it has them.
 func (p *Plan) Status() *status.Status {
-	at := &Look{At: time.Now(), Plans: []Plan{*p}}
-	for _, j := range Jobs(at.Plans, "") {
-		at.Jobs = append(at.Jobs, Seen{Job: j, Why: Reason{Reason: j.Reason, Message: j.Message}})
-	}
+	at := &Look{At: time.Now(), Plans: []Plan{*p}, hidden: true}
+	at.fill(new(cluster), nil)
 	return at.Status(p.Meta.Name)
 }

@@ -117,7 +117,7 @@ jobs.*) echo '{"items": [{"metadata": {"namespace": "team", "name": "a", "uid": 
 {"metadata": {"namespace": "team", "name": "b", "uid": "2", "labels": {"oxgang.dev/queue": "q"}}}]}' ;;
 `)
 	at, err := (&view.Looker{Kubectl: new(view.Kubectl)}).Look(t.Context())
-	if err != nil || len(at.Jobs) != 1 || at.Jobs[0].Name != "b" || at.Jobs[0].State != "waits" {
+	if err != nil || len(at.Jobs) != 1 || at.Jobs[0].Name != "b" || at.Jobs[0].Phase != "waiting" {
 		t.Errorf("%+v, %v, want b alone", at, err)
 	}
 }
