@@ -19,18 +19,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// TestMain is the supervisor too, as which Run starts this binary.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "keeper" {
-		if err := supervisor.Main(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
 // A served is a scheduler that runs until the test ends, and who asks it.
 type served struct {
 	*control.Client

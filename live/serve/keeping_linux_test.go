@@ -1,4 +1,4 @@
-package load
+package serve
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/serve"
 )
 
 // What a scheduler keeps in TestKeeping, in bytes: its limits, and what is allowed beyond them.
@@ -140,7 +139,7 @@ func (k *keeping) row(jobs int, size int64) {
 // TestKeeping: a state directory stays under what is stated however many jobs have run, and its scheduler starts again. 30,000
 // jobs take an hour:
 //
-//	OXGANG_KEEPING=30000 go test ./live/serve/load -run TestKeeping -v -timeout 2h
+//	OXGANG_KEEPING=30000 go test ./live/serve -run TestKeeping -v -timeout 2h
 func TestKeeping(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -155,7 +154,7 @@ func TestKeeping(t *testing.T) {
 		t.Skip("150 processes")
 	}
 	dir := filepath.Join(t.TempDir(), "state")
-	k := &keeping{t: t, dir: dir, client: control.NewClient(serve.ControlSocket(dir))}
+	k := &keeping{t: t, dir: dir, client: control.NewClient(ControlSocket(dir))}
 	k.serve()
 	step := max(50, jobs/15)
 	for n := 0; n < jobs; {

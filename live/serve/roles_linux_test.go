@@ -1,4 +1,4 @@
-package load
+package serve
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/agentapi/agenttest"
 	"github.com/oxgang/oxgang/live/local/statedir"
-	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
@@ -58,7 +57,7 @@ func serveLoad(args []string) error {
 	if err != nil {
 		return err
 	}
-	o := serve.DefaultOptions()
+	o := DefaultOptions()
 	o.Dir, o.Supervisor, o.Ready = args[0], []string{self, "keeper"}, func() { fmt.Println("ready") }
 	var err1, err2, err3 error
 	o.Slots, err1 = strconv.Atoi(args[1])
@@ -77,7 +76,7 @@ func serveLoad(args []string) error {
 		o.Keep = o.Keep.With(statedir.Limits{statedir.Logs: {Bytes: logs}, statedir.Journals: {Bytes: journals}})
 	}
 	go profileBetweenSignals(os.Getenv(profileVariable))
-	return serve.Run(ctx, o)
+	return Run(ctx, o)
 }
 
 // profileBetweenSignals writes a profile of the time between two SIGUSR1.

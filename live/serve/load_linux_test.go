@@ -1,4 +1,4 @@
-package load
+package serve
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
@@ -28,7 +27,7 @@ type load struct {
 func newLoad(t testing.TB, jobs int, round, report time.Duration) (l *load, scheduler int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
-	l = &load{t, dir, control.NewClient(serve.ControlSocket(dir)), jobs}
+	l = &load{t, dir, control.NewClient(ControlSocket(dir)), jobs}
 	cmd := exec.CommandContext(t.Context(), self(t), "serve", dir, fmt.Sprint(jobs), round.String(), report.String())
 	cmd.Env = append(os.Environ(), "CUDA_VISIBLE_DEVICES=", profileVariable+"="+profile()) // slots without GPUs
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -193,7 +192,7 @@ func TestUsed(t *testing.T) {
 // What the scheduler takes while 100 jobs run that nobody submits, stops or ends, and what
 // their supervisors take, all together. Run it alone:
 //
-//	go test ./live/serve/load -run '^$' -bench Load -timeout 30m
+//	go test ./live/serve -run '^$' -bench Load -timeout 30m
 //
 // With -cpuprofile FILE the scheduler's own profile goes to FILE.serve.
 func BenchmarkLoad(b *testing.B) {
