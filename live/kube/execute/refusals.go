@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/pages"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // refusals is what events say of pods that could not be created, by namespace. The API server has no index of events: it reads all of
@@ -62,3 +63,33 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	}
 	return one.last, one.at, one.err
 }
+
+// asking finds out whether pods of a job are refused. Nothing but an event of the Job says that,
+// and why: of a ResourceQuota, say. A job whose controller is merely slow has none, and goes on.
+func (w *Planner) asking(e *jobstate.Job) *Step {
+	namespace, uid, generation, whole := e.Parsed.Namespace, e.Parsed.UID, e.Held.Generation, e.CompleteAt
+	return &Step{e, "ask why pods are missing", func(ctx context.Context) error {
+		last, at, err := w.refusals.read(ctx, w, namespace)
+		w.Mu.Lock()
+		defer w.Mu.Unlock()
+		e.AskedAt = at
+		if err != nil { // nothing is known, then
+			w.Options.Log.Warn("the events of a job cannot be read", "job", namespace+"/"+e.Parsed.Name, "err", err)
+			return nil
+		}
+		if r := last[uid]; r.Since(whole) && e.Held.Generation == generation {
+			w.Refused(e, r.Why)
+		}
+		return nil
+	}}
+}
+
+// has reports whether a job was taken in.
+func (w *Planner) has(uid string) bool {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	return w.table.ByID[job.ID(uid)] != nil
+}
+
+// stale reports whether something that took so long to read, at a time, may be read again: it is read a tenth of the time at most.
+func stale(at time.Time, took time.Duration) bool { return time.Since(at) > 9*took }
