@@ -79,3 +79,24 @@ func settingsByPolicy() []string {
 	}
 	return names
 }
+
+// JobArg returns an error unless the arguments are "job" and a name.
+func JobArg(cmd *cobra.Command, args []string) error {
+	if len(args) != 2 || args[0] != "job" {
+		return Misused("%s takes job NAME, got %q", cmd.CommandPath(), args)
+	}
+	return nil
+}
+
+// CompleteJobArg completes the arguments of JobArg; complete, which may be nil, completes the name.
+func CompleteJobArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0:
+			return []string{"job"}, cobra.ShellCompDirectiveNoFileComp
+		case complete == nil:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args[1:], typed)
+	}
+}

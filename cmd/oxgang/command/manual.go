@@ -16,7 +16,8 @@ import (
 // the root.
 func manualCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "manual FOLDER", Short: "Write manual pages of all commands",
+		Hidden: true, // for who packages the program
+		Use:    "manual FOLDER", Short: "Write manual pages of all commands",
 		Long: `Write a manual page of every command, for man(1), into a folder. It is made if it is not there.`,
 		Example: `  oxgang manual ~/.local/share/man/man1
   man oxgang-simulate`,

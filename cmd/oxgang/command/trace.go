@@ -18,45 +18,22 @@ import (
 )
 
 func traceCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "trace", Short: "Describe, convert and generate traces"}
+	cmd := &cobra.Command{Use: "trace", Short: "Describe, convert and generate traces", Long: "Describe, convert and generate traces. The formats:\n\n" + formatList()}
 	cli.Group(cmd)
-	cmd.AddCommand(describeCommand(), convertCommand(), generateCommand(), formatsCommand())
+	cmd.AddCommand(describeCommand(), convertCommand(), generateCommand())
 	return cmd
 }
 
-// A formatRow is a trace format.
-type formatRow struct {
-	Format  string `json:"format"`
-	Written bool   `json:"written"`
-	What    string `json:"what"`
-}
-
-func formatsCommand() *cobra.Command {
-	var format string
-	formats := []string{"table", "json", "yaml", "csv"}
-	cmd := &cobra.Command{
-		Use: "formats", Short: "List the trace formats", Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.CheckOutput(format, formats...); err != nil {
-				return err
-			}
-			var all []formatRow
-			for _, f := range trace.Formats() {
-				all = append(all, formatRow{f.Name, f.Write != nil, f.Doc})
-			}
-			if format != "table" {
-				return cli.Write(cmd.OutOrStdout(), format, all)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "FORMAT\tWRITTEN\tWHAT")
-			for _, f := range all {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Format, map[bool]string{true: "yes", false: "no"}[f.Written], f.What)
-			}
-			return w.Flush()
-		},
+// formatList lists the formats, for help.
+func formatList() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "FORMAT\tWRITTEN\tWHAT")
+	for _, f := range trace.Formats() {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, map[bool]string{true: "yes", false: "no"}[f.Write != nil], f.Doc)
 	}
-	cli.Output(cmd, &format, formats...)
-	return cmd
+	_ = w.Flush() // into memory
+	return b.String()
 }
 
 // namedFormat says how FILE may name its format.

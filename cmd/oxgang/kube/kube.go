@@ -56,10 +56,7 @@ kubectl-oxgang and lies in PATH makes it "kubectl oxgang".`,
 	f.BoolVarP(&k.all, "all-namespaces", "A", false, "jobs of all namespaces")
 	f.BoolVar(&k.bare, "no-headers", false, "tables without their first line")
 	cli.Group(cmd)
-	explain := &cobra.Command{Use: "explain", Short: "Say why a job waits or has what it has"}
-	cli.Group(explain)
-	explain.AddCommand(k.explain())
-	cmd.AddCommand(k.queues(), k.jobs(), explain, k.top(), k.plan(), k.ui(), k.release())
+	cmd.AddCommand(k.queues(), k.jobs(), k.explain(), k.top(), k.plan(), k.ui(), k.release())
 	return cmd
 }
 

@@ -116,7 +116,7 @@ func (k *Connection) plan() *cobra.Command {
 
 // explain returns the command that shows the state of a job and why it is so.
 func (k *Connection) explain() *cobra.Command {
-	return k.command("job NAME", "Show why a job waits or has what it has", []string{"text", "json"},
+	cmd := k.command("explain job NAME", "Show why a job waits or has what it has", []string{"text", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
 			if k.all {
 				return cli.Misused("--all-namespaces of one job, want --namespace")
@@ -125,10 +125,10 @@ func (k *Connection) explain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			now, err := (&view.Looker{Kubectl: c}).Explain(ctx, namespace, args[0])
+			now, err := (&view.Looker{Kubectl: c}).Explain(ctx, namespace, args[1])
 			switch {
 			case errors.Is(err, view.ErrNotFound):
-				return alike(ctx, c, namespace, args[0], err)
+				return alike(ctx, c, namespace, args[1], err)
 			case err != nil:
 				return err
 			case k.format == "json":
@@ -140,6 +140,8 @@ func (k *Connection) explain() *cobra.Command {
 			}
 			return err
 		})
+	cmd.Args = cli.JobArg
+	return cmd
 }
 
 // alike returns the error for a job that does not exist, with the names that may have been meant.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
@@ -31,9 +32,11 @@ type explanation struct {
 // ExplainCommand returns the command "oxgang explain".
 func ExplainCommand() *cobra.Command {
 	var e explanation
+	live := machine.ExplainJobCommand()
+	slurm.AddExplain(live)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"describe", "why", "status"},
-		Use:        "explain", Short: "Say why a job waits, why its size changed, and where its time went",
+		Use:        "explain [job NAME]", Short: "Say why a job waits, why its size changed, and where its time went",
 		Long: `Say from the journal of a run what became of a job: its whole life, a line for
 every change, or with --at how it stood at one time, why, and what came next.
 "oxgang explain job" asks the scheduler of this machine, or a Slurm, instead.`,
@@ -43,12 +46,18 @@ every change, or with --at how it stood at one time, why, and what came next.
   oxgang explain job mnist-2
   oxgang explain job --slurm 1234`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "job" {
+				return cli.JobArg(cmd, args)
+			}
 			if err := cli.NoArgs(cmd, args); err != nil {
 				return cli.Usage(cli.Hinted(err, `"oxgang explain job %s" asks the scheduler of this machine`, args[0]))
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return e.ask(cmd, live, args[1:])
+			}
 			e.moment = cmd.Flags().Changed("at")
 			if err := e.check(); err != nil {
 				return cli.Usage(err)
@@ -65,10 +74,24 @@ every change, or with --at how it stood at one time, why, and what came next.
 	f.StringVar(&e.job, "job", "", "job to explain")
 	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; without it: the whole life")
 	cli.Output(cmd, &e.format, "text", "json", "yaml")
-	live := machine.ExplainJobCommand()
-	slurm.AddExplain(live)
-	cmd.AddCommand(live)
+	live.Flags().VisitAll(func(l *pflag.Flag) {
+		if l.Name != "output" {
+			f.AddFlag(l)
+		}
+	})
+	cmd.ValidArgsFunction = cli.CompleteJobArg(live.ValidArgsFunction)
 	return cmd
+}
+
+// ask explains a job that runs or waits now, by the command that asks its scheduler.
+func (e *explanation) ask(cmd, live *cobra.Command, args []string) error {
+	if err := live.Flags().Set("output", e.format); err != nil {
+		return err
+	}
+	live.SetContext(cmd.Context())
+	live.SetOut(cmd.OutOrStdout())
+	live.SetErr(cmd.ErrOrStderr())
+	return live.RunE(live, args)
 }
 
 func (e *explanation) check() error {
