@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
-	"github.com/oxgang/oxgang/simulate/whatif"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // A training is one of the examples, at the pace of an accelerator (python/tests/live_train.py).
@@ -318,7 +318,7 @@ func ratesOf(r *journal.Reader) map[held][]float64 {
 // of the job in the middle, and checks that it is not broken, unless the machine was busy with other programs.
 func (b *box) predicts() {
 	b.t.Helper()
-	var v whatif.Verdict
+	var v history.Verdict
 	if err := json.Unmarshal([]byte(b.must("replay", b.journal(), "-o", "json")), &v); err != nil {
 		b.t.Fatal(err)
 	}

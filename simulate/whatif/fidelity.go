@@ -291,3 +291,5 @@ func (l *Learner) interval() time.Duration {
 	slices.Sort(all)
 	return all[len(all)/2]
 }
+
+func seconds(s journal.Seconds) float64 { return time.Duration(s).Seconds() }

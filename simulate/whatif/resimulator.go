@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
-	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // A Resimulator is a recorded run that can be simulated again from what it learned of its jobs, as Compare
@@ -38,16 +37,10 @@ func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	return t, nil
 }
 
-// Simulate is a Resimulation in the recorded order, which is the only one.
-func (t *Resimulator) Simulate(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
-	rec, err := metrics.New(metrics.DefaultOptions())
-	if err != nil {
-		return nil, err
-	}
+// Simulate simulates the run on other nodes, in the recorded order of arrivals, and shows it to observers.
+func (t *Resimulator) Simulate(ctx context.Context, nodes *cluster.Cluster, obs ...scheduler.Observer) error {
 	so := t.scheduler
 	so.Estimate.Types = nodes.Types()
-	if _, err := t.rec.play(ctx, nodes, so, &t.options, rec, o); err != nil {
-		return nil, err
-	}
-	return rec.Result(), nil
+	_, err := t.rec.play(ctx, nodes, so, &t.options, obs...)
+	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	settings "github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	simrun "github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -85,7 +86,7 @@ func TestTrust_of_own_policy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := f.Trust()
+		got := history.Trust(f)
 		t.Logf("%-8s %-8s JCT %+.4f, wait %+.4f, utilisation %+.4f; of single jobs %.3f on average", x.policy, x.trace, got.JCT, got.Wait, got.Utilisation, f.Mean)
 		if math.Abs(got.JCT) > metrics.Tolerance {
 			off += fmt.Sprintf("\n%s on %s: %+v", x.policy, x.trace, got)
@@ -109,7 +110,7 @@ func judged(t *testing.T, policy, settingsOf string) (*whatif.Fidelity, *metrics
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, f.Trust()
+	return f, history.Trust(f)
 }
 
 // TestTrust_of_jobs_of_wrong_sizes: a job ends when its work is done, whatever it stated of it.
@@ -149,7 +150,7 @@ func TestTrust(t *testing.T) {
 		Jobs: []whatif.Match{{Modelled: true}}, Round: journal.Seconds(time.Minute), RealJCT: journal.Seconds(time.Hour), PredictedJCT: journal.Seconds(61 * time.Minute),
 		RealWait: journal.Seconds(time.Minute), PredictedWait: journal.Seconds(110 * time.Second), RealUtilisation: 0.5, PredictedUtilisation: 0.5,
 	}
-	if got := good.Trust(); !got.Trusted || got.Wait < 0.8 || got.Causes != nil {
+	if got := history.Trust(&good); !got.Trusted || got.Wait < 0.8 || got.Causes != nil {
 		t.Errorf("%+v: want it trusted, with the error of the wait", got)
 	}
 	for want, change := range map[string]func(*whatif.Fidelity){
@@ -163,7 +164,7 @@ func TestTrust(t *testing.T) {
 	} {
 		f := good
 		change(&f)
-		if got := f.Trust(); got.Trusted || !strings.Contains(strings.Join(got.Causes, "; "), want) {
+		if got := history.Trust(&f); got.Trusted || !strings.Contains(strings.Join(got.Causes, "; "), want) {
 			t.Errorf("%+v: want it not trusted, because %s", got, want)
 		}
 	}

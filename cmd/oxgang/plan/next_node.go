@@ -20,6 +20,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -33,7 +34,7 @@ type nextNode struct {
 
 // nextNodes is what oxgang plan next-node prints as JSON.
 type nextNodes struct {
-	*whatif.NextNodeStudy
+	*history.NextNodeStudy
 	Worth   float64        `json:"gpu_hour_worth"`
 	Trust   *metrics.Trust `json:"trust"`                     // how well the run simulated again is as recorded
 	Learned string         `json:"learned_because,omitempty"` // why it is simulated from what it learned of its jobs
@@ -66,8 +67,8 @@ BY PRICES is what the shadow prices of the recorded rounds would say alone, and 
 			switch {
 			case !slices.Contains(formats, n.format):
 				return cli.Misused("output %q, want one of %s", n.format, strings.Join(formats, ", "))
-			case n.orders < 1 || n.orders > whatif.MostOrders:
-				return cli.Misused("--orders %d, want 1 to %d", n.orders, whatif.MostOrders)
+			case n.orders < 1 || n.orders > history.MostOrders:
+				return cli.Misused("--orders %d, want 1 to %d", n.orders, history.MostOrders)
 			case !(n.worth >= 0) || math.IsInf(n.worth, 0):
 				return cli.Misused("--gpu-hour-worth %v, want a price, or 0 for the mean price of the cluster", n.worth)
 			}
@@ -87,7 +88,7 @@ BY PRICES is what the shadow prices of the recorded rounds would say alone, and 
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs that are simulated, 1 to %d; 1: the recorded one alone, and no range is stated", whatif.MostOrders))
+	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs that are simulated, 1 to %d; 1: the recorded one alone, and no range is stated", history.MostOrders))
 	f.Float64Var(&n.worth, "gpu-hour-worth", 0, "what it is worth if a job that asks for one GPU ends an hour sooner; 0: the mean price of the cluster's GPU-hours")
 	f.StringVarP(&n.format, "output", "o", "table", strings.Join(formats, ", "))
 	cli.Complete(cmd, "output", formats)
@@ -112,7 +113,7 @@ func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 	if why != nil {
 		return n.learned(ctx, &h, why)
 	}
-	s, err := whatif.NextNodes(ctx, in.Cluster, n.orders, runtime.GOMAXPROCS(0), func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error) {
+	s, err := history.NextNodes(ctx, in.Cluster, n.orders, runtime.GOMAXPROCS(0), func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error) {
 		run, err := run.SimulateVariant(ctx, c, in, h.Policy, nodes, order, o)
 		if err != nil {
 			return nil, err
@@ -160,11 +161,11 @@ func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*
 	if err := n.read(ctx, func(j *journal.Reader) (err error) { recorded, err = run.Recorded(j, nil, nil); return err }); err != nil {
 		return nil, err
 	}
-	var s *whatif.NextNodeStudy
+	var s *history.NextNodeStudy
 	err = n.read(ctx, func(j *journal.Reader) error {
 		r, err := whatif.NewResimulator(j, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
 		if err == nil {
-			s, err = whatif.NextNodes(ctx, h.Cluster, 1, 1, r.Simulate)
+			s, err = history.NextNodes(ctx, h.Cluster, 1, 1, history.Resimulate(r))
 		}
 		return err
 	})
@@ -179,7 +180,7 @@ func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*
 }
 
 // judge adds to a study what is known without it.
-func (n *nextNode) judge(s *whatif.NextNodeStudy, h *journal.Header, recorded *run.Run, nodes *cluster.Cluster) (*nextNodes, error) {
+func (n *nextNode) judge(s *history.NextNodeStudy, h *journal.Header, recorded *run.Run, nodes *cluster.Cluster) (*nextNodes, error) {
 	if len(s.Nodes) == 0 {
 		return nil, errors.New("no nodes are owned, so none can be added")
 	}

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/simulate/whatif"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // table writes what was found for people.
@@ -30,7 +30,7 @@ func (n *nextNodes) table(w io.Writer) error {
 	return err
 }
 
-func (n *nextNodes) row(w io.Writer, node *whatif.NextNode) {
+func (n *nextNodes) row(w io.Writer, node *history.NextNode) {
 	ranges := [3]string{"-", "-", "-"}
 	if low, high := node.Low, node.High; low != nil {
 		ranges = [3]string{

@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/journal"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -61,7 +62,7 @@ mean wait or utilisation, what the other would have come to is marked as not to 
 var verdicts = []string{"table", "json", "yaml"}
 
 func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
-	v, err := whatif.Judge(ctx, r.recording(ctx), r.policy, r.etas)
+	v, err := history.JudgeReplay(ctx, r.recording(ctx), r.policy, r.etas)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.journal, err)
 	}
@@ -77,7 +78,7 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 }
 
 // differs returns the error that decisions differ from those recorded.
-func differs(v *whatif.Verdict, file string) error {
+func differs(v *history.Verdict, file string) error {
 	err := fmt.Errorf("%s: decisions differ from those recorded: %s", file, v.First)
 	if v.ActionsDiffer() {
 		return err
@@ -86,7 +87,7 @@ func differs(v *whatif.Verdict, file string) error {
 }
 
 // recording opens the journal, and makes a new policy and placer like those of the recorded run.
-func (r *replaying) recording(ctx context.Context) whatif.Recording {
+func (r *replaying) recording(ctx context.Context) history.Recording {
 	return func(policy string, use func(*journal.Reader, whatif.Options) error) error {
 		j, f, err := cli.OpenJournal(ctx, r.journal)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/scheduler/journal"
-	"github.com/oxgang/oxgang/simulate/whatif"
+	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // Two runs of TestLive, as "go test -artifacts" left them: what they did comes out again, and the
@@ -14,7 +14,7 @@ import (
 func TestReplay_of_live_runs(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		r := replaying{journal: "../testdata/live/" + name + ".oxj", actions: true}
-		v, err := whatif.Judge(t.Context(), r.recording(t.Context()), r.policy, r.etas)
+		v, err := history.JudgeReplay(t.Context(), r.recording(t.Context()), r.policy, r.etas)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package whatif
+package history
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A NextNode says what one more node would have saved in a run.
@@ -75,6 +76,20 @@ const MostOrders = 10
 // A Resimulation simulates a run again on other nodes, and shows it to an observer. Order 0 is that
 // of the recorded arrivals; each other number is another order of them.
 type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
+
+// Resimulate returns the Resimulation of a recorded run, in the recorded order alone.
+func Resimulate(r *whatif.Resimulator) Resimulation {
+	return func(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
+		rec, err := metrics.New(metrics.DefaultOptions())
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Simulate(ctx, nodes, rec, o); err != nil {
+			return nil, err
+		}
+		return rec.Result(), nil
+	}
+}
 
 // NextNodes simulates a run again on its nodes, and with one more of each type of which some are owned,
 // in so many orders of its arrivals, 1 to MostOrders. It costs orders × (types + 1) simulations, of

@@ -1,4 +1,4 @@
-package whatif
+package history
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // A Verdict is what oxgang replay finds.
@@ -20,32 +21,32 @@ type Verdict struct {
 	First     string `json:"first_difference,omitempty"`
 	// Trust says how well the run is simulated under its own policy. If it is not trusted, neither
 	// is what Fidelity says of another policy.
-	Trust    *metrics.Trust `json:"trust"`
-	Fidelity *Fidelity      `json:"fidelity"`
+	Trust    *metrics.Trust   `json:"trust"`
+	Fidelity *whatif.Fidelity `json:"fidelity"`
 	// Ranges say how what would have been said of starts and ends held; nil: not asked for.
-	Ranges   []Reliability `json:"ranges,omitempty"`
-	replayed *Replayed     // nil: with another policy
+	Ranges   []whatif.Reliability `json:"ranges,omitempty"`
+	replayed *whatif.Replayed     // nil: with another policy
 }
 
 // A Recording reads a recorded run from its beginning, with options like those of the run, but for the policy if that is not
 // empty.
-type Recording func(policy string, use func(*journal.Reader, Options) error) error
+type Recording func(policy string, use func(*journal.Reader, whatif.Options) error) error
 
-// Judge replays a recorded run and simulates it, or simulates it under another policy; empty: its own. If ranges is set, it
+// JudgeReplay replays a recorded run and simulates it, or simulates it under another policy; empty: its own. If ranges is set, it
 // tests the ranges of starts and ends that would have been stated in the run.
-func Judge(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
+func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
 	v := &Verdict{}
-	if err := recording(policy, func(j *journal.Reader, o Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
+	if err := recording(policy, func(j *journal.Reader, o whatif.Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
 		return nil, err
 	}
-	compare := func(j *journal.Reader, o Options) (err error) {
-		v.Fidelity, err = Compare(ctx, j, o)
+	compare := func(j *journal.Reader, o whatif.Options) (err error) {
+		v.Fidelity, err = whatif.Compare(ctx, j, o)
 		return err
 	}
 	if err := recording("", compare); err != nil {
 		return nil, err
 	}
-	v.Trust = v.Fidelity.Trust()
+	v.Trust = Trust(v.Fidelity)
 	if v.Policy != v.Recorded {
 		if err := recording(policy, compare); err != nil {
 			return nil, err
@@ -54,22 +55,22 @@ func Judge(ctx context.Context, recording Recording, policy string, ranges bool)
 	if v.Truncated = v.Fidelity.Truncated; !ranges || v.replayed == nil || v.First != "" {
 		return v, nil
 	}
-	err := recording(policy, func(j *journal.Reader, o Options) (err error) {
-		v.Ranges, err = Reliable(ctx, j, v.Rounds, o)
+	err := recording(policy, func(j *journal.Reader, o whatif.Options) (err error) {
+		v.Ranges, err = whatif.Reliable(ctx, j, v.Rounds, o)
 		return err
 	})
 	return v, err
 }
 
 // replay replays the run, if it is not simulated under another policy.
-func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o Options, policy string) (err error) {
+func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Options, policy string) (err error) {
 	h := j.Header()
 	v.Recorded, v.Policy, v.Unsealed = h.Policy, h.Policy, !j.Sealed()
 	if policy != "" && policy != h.Policy {
 		v.Policy = policy
 		return nil
 	}
-	if v.replayed, err = Replay(ctx, j, o); err != nil {
+	if v.replayed, err = whatif.Replay(ctx, j, o); err != nil {
 		return err
 	}
 	v.Rounds, v.Actions = v.replayed.Rounds, v.replayed.Asked
@@ -84,18 +85,18 @@ func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }
 
-// Trust says how well the run was simulated, under its own policy.
-func (f *Fidelity) Trust() *metrics.Trust {
-	recorded := metrics.Figures{JCT: seconds(f.RealJCT), Wait: seconds(f.RealWait), Utilisation: f.RealUtilisation}
-	simulated := metrics.Figures{JCT: seconds(f.PredictedJCT), Wait: seconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}
-	endless := f.endless()
-	return metrics.Judge(recorded, simulated, len(f.Jobs)-endless, endless, seconds(f.Round), f.causes())
+// Trust says how well a run was simulated, under its own policy.
+func Trust(f *whatif.Fidelity) *metrics.Trust {
+	recorded := metrics.Figures{JCT: inSeconds(f.RealJCT), Wait: inSeconds(f.RealWait), Utilisation: f.RealUtilisation}
+	simulated := metrics.Figures{JCT: inSeconds(f.PredictedJCT), Wait: inSeconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}
+	late := endless(f)
+	return metrics.Judge(recorded, simulated, len(f.Jobs)-late, late, inSeconds(f.Round), causes(f))
 }
 
-func seconds(s journal.Seconds) float64 { return time.Duration(s).Seconds() }
+func inSeconds(s journal.Seconds) float64 { return time.Duration(s).Seconds() }
 
 // endless returns how many jobs did not end in the simulation.
-func (f *Fidelity) endless() int {
+func endless(f *whatif.Fidelity) int {
 	n := 0
 	for _, m := range f.Jobs {
 		if m.Predicted < 0 {
@@ -106,7 +107,7 @@ func (f *Fidelity) endless() int {
 }
 
 // causes says what may make the simulation differ from the run.
-func (f *Fidelity) causes() []string {
+func causes(f *whatif.Fidelity) []string {
 	var all []string
 	add := func(n int, format string) {
 		if n > 0 {
@@ -116,7 +117,7 @@ func (f *Fidelity) causes() []string {
 	add(f.Nodes, "nodes joined or left %d times")
 	add(f.Lost, "jobs lost their GPUs by failures %d times")
 	add(f.Reserved, "%d jobs had reservations")
-	add(f.endless(), "%d jobs did not end in the simulation")
+	add(endless(f), "%d jobs did not end in the simulation")
 	add(f.Ended, "%d jobs were cancelled or failed, which the simulation ends at the same time after they were submitted")
 	add(f.Open, "%d jobs had not ended")
 	add(f.Restored, "%d jobs were running or waiting when the recording began")

@@ -1,4 +1,4 @@
-package whatif
+package history
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // Table writes the verdict for people.
@@ -90,7 +91,7 @@ func (v *Verdict) writeRanges(w io.Writer) {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "TIME\tRANGES\tNOT KNOWN\t")
-	for _, share := range Levels {
+	for _, share := range whatif.Levels {
 		fmt.Fprintf(t, "OF %.0f %% HELD (%%)\t", 100*share)
 	}
 	fmt.Fprintln(t, "WIDTH OF 80 %\tEXACT (%)\tOF 80 % THE REST HELD (%)\t")
@@ -110,7 +111,7 @@ func (v *Verdict) writeRanges(w io.Writer) {
 }
 
 // exact returns the columns of predictions that were exact, and of the ranges of the others.
-func exact(r *Reliability) string {
+func exact(r *whatif.Reliability) string {
 	if r.Ranges == 0 {
 		return "\t\t"
 	}
