@@ -333,7 +333,10 @@ func (w *World) changeNodes(t *rapid.T) {
 // failNodes fails some nodes, under whatever runs there, and repairs the others.
 func (w *World) failNodes(failed func(cluster.NodeID) bool) {
 	w.down = failed
-	w.cluster = w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
+	now := w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
+	if w.cluster == nil || !slices.Equal(w.cluster.Nodes(), now.Nodes()) { // as from a scheduler, the same nodes are the same pointer
+		w.cluster = now
+	}
 	w.lose(failed)
 }
 
