@@ -3,7 +3,9 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -71,5 +73,16 @@ func TestReplay_of_a_real_Slurm(t *testing.T) {
 	}
 	if all := errorsOf(t, "slurm-2.txt", "--set", "easy.reservations=100"); all.Trusted {
 		t.Error("with 100 reservations the mean wait of the second was off by 57 %, and it is trusted")
+	}
+}
+
+// TestAskSlurm_elsewhere: where there is no sacct, it is said what to do.
+func TestAskSlurm_elsewhere(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := askSlurm(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "sacct: not in PATH") {
+		t.Errorf("error %v, want one that says that there is no sacct", err)
+	}
+	if _, err := askNodes(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "scontrol: not in PATH") {
+		t.Errorf("error %v, want one that says that there is no scontrol", err)
 	}
 }

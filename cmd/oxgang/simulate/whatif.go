@@ -192,7 +192,7 @@ func readOwn(ctx context.Context, file string, ask bool) (own alternatives.OwnPo
 		r = f
 	case ask:
 		name, args, _ := strings.Cut(slurm.ConfigCommand, " ")
-		text, err := slurmSays(ctx, name, strings.Fields(args)...)
+		text, err := slurmOutput(ctx, name, strings.Fields(args)...)
 		if err != nil {
 			return own, err
 		}
