@@ -32,8 +32,6 @@ type OverviewNode struct {
 	Type cluster.GPUType  `json:"type"`
 	GPUs int              `json:"gpus"`
 	Held []OverviewHolder `json:"held,omitempty"` // in order of submission
-	// Closed says why no job comes to it; empty: nothing known keeps them off.
-	Closed string `json:"closed,omitempty"`
 }
 
 // An OverviewHolder is a job with GPUs on a node.
@@ -46,9 +44,8 @@ type OverviewHolder struct {
 type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
-	Queue     string          `json:"queue,omitempty"` // where there are several
-	Phase     string          `json:"phase"`           // a job.Phase
-	Asked     string          `json:"asked"`           // what was submitted, in words
+	Phase     string          `json:"phase"` // a job.Phase
+	Asked     string          `json:"asked"` // what was submitted, in words
 	Submitted journal.Seconds `json:"submitted"`
 	Since     journal.Seconds `json:"since"` // when it got what it holds or lost what it had; else Submitted
 	Holds     *Holding        `json:"holds,omitempty"`
@@ -58,11 +55,6 @@ type OverviewJob struct {
 	// Progress and Target are samples at initial efficiency; 0: nothing yet, not known.
 	Progress float64 `json:"progress,omitzero"`
 	Target   float64 `json:"target,omitzero"`
-	// Start and End say when the job is expected to get GPUs and to be complete; nil: not asked for.
-	Start *Expected `json:"start,omitempty"`
-	End   *Expected `json:"end,omitempty"`
-	// Trouble is what keeps its processes from being as planned; empty: nothing known does.
-	Trouble string `json:"trouble,omitempty"`
 }
 
 // An OverviewEnd is the end of a job.

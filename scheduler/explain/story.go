@@ -167,10 +167,9 @@ type View struct {
 
 // A TypeView is the state of one GPU type.
 type TypeView struct {
-	Queue string          `json:"queue,omitempty"` // whose GPUs they are, where there are several queues
-	Type  cluster.GPUType `json:"type"`
-	GPUs  int             `json:"gpus"`
-	Free  int             `json:"free"`
+	Type cluster.GPUType `json:"type"`
+	GPUs int             `json:"gpus"`
+	Free int             `json:"free"`
 	// Starting is the number of GPUs of rented nodes that are not there yet. Refused says that
 	// the provider did not have all nodes of the last order.
 	Starting int      `json:"starting,omitzero"`
