@@ -144,7 +144,8 @@ func (c *Config) Set(key, value, origin string) error {
 }
 
 // setKeys sets the keys of the configuration among settings by comma, and returns the rest, the settings of
-// policies. A key with a flag of its own is not set: window is a setting of shockwave, too. A part without = belongs to the list before it.
+// policies. A key of one word with a flag of its own is not set: window is a setting of shockwave, too. A part
+// without = belongs to the list before it.
 func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	var all, policies []string
 	for _, part := range split(settings) {
@@ -157,7 +158,7 @@ func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	var errs []error
 	for _, part := range all {
 		name, value, _ := strings.Cut(part, "=")
-		if name != "set" && slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && !k.HasOption() }) {
+		if name != "set" && slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name && (strings.Contains(name, ".") || !k.HasOption()) }) {
 			errs = append(errs, c.Set(name, value, origin))
 			continue
 		}

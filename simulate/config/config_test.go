@@ -332,10 +332,10 @@ func TestMeasured(t *testing.T) {
 // --set sets any key, and leaves the settings of policies. A list goes on to the next part with =.
 func TestSet_of_any_key(t *testing.T) {
 	c := Default()
-	if err := c.Set("set", "sia.p=-1,sim.bias=0.2,jobs.applications=bert,vgg,turn=6m,window=10", "flag"); err != nil {
+	if err := c.Set("set", "sia.p=-1,sim.bias=0.2,sim.noise=0.1,jobs.applications=bert,vgg,turn=6m,window=10", "flag"); err != nil {
 		t.Fatal(err)
 	}
-	if c.Sim.Noise.Bias != 0.2 || c.Get("jobs.applications") != "bert,vgg" || c.Get("set") != "sia.p=-1,turn=6m,window=10" || c.Origin("sim.bias") != "flag" {
+	if c.Sim.Noise.Bias != 0.2 || c.Get("sim.noise") != "0.1" || c.Get("jobs.applications") != "bert,vgg" || c.Get("set") != "sia.p=-1,turn=6m,window=10" || c.Origin("sim.bias") != "flag" {
 		t.Errorf("bias %v, applications %q, set %q", c.Sim.Noise.Bias, c.Get("jobs.applications"), c.Get("set"))
 	}
 	if err := c.Set("set", "sim.bias=much", "flag"); err == nil || !strings.Contains(err.Error(), "sim.bias") {
