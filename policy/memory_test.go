@@ -40,8 +40,8 @@ func fill(v reflect.Value, n *int) {
 			v.Set(reflect.ValueOf(time.Unix(int64(*n), 5).UTC()))
 			return
 		}
-		for i := range v.NumField() {
-			fill(v.Field(i), n)
+		for _, field := range v.Fields() {
+			fill(field, n)
 		}
 	default:
 		panic("a field of type " + v.Type().String())
@@ -51,8 +51,14 @@ func fill(v reflect.Value, n *int) {
 // A field that is added to one of these types is remembered, too.
 func TestPlainTypes_remember_all_fields(t *testing.T) {
 	for _, pair := range [][2]memory.Rememberer{
-		{&job.Spec{}, &job.Spec{}}, {&job.Status{}, &job.Status{}}, {&cluster.Node{}, &cluster.Node{}}, {&cluster.Rental{}, &cluster.Rental{}},
-		{&cluster.Loan{}, &cluster.Loan{}}, {&policy.Decision{}, &policy.Decision{}}, {&perf.Params{}, &perf.Params{}}, {&perf.Observation{}, &perf.Observation{}},
+		{&job.Spec{}, &job.Spec{}},
+		{&job.Status{}, &job.Status{}},
+		{&cluster.Node{}, &cluster.Node{}},
+		{&cluster.Rental{}, &cluster.Rental{}},
+		{&cluster.Loan{}, &cluster.Loan{}},
+		{&policy.Decision{}, &policy.Decision{}},
+		{&perf.Params{}, &perf.Params{}},
+		{&perf.Observation{}, &perf.Observation{}},
 		{&perf.Sensitivity{}, &perf.Sensitivity{}},
 	} {
 		n := 0

@@ -99,7 +99,7 @@ func (b *Backend) fit(e *entry) {
 func (b *Backend) adopt() error {
 	all, err := statedir.All(&b.folders)
 	if err != nil {
-		return fmt.Errorf("local: %b", err)
+		return fmt.Errorf("local: %w", err)
 	}
 	for _, o := range all {
 		b.adoptOne(o)

@@ -60,10 +60,15 @@ func (s *Status) jobColumns(jobs []Job, wide bool) []column[Job] {
 	switch s.Backend {
 	case Kubernetes:
 		all := []column[Job]{
-			{"NAMESPACE", func(j *Job) string { return j.Namespace }}, name, {"KIND", func(j *Job) string { return j.Kind }}, queue, phase,
+			{"NAMESPACE", func(j *Job) string { return j.Namespace }},
+			name,
+			{"KIND", func(j *Job) string { return j.Kind }},
+			queue, phase,
 			{"GPUS", func(j *Job) string { return unless(j.Unseen, j.GPUs) }},
-			{"PLANNED", func(j *Job) string { return unless(j.Plan == nil, j.plan().GPUs) }}, gpuType,
-			{"WAITS", func(j *Job) string { return j.waits(s.At) }}, eta, reason,
+			{"PLANNED", func(j *Job) string { return unless(j.Plan == nil, j.plan().GPUs) }},
+			gpuType,
+			{"WAITS", func(j *Job) string { return j.waits(s.At) }},
+			eta, reason,
 		}
 		if wide {
 			all = append(all, column[Job]{"NODES", func(j *Job) string { return placementText(j.where()) }}, column[Job]{"MESSAGE", func(j *Job) string { return j.Sentence }})
@@ -71,14 +76,24 @@ func (s *Status) jobColumns(jobs []Job, wide bool) []column[Job] {
 		return all
 	case Slurm:
 		return []column[Job]{
-			{"JOB", id.cell}, name, user, {"PARTITION", queue.cell}, phase, {"GPUS", func(j *Job) string { return strconv.Itoa(cmp.Or(j.GPUs, j.MaxGPUs)) }}, gpuType,
-			eta, {"REASON", func(j *Job) string { return j.fullReason() }},
+			{"JOB", id.cell},
+			name, user,
+			{"PARTITION", queue.cell},
+			phase,
+			{"GPUS", func(j *Job) string { return strconv.Itoa(cmp.Or(j.GPUs, j.MaxGPUs)) }},
+			gpuType,
+			eta,
+			{"REASON", func(j *Job) string { return j.fullReason() }},
 		}
 	}
 	all := []column[Job]{
-		id, phase, {"GPUS", func(j *Job) string { return j.gpus() }}, {"BATCH", func(j *Job) string { return Number(float64(j.Batch)) }},
-		{"GOODPUT", func(j *Job) string { return Number(j.Goodput) }}, {"PROGRESS", func(j *Job) string { return j.progress() }},
-		{"RESTARTS", func(j *Job) string { return strconv.Itoa(j.Restarts) }}, eta, reason,
+		id, phase,
+		{"GPUS", func(j *Job) string { return j.gpus() }},
+		{"BATCH", func(j *Job) string { return Number(float64(j.Batch)) }},
+		{"GOODPUT", func(j *Job) string { return Number(j.Goodput) }},
+		{"PROGRESS", func(j *Job) string { return j.progress() }},
+		{"RESTARTS", func(j *Job) string { return strconv.Itoa(j.Restarts) }},
+		eta, reason,
 	}
 	for i := range jobs {
 		if jobs[i].User != "" {
@@ -94,10 +109,15 @@ func (s *Status) WriteQueues(w io.Writer, o Options) error {
 		return func(q *Queue) string { return unless(q.Unseen, n(q)) }
 	}
 	all := []column[Queue]{
-		{"NAME", func(q *Queue) string { return q.Name }}, {"MODE", func(q *Queue) string { return q.Mode }}, {"POLICY", func(q *Queue) string { return q.Policy }},
-		{"RUNNING", number(func(q *Queue) int { return q.Running })}, {"WAITING", number(func(q *Queue) int { return q.Waiting })},
-		{"GPUS", number(func(q *Queue) int { return q.GPUs })}, {"USED", number(func(q *Queue) int { return q.Held })},
-		{"IDLE", number(func(q *Queue) int { return max(0, q.GPUs-q.Held) })}, {"ACTIVE", func(q *Queue) string { return q.Active }},
+		{"NAME", func(q *Queue) string { return q.Name }},
+		{"MODE", func(q *Queue) string { return q.Mode }},
+		{"POLICY", func(q *Queue) string { return q.Policy }},
+		{"RUNNING", number(func(q *Queue) int { return q.Running })},
+		{"WAITING", number(func(q *Queue) int { return q.Waiting })},
+		{"GPUS", number(func(q *Queue) int { return q.GPUs })},
+		{"USED", number(func(q *Queue) int { return q.Held })},
+		{"IDLE", number(func(q *Queue) int { return max(0, q.GPUs-q.Held) })},
+		{"ACTIVE", func(q *Queue) string { return q.Active }},
 	}
 	if o.Wide {
 		all = append(all, column[Queue]{"NAMESPACES", func(q *Queue) string { return strings.Join(q.Namespaces, ",") }}, column[Queue]{"MESSAGE", func(q *Queue) string { return q.Message }})
@@ -111,8 +131,11 @@ func (s *Status) WriteNodes(w io.Writer, o Options) error {
 		return write(w, o, s.Slots(), slotColumns)
 	}
 	return write(w, o, s.Nodes, []column[Node]{
-		{"NODE", func(n *Node) string { return n.Name }}, {"QUEUE", func(n *Node) string { return n.Queue }}, {"TYPE", func(n *Node) string { return string(n.Type) }},
-		{"GPUS", func(n *Node) string { return unless(n.GPUs == 0, n.GPUs) }}, {"USED", func(n *Node) string { return strconv.Itoa(n.Used) }},
+		{"NODE", func(n *Node) string { return n.Name }},
+		{"QUEUE", func(n *Node) string { return n.Queue }},
+		{"TYPE", func(n *Node) string { return string(n.Type) }},
+		{"GPUS", func(n *Node) string { return unless(n.GPUs == 0, n.GPUs) }},
+		{"USED", func(n *Node) string { return strconv.Itoa(n.Used) }},
 		{"IDLE", func(n *Node) string { return unless(n.GPUs == 0, max(0, n.GPUs-n.Used)) }},
 		{"JOBS", func(n *Node) string { return strings.Join(n.holders(), ",") }},
 	})
@@ -131,14 +154,19 @@ func (s *Status) WriteIdle(w io.Writer, o Options) error {
 	}
 	fmt.Fprintln(w)
 	return write(w, o, idle, []column[Node]{
-		{"NODE", func(n *Node) string { return n.Name }}, {"GPUS", func(n *Node) string { return strconv.Itoa(n.GPUs - n.Used) }},
-		{"TYPE", func(n *Node) string { return string(n.Type) }}, {"IDLE BECAUSE", func(n *Node) string { return n.Cause + ": " + n.Idle }},
+		{"NODE", func(n *Node) string { return n.Name }},
+		{"GPUS", func(n *Node) string { return strconv.Itoa(n.GPUs - n.Used) }},
+		{"TYPE", func(n *Node) string { return string(n.Type) }},
+		{"IDLE BECAUSE", func(n *Node) string { return n.Cause + ": " + n.Idle }},
 	})
 }
 
 var slotColumns = []column[Slot]{
-	{"SLOT", func(s *Slot) string { return strconv.Itoa(s.Index) }}, {"TYPE", func(s *Slot) string { return string(s.Type) }}, {"DEVICE", func(s *Slot) string { return s.Visible }},
-	{"JOB", func(s *Slot) string { return string(s.Job) }}, {"RANK", func(s *Slot) string { return unless(s.Job == "", s.Rank) }},
+	{"SLOT", func(s *Slot) string { return strconv.Itoa(s.Index) }},
+	{"TYPE", func(s *Slot) string { return string(s.Type) }},
+	{"DEVICE", func(s *Slot) string { return s.Visible }},
+	{"JOB", func(s *Slot) string { return string(s.Job) }},
+	{"RANK", func(s *Slot) string { return unless(s.Job == "", s.Rank) }},
 	{"START", func(s *Slot) string { return unless(s.Job == "", s.Generation) }},
 }
 

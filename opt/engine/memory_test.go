@@ -21,6 +21,7 @@ func (b *both) Remove(i int) error            { return alike(b.one.Remove(i), b.
 func (b *both) Adjust(i int, a mmkp.Adjustment) error {
 	return alike(b.one.Adjust(i, a), b.two.Adjust(i, a))
 }
+
 func (b *both) SetCapacity(k int, amount float64) error {
 	return alike(b.one.SetCapacity(k, amount), b.two.SetCapacity(k, amount))
 }

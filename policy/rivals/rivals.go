@@ -3,6 +3,7 @@
 package rivals
 
 import (
+	// Each policy adds itself to policy/registry when it is linked.
 	_ "github.com/oxgang/oxgang/policy/rivals/afs"
 	_ "github.com/oxgang/oxgang/policy/rivals/gandiva"
 	_ "github.com/oxgang/oxgang/policy/rivals/gavel"  // gavel, mst, ftf, ossp, allox, gandivafair

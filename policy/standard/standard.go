@@ -3,18 +3,20 @@
 package standard
 
 import (
-	_ "github.com/oxgang/oxgang/policy/boa"
-	_ "github.com/oxgang/oxgang/policy/kueue"
-	_ "github.com/oxgang/oxgang/policy/lyra"
-	_ "github.com/oxgang/oxgang/policy/multifactor"
-	_ "github.com/oxgang/oxgang/policy/oxgang"
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/policy/placement/pack"
 	"github.com/oxgang/oxgang/policy/placement/rack"
 	"github.com/oxgang/oxgang/policy/placement/submesh"
-	_ "github.com/oxgang/oxgang/policy/queue" // fifo, easy, srtf, las, tiresias
 	"github.com/oxgang/oxgang/policy/registry"
+
+	// Each policy adds itself to policy/registry when it is linked.
+	_ "github.com/oxgang/oxgang/policy/boa"
+	_ "github.com/oxgang/oxgang/policy/kueue"
+	_ "github.com/oxgang/oxgang/policy/lyra"
+	_ "github.com/oxgang/oxgang/policy/multifactor"
+	_ "github.com/oxgang/oxgang/policy/oxgang"
+	_ "github.com/oxgang/oxgang/policy/queue" // fifo, easy, srtf, las, tiresias
 	_ "github.com/oxgang/oxgang/policy/shockwave"
 	_ "github.com/oxgang/oxgang/policy/sia"
 	_ "github.com/oxgang/oxgang/policy/synergy" // synergy, drf, tetris

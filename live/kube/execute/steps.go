@@ -69,6 +69,8 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 // step returns the step that carries out an action for a job; nil: there is none, or no room for it.
 func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) *Step {
 	switch do {
+	case phase.Nothing:
+		return nil
 	case phase.Stop: // at once: others may wait for what a job that was lost is on
 		return w.stopping(e)
 	case phase.Fence:

@@ -1,5 +1,3 @@
-// Package folders says where the files of jobs are in a state directory of one machine, and
-// what marks their processes.
 package statedir
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A scenario is what is assumed of jobs beyond what was recorded of them.
+// A Scenario is what is assumed of jobs beyond what was recorded of them.
 type Scenario struct {
 	Name string `yaml:"name"`
 	// Preempt: jobs may be preempted, and go on where they were after a start that costs Restart.

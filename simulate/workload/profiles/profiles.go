@@ -1,3 +1,4 @@
+// Package profiles has the catalogs of applications: how fast each trains on each GPU type, as measured or fitted.
 package profiles
 
 import (
