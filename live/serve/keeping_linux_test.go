@@ -150,8 +150,6 @@ func TestKeeping(t *testing.T) {
 		if jobs, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
-	} else if testing.Short() {
-		t.Skip("150 processes")
 	}
 	dir := filepath.Join(t.TempDir(), "state")
 	k := &keeping{t: t, dir: dir, client: control.NewClient(ControlSocket(dir))}

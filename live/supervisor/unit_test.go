@@ -121,6 +121,9 @@ func TestParseStat(t *testing.T) {
 
 // Of a process that ends the environment is gone before its files are. A sweep that killed it waits for the files.
 func TestSweep_waits_for_what_ends(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process")
+	}
 	tagged, signalled := listTagged, signalProcess
 	t.Cleanup(func() { listTagged, signalProcess = tagged, signalled })
 	c := exec.Command("sleep", "100")
