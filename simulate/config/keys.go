@@ -28,7 +28,7 @@ func (k Key) Variable() string {
 // Option returns the command-line flag of the key, without its dashes.
 func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 
-// options are the keys that many use, each with a command-line flag of its own. --set sets any key.
+// options are the keys that many use, each with a command-line flag of its own. --set sets any with a dot.
 var options = []string{
 	"cluster", "scale", "trace", "format", "on-bad-row", "zone", "limit", "profiles", "gpu-like", "generate.kind", "generate.jobs", "generate.span", "generate.load",
 	"policy", "set", "placer", "split-penalty", "jobs.rigid", "jobs.elastic", "jobs.scaling-loss", "jobs.checkpoints", "jobs.max-gpus", "jobs.restart", "public",
@@ -59,7 +59,7 @@ var keys = []Key{
 	text("generate.split", "parts of image-language-speech of Synergy's kinds, as 20-70-10; empty: the kind's", func(c *Config) *string { return &c.Generate.Split }),
 	flag("generate.multi-gpu", "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1", func(c *Config) *bool { return &c.Generate.MultiGPU }),
 	list("policy", "policies to compare, by comma", func(c *Config) *[]string { return &c.Policies }),
-	list("set", `settings by comma: of policies, "p=-1" or "sia.p=-1", or any key of the configuration, "sim.bias=0.1" (oxgang config lists the keys)`, func(c *Config) *[]string { return &c.Settings }),
+	list("set", `settings by comma: of policies, "p=-1" or "sia.p=-1", or keys of the configuration with a dot, "sim.bias=0.1" (oxgang config lists the keys)`, func(c *Config) *[]string { return &c.Settings }),
 	text("placer", "how placements are found; empty: as the policy prefers", func(c *Config) *string { return &c.Placer }),
 	decimal("split-penalty", "part of its speed that placer pack believes a job to lose where it is split over nodes; 1: never split to have more CPUs or memory", func(c *Config) *float64 { return &c.Penalty }),
 	list("jobs.applications", "only jobs of these applications, by comma; empty: all jobs", func(c *Config) *[]string { return &c.Jobs.Applications }),
