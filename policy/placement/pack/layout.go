@@ -260,7 +260,7 @@ func (pl *Placer) best() *layout {
 		return best
 	}
 	pl.fill(anew, false)
-	pl.rename(anew)
+	pl.naming.rename(pl, anew)
 	if !pl.mayPay(anew, named, best) {
 		return best
 	}

@@ -3,6 +3,8 @@ package pack
 import (
 	"cmp"
 	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A naming is the memory of rename.
@@ -19,9 +21,9 @@ type pair struct{ from, to, gpus int }
 
 // rename exchanges the names of nodes that are alike, so that many jobs are where they
 // were. It matches nodes greedily: the pair with most GPUs first.
-func (pl *Placer) rename(l *layout) {
-	pl.countPairs(l)
-	m, nodes := &pl.naming, pl.s.Cluster.Nodes()
+func (m *naming) rename(pl *Placer, l *layout) {
+	m.countPairs(pl, l)
+	nodes := pl.s.Cluster.Nodes()
 	m.to, m.used = slices.Grow(m.to[:0], len(nodes))[:len(nodes)], slices.Grow(m.used[:0], len(nodes))[:len(nodes)]
 	for n := range nodes {
 		m.to[n], m.used[n] = -1, false
@@ -33,11 +35,11 @@ func (pl *Placer) rename(l *layout) {
 		}
 	}
 	for _, p := range m.pairs {
-		if m.to[p.from] < 0 && !m.used[p.to] && pl.alike(p.from, p.to) {
+		if m.to[p.from] < 0 && !m.used[p.to] && alike(&nodes[p.from], &nodes[p.to]) {
 			m.to[p.from], m.used[p.to] = p.to, true
 		}
 	}
-	pl.nameOthers()
+	m.nameOthers(nodes)
 	for _, i := range pl.order {
 		for k := range l.slots[i] {
 			l.slots[i][k].Node = m.to[l.slots[i][k].Node]
@@ -46,8 +48,7 @@ func (pl *Placer) rename(l *layout) {
 }
 
 // countPairs lists the pairs of a layout, those with most GPUs first.
-func (pl *Placer) countPairs(l *layout) {
-	m := &pl.naming
+func (m *naming) countPairs(pl *Placer, l *layout) {
 	if m.count == nil {
 		m.count = make(map[[2]int]int)
 	}
@@ -74,15 +75,13 @@ func (pl *Placer) countPairs(l *layout) {
 
 // alike reports whether two nodes have the same GPU type and capacity, so that a layout
 // may exchange their names.
-func (pl *Placer) alike(a, b int) bool {
-	x, y := &pl.s.Cluster.Nodes()[a], &pl.s.Cluster.Nodes()[b]
-	return x.GPUType == y.GPUType && x.Capacity == y.Capacity
+func alike(a, b *cluster.Node) bool {
+	return a.GPUType == b.GPUType && a.Capacity == b.Capacity
 }
 
 // nameOthers names the nodes of a layout that are in no pair: each keeps its own name if
 // that is free, or else gets the first free one that is alike.
-func (pl *Placer) nameOthers() {
-	m := &pl.naming
+func (m *naming) nameOthers(nodes []cluster.Node) {
 	for n := range m.to {
 		if m.to[n] < 0 && !m.used[n] {
 			m.to[n], m.used[n] = n, true
@@ -93,7 +92,7 @@ func (pl *Placer) nameOthers() {
 			continue
 		}
 		for k := range m.used {
-			if !m.used[k] && pl.alike(n, k) {
+			if !m.used[k] && alike(&nodes[n], &nodes[k]) {
 				m.to[n], m.used[k] = k, true
 				break
 			}
