@@ -14,7 +14,7 @@ import (
 func (l *levelled) reason(i, column int) policy.Reason {
 	p, r := l.p, l.rows[i]
 	p.prices = append(p.prices[:0], l.prices[l.of[i]]...)
-	why := p.reason(r, column)
+	why := reasons{p}.reason(r, column)
 	if waits := column < 0 && r.pin.IsZero() && r.job.Reservation.IsZero() && r.job.Phase != job.Profiling; !waits || !r.evicted && !l.before(i) {
 		return why
 	}

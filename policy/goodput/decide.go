@@ -11,23 +11,24 @@ import (
 
 // decide turns the solution into a plan.
 func (p *Program) decide(rows []*Row, sol *mmkp.Solution) *policy.Plan {
-	return p.explained(rows, sol, func(i, column int) policy.Reason { return p.reason(rows[i], column) })
+	why := reasons{p}
+	return why.explained(rows, sol, func(i, column int) policy.Reason { return why.reason(rows[i], column) })
 }
 
 // planLevels chooses for rows of several levels, and makes the plan.
-func (p *Program) planLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*policy.Plan, error) {
+func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*policy.Plan, error) {
 	l, err := p.byLevels(ctx, now, rows, all)
 	if err != nil {
 		return nil, err
 	}
 	p.prices = append(p.prices[:0], l.sol.Prices...)
-	plan := p.explained(rows, l.sol, l.reason)
+	plan := reasons{p.Program}.explained(rows, l.sol, l.reason)
 	p.prices = append(p.prices[:0], l.sol.Prices...) // reasons are by the prices of their level
 	return plan, nil
 }
 
 // explained turns the solution into a plan, with the reasons that a function gives.
-func (p *Program) explained(rows []*Row, sol *mmkp.Solution, reason func(i, column int) policy.Reason) *policy.Plan {
+func (p reasons) explained(rows []*Row, sol *mmkp.Solution, reason func(i, column int) policy.Reason) *policy.Plan {
 	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Prices: p.typePrices(), Fungible: p.fungible()}
 	p.setFree(rows, sol)
 	for i, r := range rows {

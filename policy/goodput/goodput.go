@@ -90,7 +90,7 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 		return nil, err
 	}
 	if all := levels(rows); len(all) > 1 {
-		return p.planLevels(ctx, s.Now, rows, all)
+		return leveller{p}.planLevels(ctx, s.Now, rows, all)
 	}
 	sol, err := p.engine.Solve(ctx) // 4. who gets what, at which prices
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error
 		return nil, err
 	}
 	rows := p.refreshRows(s) // 1. goodput of each job and configuration
-	p.pin(rows)              // 2. who gets what it has, whatever it is worth
+	pinner{p}.pin(rows)      // 2. who gets what it has, whatever it is worth
 	value(rows)
 	return rows, p.file(rows) // 3. values
 }

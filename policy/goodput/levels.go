@@ -43,11 +43,14 @@ func levels(rows []*Row) (all []int) {
 	return slices.Compact(all)
 }
 
+// leveller plans for one level of priority after another.
+type leveller struct{ *Program }
+
 // byLevels chooses for rows of several levels. Prices of the solution are the highest that a level had. Its value and bound are sums
 // over levels and growth: no choice is better that does as well by all levels before each.
-func (p *Program) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
+func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
-	l := &levelled{p: p, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
+	l := &levelled{p: p.Program, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
 	for i := range l.sol.Pick {
 		l.sol.Pick[i] = -1
 	}
@@ -200,7 +203,7 @@ func (l *levelled) take(r *Row, c int) {
 }
 
 // claims returns the options of a row in its level: what its job asks for, or less.
-func (p *Program) claims(r *Row) (all []option) {
+func (p leveller) claims(r *Row) (all []option) {
 	if r.Pinned() || r.evicted {
 		return nil
 	}
@@ -222,7 +225,7 @@ func (r *Row) claimed(k int) bool {
 
 // claimWorth returns what choice c, of column k, is worth as a claim. Where the job holds more GPUs of the type than it claims, the
 // largest claim on that type is no move.
-func (p *Program) claimWorth(r *Row, c, k int) float64 {
+func (p leveller) claimWorth(r *Row, c, k int) float64 {
 	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claimsMore(k) {
 		return r.item.value(c)
 	}

@@ -5,11 +5,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
+// pinner finds what jobs get whatever it is worth.
+type pinner struct{ *Program }
+
 // pin says which jobs get what they have, or what they reserved, whatever it
 // is worth: while there is room, non-preemptive ones first, then reservations,
 // then those that start or restore. Nodes that failed may leave less room than
 // was promised. Source: Sia §3.3.4, "Preemption and reservation".
-func (p *Program) pin(rows []*Row) {
+func (p pinner) pin(rows []*Row) {
 	free := make([]cluster.Resources, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {
 		free[k] = cluster.Resources{GPUs: t.GPUs, CPUs: t.CPUs, Memory: t.Memory}
@@ -27,7 +30,7 @@ func (p *Program) pin(rows []*Row) {
 }
 
 // pinTo pins a job to a configuration if there is room for it.
-func (p *Program) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources) {
+func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources) {
 	k := p.resource(c.GPUType)
 	if k < 0 || free[k].GPUs < c.GPUs {
 		return
@@ -46,7 +49,7 @@ func (p *Program) pinTo(r *Row, c cluster.Configuration, free []cluster.Resource
 // pinnedShare returns the CPUs and memory of a job that is pinned to c: what it
 // holds, or the GPU-proportional share for a reservation, or as much of that as
 // is left. It is not pinned if it may restore elsewhere and there is too little.
-func (p *Program) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
+func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
 	t, held := &p.cluster.Types()[k], r.job.Allocation
 	has := cluster.Resources{CPUs: held.CPUs, Memory: held.Memory}
 	switch {

@@ -153,7 +153,7 @@ func TestPlan_moves_to_other_nodes(t *testing.T) {
 	p.prices, p.hosts = []float64{0}, make([]host, 1)
 	r := &Row{job: j, columns: []configuration{one}, cells: [][]cell{{{goodput: 1}}}, held: -1, allowed: []bool{true}, unit: 1, fewest: 1}
 	r.Worth = Worth{Weight: 1, Base: 1.1, Factor: 1}
-	why := p.whySize(r, 0)
+	why := reasons{p}.whySize(r, 0)
 	if want := (policy.Reason{Kind: policy.Moved, Config: two, Value: 1}); why != want {
 		t.Errorf("got %+v, want %+v", why, want)
 	}
@@ -186,7 +186,7 @@ func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
 				if r.job.Perf == nil {
 					want = 0 // it is assumed, not known
 				}
-				if got := p.speed(r, i); math.Abs(got-want) > 1e-9*want {
+				if got := (reasons{p}).speed(r, i); math.Abs(got-want) > 1e-9*want {
 					rt.Errorf("job %s on %v: speed %g, want %g times that of the least", r.job.ID, r.columns[i], got, want)
 				}
 			}

@@ -21,13 +21,16 @@ const (
 	move change = true
 )
 
+// reasons explains the choices of a program.
+type reasons struct{ *Program }
+
 // reason says why row r got the configuration of column (or nothing, -1).
 //
 // Prices explain: a choice is taken if its value covers what its GPUs cost.
 // They are those of the relaxed problem, in which jobs may share a choice. What
 // is chosen is whole, so a job may get less than the prices say it should; the
 // reason then is that GPUs are not free, and no price.
-func (p *Program) reason(r *Row, column int) policy.Reason {
+func (p reasons) reason(r *Row, column int) policy.Reason {
 	j := r.job
 	switch {
 	case j.Phase == job.Profiling:
@@ -45,7 +48,7 @@ func (p *Program) reason(r *Row, column int) policy.Reason {
 }
 
 // whyNotReserved explains why there was no room for a reservation.
-func (p *Program) whyNotReserved(c cluster.Configuration) policy.Reason {
+func (p reasons) whyNotReserved(c cluster.Configuration) policy.Reason {
 	k := p.resource(c.GPUType)
 	if k < 0 || !p.carries(k, c) {
 		return policy.Reason{Kind: policy.Impossible, Config: c}
@@ -65,7 +68,7 @@ func whyPinned(r *Row) policy.Reason {
 }
 
 // whySize explains the size of a job that had GPUs and keeps some.
-func (p *Program) whySize(r *Row, column int) policy.Reason {
+func (p reasons) whySize(r *Row, column int) policy.Reason {
 	before, now := r.job.Allocation.Configuration, r.columns[column].Configuration
 	why := policy.Reason{Config: before, Value: p.speed(r, column), Limit: p.speedHeld(r)}
 	switch {
@@ -84,7 +87,7 @@ func (p *Program) whySize(r *Row, column int) policy.Reason {
 // whyShrunk weighs what the job loses, its restart included, against the price
 // of the GPUs it gives up. It has no numbers if the price does not cover them:
 // others then need these GPUs together.
-func (p *Program) whyShrunk(r *Row, column int) policy.Reason {
+func (p reasons) whyShrunk(r *Row, column int) policy.Reason {
 	before := r.job.Allocation.Configuration
 	why := policy.Reason{Kind: policy.Shrunk, Config: before}
 	if r.held < 0 {
@@ -101,7 +104,7 @@ func (p *Program) whyShrunk(r *Row, column int) policy.Reason {
 
 // whyKept tells a job that is best off as it is from one for which something
 // better is not worth a restart, and from one for which that is not free.
-func (p *Program) whyKept(r *Row, column int) policy.Reason {
+func (p reasons) whyKept(r *Row, column int) policy.Reason {
 	why := policy.Reason{Kind: policy.AsPlanned, Value: p.speed(r, column)}
 	if k := p.better(r, column, move); k >= 0 {
 		if !p.isFree(r, k) { // or else the search ended early
@@ -122,7 +125,7 @@ func (p *Program) whyKept(r *Row, column int) policy.Reason {
 // better returns the column that beats the one the job keeps by most, at
 // today's prices, of those with more goodput; -1 if none does. As if the job stayed, it
 // looks at what is free only: what others have is not a restart away.
-func (p *Program) better(r *Row, kept int, change change) int {
+func (p reasons) better(r *Row, kept int, change change) int {
 	best, most, now := -1, p.net(r, kept, change)+tie, p.value(r, kept)
 	filed := 0
 	for k := range r.columns {
@@ -149,7 +152,7 @@ func (it *item) from(c, k int) int {
 
 // outweighed reports whether column k, which has choice c if it has one, cannot add more than most: what it adds where a
 // move costs nothing is known from the choice. It spares most columns a power.
-func (p *Program) outweighed(r *Row, k, c int, most float64) bool {
+func (p reasons) outweighed(r *Row, k, c int, most float64) bool {
 	it := &r.item
 	if c == len(it.origin) || int(it.origin[c].column) != k || it.shape.baked || it.shape.frozen || r.limited(k) || p.o.P > 0 {
 		return false
@@ -160,7 +163,7 @@ func (p *Program) outweighed(r *Row, k, c int, most float64) bool {
 
 // net returns what column k adds to the objective less what its GPUs cost, but
 // for λ; −∞ if the job cannot run there.
-func (p *Program) net(r *Row, k int, change change) float64 {
+func (p reasons) net(r *Row, k int, change change) float64 {
 	v, ok := p.gain(r, k, change)
 	if !ok {
 		return math.Inf(-1)
@@ -171,7 +174,7 @@ func (p *Program) net(r *Row, k int, change change) float64 {
 // gain returns what column k adds to the objective, but for λ, less what its CPUs
 // and memory cost, with the cell for which that is most. It is not ok if the job
 // cannot run there.
-func (p *Program) gain(r *Row, k int, change change) (most float64, ok bool) {
+func (p reasons) gain(r *Row, k int, change change) (most float64, ok bool) {
 	factor := 1.0
 	if change == move && r.job.Holding() && r.columns[k].Configuration != r.job.Allocation.Configuration {
 		factor = r.Worth.factor(k)
@@ -183,7 +186,7 @@ func (p *Program) gain(r *Row, k int, change change) (most float64, ok bool) {
 // best returns the cell of column k that is worth most at today's prices, after a
 // restart of the given factor, and its worth less what its CPUs and memory cost;
 // -1 and −∞ if the job cannot run there.
-func (p *Program) best(r *Row, k int, factor float64) (cell int, most float64) {
+func (p reasons) best(r *Row, k int, factor float64) (cell int, most float64) {
 	cell, most = -1, math.Inf(-1)
 	for n, own := range r.cells[k] {
 		v, ok := p.worth(own.goodput/r.unit, factor)
@@ -196,7 +199,7 @@ func (p *Program) best(r *Row, k int, factor float64) (cell int, most float64) {
 
 // value returns the normalised goodput of column k, with the cell that is worth
 // most at today's prices; 0 if the job cannot run there.
-func (p *Program) value(r *Row, k int) float64 {
+func (p reasons) value(r *Row, k int) float64 {
 	cell := 0
 	if r.limited(k) {
 		cell, _ = p.best(r, k, 1)
@@ -209,7 +212,7 @@ func (p *Program) value(r *Row, k int) float64 {
 
 // isFree reports whether the plan leaves the GPUs of column k free, or the job
 // holds them.
-func (p *Program) isFree(r *Row, k int) bool {
+func (p reasons) isFree(r *Row, k int) bool {
 	c := r.columns[k]
 	free := p.free[c.resource]
 	if r.job.Allocation.GPUType == c.GPUType {
@@ -220,7 +223,7 @@ func (p *Program) isFree(r *Row, k int) bool {
 
 // goodputWorth returns the least normalised goodput of a job that adds w to the
 // objective: the inverse of gain, but for λ and restarts.
-func (p *Program) goodputWorth(r *Row, w float64) float64 {
+func (p reasons) goodputWorth(r *Row, w float64) float64 {
 	w /= r.Worth.Weight
 	if p.o.Rules.RoundCosts { // what rounds to w or more
 		w = math.Ceil(w*100-tie)/100 - 0.005
@@ -234,7 +237,7 @@ func (p *Program) goodputWorth(r *Row, w float64) float64 {
 // whyWaiting explains why a job gets nothing, by its best offer per GPU
 // against the price of a GPU there. Where prices let it run, what lacks is
 // GPUs, for the smallest configuration that they let it have.
-func (p *Program) whyWaiting(r *Row) policy.Reason {
+func (p reasons) whyWaiting(r *Row) policy.Reason {
 	it := &r.item
 	best, least, offer := -1, -1, math.Inf(-1)
 	for c := range it.choices {
@@ -267,7 +270,7 @@ func (p *Program) whyWaiting(r *Row) policy.Reason {
 // margin returns by how much choice c of a job is worth more than it costs at today's
 // prices, per GPU; −∞ if it is worth nothing, after a restart or with a λ below 1, and so is
 // no offer.
-func (p *Program) margin(it *item, c int) float64 {
+func (p reasons) margin(it *item, c int) float64 {
 	own, worth := &it.choices[c], it.value(c)
 	if worth <= 0 {
 		return math.Inf(-1)
@@ -276,12 +279,12 @@ func (p *Program) margin(it *item, c int) float64 {
 }
 
 // cost returns what column k's GPUs cost at today's prices.
-func (p *Program) cost(r *Row, k int) float64 {
+func (p reasons) cost(r *Row, k int) float64 {
 	return p.prices[r.columns[k].resource] * float64(r.columns[k].GPUs)
 }
 
 // costOf returns what CPUs and memory cost at today's prices.
-func (p *Program) costOf(uses []mmkp.Use) float64 {
+func (p reasons) costOf(uses []mmkp.Use) float64 {
 	cost := 0.0
 	for _, u := range uses {
 		cost += p.prices[u.Resource] * u.Amount
@@ -291,7 +294,7 @@ func (p *Program) costOf(uses []mmkp.Use) float64 {
 
 // speed returns how fast the job is with column k, as a multiple of how fast it is on the least that it runs on; 0: that is
 // not known.
-func (p *Program) speed(r *Row, k int) float64 {
+func (p reasons) speed(r *Row, k int) float64 {
 	if r.fewest == 0 || r.job.Perf == nil {
 		return 0
 	}
@@ -300,7 +303,7 @@ func (p *Program) speed(r *Row, k int) float64 {
 
 // speedHeld returns the speed with what the job holds, 0 if that is no
 // column of the row.
-func (p *Program) speedHeld(r *Row) float64 {
+func (p reasons) speedHeld(r *Row) float64 {
 	if r.held < 0 {
 		return 0
 	}

@@ -134,7 +134,7 @@ func highest(rate []float64) (most float64) {
 // settle books what the jobs had of the last round.
 func (p *Policy) settle(s *policy.Snapshot) {
 	if p.o.Rules == PublicCode {
-		p.settlePublic()
+		publicRules{p}.settlePublic()
 	} else {
 		p.settlePaper(s)
 	}

@@ -59,13 +59,13 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	begins := p.begins(s)
 	if p.due(s, begins) { // 4. what each is to have
 		if p.o.Rules == PublicCode {
-			p.restart(s)
+			publicRules{p}.restart(s)
 		}
 		p.solve(s)
 	}
 	p.serve(s, r, begins) // 5. who runs in this round
 	plan := r.Plan()
-	p.explain(s, r, plan)
+	reasons{p}.explain(s, r, plan)
 	p.planned = s.Now
 	p.rounds++
 	return plan, nil
@@ -84,7 +84,7 @@ func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 		if a == nil {
 			a = newAccount(len(p.types), s.Length.Seconds()/2)
 			p.accounts[j.ID], p.stale = a, true
-			p.welcome(a)
+			publicRules{p}.welcome(a)
 		}
 		a.index, a.seen = i, p.rounds
 		if p.read(a, j, r) && p.o.Rules != PublicCode {

@@ -81,7 +81,7 @@ func (p *Policy) makespan() {
 	g := p.work()
 	out := p.level(g)
 	if p.o.Rules == PublicCode {
-		p.bisect(g, out)
+		publicRules{p}.bisect(g, out)
 		return
 	}
 	p.take(out)

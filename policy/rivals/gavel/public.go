@@ -31,8 +31,11 @@ import (
 //   - Equal shares of stride may add up to more than there is; gangs matched by allox
 //     have their part of the time, and never count as running.
 
+// publicRules follows the rules of public code.
+type publicRules struct{ *Policy }
+
 // settlePublic charges the jobs for the last round.
-func (p *Policy) settlePublic() {
+func (p publicRules) settlePublic() {
 	for _, a := range p.active {
 		if a.last >= 0 {
 			a.had[a.last] += a.charge
@@ -47,7 +50,7 @@ const lossMargin = 5
 
 // charge returns the seconds that a round of whole steps on a type takes, without
 // those lost to a restart. The very first round has none.
-func (p *Policy) charge(a *account, t int, round float64) float64 {
+func (p publicRules) charge(a *account, t int, round float64) float64 {
 	steps := math.Floor(a.rate[t] * round)
 	if left := a.left(); left > 0 {
 		steps = math.Min(steps, left)
@@ -61,7 +64,7 @@ func (p *Policy) charge(a *account, t int, round float64) float64 {
 
 // restart begins a new count, before fractions are found: what was owed is carried
 // over.
-func (p *Policy) restart(s *policy.Snapshot) {
+func (p publicRules) restart(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.solved.IsZero() {
 		passed = s.Now.Sub(p.solved).Seconds()
@@ -76,7 +79,7 @@ func (p *Policy) restart(s *policy.Snapshot) {
 }
 
 // servePublic serves type after type, by priority.
-func (p *Policy) servePublic(s *policy.Snapshot, r *grant.Round) {
+func (p publicRules) servePublic(s *policy.Snapshot, r *grant.Round) {
 	for t := range p.types {
 		for _, e := range p.publicLine(t) {
 			if !r.Decided(e.a.index) && r.Grant(e.a.index, t) {
@@ -87,7 +90,7 @@ func (p *Policy) servePublic(s *policy.Snapshot, r *grant.Round) {
 }
 
 // publicLine sorts the jobs that can run on a type.
-func (p *Policy) publicLine(t int) []entry {
+func (p publicRules) publicLine(t int) []entry {
 	var line []entry
 	all := 0.0
 	for _, a := range p.active {
@@ -118,7 +121,7 @@ const (
 
 // bisect takes fractions that meet the last makespan which a bisection finds to be
 // feasible: those from that of the greatest level on are.
-func (p *Policy) bisect(g *barrier.Program, best *barrier.Solution) {
+func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {
 		if mid := (low + high) / 2; mid*best.Level >= 1 {

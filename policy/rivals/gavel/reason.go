@@ -6,8 +6,11 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
+// reasons explains the decisions of a round.
+type reasons struct{ *Policy }
+
 // explain says why the others wait, and how good the fractions are.
-func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
+func (p reasons) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
 	for _, a := range p.active {
 		if !r.Decided(a.index) {
 			plan.Jobs[a.index].Why = p.wait(s, r, a)
@@ -17,7 +20,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 }
 
 // stats reports the last program solved.
-func (p *Policy) stats(plan *policy.Plan) {
+func (p reasons) stats(plan *policy.Plan) {
 	f := &p.outcome
 	plan.Stats = policy.Stats{Iterations: f.iterations, Objective: f.objective, Bound: f.bound}
 	plan.Stats.Gap = policy.Gap(f.objective, f.bound)
@@ -29,7 +32,7 @@ func (p *Policy) stats(plan *policy.Plan) {
 }
 
 // wait says why a job gets nothing in this round.
-func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Reason {
+func (p reasons) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Reason {
 	at, gang := p.where(a, r)
 	switch {
 	case at < 0:
@@ -49,7 +52,7 @@ func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Rea
 // where returns the GPU type that serves a job the longest, or the fastest of those,
 // and its gang there; a type that has not enough GPUs left now, if all are such; -1
 // if an empty cluster cannot carry it.
-func (p *Policy) where(a *account, r *grant.Round) (at int, gang cluster.Configuration) {
+func (p reasons) where(a *account, r *grant.Round) (at int, gang cluster.Configuration) {
 	at = -1
 	for t := range p.types {
 		g, ok := r.Gang(a.index, t)

@@ -26,10 +26,10 @@ const little = 1e-6
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	switch {
 	case p.o.Rules == PublicCode:
-		p.servePublic(s, r)
+		publicRules{p}.servePublic(s, r)
 		return
 	case p.o.Rules == SiaCode:
-		p.serveSiaCode(s, r)
+		publicRules{p}.serveSiaCode(s, r)
 		return
 	case !begins:
 		r.KeepRunning()

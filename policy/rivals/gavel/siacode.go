@@ -20,7 +20,7 @@ import (
 //   - All jobs and types are in one line; a job with no fraction has what is left.
 
 // welcome adds what a job that comes counts as had to the time that all had.
-func (p *Policy) welcome(a *account) {
+func (p publicRules) welcome(a *account) {
 	if len(p.given) != len(p.types) {
 		p.given = make([]float64, len(p.types))
 	}
@@ -30,7 +30,7 @@ func (p *Policy) welcome(a *account) {
 }
 
 // serveSiaCode serves jobs by priority, and charges them the round.
-func (p *Policy) serveSiaCode(s *policy.Snapshot, r *grant.Round) {
+func (p publicRules) serveSiaCode(s *policy.Snapshot, r *grant.Round) {
 	for _, e := range p.siaCodeLine() {
 		if r.Decided(e.a.index) || !r.Grant(e.a.index, e.t) {
 			continue
@@ -42,7 +42,7 @@ func (p *Policy) serveSiaCode(s *policy.Snapshot, r *grant.Round) {
 }
 
 // siaCodeLine sorts jobs and types.
-func (p *Policy) siaCodeLine() []entry {
+func (p publicRules) siaCodeLine() []entry {
 	const places = 1e5
 	var line []entry
 	for _, a := range p.active {

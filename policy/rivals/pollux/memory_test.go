@@ -99,16 +99,16 @@ func TestSettleDown(t *testing.T) {
 			copy(want[4*at:], test.stays)
 			copy(want[4-4*at:], test.shifts)
 			same := slices.Clone(x)
-			if r.settleDown(x); !cmp.Equal(same, x) {
+			if (settler{r}).settleDown(x); !cmp.Equal(same, x) {
 				t.Errorf("on the nodes of the last round %v, want %v", x, same)
 			}
 			r.m.changed = true
 			r.seats[at].torn = true // what is left of it may be too few where it is
-			if r.settleDown(x); !cmp.Equal(same, x) {
+			if (settler{r}).settleDown(x); !cmp.Equal(same, x) {
 				t.Errorf("of a torn gang %v, want %v", x, same)
 			}
 			r.seats[at].torn = false
-			r.settleDown(x)
+			settler{r}.settleDown(x)
 			if diff := cmp.Diff(want, x); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -52,11 +52,11 @@ func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *polic
 	r.pin()    // 1. what may not be taken from anyone
 	r.lineUp() // 2. everyone else has a row
 	if len(r.seats) > 0 {
-		best := r.search(ctx) // 3. GPUs by job and virtual node
-		r.trim(best)          // 4. one GPU type a job
-		r.settleDown(best)    // 5. if the nodes changed, no job moves without need
-		r.start(best)         // 6. no job waits while it could have idle GPUs
-		r.decide(best)        // 7. placements, with reasons
+		best := r.search(ctx)       // 3. GPUs by job and virtual node
+		r.trim(best)                // 4. one GPU type a job
+		settler{r}.settleDown(best) // 5. if the nodes changed, no job moves without need
+		r.start(best)               // 6. no job waits while it could have idle GPUs
+		reasons{r}.decide(best)     // 7. placements, with reasons
 	}
 	m.changed = false
 	return r.plan
