@@ -56,6 +56,7 @@ func ref(of reflect.Type, defs map[string]any) map[string]any {
 		return map[string]any{"type": "integer"}
 	case reflect.Float64:
 		return map[string]any{"type": "number"}
+	default:
 	}
 	if of == reflect.TypeFor[time.Time]() {
 		return map[string]any{"type": "string", "format": "date-time"}

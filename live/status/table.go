@@ -85,6 +85,7 @@ func (s *Status) jobColumns(jobs []Job, wide bool) []column[Job] {
 			eta,
 			{"REASON", func(j *Job) string { return j.fullReason() }},
 		}
+	case Journal, Machine:
 	}
 	all := []column[Job]{
 		id, phase,
@@ -198,29 +199,31 @@ func (s *Status) WriteHead(w io.Writer) {
 
 // queueLine returns the state of a queue: "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
 func (s *Status) queueLine(q *Queue) string {
-	line := cmp.Or(q.Name, s.Title) + ": "
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if q.Mode != "" {
-		line += "mode " + q.Mode + ", "
+		add("mode %s", q.Mode)
 	}
-	line += "policy " + q.Policy
+	add("policy %s", q.Policy)
 	if !q.Unseen {
-		line += fmt.Sprintf(", %d running, %d waiting, GPUs %d of %d", q.Running, q.Waiting, q.Held, q.GPUs)
+		add("%d running, %d waiting, GPUs %d of %d", q.Running, q.Waiting, q.Held, q.GPUs)
 	}
 	if q.Round > 0 {
-		line += fmt.Sprintf(", round %d", q.Round)
+		add("round %d", q.Round)
 	}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.CPUs.Total > 0 {
-			line += fmt.Sprintf(", cores %s of %s", tenth(n.CPUs.Used), tenth(n.CPUs.Total))
+		n := &s.Nodes[i]
+		if n.CPUs.Total > 0 {
+			add("cores %s of %s", tenth(n.CPUs.Used), tenth(n.CPUs.Total))
 		}
-		if n := &s.Nodes[i]; n.Memory.Total > 0 {
-			line += fmt.Sprintf(", memory %s of %s GiB", tenth(n.Memory.Used/(1<<30)), tenth(n.Memory.Total/(1<<30)))
+		if n.Memory.Total > 0 {
+			add("memory %s of %s GiB", tenth(n.Memory.Used/(1<<30)), tenth(n.Memory.Total/(1<<30)))
 		}
 	}
 	for _, p := range q.Prices {
-		line += fmt.Sprintf(", price of %s %.3g", p.Type, p.Price)
+		add("price of %s %.3g", p.Type, p.Price)
 	}
-	return line
+	return cmp.Or(q.Name, s.Title) + ": " + strings.Join(parts, ", ")
 }
 
 // unless returns a number; empty if there is none.

@@ -10,7 +10,7 @@ var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ETA is in how long a job ends or, if only that is known, starts.
 func TestETA(t *testing.T) {
-	at := func(d time.Duration) time.Time { return now.Add(d) }
+	at := now.Add
 	for _, c := range []struct {
 		job  Job
 		want string

@@ -94,7 +94,7 @@ const minute = "2006-01-02 15:04 UTC"
 // nothing is known, nor why.
 func (r *Range) text() string {
 	at := func(t time.Time) string { return t.UTC().Format(minute) }
-	text := ""
+	var text string
 	switch {
 	case !r.Known() && r.Unknown != "":
 		return "not known: " + r.Unknown
@@ -235,7 +235,7 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 // whose returns what identifies a job besides its ID.
 func (j *Job) whose() (all []string) {
 	for _, p := range [][2]string{{"", j.Kind}, {"name ", j.Name}, {"user ", j.User}, {"queue ", j.Queue}} {
-		if p[1] != "" && !(p[0] == "name " && strings.HasSuffix(string(j.ID), j.Name)) {
+		if p[1] != "" && (p[0] != "name " || !strings.HasSuffix(string(j.ID), j.Name)) {
 			all = append(all, p[0]+p[1])
 		}
 	}
