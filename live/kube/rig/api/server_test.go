@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	root     = "../../../.."                  // of the repository
+	root     = "../../../.."                      // of the repository
 	install  = root + "/deploy/dist/install.yaml" // the chart, as it comes
 	rights   = root + "/deploy/dist/rights/resize.yaml"
 	full     = "testdata/full.yaml" // the chart, with everything switched on
