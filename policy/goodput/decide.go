@@ -22,7 +22,7 @@ func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, al
 		return nil, err
 	}
 	p.prices = append(p.prices[:0], l.sol.Prices...)
-	plan := reasons{p.Program}.explained(rows, l.sol, l.reason)
+	plan := reasons(p).explained(rows, l.sol, l.reason)
 	p.prices = append(p.prices[:0], l.sol.Prices...) // reasons are by the prices of their level
 	return plan, nil
 }

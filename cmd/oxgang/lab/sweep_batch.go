@@ -138,7 +138,7 @@ spec:
       containers:
         - name: sweep
           image: {{.Image}}
-          args: [sweep, /sweep/sweep.yaml, --out, /out/{{.Name}}, --shard, $(JOB_COMPLETION_INDEX)/{{.Shards}}, --workers, "{{.CPUs}}"]
+          args: [lab, sweep, /sweep/sweep.yaml, --out, /out/{{.Name}}, --shard, $(JOB_COMPLETION_INDEX)/{{.Shards}}, --workers, "{{.CPUs}}"]
           resources:
             requests: {cpu: "{{.CPUs}}", memory: {{.Memory}}}
             limits: {memory: {{.Memory}}}

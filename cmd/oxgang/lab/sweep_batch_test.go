@@ -50,8 +50,12 @@ func TestBatch_kubernetes(t *testing.T) {
 	parts := make(map[sweep.Shard]bool)
 	for index := range *j.Spec.Completions {
 		args := strings.ReplaceAll(strings.Join(pod.Containers[0].Args, "\n"), "$(JOB_COMPLETION_INDEX)", fmt.Sprint(index))
+		command, flags, found := strings.Cut(args, "\n/")
+		if !found || command != "lab\nsweep" {
+			t.Fatalf("arguments %q, want lab sweep and a file", args)
+		}
 		cmd := sweepCommand()
-		if err := cmd.ParseFlags(strings.Split(args, "\n")[1:]); err != nil {
+		if err := cmd.ParseFlags(strings.Split(flags, "\n")[1:]); err != nil {
 			t.Fatal(err)
 		}
 		part, err := sweep.ParseShard(cmd.Flag("shard").Value.String())
