@@ -15,12 +15,13 @@ func (m *Table) Write(w io.Writer, cells []Cell) error {
 	t := &crossWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")
 	t.line("")
-	t.line("Written by `oxgang lab matrix --write docs/experiments/matrix.md`. Each family is one set of")
-	t.line("traces or seeds with one configuration for all policies (`experiments/matrix/families.yaml`); figures")
-	t.line("are means over its runs, p99 and unfair jobs of all runs together, and rho the worst of any job.")
-	t.line("Less is better everywhere, and the best of each column is bold. GPU-hours have profiling and the")
-	t.line("rest of the round in which a job ends in them. boa and pollux-autoscale rent their nodes here, at no")
-	t.line("limit and no budget; all others own them.")
+	t.line("Written by `oxgang lab matrix --write docs/experiments/matrix.md`. Each family is a set of traces or")
+	t.line("seeds with one configuration for all policies (`lab/experiments/matrix/families.yaml`). Less is better")
+	t.line("everywhere, and the best of each column is bold.")
+	t.line("")
+	t.line("Figures are means over the runs of a family. p99 and unfair jobs (rho > 1) count all runs together, and")
+	t.line("rho is the worst of any job. GPU-hours include profiling and the rest of the round in which a job ends.")
+	t.line("boa and pollux-autoscale rent their nodes, without limit or budget; all other policies own them.")
 	t.line("")
 	for _, d := range m.Defaults {
 		t.line("%s: %s.", strings.Join(d.Policies, ", "), d.Why)
@@ -94,7 +95,7 @@ func (t *crossWriter) cross() {
 		t.row(row)
 	}
 	t.line("")
-	t.line("–: not every job ended; the family's own table says why.")
+	t.line("–: not every job ended; the reason is below the table of that family.")
 }
 
 // figure returns a value to three digits, bold if it is the best.
