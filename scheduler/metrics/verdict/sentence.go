@@ -22,24 +22,24 @@ func (v *Verdict) sentences() []string {
 	return all
 }
 
-// first says which policy is best, or of which that cannot be said.
+// first names the policy with the lowest mean completion time, or says that chance alone may explain the differences.
 func (v *Verdict) first() string {
 	best, next := v.Policies[0], v.Policies[1]
 	d := v.Difference(best, next)
 	if even := v.even(); len(even) > 1 {
-		return fmt.Sprintf("No difference in mean JCT that is more than chance between %s %s: that of %s is %s%s than that of %s (%s)%s.",
-			listed(even), v.Over(), best, v.paired(), portion(d.Part), next, d.spread(), v.omitted())
+		return fmt.Sprintf("No clear winner: chance alone may explain how the mean completion times of %s differ. %s is %s %s (%s, %s)%s.",
+			listed(even), best, portion(d.Part), next, v.compared(), d.spread(), v.omitted())
 	}
-	return fmt.Sprintf("%s is best %s: its mean JCT is %s%s than that of %s, the next (%s)%s.",
-		v.named(best), v.Over(), v.paired(), portion(d.Part), v.named(next), d.spread(), v.omitted())
+	return fmt.Sprintf("%s has the lowest mean completion time: %s %s, the runner-up (%s, %s)%s.",
+		v.named(best), portion(d.Part), v.named(next), v.compared(), d.spread(), v.omitted())
 }
 
-// paired says how differences over seeds are taken; they are not those of the means.
-func (v *Verdict) paired() string {
+// compared says what differences are taken over. Over seeds they are taken pair by pair, so they are not those of the means.
+func (v *Verdict) compared() string {
 	if len(v.Seeds) == 1 {
-		return ""
+		return v.Over()
 	}
-	return "seed by seed "
+	return "paired " + v.Over()
 }
 
 // even returns the policies that may be as good as the first by chance, and the first.
@@ -59,7 +59,7 @@ func (v *Verdict) against() string {
 		return ""
 	}
 	d := v.Difference(v.Policies[0], v.baseline)
-	return fmt.Sprintf("Against %s, the baseline, that of %s is %s (%s).", v.baseline, v.Policies[0], portion(d.Part), d.spread())
+	return fmt.Sprintf("%s is %s %s, the baseline (%s).", v.Policies[0], portion(d.Part), v.baseline, d.spread())
 }
 
 // apart reports whether a policy is compared and not in the first sentence.
@@ -79,12 +79,12 @@ func (v *Verdict) why() string {
 		against = append(against, v.baseline)
 	}
 	for i, p := range against {
-		against[i] = v.terms(best, p) + " against " + p
+		against[i] = v.terms(best, p)
 	}
 	if len(against) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Why: per job of %s, %s.", best, strings.Join(against, "; "))
+	return fmt.Sprintf("Why: a job of %s %s.", best, strings.Join(against, "; it "))
 }
 
 // terms says how much longer or shorter a job of one policy waits, restarts and runs than one of another.
@@ -95,7 +95,12 @@ func (v *Verdict) terms(policy, other string) string {
 		d.Waiting, d.Restarts, d.Running = d.Waiting+a.Waiting-b.Waiting, d.Restarts+a.Restarts-b.Restarts, d.Running+a.Running-b.Running
 	}
 	n := float64(len(v.Seeds))
-	return fmt.Sprintf("waiting %s, restarts %s and running %s", signed(d.Waiting/n), signed(d.Restarts/n), signed(d.Running/n))
+	all := []string{differs("waits", "", d.Waiting/n), differs("spends", " on restarts", d.Restarts/n), differs("runs", "", d.Running/n)}
+	all = slices.DeleteFunc(all, func(text string) bool { return text == "" })
+	if len(all) == 0 {
+		return "takes as long as under " + other
+	}
+	return listed(all) + " than under " + other
 }
 
 // Over says what the ranges are over, as "over seeds 1 to 3".
@@ -131,24 +136,24 @@ func (v *Verdict) named(policy string) string {
 // spread returns the range in words.
 func (d *Difference) spread() string {
 	if !d.Known {
-		return "no range: too few jobs, or nearly all of their time was in one block"
+		return "no interval: too few jobs, or nearly all of their time lies in one block"
 	}
 	from, to := portion(d.Low), portion(d.High)
 	switch {
 	case d.High < 0:
-		from, to = percent(d.High)+" %", percent(d.Low)+" %"
+		from, to = percent(d.High), percent(d.Low)+" %"
 	case d.Low > 0:
-		from, to = percent(d.Low)+" %", percent(d.High)+" %"
+		from, to = percent(d.Low), percent(d.High)+" %"
 	}
-	return fmt.Sprintf("%.0f %% range %s to %s", 100*Level, from, to)
+	return fmt.Sprintf("%.0f %% interval %s to %s", 100*Level, from, to)
 }
 
 // portion returns a part with its direction.
 func portion(part float64) string {
 	if part > 0 {
-		return percent(part) + " % more"
+		return percent(part) + " % above"
 	}
-	return percent(-part) + " % less"
+	return percent(-part) + " % below"
 }
 
 // percent returns a part in per cent, without its sign, of at least two digits.
@@ -163,16 +168,16 @@ func percent(part float64) string {
 	return fmt.Sprintf("%.0f", p)
 }
 
-// signed returns seconds as a duration with its sign.
-func signed(seconds float64) string {
+// differs says by how much longer or shorter something takes: "runs 2m01s less"; empty if by no second.
+func differs(does, what string, seconds float64) string {
 	d := time.Duration(math.Round(math.Abs(seconds))) * time.Second
 	switch {
 	case d == 0:
-		return "\u00b10s"
+		return ""
 	case seconds < 0:
-		return "-" + printable.Duration(d)
+		return does + " " + printable.Duration(d) + " less" + what
 	}
-	return "+" + printable.Duration(d)
+	return does + " " + printable.Duration(d) + " more" + what
 }
 
 // listed returns names as in a sentence: "a", "a and b", "a, b and c".

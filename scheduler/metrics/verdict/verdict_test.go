@@ -77,7 +77,7 @@ func TestNew_names_none_by_chance(t *testing.T) {
 		v := New(drawn(r, 3, 0.1, map[string]float64{"a": 1, "b": 1, "c": 1, "easy": 1}), less, "easy")
 		if v.Best[JCT] != "" {
 			named++
-		} else if !strings.HasPrefix(v.Sentences[0], "No difference in mean JCT that is more than chance between ") {
+		} else if !strings.HasPrefix(v.Sentences[0], "No clear winner: chance alone may explain how the mean completion times of ") {
 			t.Fatalf("seed %d: none is best, and the verdict is %q", seed, v.Text())
 		} else if slices.Contains(v.even(), "easy") && strings.Contains(v.Text(), "Why: ") {
 			t.Fatalf("seed %d: chance has no reason, and the verdict is %q", seed, v.Text())
@@ -98,9 +98,9 @@ func TestNew(t *testing.T) {
 	}
 	v := New(trials, less, "easy")
 	want := []string{
-		"a is best over seeds 1 to 3: its mean JCT is seed by seed 50 % less than that of b, the next (80 % range 49 % to 50 %).",
-		"Against easy, the baseline, that of a is 75 % less (80 % range 74 % to 75 %).",
-		"Why: per job of a, waiting \u00b10s, restarts \u00b10s and running -4h15m against b; waiting \u00b10s, restarts \u00b10s and running -12h55m against easy.",
+		"a has the lowest mean completion time: 50 % below b, the runner-up (paired over seeds 1 to 3, 80 % interval 49 to 50 %).",
+		"a is 75 % below easy, the baseline (80 % interval 74 to 75 %).",
+		"Why: a job of a runs 4h15m less than under b; it runs 12h55m less than under easy.",
 	}
 	if !slices.Equal(v.Sentences, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(v.Sentences, "\n"), strings.Join(want, "\n"))
@@ -109,7 +109,7 @@ func TestNew(t *testing.T) {
 		t.Errorf("best %v, in order %v, versus %v", v.Best, v.Policies, v.Versus)
 	}
 	v.Distrust()
-	if len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "Not to be trusted: a is best") {
+	if len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "Not to be trusted: a has the lowest") {
 		t.Errorf("not to be trusted: best %v, %q", v.Best, v.Text())
 	}
 }
@@ -149,11 +149,11 @@ func TestNew_of_one_history(t *testing.T) {
 	if v.Best[JCT] != "b" || v.Best["other"] != "" {
 		t.Errorf("seed %d: best %v, want b by completion time, and none by what jobs do not say", seed, v.Best)
 	}
-	if want := "b is best over blocks of time of one history: its mean JCT is 20 % less than that of a (the baseline), the next (80 % range 20 % to 20 %)."; v.Sentences[0] != want {
+	if want := "b has the lowest mean completion time: 20 % below a (the baseline), the runner-up (over blocks of time of one history, 80 % interval 20 to 20 %)."; v.Sentences[0] != want {
 		t.Errorf("seed %d: got %q, want %q", seed, v.Sentences[0], want)
 	}
 	few := New([]Trial{trial("a", 1, 1), trial("b", 1, 2)}, less, "")
-	if few.Best[JCT] != "" || !strings.Contains(few.Text(), "no range: ") {
+	if few.Best[JCT] != "" || !strings.Contains(few.Text(), "no interval: ") {
 		t.Errorf("no jobs: best %v, %q", few.Best, few.Text())
 	}
 	if text, err := json.Marshal(few); err != nil {
