@@ -88,6 +88,7 @@ func TestSlurm(t *testing.T) {
 		defer cancel()
 		go s.Follow(ctx, client.DefaultPace().Next)
 		time.Sleep(time.Minute + time.Second)
+		synctest.Wait()
 		if looks := r.asked / 6; looks != 6 { // after 2, 4, 8, 16 and 30 s more
 			t.Errorf("%d looks in a minute in which nothing changed, want 6", looks)
 		}
