@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,14 +19,14 @@ import (
 // A playback plays back what a real Slurm said: see live/slurm/client/testdata. It counts commands, and fails while down is true.
 type playback struct {
 	t     *testing.T
-	asked int
-	down  bool
+	asked atomic.Int64
+	down  atomic.Bool
 }
 
 // run is a client.Runner.
 func (r *playback) run(_ context.Context, c client.Command) ([]byte, error) {
-	r.asked++
-	if r.down {
+	r.asked.Add(1)
+	if r.down.Load() {
 		return nil, client.Failed(c.Name, c.Name+": error: Unable to contact slurm controller\n", nil)
 	}
 	file := map[string]string{"squeue": "squeue.json", "sacctmgr": "qos.txt"}[c.Name]
@@ -81,18 +82,17 @@ func TestSlurm(t *testing.T) {
 		if _, err := s.Job(t.Context(), "10", 0); !errors.Is(err, page.ErrUnknown) {
 			t.Errorf("a job that has ended: %v, want that it is not known", err)
 		}
-		if r.asked != 6 {
-			t.Errorf("%d commands for one look, want 6", r.asked)
+		if n := r.asked.Load(); n != 6 {
+			t.Errorf("%d commands for one look, want 6", n)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go s.Follow(ctx, client.DefaultPace().Next)
 		time.Sleep(time.Minute + time.Second)
-		synctest.Wait()
-		if looks := r.asked / 6; looks != 6 { // after 2, 4, 8, 16 and 30 s more
+		if looks := r.asked.Load() / 6; looks != 6 { // after 2, 4, 8, 16 and 30 s more
 			t.Errorf("%d looks in a minute in which nothing changed, want 6", looks)
 		}
-		r.down = true
+		r.down.Store(true)
 		time.Sleep(time.Minute)
 		o, err = s.Overview(t.Context(), 0)
 		if err != nil || len(o.Jobs) != 14 || len(o.Attention) != 1 || !strings.HasPrefix(o.Attention[0], "Slurm has not answered since 2027-01-01 00:01:00 UTC") {
@@ -106,7 +106,9 @@ func TestSlurm(t *testing.T) {
 
 // TestSlurm_down: where Slurm has never answered, there is an error.
 func TestSlurm_down(t *testing.T) {
-	s := Page(&client.Client{Run: (&playback{t: t, down: true}).run}, nil, "")
+	r := &playback{t: t}
+	r.down.Store(true)
+	s := Page(&client.Client{Run: r.run}, nil, "")
 	if err := s.Look(t.Context()); !errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("%v, want that Slurm does not answer", err)
 	}
