@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not setuptools_is_new(), reason="needs setuptool
 
 
 def built(version: str, out: Path) -> None:
-    subprocess.run([ROOT / "packaging" / "python", sys.executable, version, out], check=True)
+    subprocess.run([ROOT / "deploy" / "packaging" / "python", sys.executable, version, out], check=True)
 
 
 @pytest.fixture(scope="module")

@@ -123,12 +123,15 @@ func (c *Config) Origin(key string) string {
 // IsSet reports whether something set a key, if only to its default.
 func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
 
+// Unknown returns the error for a key that no setting has, with the keys that may have been meant.
+func Unknown(key string) error { return fmt.Errorf("unknown key %q%s", key, didYouMean(key)) }
+
 // Set sets a key from text. It returns an error that names the key, the value
 // and what was expected; an unknown key's names the closest known ones.
 func (c *Config) Set(key, value, origin string) error {
 	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })
 	if i < 0 {
-		return fmt.Errorf("unknown key %q%s", key, didYouMean(key))
+		return Unknown(key)
 	}
 	if key == "set" {
 		var err error

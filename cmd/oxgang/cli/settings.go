@@ -150,6 +150,9 @@ func checkSetting(c *config.Config, setting string) error {
 	key, _, _ := strings.Cut(setting, "=")
 	to, _, addressed := strings.Cut(key, ".")
 	if addressed {
+		if !slices.Contains(registry.Names(), to) {
+			return fmt.Errorf("set: %w", config.Unknown(key))
+		}
 		if !slices.Contains(c.Policies, to) {
 			return fmt.Errorf("set: %q is for policy %s, which is not among those chosen: %s", setting, to, strings.Join(c.Policies, ", "))
 		}
