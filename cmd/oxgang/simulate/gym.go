@@ -35,7 +35,7 @@ func GymCommand() *cobra.Command {
 		Short: "Simulate under a policy that the process at the other end of standard input and output decides",
 		Long: `Simulate under a policy that the process at the other end of standard input and output
 decides. It writes lines of JSON: a greeting, a question for each round, and what the run
-came to; after each question it reads a line with the answer. "go doc policy/external" has
+came to; after each question it reads a line with the answer. "go doc ./lab/external" has
 the fields, docs/guide/research.md the Python package that speaks them, with a Gymnasium
 environment. The same seed and the same answers give the same questions.`,
 		Example: `  oxgang lab gym --generate-jobs 20 --seed 7
