@@ -41,17 +41,7 @@ func (in *Instance) Validate() error {
 		return fmt.Errorf("shards: %d shards on %d servers, want at least one of each", len(in.Loads), len(in.Memory))
 	}
 	for j := range in.Loads {
-		if !(in.Loads[j] >= 0) || math.IsInf(in.Loads[j], 0) {
-			errs = append(errs, fmt.Errorf("shard %d: load %v, want finite and at least 0", j, in.Loads[j]))
-		}
-		if !(in.Sizes[j] > 0) || math.IsInf(in.Sizes[j], 0) {
-			errs = append(errs, fmt.Errorf("shard %d: size %v, want finite and more than 0", j, in.Sizes[j]))
-		}
-		for _, s := range in.Now[j] {
-			if s.Server < 0 || s.Server >= len(in.Memory) {
-				errs = append(errs, fmt.Errorf("shard %d: on server %d, want one of 0 to %d", j, s.Server, len(in.Memory)-1))
-			}
-		}
+		errs = append(errs, in.validateShard(j)...)
 	}
 	for i, m := range in.Memory {
 		if !(m > 0) || math.IsInf(m, 0) {
@@ -65,4 +55,20 @@ func (in *Instance) Validate() error {
 		errs = append(errs, fmt.Errorf("mean load %v, want finite and more than 0", in.Mean()))
 	}
 	return errors.Join(errs...)
+}
+
+// validateShard returns what no balancer could take of shard j.
+func (in *Instance) validateShard(j int) (errs []error) {
+	if !(in.Loads[j] >= 0) || math.IsInf(in.Loads[j], 0) {
+		errs = append(errs, fmt.Errorf("shard %d: load %v, want finite and at least 0", j, in.Loads[j]))
+	}
+	if !(in.Sizes[j] > 0) || math.IsInf(in.Sizes[j], 0) {
+		errs = append(errs, fmt.Errorf("shard %d: size %v, want finite and more than 0", j, in.Sizes[j]))
+	}
+	for _, s := range in.Now[j] {
+		if s.Server < 0 || s.Server >= len(in.Memory) {
+			errs = append(errs, fmt.Errorf("shard %d: on server %d, want one of 0 to %d", j, s.Server, len(in.Memory)-1))
+		}
+	}
+	return errs
 }
