@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,4 +29,16 @@ func Open(t testing.TB) context.Context {
 	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(stop)
 	return ctx
+}
+
+// Steady repeats an action on one element if the page, which refreshes itself, replaced the element between its look-up and its use.
+func Steady(a chromedp.Action) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		for range 10 {
+			if err = a.Do(ctx); err == nil || !strings.Contains(err.Error(), "Could not find node with given id") {
+				return err
+			}
+		}
+		return err
+	})
 }

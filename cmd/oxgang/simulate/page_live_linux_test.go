@@ -176,8 +176,8 @@ func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	}
 	var said, address string
 	err := chromedp.Run(ctx, chromedp.Navigate(b.ui("--allow-cancel")), chromedp.WaitVisible(`body[data-ready="true"]`), chromedp.Location(&address),
-		chromedp.Click(show(long)[0], chromedp.ByQuery), chromedp.WaitVisible("#job .ask"), chromedp.Click("#job .ask", chromedp.ByQuery),
-		chromedp.WaitVisible("#answer .sentence"), chromedp.Text("#answer", &said))
+		chromium.Steady(chromedp.Click(show(long)[0], chromedp.ByQuery)), chromium.Steady(chromedp.Click("#job .ask", chromedp.ByQuery)),
+		chromedp.WaitVisible("#answer .sentence"), chromium.Steady(chromedp.Text("#answer", &said)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func cancelOnPage(ctx context.Context, t *testing.T, id job.ID) {
 	t.Helper()
 	var title string
 	err := chromedp.Run(ctx,
-		chromedp.Click("#job .bad", chromedp.ByQuery), chromedp.WaitVisible("#confirm"), chromedp.Text("#confirm-title", &title), chromedp.Click("#confirm-no"), chromedp.WaitNotVisible("#confirm"),
-		chromedp.Click("#job .bad", chromedp.ByQuery), chromedp.WaitVisible("#confirm"), chromedp.Click("#confirm-yes"), chromedp.WaitNotVisible("#confirm"),
+		chromium.Steady(chromedp.Click("#job .bad", chromedp.ByQuery)), chromedp.WaitVisible("#confirm"), chromedp.Text("#confirm-title", &title), chromedp.Click("#confirm-no"), chromedp.WaitNotVisible("#confirm"),
+		chromium.Steady(chromedp.Click("#job .bad", chromedp.ByQuery)), chromedp.WaitVisible("#confirm"), chromedp.Click("#confirm-yes"), chromedp.WaitNotVisible("#confirm"),
 		chromedp.Poll(`document.getElementById("ended").innerText.includes("`+string(id)+` cancelled")`, nil, chromedp.WithPollingTimeout(time.Minute)))
 	if err != nil || title != "Cancel "+string(id)+"?" {
 		t.Fatalf("%q: %v", title, err)
