@@ -24,7 +24,7 @@ func TestNamesOfJobsAreInTheGuide(t *testing.T) {
 	if len(names) < 2 {
 		t.Fatalf("names %q, want more of them: what do comments say now?", names)
 	}
-	doctable.Check(t, "guide/kubernetes#What a job says of itself", names)
+	doctable.Check(t, "guide/kubernetes#Run a job", names)
 }
 
 // onJobs returns the values of constants that are, as their comment says, on a job; constants
