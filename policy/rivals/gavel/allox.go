@@ -3,7 +3,6 @@ package gavel
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/opt/assignment"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -36,7 +35,7 @@ func (p *Policy) allox(s *policy.Snapshot) {
 	for i, a := range waiting {
 		cost[i] = p.costs(a, slots, s)
 	}
-	columns, _ := assignment.Solve(cost)
+	columns, _ := assign(cost)
 	p.start(waiting, columns, slots, free)
 }
 

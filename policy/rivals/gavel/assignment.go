@@ -1,24 +1,22 @@
-// Package assignment matches rows to columns at least cost.
-package assignment
+package gavel
 
 import "math"
 
-// Solve matches every row of cost to a column of its own so that the sum of the
-// costs is least, and returns each row's column and the sum. All rows are as long
-// as the first and there are at most as many rows as columns. A cost of +Inf
-// forbids a pair; rows that then find no column, those before them matched, have
-// -1. It panics on rows of different lengths, more rows than columns, and NaN or
-// -Inf. It modifies nothing, is deterministic, and costs rows² times columns.
+// assign matches every row of cost to a column of its own so that the sum of costs is least. It
+// returns the column of each row, and the sum. A cost of +Inf forbids a pair. If no column is left
+// for a row, its column is -1; earlier rows are matched first. assign panics if there are more rows
+// than columns, on rows of different lengths, and on a cost of NaN or -Inf. It does not modify cost,
+// is deterministic, and costs rows² times columns.
 //
-// One row after the other is matched along the shortest path of reduced costs to
-// a free column. Source: Jonker and Volgenant, "A shortest augmenting path
-// algorithm for dense and sparse linear assignment problems", Computing 38, 1987.
-func Solve(cost [][]float64) (columns []int, total float64) {
+// Each row in turn is matched along the shortest path of reduced costs to a free column.
+// Source: Jonker and Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
+// assignment problems", Computing 38, 1987.
+func assign(cost [][]float64) (columns []int, total float64) {
 	columns = make([]int, len(cost))
 	if len(cost) == 0 {
 		return columns, 0
 	}
-	check(cost)
+	checkCosts(cost)
 	m := newMatching(cost)
 	for i := range cost {
 		columns[i] = -1
@@ -33,31 +31,31 @@ func Solve(cost [][]float64) (columns []int, total float64) {
 	return columns, total
 }
 
-func check(cost [][]float64) {
+func checkCosts(cost [][]float64) {
 	if len(cost) > len(cost[0]) {
-		panic("assignment: more rows than columns")
+		panic("gavel: more rows than columns")
 	}
 	for _, row := range cost {
 		if len(row) != len(cost[0]) {
-			panic("assignment: rows of different lengths")
+			panic("gavel: rows of different lengths")
 		}
 		for _, c := range row {
 			if math.IsNaN(c) || math.IsInf(c, -1) {
-				panic("assignment: cost is NaN or -Inf")
+				panic("gavel: cost is NaN or -Inf")
 			}
 		}
 	}
 }
 
-// A matching is optimal for the rows it has, as its duals prove: u + v is at most
-// the cost of every pair, and equals it where a row is matched.
+// A matching is optimal for its rows. Its duals prove it: u + v is at most the cost of every pair,
+// and equals the cost of each matched pair.
 type matching struct {
 	cost [][]float64
-	row  []int // of each column; -1: free
+	row  []int // row of each column; -1: free
 	u, v []float64
 	far  []float64 // length of the shortest path to each column
-	from []int     // the column before it on that path; -1: none
-	done []bool    // it is shortest
+	from []int     // previous column on that path; -1: none
+	done []bool    // far is final
 }
 
 func newMatching(cost [][]float64) *matching {
@@ -70,8 +68,8 @@ func newMatching(cost [][]float64) *matching {
 	return t
 }
 
-// match matches row i: each column on the shortest path to a free column is given to the
-// row before it on the path.
+// match matches row i: each column on the shortest path to a free column goes to the row before it
+// on the path.
 func (t *matching) match(i int) {
 	end, length := t.search(i)
 	if end < 0 {
@@ -93,8 +91,8 @@ func (t *matching) match(i int) {
 	}
 }
 
-// search returns the free column nearest to row i, the first if several are, and
-// how far it is; -1 if there is none.
+// search returns the nearest free column to row i and its distance; -1 if there is none. The first
+// column wins ties.
 func (t *matching) search(i int) (column int, length float64) {
 	for j := range t.far {
 		t.far[j], t.from[j], t.done[j] = math.Inf(1), -1, false
@@ -112,8 +110,8 @@ func (t *matching) search(i int) (column int, length float64) {
 	}
 }
 
-// relax looks on from row i, reached through column at, and returns the nearest
-// column that is not done, a free one if several are.
+// relax updates distances from row i, which was reached through column at. It returns the nearest
+// column that is not done, a free one in a tie.
 func (t *matching) relax(i, at int, length float64) int {
 	next := -1
 	for j, c := range t.cost[i] {

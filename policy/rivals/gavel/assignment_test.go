@@ -1,4 +1,4 @@
-package assignment_test
+package gavel
 
 import (
 	"context"
@@ -9,14 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/opt/assignment"
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
 var inf = math.Inf(1)
 
-func TestSolve(t *testing.T) {
+func TestAssign(t *testing.T) {
 	tests := []struct {
 		name  string
 		cost  [][]float64
@@ -33,7 +32,7 @@ func TestSolve(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, total := assignment.Solve(test.cost)
+			got, total := assign(test.cost)
 			if d := cmp.Diff(test.want, got); d != "" || total != test.total {
 				t.Errorf("total %g, want %g; columns -want +got\n%s", total, test.total, d)
 			}
@@ -41,7 +40,7 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-func TestSolve_panics_on_what_is_no_cost(t *testing.T) {
+func TestAssign_panics_on_what_is_no_cost(t *testing.T) {
 	for name, cost := range map[string][][]float64{
 		"too many rows": {{1}, {2}}, "ragged": {{1, 2}, {1}}, "NaN": {{math.NaN()}}, "-Inf": {{-inf}},
 	} {
@@ -51,13 +50,13 @@ func TestSolve_panics_on_what_is_no_cost(t *testing.T) {
 					t.Error("no panic")
 				}
 			}()
-			assignment.Solve(cost)
+			assign(cost)
 		})
 	}
 }
 
-// costs draws small whole costs, so that ties are frequent and sums exact.
-func costs(t *rapid.T, most int, forbid bool) [][]float64 {
+// drawCosts draws small whole costs, so that ties are frequent and sums exact.
+func drawCosts(t *rapid.T, most int, forbid bool) [][]float64 {
 	n := rapid.IntRange(1, most).Draw(t, "rows")
 	m := rapid.IntRange(n, most+2).Draw(t, "columns")
 	cost := make([][]float64, n)
@@ -89,11 +88,11 @@ func best(cost [][]float64, i int, used []bool) float64 {
 	return least
 }
 
-func TestSolve_is_as_good_as_the_best_of_all(t *testing.T) {
+func TestAssign_is_as_good_as_the_best_of_all(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cost := costs(t, 5, true)
+		cost := drawCosts(t, 5, true)
 		want := best(cost, 0, make([]bool, len(cost[0])))
-		columns, total := assignment.Solve(cost)
+		columns, total := assign(cost)
 		seen, sum, all := make([]bool, len(cost[0])), 0.0, true
 		for i, j := range columns {
 			if j < 0 {
@@ -112,9 +111,9 @@ func TestSolve_is_as_good_as_the_best_of_all(t *testing.T) {
 }
 
 // The relaxation of an assignment has whole optima.
-func TestSolve_agrees_with_the_linear_program(t *testing.T) {
+func TestAssign_agrees_with_the_linear_program(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cost := costs(t, 8, false)
+		cost := drawCosts(t, 8, false)
 		var p lp.Problem
 		rows, cols := make([]lp.Row, len(cost)), make([]lp.Row, len(cost[0]))
 		for i := range rows {
@@ -140,7 +139,7 @@ func TestSolve_agrees_with_the_linear_program(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, total := assignment.Solve(cost); got.Status != lp.Optimal || math.Abs(got.Objective-total) > 1e-4 {
+		if _, total := assign(cost); got.Status != lp.Optimal || math.Abs(got.Objective-total) > 1e-4 {
 			t.Fatalf("assignment %g, linear program %v %g", total, got.Status, got.Objective)
 		}
 	})
@@ -154,7 +153,7 @@ func addRow(t *rapid.T, p *lp.Problem, low, up float64) lp.Row {
 	return r
 }
 
-func BenchmarkSolve(b *testing.B) {
+func BenchmarkAssign(b *testing.B) {
 	cost := make([][]float64, 256)
 	x := uint32(1)
 	for i := range cost {
@@ -164,6 +163,6 @@ func BenchmarkSolve(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		assignment.Solve(cost)
+		assign(cost)
 	}
 }

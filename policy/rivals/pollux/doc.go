@@ -8,8 +8,8 @@
 //	§4.2    a_f, an exclusive 1/J of the cluster         round.fairShare
 //	§4.2    FITNESS_p, the power mean of speedups        round.fitness, Options.P
 //	§4.2    REALLOC_FACTOR_j(δ) = (T - R δ) / (T + δ)    reallocFactor
-//	§4.2.1  a matrix of GPUs by job and node             opt/genetic
-//	§4.2.1  mutation, crossover, tournaments             round.mutate, opt/genetic
+//	§4.2.1  a matrix of GPUs by job and node             breed
+//	§4.2.1  mutation, crossover, tournaments             round.mutate, breed
 //	§4.2.1  repair, at most one distributed job a node   round.repair
 //	Sia §3.4.3  virtual nodes of equal size              cut
 //	Sia §3.4.3  one type for jobs that mix them          round.trim

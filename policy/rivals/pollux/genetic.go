@@ -1,4 +1,4 @@
-package genetic
+package pollux
 
 import (
 	"cmp"
@@ -6,81 +6,79 @@ import (
 	"slices"
 )
 
-// A Source draws random numbers; a *rand.Rand is one.
-type Source interface {
+// A draw draws random numbers; a *rand.Rand is one.
+type draw interface {
 	// IntN returns a number from 0 to n-1.
 	IntN(n int) int
 	// Float64 returns a number in [0, 1).
 	Float64() float64
 }
 
-// A Problem says which matrices are good. A matrix is a slice, row by row.
-type Problem struct {
-	Rows int
-	// Most holds, for each column, the largest element, at least 0; the smallest is 0.
-	Most []int
-	// Mutate changes a matrix at random, in place. Nil: each element is redrawn from 0 to
-	// Most with a probability of one in the number of columns.
-	Mutate func(x []int, r Source)
-	// Repair changes a matrix, in place, into one that is allowed. Nil: all are.
-	Repair func(x []int, r Source)
-	// Fitness returns how good a matrix is that is allowed; more is better. It must
-	// not be NaN, and neither modify nor keep x.
-	Fitness func(x []int) float64
+// A matrixProblem says which matrices of whole numbers, row by row, are good.
+type matrixProblem struct {
+	rows, columns int
+	mutate        func(x []int, d draw) // changes a matrix at random, in place
+	repair        func(x []int, d draw) // makes a matrix feasible, in place
+	fitness       func(x []int) float64 // of a feasible matrix; more is better. Not NaN; x is not kept
 }
 
-// Options say how long to search.
-type Options struct {
-	Population  int // matrices that live on; at least 2
-	Generations int // at least 0
-	// Patience ends the search after so many generations in a row without a matrix that
-	// is fitter than all before; 0: never.
-	Patience int
+// breedOptions limit a search.
+type breedOptions struct {
+	population  int // matrices that survive a generation; at least 2
+	generations int // at least 0
+	patience    int // the search ends after this many generations without a fitter matrix; 0: never
 }
 
-// A Result is what a search found.
-type Result struct {
-	// Population holds the last generation, the fittest matrix first; no two are equal.
-	Population [][]int
-	Fitness    float64 // of the first
-	Evaluated  int     // calls of Fitness
-	// Interrupted: the context ended before the last generation.
-	Interrupted bool
+// A bred is the result of a search.
+type bred struct {
+	population  [][]int // the last generation, without duplicates, the fittest first
+	fitness     float64 // of the first
+	evaluated   int     // calls of fitness
+	interrupted bool    // the context ended before the last generation
 }
 
-// Search returns a population that is bred from the given matrices, which it does not
-// modify; without any it begins with the zero matrix. The result is at least as fit as
-// each of them, as repaired. It panics on a problem without rows or columns, on a
-// matrix of another size, and on a population of less than two. It calls Repair and
-// Fitness at most Population times, or len(start) if that is more, and Population,
-// rounded up to even, for each generation; sorts cost as much again.
+// breed searches for matrices of high fitness. It finds good ones and proves nothing. Equal inputs,
+// with equal random numbers, give equal results.
+//
+// The first population is start, or the zero matrix without one, and mutants of it. A generation is:
+//
+//	tournament   a parent is the fitter of two drawn at random
+//	crossover    two children have each row from one of two parents, at random
+//	mutation     p.mutate changes each child
+//	repair       p.repair makes it feasible
+//	survival     the fittest of parents and children live on, each matrix once
+//
+// So the result is at least as fit as each matrix of start, repaired. start is not modified. breed
+// panics on a problem without rows or columns, on a matrix of another size, and on a population
+// below two. It calls repair and fitness at most max(population, len(start)) times, and then
+// population times, rounded up to even, in each generation.
 // Source: Pollux §4.2.1.
-func Search(ctx context.Context, p *Problem, start [][]int, o Options, r Source) Result {
-	if p.Rows < 1 || len(p.Most) < 1 || o.Population < 2 {
-		panic("genetic: no rows, no columns or a population of less than two")
+func breed(ctx context.Context, p *matrixProblem, start [][]int, o breedOptions, d draw) bred {
+	if p.rows < 1 || p.columns < 1 || o.population < 2 {
+		panic("pollux: no rows, no columns or a population below two")
 	}
-	s := &search{p: p, r: r, size: o.Population}
+	s := &breeder{p: p, d: d, size: o.population}
 	s.begin(start)
 	vain := 0
-	for range o.Generations {
+	for range o.generations {
 		if ctx.Err() != nil {
-			s.result.Interrupted = true
+			s.result.interrupted = true
 			break
 		}
 		before := s.all[0].fitness
-		s.breed()
+		s.addChildren()
 		s.survive()
 		if vain++; s.all[0].fitness > before {
 			vain = 0
 		}
-		if vain == o.Patience && vain > 0 {
+		if vain == o.patience && vain > 0 {
 			break
 		}
 	}
 	for i := range s.all {
-		s.result.Population = append(s.result.Population, s.all[i].x)
+		s.result.population = append(s.result.population, s.all[i].x)
 	}
-	s.result.Fitness = s.all[0].fitness
+	s.result.fitness = s.all[0].fitness
 	return s.result
 }
 
@@ -90,53 +88,53 @@ type candidate struct {
 	fitness float64
 }
 
-type search struct {
-	p      *Problem
-	r      Source
+type breeder struct {
+	p      *matrixProblem
+	d      draw
 	size   int
-	all    []candidate // those that live, the fittest first; then their children
-	spare  [][]int     // memory of those that died
-	result Result
+	all    []candidate // survivors, the fittest first; then their children
+	spare  [][]int     // memory of discarded matrices
+	result bred
 }
 
 // begin makes the first population: the given matrices, then mutants of them.
-func (s *search) begin(start [][]int) {
-	n := s.p.Rows * len(s.p.Most)
+func (s *breeder) begin(start [][]int) {
+	n := s.p.rows * s.p.columns
 	if len(start) == 0 {
 		start = [][]int{make([]int, n)}
 	}
 	for i := range max(s.size, len(start)) {
 		from := start[i%len(start)]
 		if len(from) != n {
-			panic("genetic: matrix of another size")
+			panic("pollux: matrix of another size")
 		}
 		x := s.copyOf(from)
 		if i >= len(start) {
-			s.mutate(x)
+			s.p.mutate(x, s.d)
 		}
 		s.add(x)
 	}
 	s.survive()
 }
 
-// breed adds as many children as matrices may live on, in pairs: one more if that is odd.
-func (s *search) breed() {
+// addChildren adds as many children as the population may have, in pairs: one more if that is odd.
+func (s *breeder) addChildren() {
 	parents := len(s.all)
 	for range (s.size + 1) / 2 {
 		a, b := s.copyOf(s.tournament(parents)), s.copyOf(s.tournament(parents))
 		s.mix(a, b)
 		for _, x := range [][]int{a, b} {
-			s.mutate(x)
+			s.p.mutate(x, s.d)
 			s.add(x)
 		}
 	}
 }
 
-// mix exchanges each row with even chance.
-func (s *search) mix(a, b []int) {
-	columns := len(s.p.Most)
-	for row := range s.p.Rows {
-		if s.r.IntN(2) == 0 {
+// mix exchanges each row of a and b with probability 1/2.
+func (s *breeder) mix(a, b []int) {
+	columns := s.p.columns
+	for row := range s.p.rows {
+		if s.d.IntN(2) == 0 {
 			continue
 		}
 		for i := row * columns; i < (row+1)*columns; i++ {
@@ -146,36 +144,19 @@ func (s *search) mix(a, b []int) {
 }
 
 // tournament returns the fitter of two of the parents.
-func (s *search) tournament(parents int) []int {
-	return s.all[min(s.r.IntN(parents), s.r.IntN(parents))].x
+func (s *breeder) tournament(parents int) []int {
+	return s.all[min(s.d.IntN(parents), s.d.IntN(parents))].x
 }
 
-// mutate changes a matrix as the problem says.
-func (s *search) mutate(x []int) {
-	if s.p.Mutate != nil {
-		s.p.Mutate(x, s.r)
-		return
-	}
-	columns := len(s.p.Most)
-	chance := 1 / float64(columns)
-	for i := range x {
-		if s.r.Float64() < chance {
-			x[i] = s.r.IntN(s.p.Most[i%columns] + 1)
-		}
-	}
+// add repairs a matrix and adds it as a candidate.
+func (s *breeder) add(x []int) {
+	s.p.repair(x, s.d)
+	s.all = append(s.all, candidate{x, s.p.fitness(x)})
+	s.result.evaluated++
 }
 
-// add repairs a matrix and takes it up.
-func (s *search) add(x []int) {
-	if s.p.Repair != nil {
-		s.p.Repair(x, s.r)
-	}
-	s.all = append(s.all, candidate{x, s.p.Fitness(x)})
-	s.result.Evaluated++
-}
-
-// survive keeps the fittest, each once; of equals those that were there before.
-func (s *search) survive() {
+// survive keeps the fittest, each once. The sort is stable: parents win ties.
+func (s *breeder) survive() {
 	slices.SortStableFunc(s.all, func(a, b candidate) int { return cmp.Compare(b.fitness, a.fitness) })
 	kept := 0
 	for _, c := range s.all {
@@ -189,8 +170,8 @@ func (s *search) survive() {
 	s.all = s.all[:kept]
 }
 
-// has reports whether c is among the first n, which are sorted.
-func (s *search) has(n int, c candidate) bool {
+// has reports whether c is among the first n candidates, which are sorted.
+func (s *breeder) has(n int, c candidate) bool {
 	for i := n - 1; i >= 0 && s.all[i].fitness == c.fitness; i-- {
 		if slices.Equal(s.all[i].x, c.x) {
 			return true
@@ -199,8 +180,8 @@ func (s *search) has(n int, c candidate) bool {
 	return false
 }
 
-// copyOf returns a copy, in the memory of one that died if there is any.
-func (s *search) copyOf(x []int) []int {
+// copyOf returns a copy, in reused memory if there is any.
+func (s *breeder) copyOf(x []int) []int {
 	last := len(s.spare) - 1
 	if last < 0 {
 		return slices.Clone(x)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/opt/genetic"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -87,16 +86,16 @@ func (p *Policy) forget(s *policy.Snapshot) {
 // search returns the fittest matrix found, and keeps the population.
 func (r *round) search(ctx context.Context) []int {
 	p := r.p
-	problem := &genetic.Problem{Rows: len(r.seats), Most: r.free, Mutate: r.mutate, Repair: r.repair, Fitness: r.fitness}
+	problem := &matrixProblem{rows: len(r.seats), columns: len(r.slots), mutate: r.mutate, repair: r.repair, fitness: r.fitness}
 	source := rng.Stream(p.o.Seed, fmt.Sprintf("pollux/%d", r.s.Round))
-	o := genetic.Options{Population: p.o.Population, Generations: p.o.Generations, Patience: p.o.Patience}
-	found := genetic.Search(ctx, problem, r.beginning(), o, source)
-	r.m.matrix, r.m.rows = found.Population, r.m.rows[:0]
+	o := breedOptions{population: p.o.Population, generations: p.o.Generations, patience: p.o.Patience}
+	found := breed(ctx, problem, r.beginning(), o, source)
+	r.m.matrix, r.m.rows = found.population, r.m.rows[:0]
 	for _, t := range r.seats {
 		r.m.rows = append(r.m.rows, t.job.ID)
 	}
-	r.plan.Stats = policy.Stats{Iterations: found.Evaluated, Objective: found.Fitness, Interrupted: found.Interrupted}
-	return slices.Clone(found.Population[0])
+	r.plan.Stats = policy.Stats{Iterations: found.evaluated, Objective: found.fitness, Interrupted: found.interrupted}
+	return slices.Clone(found.population[0])
 }
 
 // beginning returns what the jobs hold, and the last population, with the rows of jobs

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/opt/genetic"
 )
 
 // Probabilities of mutation, of the public code.
@@ -16,7 +15,7 @@ const (
 
 // mutate returns some rows to what the jobs hold, empties some elements, and gives free
 // GPUs out: on each virtual node to about one job, and one of those that are there.
-func (r *round) mutate(x []int, src genetic.Source) {
+func (r *round) mutate(x []int, src draw) {
 	n := len(r.slots)
 	clear(r.used)
 	clear(r.there)
@@ -47,7 +46,7 @@ func (r *round) mutate(x []int, src genetic.Source) {
 }
 
 // giveOut raises elements of a column, which does not use all its GPUs.
-func (r *round) giveOut(x []int, k int, src genetic.Source) {
+func (r *round) giveOut(x []int, k int, src draw) {
 	n := len(r.slots)
 	anyone, present := 1/float64(len(r.seats)), 1/float64(max(1, r.there[k]))
 	for i := k; i < len(x); i += n {
@@ -65,7 +64,7 @@ func (r *round) giveOut(x []int, k int, src genetic.Source) {
 // use, at most one distributed job on a virtual node, the job's limit, what is left of
 // the virtual nodes, and a number of GPUs that the job can run on, or none.
 // Source: Pollux §4.2.1.
-func (r *round) repair(x []int, src genetic.Source) {
+func (r *round) repair(x []int, src draw) {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
 	n := len(r.slots)
@@ -77,7 +76,7 @@ func (r *round) repair(x []int, src genetic.Source) {
 }
 
 // repairRow makes a row that is not empty one that can be granted beside those before it.
-func (r *round) repairRow(t *seat, row []int, src genetic.Source) {
+func (r *round) repairRow(t *seat, row []int, src draw) {
 	if t.gang || !t.anywhere {
 		r.keepTypes(t, row)
 	}
@@ -131,7 +130,7 @@ func distributed(row []int) bool {
 }
 
 // limit takes GPUs beyond the job's limit off virtual nodes at random.
-func (r *round) limit(t *seat, row []int, src genetic.Source) {
+func (r *round) limit(t *seat, row []int, src draw) {
 	sum := 0
 	for _, v := range row {
 		sum += v
@@ -151,7 +150,7 @@ func (r *round) atLeast(t *seat, row []int) int {
 }
 
 // shed takes so many GPUs off a row, from virtual nodes at random.
-func (r *round) shed(row []int, gpus int, src genetic.Source) {
+func (r *round) shed(row []int, gpus int, src draw) {
 	for last := len(r.order) - 1; gpus > 0 && last >= 0; last-- {
 		at := src.IntN(last + 1)
 		r.order[at], r.order[last] = r.order[last], r.order[at]
@@ -163,7 +162,7 @@ func (r *round) shed(row []int, gpus int, src genetic.Source) {
 
 // settle gives a gang a number of GPUs that it can run on: it takes some off, adds some
 // that are left on the same type, or takes all.
-func (r *round) settle(t *seat, row []int, src genetic.Source) {
+func (r *round) settle(t *seat, row []int, src draw) {
 	sum, first := 0, slices.IndexFunc(row, positive)
 	if first < 0 {
 		return
