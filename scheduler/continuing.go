@@ -41,7 +41,7 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	if t := s.policy.Traits(); !t.Steady || !t.Keeps || len(snap.Rentals)+len(snap.Loans) > 0 {
 		return false
 	}
-	if _, ok := s.placer.(placement.Beside); !ok {
+	if _, ok := s.placer.(placement.Incremental); !ok {
 		return false
 	}
 	return !slices.ContainsFunc(snap.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })

@@ -41,7 +41,7 @@ type Options struct {
 	// configures how. Default false: few policies use it. Source: BOA §3.1.
 	Classes bool
 	Class   estimate.ClassOptions
-	// Lean lets rounds cost what changed, where policy and placer can (policy.Traits.Keeps, placement.Beside):
+	// Lean lets rounds cost what changed, where policy and placer can (policy.Traits.Keeps, placement.Incremental):
 	// they are shown only jobs that may not simply go on as they are. What observers see, and what is done, is the same. Their
 	// snapshots and plans are overwritten two rounds later, so none may be kept; rows may. Default false.
 	Lean bool

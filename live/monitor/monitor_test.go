@@ -21,7 +21,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/fallback"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -120,7 +120,7 @@ func play(t *testing.T, m *Metrics, events ...timed) *Queue {
 	w := NewWatch(q.Timed)
 	o := scheduler.DefaultOptions()
 	o.Round, o.Profile = 10*time.Second, false
-	s, err := scheduler.New(w.Policy(f), w.Placer(bestfit.New()), nodes(t, 2), o)
+	s, err := scheduler.New(w.Policy(f), w.Placer(placement.NewBestFit()), nodes(t, 2), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -28,7 +28,7 @@ func TestSpans(t *testing.T) {
 		o := scheduler.DefaultOptions()
 		o.Round, o.Profile = 10*time.Second, false
 		bad := flaky{queue.New(queue.FIFO()), func(round int) bool { return round == 1 }}
-		s, err := scheduler.New(w.Policy(bad), w.Placer(bestfit.New()), nodes(t, 1), o)
+		s, err := scheduler.New(w.Policy(bad), w.Placer(placement.NewBestFit()), nodes(t, 1), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestWatch_changes_nothing(t *testing.T) {
 	if _, err := w.Policy(queue.New(queue.FIFO())).Plan(t.Context(), s); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.Placer(bestfit.New()).Place(t.Context(), s, &policy.Plan{}); err != nil {
+	if _, err := w.Placer(placement.NewBestFit()).Place(t.Context(), s, &policy.Plan{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.Backend(&rounds{}).Next(t.Context(), time.Time{}); !errors.Is(err, io.EOF) {

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -31,7 +31,7 @@ func recorded(t *testing.T) (*record.Recorder, func(n int, later time.Duration))
 		t.Fatal(err)
 	}
 	r.PartBytes, r.PartAge = 2000, time.Hour
-	s, err := scheduler.New(queue.New(queue.FIFO()), bestfit.New(), c, scheduler.DefaultOptions())
+	s, err := scheduler.New(queue.New(queue.FIFO()), placement.NewBestFit(), c, scheduler.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

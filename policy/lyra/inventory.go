@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // none is where there is no GPU type.
@@ -33,7 +33,7 @@ type inventory struct {
 	free   []int  // GPUs, by type
 	pairs  []pair
 	spots  []spot // by type
-	room   *bestfit.Room
+	room   *placement.Room
 	nodes  []host // by node
 }
 
@@ -70,7 +70,7 @@ type layout struct {
 func (p *Policy) stock(s *policy.Snapshot) inventory {
 	types := s.Cluster.Types()
 	inv := inventory{
-		policy: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)), room: bestfit.NewRoom(s.Cluster),
+		policy: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)), room: placement.NewRoom(s.Cluster),
 	}
 	for t := range types {
 		inv.free[t] = types[t].GPUs

@@ -3,7 +3,7 @@ package lyra
 import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // pin places the jobs that leave no choice: those that keep what they hold, then
@@ -48,7 +48,7 @@ func (p *placer) used() []int {
 // reserve places a reservation.
 func (p *placer) reserve(d *policy.Decision, used []int) {
 	a := &d.Allocation
-	want := bestfit.Want{Type: a.GPUType, GPUs: a.GPUs, Unit: (a.GPUs + a.Nodes - 1) / a.Nodes, Each: each(a)}
+	want := placement.Want{Type: a.GPUType, GPUs: a.GPUs, Unit: (a.GPUs + a.Nodes - 1) / a.Nodes, Each: each(a)}
 	want.Rank = func(n int) int {
 		if p.nodes[n].loaned {
 			return -1

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // A placer finds nodes for workers (§5.3).
@@ -145,16 +145,16 @@ func (p *placer) find(t *tenant, at, workers int) (cluster.Placement, bool) {
 }
 
 // wish returns the wish for some workers of a job.
-func (p *placer) wish(t *tenant, at, workers int) bestfit.Want {
+func (p *placer) wish(t *tenant, at, workers int) placement.Want {
 	info := &p.types[at]
 	a := p.Amount(t.index, at, p.gpus(t, at, workers))
-	return bestfit.Want{Type: info.Type, GPUs: a.GPUs, Unit: min(t.unit, info.PerNode), Each: each(&a)}
+	return placement.Want{Type: info.Type, GPUs: a.GPUs, Unit: min(t.unit, info.PerNode), Each: each(&a)}
 }
 
 // makeRoom lets flexible workers go where that makes room for a unit of a wish, on nodes with
 // the fewest of them first, until all of it fits; it reports whether it does. If it would not
 // without any of them, all stay.
-func (p *placer) makeRoom(w *bestfit.Want, at int) bool {
+func (p *placer) makeRoom(w *placement.Want, at int) bool {
 	fits := func(n int) int { return p.room.Free(n) / w.Unit * w.Unit }
 	total, most := 0, 0
 	for n := range p.nodes {
@@ -181,7 +181,7 @@ func (p *placer) makeRoom(w *bestfit.Want, at int) bool {
 // cheapest returns the node of a type where letting flexible workers go makes room for one more
 // unit; of several such nodes the one with the fewest GPUs of flexible workers; none if there
 // is no such node.
-func (p *placer) cheapest(w *bestfit.Want, at int) int {
+func (p *placer) cheapest(w *placement.Want, at int) int {
 	best := none
 	for n := range p.nodes {
 		h := &p.nodes[n]

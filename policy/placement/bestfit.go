@@ -1,4 +1,4 @@
-package bestfit
+package placement
 
 import (
 	"cmp"
@@ -9,18 +9,27 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Placer implements placement.Placer. Its placements depend on the snapshot and the plan
-// alone.
-type Placer struct{}
+// A BestFit is a Placer that places jobs best-fit decreasing and moves no running job. Its
+// placements depend only on the snapshot and the plan.
+//
+// Source: Lyra §5.3: "Jobs are sorted in decreasing order of their per-worker GPU demand.
+// Starting from the largest job, we place each worker of the job into a non-empty server that
+// best fits its demand; if none has sufficient remaining resources, we place it on a new
+// server."
+//
+// Deviation: all workers of a job go to one server if it has room for them, because a job on fewer
+// servers shares fewer with others: fewer jobs are preempted when servers are reclaimed.
+type BestFit struct{}
 
-// New returns a Placer.
-func New() *Placer { return &Placer{} }
+// NewBestFit returns a BestFit.
+func NewBestFit() *BestFit { return &BestFit{} }
 
-// Place implements placement.Placer. Jobs that the policy placed are where it says, and jobs
-// that have what they had stay where they are, unless the policy placed another there. The others are placed by decreasing worker; those for which
-// there is no room get nothing (policy.Evicted). It takes time in proportion to the jobs and,
-// for each that is placed, to the nodes. The only error is that of ctx.
-func (*Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+// Place implements Placer. Placements that the policy chose stay. A job with the same allocation
+// as before keeps its nodes, unless the policy placed another job there. The other jobs follow, the
+// one with the largest workers first; a job without room gets nothing (policy.Evicted).
+// The time is linear in the jobs, and in the nodes for each job that is placed. The only error is
+// the error of ctx.
+func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -41,8 +50,8 @@ func (*Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*
 	return p, nil
 }
 
-// stay lets jobs stay that have what they had, where there is room left for them, and returns the
-// others that are to be placed.
+// stay keeps the nodes of each job whose allocation is unchanged, if they have room. It returns the
+// jobs that still need nodes.
 func stay(s *policy.Snapshot, p *policy.Plan, room *Room) (todo []int) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
@@ -58,8 +67,8 @@ func stay(s *policy.Snapshot, p *policy.Plan, room *Room) (todo []int) {
 	return todo
 }
 
-// unit returns the GPUs of job i that are to be on one node: a worker's; of a job without
-// workers, what is granted over its nodes.
+// unit returns how many GPUs of job i must share a node: the GPUs of a worker, or, for a job
+// without workers, the granted GPUs divided by the granted nodes.
 func unit(s *policy.Snapshot, p *policy.Plan, i int) int {
 	a := &p.Jobs[i].Allocation
 	if w := s.Jobs[i].WorkerGPUs; w > 0 && a.GPUs%w == 0 {
@@ -68,7 +77,7 @@ func unit(s *policy.Snapshot, p *policy.Plan, i int) int {
 	return (a.GPUs + a.Nodes - 1) / a.Nodes
 }
 
-// place places job i, or takes its allocation back.
+// place finds nodes for job i, or takes its allocation back.
 func place(s *policy.Snapshot, p *policy.Plan, room *Room, i int) {
 	d := &p.Jobs[i]
 	a := &d.Allocation
@@ -85,7 +94,8 @@ func place(s *policy.Snapshot, p *policy.Plan, room *Room, i int) {
 	}
 }
 
-// settle makes an allocation what its placement holds: memory is cut into whole bytes.
+// settle sets the CPUs and memory of an allocation to the sums of its placement, whose shares are
+// rounded down to whole bytes.
 func settle(a *cluster.Allocation, where cluster.Placement) {
 	a.CPUs, a.Memory = 0, 0
 	for k := range where {

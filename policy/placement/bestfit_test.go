@@ -1,4 +1,4 @@
-package bestfit_test
+package placement_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -42,8 +42,8 @@ func gpus(p cluster.Placement) string {
 
 // Lyra §5.3: a worker goes to the non-empty server that best fits it, or to a new one.
 func TestRoom_Place(t *testing.T) {
-	v := func(n, unit int) bestfit.Want { return bestfit.Want{Type: "v100", GPUs: n, Unit: unit} }
-	last := func(n, unit int) bestfit.Want {
+	v := func(n, unit int) placement.Want { return placement.Want{Type: "v100", GPUs: n, Unit: unit} }
+	last := func(n, unit int) placement.Want {
 		w := v(n, unit)
 		w.Rank = func(node int) int { return 2 - node }
 		return w
@@ -52,23 +52,23 @@ func TestRoom_Place(t *testing.T) {
 	never.Rank = func(int) int { return -1 }
 	for _, test := range []struct {
 		name  string
-		wants []bestfit.Want
+		wants []placement.Want
 		want  string // the last of them
 	}{
-		{"the fullest that has room", []bestfit.Want{v(2, 2), v(8, 8), v(3, 3), v(6, 6), v(2, 2)}, "n2:2"},
-		{"a new one if none has", []bestfit.Want{v(6, 6), v(4, 4)}, "n1:4"},
-		{"workers together where a server holds them", []bestfit.Want{v(5, 5), v(4, 1)}, "n1:4"},
-		{"else on few, the fullest first", []bestfit.Want{v(5, 5), v(6, 6), v(7, 7), v(4, 1)}, "n0:3 n2:1"},
-		{"whole workers", []bestfit.Want{v(5, 5), v(6, 6), v(5, 5), v(6, 2)}, "n0:2 n1:2 n2:2"},
-		{"no part of one", []bestfit.Want{v(5, 5), v(5, 5), v(5, 5), v(4, 4)}, "none"},
-		{"a worker of more than a server on whole ones", []bestfit.Want{v(1, 1), v(16, 16)}, "n1:8 n2:8"},
-		{"the best ranked", []bestfit.Want{v(1, 1), last(1, 1)}, "n2:1"},
-		{"but those that hold all first", []bestfit.Want{v(8, 8), v(2, 2), last(8, 2)}, "n2:8"},
-		{"none that must not be used", []bestfit.Want{never}, "none"},
-		{"of another type none", []bestfit.Want{{Type: "t4", GPUs: 1, Unit: 1}}, "none"},
+		{"the fullest that has room", []placement.Want{v(2, 2), v(8, 8), v(3, 3), v(6, 6), v(2, 2)}, "n2:2"},
+		{"a new one if none has", []placement.Want{v(6, 6), v(4, 4)}, "n1:4"},
+		{"workers together where a server holds them", []placement.Want{v(5, 5), v(4, 1)}, "n1:4"},
+		{"else on few, the fullest first", []placement.Want{v(5, 5), v(6, 6), v(7, 7), v(4, 1)}, "n0:3 n2:1"},
+		{"whole workers", []placement.Want{v(5, 5), v(6, 6), v(5, 5), v(6, 2)}, "n0:2 n1:2 n2:2"},
+		{"no part of one", []placement.Want{v(5, 5), v(5, 5), v(5, 5), v(4, 4)}, "none"},
+		{"a worker of more than a server on whole ones", []placement.Want{v(1, 1), v(16, 16)}, "n1:8 n2:8"},
+		{"the best ranked", []placement.Want{v(1, 1), last(1, 1)}, "n2:1"},
+		{"but those that hold all first", []placement.Want{v(8, 8), v(2, 2), last(8, 2)}, "n2:8"},
+		{"none that must not be used", []placement.Want{never}, "none"},
+		{"of another type none", []placement.Want{{Type: "t4", GPUs: 1, Unit: 1}}, "none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := bestfit.NewRoom(servers(t, 3))
+			r := placement.NewRoom(servers(t, 3))
 			got := ""
 			for _, w := range test.wants {
 				before := r.Free(0) + r.Free(1) + r.Free(2)
@@ -88,7 +88,7 @@ func TestRoom_Place(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	r := bestfit.NewRoom(servers(t, 1))
+	r := placement.NewRoom(servers(t, 1))
 	p := cluster.Placement{{Node: "n0", Resources: cluster.Resources{GPUs: 5}}}
 	gone := cluster.Placement{{Node: "n9", Resources: cluster.Resources{GPUs: 1}}}
 	if !r.Holds(p) || r.Holds(gone) {
@@ -104,9 +104,9 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestPlace_property: placed plans keep the rules; who has what it had stays where it is; and
+// TestBestFit_property: placed plans keep the rules; who has what it had stays where it is; and
 // nobody waits for whom one node has room.
-func TestPlace_property(t *testing.T) {
+func TestBestFit_property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := policytest.NewWorld(t)
 		p := queue.New(rapid.SampledFrom([]queue.Options{queue.FIFO(), queue.SRTF()}).Draw(t, "order"))
@@ -118,7 +118,7 @@ func TestPlace_property(t *testing.T) {
 			}
 			policy.FillProportional(s, plan)
 			asked := append([]policy.Decision(nil), plan.Jobs...)
-			if plan, err = bestfit.New().Place(context.Background(), s, plan); err != nil {
+			if plan, err = placement.NewBestFit().Place(context.Background(), s, plan); err != nil {
 				t.Fatal(err)
 			}
 			if err := errors.Join(policy.Check(s, plan), policy.CheckPlacement(s, plan)); err != nil {
@@ -146,7 +146,7 @@ func settled(s *policy.Snapshot, p *policy.Plan, j *policy.Job, asked, got *poli
 	case got.Why.Kind != policy.Evicted:
 		return fmt.Errorf("waits because %v, want %v", got.Why.Kind, policy.Evicted)
 	}
-	room := bestfit.NewRoom(s.Cluster)
+	room := placement.NewRoom(s.Cluster)
 	for i := range p.Jobs {
 		room.Take(p.Jobs[i].Placement)
 	}
@@ -160,7 +160,7 @@ func settled(s *policy.Snapshot, p *policy.Plan, j *policy.Job, asked, got *poli
 }
 
 // A job with workers is placed by workers.
-func TestPlace_workers(t *testing.T) {
+func TestBestFit_workers(t *testing.T) {
 	c := servers(t, 2)
 	s := &policy.Snapshot{Cluster: c, Length: 1}
 	p := new(policy.Plan)
@@ -170,7 +170,7 @@ func TestPlace_workers(t *testing.T) {
 		s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: job.ID(fmt.Sprint(j.gpus, j.worker)), GPUs: j.gpus, WorkerGPUs: j.worker}})
 		p.Jobs = append(p.Jobs, policy.Decision{Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: j.gpus, GPUType: "v100"}}})
 	}
-	if _, err := bestfit.New().Place(t.Context(), s, p); err != nil {
+	if _, err := placement.NewBestFit().Place(t.Context(), s, p); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"n0:6", "n1:4", "n0:2 n1:4"} {
@@ -181,7 +181,7 @@ func TestPlace_workers(t *testing.T) {
 }
 
 // A job whose place the policy gave to another is placed anew, and not on top of it.
-func TestPlace_where_the_policy_gave_a_place_away(t *testing.T) {
+func TestBestFit_where_the_policy_gave_a_place_away(t *testing.T) {
 	c := servers(t, 2)
 	four := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "v100"}}
 	on := func(n cluster.NodeID, gpus int) cluster.Placement {
@@ -193,7 +193,7 @@ func TestPlace_where_the_policy_gave_a_place_away(t *testing.T) {
 	p := &policy.Plan{Jobs: []policy.Decision{{Allocation: four}, {
 		Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "v100"}}, Placement: on("n0", 8),
 	}}}
-	if _, err := bestfit.New().Place(t.Context(), s, p); err != nil {
+	if _, err := placement.NewBestFit().Place(t.Context(), s, p); err != nil {
 		t.Fatal(err)
 	}
 	if got := gpus(p.Jobs[0].Placement) + ", " + gpus(p.Jobs[1].Placement); got != "n1:4, n0:8" {

@@ -1,5 +1,5 @@
-// Package placement decides where: which nodes carry the GPUs that a plan
-// grants.
+// Package placement chooses the nodes that carry the GPUs of a plan. It holds the interface of all
+// placers, and two of them: BestFit and Racks.
 package placement
 
 import (
@@ -8,19 +8,22 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Placer fills in the placements of a plan that have none. It may take an
-// allocation back (policy.Evicted) where no placement exists. Where nodes count
-// CPUs and memory it has the last word on those: a job may get less or more than
-// the plan says, but never less than it needs to be as fast as with its
-// GPU-proportional share. It changes nothing else, and returns the plan it was
-// given, changed in place. The snapshot is without the nodes that the plan gives back.
+// A Placer chooses nodes for the allocations of a plan that have no placement yet. It returns the
+// plan that it was given, changed in place.
+//
+// It may take an allocation back (policy.Evicted) if no placement exists. If nodes count CPUs and
+// memory, the placer decides them: a job may get less or more than the plan says, but never so
+// little that it is slower than with its GPU-proportional share. It changes nothing else.
+//
+// The nodes that the plan returns (policy.Plan.Return) are not in the snapshot.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }
 
-// A Beside is a Placer that also places plans of snapshots with continuing jobs, where no node counts CPUs and
-// memory: as if these jobs were there and the plan named their placements.
-type Beside interface {
+// An Incremental is a Placer that also accepts snapshots with continuing jobs (policy.Continuing)
+// on clusters without CPUs and memory. Its result is the same as if these jobs were in the snapshot
+// and the plan gave their placements.
+type Incremental interface {
 	Placer
-	Beside()
+	Incremental()
 }

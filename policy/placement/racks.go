@@ -1,4 +1,4 @@
-package rack
+package placement
 
 import (
 	"cmp"
@@ -6,26 +6,58 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Placer implements placement.Placer. Its placements depend on the snapshot, the plan and what
-// the other placer makes of them. It is not safe for concurrent use.
-type Placer struct {
-	other  placement.Placer
-	known  *cluster.Cluster // of the last round
-	levels *levels          // of it
+// A Racks is a Placer that brings the nodes of a gang, a job on several nodes, into one NVLink domain or at
+// least into one rack, where the network is faster. Another placer places the plan first; Racks then moves
+// jobs between nodes so that nothing loses its place. It is not safe for concurrent use.
+//
+// The method exchanges whole nodes. Two nodes are alike if they have the same GPU type, GPU memory, GPUs,
+// CPUs, memory, group and tenure. All jobs on one node move to the other and vice versa. So every job stays
+// on as many nodes, with as much of each.
+//
+//  1. Racks takes the gangs that start in this round and are spread over several domains or racks, the gang
+//     on the most nodes first.
+//  2. For each domain it looks for exchanges that bring the whole gang there, with the cheapest nodes. Their
+//     cost is the number of GPUs of running jobs that would have to restart. Idle nodes, and nodes of jobs
+//     that start in this round anyway, cost nothing.
+//  3. It makes the cheapest exchanges. Among equals, the domain with the fewest idle nodes wins, so that
+//     other domains stay whole. If the cost exceeds the GPUs of the gang, or no domain has enough nodes, it
+//     tries racks. If that fails too, the gang stays where it is.
+//
+// A job gives way to a gang if it is on fewer nodes, or if it starts and is spread over several racks
+// already. A gang that gave way gets a turn of its own if it is on fewer nodes. Each gang has at most one
+// turn, so the method ends.
+//
+// Some jobs never give way: jobs that the policy placed itself, and jobs that are non-preemptive, have no
+// checkpoints, restore one, hold a reservation, or change size while they train. A running gang has no turn
+// unless it gave way: moving it would restart all its GPUs.
+//
+// The other placer receives the nodes in the order of their racks and domains, so that nodes that it takes in
+// sequence are often in one rack.
+//
+// Cost: linear in the jobs if no node names a domain or a rack, or no starting gang is spread. Otherwise each
+// such gang adds the nodes of its GPU type and the jobs on them.
+//
+// Racks does not weigh how much slower a class of jobs is in several racks. That is measured
+// (model/perf/locality), but using it did not help (docs/adr/0059-what-several-racks-cost-is-learned.md). It
+// ignores GPU islands within a node: the node chooses the GPUs of a job.
+type Racks struct {
+	other  Placer
+	known  *cluster.Cluster // cluster of the last round
+	levels *levels          // of known
 }
 
-// New returns a Placer that lets another one place a plan and then brings gangs into NVLink domains and racks.
-func New(other placement.Placer) *Placer { return &Placer{other: other} }
+// NewRacks returns a Racks that improves the placements of another placer.
+func NewRacks(other Placer) *Racks { return &Racks{other: other} }
 
-// Place implements placement.Placer. Where no node has an NVLink domain or a rack, the plan is what the other
-// placer makes of it. The only errors are those of the other.
-func (pl *Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+// Place implements Placer. If no node has an NVLink domain or a rack, the result is the other placer's. The
+// only errors are the other placer's.
+func (pl *Racks) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if pl.known != s.Cluster {
-		pl.known, pl.levels = s.Cluster, read(s.Cluster)
+		pl.known, pl.levels = s.Cluster, newLevels(s.Cluster)
 	}
 	if len(pl.levels.all) == 0 {
 		return pl.other.Place(ctx, s, p)
@@ -35,9 +67,8 @@ func (pl *Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan)
 	return pl.place(ctx, &ordered, p)
 }
 
-// place lets the other placer place a plan on nodes in the order of their racks and domains, and brings the
-// gangs together that start.
-func (pl *Placer) place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+// place runs the other placer on the ordered nodes, then brings the starting gangs together.
+func (pl *Racks) place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	given := make([]bool, len(p.Jobs))
 	for i := range p.Jobs {
 		given[i] = len(p.Jobs[i].Placement) > 0
@@ -52,21 +83,21 @@ func (pl *Placer) place(ctx context.Context, s *policy.Snapshot, p *policy.Plan)
 	return p, nil
 }
 
-// levels are the nodes of a cluster in groups within groups. Nodes go by their places in Cluster.Nodes.
+// levels are the groupings of the nodes of a cluster. Nodes are indices into Cluster.Nodes.
 type levels struct {
-	cluster *cluster.Cluster // ordered by rack and domain, if there are any
-	all     []*level         // those that nodes name, the finest first: NVLink domains, racks
+	cluster *cluster.Cluster // nodes ordered by rack and domain
+	all     []*level         // finest first: NVLink domains, racks; without a level that no node names
 }
 
-// A level is the nodes of a cluster in groups.
+// A level is one grouping of the nodes.
 type level struct {
-	of    []int32   // by node: its group; -1: none
+	of    []int32   // by node: its group, or -1
 	nodes [][]int32 // by group
 }
 
-// read returns the levels of a cluster, with groups in the order in which its nodes name them. Nodes of
-// different GPU types may share one.
-func read(c *cluster.Cluster) *levels {
+// newLevels returns the levels of a cluster. Groups are numbered as the nodes name them. Nodes of different
+// GPU types may share a group.
+func newLevels(c *cluster.Cluster) *levels {
 	domains := indexed(c, func(n *cluster.Node) string { return n.NVLinkDomain })
 	racks := indexed(c, func(n *cluster.Node) string { return n.Rack })
 	l := &levels{cluster: c}
@@ -83,7 +114,7 @@ func read(c *cluster.Cluster) *levels {
 	return l
 }
 
-// indexed numbers the names that nodes have, in their order; no name is the last.
+// indexed numbers the names in the order of the nodes. The empty name is last.
 func indexed(c *cluster.Cluster, name func(*cluster.Node) string) map[string]int {
 	index := make(map[string]int)
 	for at := range c.Nodes() {
@@ -96,7 +127,7 @@ func indexed(c *cluster.Cluster, name func(*cluster.Node) string) map[string]int
 	return index
 }
 
-// grouped returns the level in which the nodes of one name are a group.
+// grouped returns the level whose groups are the nodes with the same name.
 func (l *levels) grouped(index map[string]int, name func(*cluster.Node) string) *level {
 	g := &level{of: make([]int32, len(l.cluster.Nodes())), nodes: make([][]int32, len(index)-1)}
 	for at := range l.cluster.Nodes() {
@@ -126,22 +157,37 @@ func (l *levels) apart(g *level, p cluster.Placement) bool {
 	return false
 }
 
-// gangs returns the jobs on several nodes that may move, those on most nodes first; none, if all that
-// start are each in one group of the finest level.
+// gangs returns the gangs that may move, the gang on the most nodes first. It returns none if no starting
+// gang is spread over groups of the finest level.
 func (l *levels) gangs(s *policy.Snapshot, p *policy.Plan, given []bool) (all []int32) {
-	some := false // has to be brought together
+	spread := false
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
 		if len(d.Placement) > 1 && movable(j, d, given[i]) {
 			all = append(all, int32(i))
-			some = some || starts(j, d) && l.apart(l.all[0], d.Placement)
+			spread = spread || starts(j, d) && l.apart(l.all[0], d.Placement)
 		}
 	}
-	if !some {
+	if !spread {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b int32) int {
 		return cmp.Compare(len(p.Jobs[b].Placement), len(p.Jobs[a].Placement))
 	})
 	return all
+}
+
+// starts reports whether a job starts on its nodes: it did not run, or ran on others.
+func starts(j *policy.Job, d *policy.Decision) bool { return !d.Placement.SameGPUs(j.Placement) }
+
+// movable reports whether a job may leave the nodes that the other placer chose. given: the policy placed the
+// job itself.
+func movable(j *policy.Job, d *policy.Decision, given bool) bool {
+	switch {
+	case given || j.NonPreemptive && j.Holding():
+		return false
+	case starts(j, d):
+		return !j.Resizes || d.Placement.Common(j.Placement) == 0
+	}
+	return j.Phase == job.Running && !j.NoCheckpoint && d.Why.Kind != policy.Reserved
 }

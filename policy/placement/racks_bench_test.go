@@ -1,4 +1,4 @@
-package rack_test
+package placement_test
 
 import (
 	"fmt"
@@ -9,15 +9,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
-	"github.com/oxgang/oxgang/policy/placement/rack"
 	"github.com/oxgang/oxgang/policy/placement/submesh"
 )
 
-// BenchmarkPlace places 25,000 GPUs in 200 racks, all in use, on which one job in twenty ends in
+// BenchmarkRacks places 25,000 GPUs in 200 racks, all in use, on which one job in twenty ends in
 // each round and another of the same size begins, beside the placer that it stands on.
-func BenchmarkPlace(b *testing.B) {
+func BenchmarkRacks(b *testing.B) {
 	other := submesh.New(submesh.DefaultOptions())
-	for name, pl := range map[string]placement.Placer{"submesh": other, "racks": rack.New(submesh.New(submesh.DefaultOptions()))} {
+	for name, pl := range map[string]placement.Placer{"submesh": other, "racks": placement.NewRacks(submesh.New(submesh.DefaultOptions()))} {
 		b.Run(name, func(b *testing.B) {
 			s, p := full(b)
 			r := rng.Stream(1, "bench")

@@ -1,4 +1,4 @@
-package rack
+package placement
 
 import (
 	"cmp"
@@ -9,15 +9,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A board is where all jobs of a plan are. Nodes go by their places in Cluster.Nodes, jobs by
-// theirs in the plan.
+// A board maps nodes to the jobs of a plan. Nodes are indices into Cluster.Nodes, jobs indices into the plan.
 type board struct {
 	*levels
 	s       *policy.Snapshot
 	p       *policy.Plan
-	on      [][]int32 // by node: the jobs on it
+	on      [][]int32 // by node: its jobs
 	movable []bool    // by job
-	changed []bool    // by job: it is on other nodes than the other placer chose
+	changed []bool    // by job: not on the nodes that the other placer chose
 }
 
 func newBoard(l *levels, s *policy.Snapshot, p *policy.Plan, given []bool) *board {
@@ -33,7 +32,7 @@ func newBoard(l *levels, s *policy.Snapshot, p *policy.Plan, given []bool) *boar
 	return b
 }
 
-// gather brings those of the gangs together that start, in their order.
+// gather brings each starting gang together, in the given order.
 func (b *board) gather(gangs []int32) {
 	for _, g := range gangs {
 		if b.moves(g) {
@@ -43,7 +42,7 @@ func (b *board) gather(gangs []int32) {
 	b.write()
 }
 
-// together brings a gang into one group of the finest level on which that can be.
+// together brings a gang into one group of the finest possible level.
 func (b *board) together(g int32) {
 	for _, l := range b.all {
 		if !b.apart(l, b.p.Jobs[g].Placement) {
@@ -58,22 +57,20 @@ func (b *board) together(g int32) {
 	}
 }
 
-// at returns the node of a share.
 func (b *board) at(s *cluster.Share) int32 {
 	at, _ := b.cluster.Index(s.Node)
 	return int32(at)
 }
 
-// moves reports whether a job has to start on its nodes anyway.
+// moves reports whether a job starts on other nodes anyway, so that moving it costs nothing.
 func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i], &b.p.Jobs[i]) }
 
-// An exchange is of what is on two nodes of a kind: one that a gang leaves, and one in the
-// group to which it comes.
+// An exchange swaps all jobs of two nodes: one that the gang leaves, and one in its new group.
 type exchange struct{ out, in int32 }
 
-// cheapest returns the exchanges that bring a gang into the group of a level where that costs least, and of
-// those the one with the fewest idle nodes; none if that costs more GPUs than the gang has, or no group has
-// enough nodes.
+// cheapest returns the exchanges that bring a gang into one group of a level at the least cost. Ties go to
+// the group with the fewest idle nodes. It returns none if the cost exceeds the GPUs of the gang, or no group
+// has enough nodes.
 func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	gang := &b.p.Jobs[g]
 	least, spare := gang.Placement.GPUs(), math.MaxInt
@@ -90,7 +87,7 @@ func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	return best
 }
 
-// idle returns how many of some nodes have a GPU type and carry no job.
+// idle counts the nodes of a GPU type that carry no job.
 func (b *board) idle(nodes []int32, t cluster.GPUType) (n int) {
 	for _, at := range nodes {
 		if len(b.on[at]) == 0 && b.cluster.Nodes()[at].GPUType == t {
@@ -100,8 +97,8 @@ func (b *board) idle(nodes []int32, t cluster.GPUType) (n int) {
 	return n
 }
 
-// into returns exchanges that bring a gang into a group of a level, the cheapest nodes first; false if there
-// are not enough.
+// into returns exchanges that bring a gang into a group, with the cheapest nodes; false if the group has too
+// few.
 func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	open := b.open(g, l.nodes[group])
 	for _, share := range b.p.Jobs[g].Placement {
@@ -119,8 +116,8 @@ func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	return all, true
 }
 
-// open returns those of some nodes that a gang is not on and could have, those first that carry
-// fewest GPUs of jobs that would restart.
+// open returns the nodes of a group that a gang is not on and could take. The node with the fewest GPUs of
+// jobs that would restart is first.
 func (b *board) open(g int32, of []int32) (nodes []int32) {
 	for _, n := range of {
 		if !slices.Contains(b.on[n], g) && b.yields(g, n) {
@@ -131,13 +128,13 @@ func (b *board) open(g int32, of []int32) (nodes []int32) {
 	return nodes
 }
 
-// yields reports whether all jobs on a node, but for the gang itself, may give way to it.
+// yields reports whether all other jobs on a node may give way to a gang.
 func (b *board) yields(g, node int32) bool {
 	return !slices.ContainsFunc(b.on[node], func(i int32) bool { return i != g && !b.givesWay(i, g) })
 }
 
-// givesWay reports whether a job may be moved for a gang: it is on fewer nodes, or it starts and
-// is in several groups of the coarsest level, so that it loses nothing.
+// givesWay reports whether a job may be moved for a gang: it is on fewer nodes, or it starts and is spread
+// over several groups of the coarsest level, so that it has nothing to lose.
 func (b *board) givesWay(i, g int32) bool {
 	if !b.movable[i] {
 		return false
@@ -146,7 +143,7 @@ func (b *board) givesWay(i, g int32) bool {
 	return len(mine) < len(b.p.Jobs[g].Placement) || b.moves(i) && b.apart(b.all[len(b.all)-1], mine)
 }
 
-// running returns the GPUs of a node on which jobs run, which would have to restart.
+// running returns the GPUs of a node that are held by jobs that would have to restart.
 func (b *board) running(node int32) (gpus int) {
 	for _, i := range b.on[node] {
 		if !b.moves(i) {
@@ -157,7 +154,7 @@ func (b *board) running(node int32) (gpus int) {
 	return gpus
 }
 
-// cost returns the GPUs, on all their nodes, of the jobs that run and would have to restart.
+// cost returns the GPUs, on all nodes, of the jobs that exchanges would restart.
 func (b *board) cost(all []exchange) (gpus int) {
 	var once []int32
 	for _, x := range all {
@@ -171,13 +168,13 @@ func (b *board) cost(all []exchange) (gpus int) {
 	return gpus
 }
 
-// alike reports whether two nodes are of a kind: what is on the one could be on the other.
+// alike reports whether the jobs of two nodes can be exchanged.
 func (b *board) alike(x, y int32) bool {
 	m, n := &b.cluster.Nodes()[x], &b.cluster.Nodes()[y]
 	return m.GPUType == n.GPUType && m.GPUMemory == n.GPUMemory && m.Capacity == n.Capacity && m.Group == n.Group && m.Tenure == n.Tenure
 }
 
-// swap exchanges what is on two nodes.
+// swap exchanges the jobs of two nodes.
 func (b *board) swap(x, y int32) {
 	for _, i := range b.on[x] {
 		b.rename(i, x, y)
@@ -190,7 +187,7 @@ func (b *board) swap(x, y int32) {
 	b.on[x], b.on[y] = b.on[y], b.on[x]
 }
 
-// rename exchanges the names of two nodes in the placement of a job.
+// rename exchanges two nodes in the placement of a job.
 func (b *board) rename(i, x, y int32) {
 	d := &b.p.Jobs[i]
 	if !b.changed[i] {
@@ -207,8 +204,7 @@ func (b *board) rename(i, x, y int32) {
 	}
 }
 
-// write puts the placements that were changed in order. One that came back to what the job holds is
-// that again.
+// write sorts the changed placements. A placement that equals the job's current one becomes that same value.
 func (b *board) write() {
 	for i, j := range b.s.Jobs {
 		d := &b.p.Jobs[i]

@@ -1,4 +1,4 @@
-package rack_test
+package placement_test
 
 import (
 	"errors"
@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/rack"
 	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/queue"
@@ -49,15 +48,15 @@ func labelled(t *rapid.T, c *cluster.Cluster, racks []string) *cluster.Cluster {
 	return c
 }
 
-// TestPlace_property: in random worlds with racks, plans keep all rules, everybody has what the other
+// TestRacks_property: in random worlds with racks, plans keep all rules, everybody has what the other
 // placer gives them, no more restarts than gangs move, and those who do not give way stay.
-func TestPlace_property(t *testing.T) {
+func TestRacks_property(t *testing.T) {
 	for name, other := range others {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				w, q := policytest.NewWorld(t), queue.New(queue.LAS())
 				racks := rapid.SampledFrom([][]string{{"r1", "r2"}, {"r1", "r2", "r1", ""}, {"r1"}}).Draw(t, "racks")
-				pl := rack.New(other(t))
+				pl := placement.NewRacks(other(t))
 				for range 5 {
 					s := w.Snapshot()
 					s.Cluster = labelled(t, s.Cluster, racks)
@@ -70,7 +69,7 @@ func TestPlace_property(t *testing.T) {
 					if err := errors.Join(policy.Check(s, p), policy.CheckPlacement(s, p), compare(s, p, plain)); err != nil {
 						t.Fatal(err)
 					}
-					if again := place(t, rack.New(other(t)), s, asked); fmt.Sprint(again.Jobs) != fmt.Sprint(p.Jobs) {
+					if again := place(t, placement.NewRacks(other(t)), s, asked); fmt.Sprint(again.Jobs) != fmt.Sprint(p.Jobs) {
 						t.Fatalf("a new placer places\n%v\nan old one\n%v", again.Jobs, p.Jobs)
 					}
 					w.Advance(t, p)
@@ -131,12 +130,12 @@ func compare(s *policy.Snapshot, p, plain *policy.Plan) error {
 	return nil
 }
 
-// TestPlace_without_racks: where nodes have no racks, the plan is the other placer's, byte for byte.
-func TestPlace_without_racks(t *testing.T) {
+// TestRacks_without_racks: where nodes have no racks, the plan is the other placer's, byte for byte.
+func TestRacks_without_racks(t *testing.T) {
 	for name, other := range others {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				w, q, pl, plain := policytest.NewWorld(t), queue.New(queue.SRTF()), rack.New(other(t)), other(t)
+				w, q, pl, plain := policytest.NewWorld(t), queue.New(queue.SRTF()), placement.NewRacks(other(t)), other(t)
 				for range 4 {
 					s := w.Snapshot()
 					asked, err := q.Plan(t.Context(), s)
@@ -155,11 +154,11 @@ func TestPlace_without_racks(t *testing.T) {
 	}
 }
 
-// TestPlace_in_a_crowd: the same on more nodes, for gangs of whole nodes and with parts of one.
-func TestPlace_in_a_crowd(t *testing.T) {
+// TestRacks_in_a_crowd: the same on more nodes, for gangs of whole nodes and with parts of one.
+func TestRacks_in_a_crowd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &policy.Snapshot{Now: policytest.Epoch, Length: time.Minute, Cluster: hall(t)}
-		pl := rack.New(others["submesh"](t))
+		pl := placement.NewRacks(others["submesh"](t))
 		for range 6 {
 			asked := shift(t, s)
 			p, plain := place(t, pl, s, asked), place(t, others["submesh"](t), ordered(s), asked)

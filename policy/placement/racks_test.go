@@ -1,4 +1,4 @@
-package rack_test
+package placement_test
 
 import (
 	"fmt"
@@ -11,11 +11,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
-	"github.com/oxgang/oxgang/policy/placement/rack"
 	"github.com/oxgang/oxgang/policy/placement/submesh"
 )
 
-var _ placement.Placer = (*rack.Placer)(nil)
+var _ placement.Placer = (*placement.Racks)(nil)
 
 // aisle returns a cluster of nodes of four GPUs: "a:3 b:2 -:1" is a1 to a3 in rack a, b1 and b2 in
 // rack b, and one in none. Nodes of different racks take turns.
@@ -101,7 +100,7 @@ func round(c *cluster.Cluster, rows []row) (*policy.Snapshot, *policy.Plan) {
 	return s, p
 }
 
-func TestPlace(t *testing.T) {
+func TestRacks(t *testing.T) {
 	gang := gangOn("a1=4 a2=4")
 	for _, test := range []struct {
 		name, racks string
@@ -143,7 +142,7 @@ func TestPlace(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, p := round(aisle(t, test.racks), test.rows)
-			if _, err := rack.New(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
+			if _, err := placement.NewRacks(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
 				t.Fatal(err)
 			}
 			for i, r := range test.rows {
@@ -158,9 +157,9 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestPlace_in_domains: two neighbours in a rack are an NVLink domain: a1 and a2, a3 and a4. A gang comes into one
+// TestRacks_in_domains: two neighbours in a rack are an NVLink domain: a1 and a2, a3 and a4. A gang comes into one
 // if one can hold it, else into one rack.
-func TestPlace_in_domains(t *testing.T) {
+func TestRacks_in_domains(t *testing.T) {
 	for _, test := range []struct {
 		name, racks string
 		rows        []row
@@ -177,7 +176,7 @@ func TestPlace_in_domains(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, p := round(paired(t, aisle(t, test.racks)), test.rows)
-			if _, err := rack.New(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
+			if _, err := placement.NewRacks(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
 				t.Fatal(err)
 			}
 			for i, r := range test.rows {
@@ -216,7 +215,7 @@ func blocked(set func(*policy.Job, *policy.Decision)) []row {
 }
 
 // Nodes that differ in more than their name are not exchanged.
-func TestPlace_on_nodes_of_a_kind(t *testing.T) {
+func TestRacks_on_nodes_of_a_kind(t *testing.T) {
 	for name, other := range map[string]func(*cluster.Node){
 		"a kind":     func(*cluster.Node) {},
 		"CPUs":       func(n *cluster.Node) { n.Capacity.CPUs, n.Capacity.Memory = 8, 1<<30 },
@@ -236,7 +235,7 @@ func TestPlace_on_nodes_of_a_kind(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, p := round(c, []row{{held: "a1=4"}, {held: "b1=4", set: restoring}, gangOn("")})
-			if _, err := rack.New(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
+			if _, err := placement.NewRacks(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
 				t.Fatal(err)
 			}
 			want := "a2=4 b2=4"
@@ -251,9 +250,9 @@ func TestPlace_on_nodes_of_a_kind(t *testing.T) {
 }
 
 // The error of the other placer is that of the placer.
-func TestPlace_error(t *testing.T) {
+func TestRacks_error(t *testing.T) {
 	s, p := round(aisle(t, "a:1"), []row{{nodes: 1, gpus: 4, set: given("a1=4")}, {nodes: 1, gpus: 4, set: given("a1=4")}})
-	if _, err := rack.New(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err == nil {
+	if _, err := placement.NewRacks(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err == nil {
 		t.Error("no error, want one: a node is given twice")
 	}
 }

@@ -1,10 +1,8 @@
-package bestfit
+package placement
 
-import (
-	"github.com/oxgang/oxgang/model/cluster"
-)
+import "github.com/oxgang/oxgang/model/cluster"
 
-// Room is what nodes have left. Nodes go by their places in Cluster.Nodes.
+// Room holds the free resources of each node. Nodes are indices into Cluster.Nodes.
 type Room struct {
 	cluster *cluster.Cluster
 	nodes   []cluster.Node
@@ -12,7 +10,7 @@ type Room struct {
 	counts  bool // some nodes count CPUs and memory
 }
 
-// NewRoom returns the room of a cluster on which nobody is placed.
+// NewRoom returns the room of an empty cluster.
 func NewRoom(c *cluster.Cluster) *Room {
 	r := &Room{cluster: c, nodes: c.Nodes(), free: make([]cluster.Resources, len(c.Nodes()))}
 	for i := range r.nodes {
@@ -22,13 +20,13 @@ func NewRoom(c *cluster.Cluster) *Room {
 	return r
 }
 
-// Free returns the GPUs that a node has left.
+// Free returns the free GPUs of a node, at least 0.
 func (r *Room) Free(node int) int { return max(0, r.free[node].GPUs) }
 
-// Close leaves no room on a node.
+// Close sets the free resources of a node to zero.
 func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
 
-// Holds reports whether there is room for all that a placement holds.
+// Holds reports whether each share of a placement fits on its node.
 func (r *Room) Holds(p cluster.Placement) bool {
 	for k := range p {
 		if i, ok := r.cluster.Index(p[k].Node); !ok || !r.Has(i, &p[k].Resources) {
@@ -38,7 +36,7 @@ func (r *Room) Holds(p cluster.Placement) bool {
 	return true
 }
 
-// Has reports whether there is room for so much on a node.
+// Has reports whether s fits on a node.
 func (r *Room) Has(node int, s *cluster.Resources) bool {
 	f := &r.free[node]
 	if f.GPUs < s.GPUs {
@@ -48,13 +46,13 @@ func (r *Room) Has(node int, s *cluster.Resources) bool {
 	return !counts || f.CPUs >= s.CPUs*(1-1e-9) && f.Memory >= s.Memory
 }
 
-// Take takes what a placement holds; shares of nodes that are gone count nothing.
+// Take subtracts a placement from the free resources. It ignores nodes that left the cluster.
 func (r *Room) Take(p cluster.Placement) { r.add(p, -1) }
 
-// Give gives back what a placement held.
+// Give is the inverse of Take.
 func (r *Room) Give(p cluster.Placement) { r.add(p, 1) }
 
-// TakeFrom takes so much from a node.
+// TakeFrom subtracts s from the free resources of a node.
 func (r *Room) TakeFrom(node int, s *cluster.Resources) { r.change(node, s, -1) }
 
 func (r *Room) add(p cluster.Placement, sign int) {
@@ -72,23 +70,22 @@ func (r *Room) change(node int, s *cluster.Resources, sign int) {
 	f.Memory += int64(sign) * s.Memory
 }
 
-// A Want is GPUs of one type that are to be placed in whole units.
+// A Want is a number of GPUs of one type that need nodes, in whole units.
 type Want struct {
 	Type cluster.GPUType
 	GPUs int
-	Unit int // GPUs that are on one node; of more than a node has, whole nodes
-	// Each is the CPUs and memory of a GPU, which count where nodes say what they have.
+	Unit int // GPUs that must share a node; a unit larger than a node takes whole nodes
+	// Each is the CPUs and memory for each GPU. Nodes that do not count CPUs ignore it.
 	Each cluster.Resources
-	// Rank says how good a node is, from 0, the best; below 0: it must not be used. Nil: all
-	// are equal.
+	// Rank returns the rank of a node: 0 is best, and a node below 0 must not be used. Nil: all
+	// nodes have equal rank.
 	Rank func(node int) int
 }
 
-// Place finds nodes for a want and takes them; it reports false, and takes nothing, if there
-// is no room. A node that holds all of what is left comes before others, of these the best
-// ranked, of these the one that is left with the fewest GPUs: non-empty servers before new
-// ones. Where none holds all, the one that holds most comes first, so that few are used.
-// Source: Lyra §5.3, "best-fit decreasing".
+// Place finds nodes for a want and takes them. If there is no room it returns false and takes
+// nothing. It repeatedly chooses the node that holds most of the GPUs that still need a node, so
+// that it uses few nodes. Ties go to the best rank, then to the node with the fewest free GPUs:
+// non-empty servers come before new ones. Source: Lyra §5.3, "best-fit decreasing".
 func (r *Room) Place(w Want) (cluster.Placement, bool) {
 	var p cluster.Placement
 	for left := w.GPUs; left > 0; {
@@ -105,7 +102,7 @@ func (r *Room) Place(w Want) (cluster.Placement, bool) {
 	return merge(p), true
 }
 
-// share returns so many GPUs of a node, with their CPUs and memory where it counts them.
+// share returns GPUs of a node, with their CPUs and memory if the node counts them.
 func (r *Room) share(w *Want, node, gpus int) cluster.Share {
 	s := cluster.Share{Node: r.nodes[node].ID, Resources: cluster.Resources{GPUs: gpus}}
 	if r.nodes[node].Capacity.CPUs > 0 {
@@ -114,8 +111,8 @@ func (r *Room) share(w *Want, node, gpus int) cluster.Share {
 	return s
 }
 
-// best returns the best node for some of what is left of a want, and how many GPUs of it; 0
-// if there is none.
+// best returns the best node for a want of which left GPUs have no node yet, and how many of them
+// the node takes; 0 if no node takes any.
 func (r *Room) best(w *Want, left int) (node, gpus int) {
 	node, rank := -1, 0
 	for i := range r.nodes {
@@ -141,7 +138,7 @@ func (r *Room) best(w *Want, left int) (node, gpus int) {
 	return node, gpus
 }
 
-// fits returns how many GPUs of what is left of a want a node can hold, in whole units.
+// fits returns how many of the left GPUs of a want node i can hold, in whole units.
 func (r *Room) fits(w *Want, i, left int) int {
 	n, f := &r.nodes[i], &r.free[i]
 	unit := min(w.Unit, n.Capacity.GPUs, left)
@@ -155,7 +152,7 @@ func (r *Room) fits(w *Want, i, left int) int {
 	return min(left, most/unit*unit)
 }
 
-// carries returns how many times each is in what there is, which may be short by rounding.
+// carries returns how many times each fits into has, which may be short by a rounding error.
 func carries(has, each float64) int {
 	const most = 1 << 20
 	if each <= 0 || has >= most*each {
@@ -164,7 +161,7 @@ func carries(has, each float64) int {
 	return max(0, int(has/each*(1+1e-12)))
 }
 
-// merge joins the shares of a node; p is sorted.
+// merge joins the shares of the same node in a sorted placement.
 func merge(p cluster.Placement) cluster.Placement {
 	out := p[:0]
 	for _, s := range p {

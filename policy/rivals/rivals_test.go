@@ -25,7 +25,7 @@ func TestDocs(t *testing.T) {
 
 func TestNewPlacer(t *testing.T) {
 	for _, test := range []struct{ policy, named, want string }{
-		{"oxgang", "", "*rack.Placer"}, {"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"lyra", "", "*bestfit.Placer"}, {"fifo", "best-fit", "*bestfit.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
+		{"oxgang", "", "*placement.Racks"}, {"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"lyra", "", "*placement.BestFit"}, {"fifo", "best-fit", "*placement.BestFit"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
 	} {
 		e, err := registry.Find(test.policy)
 		if err != nil {

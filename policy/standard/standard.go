@@ -4,9 +4,7 @@ package standard
 
 import (
 	"github.com/oxgang/oxgang/policy/placement"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/policy/placement/pack"
-	"github.com/oxgang/oxgang/policy/placement/rack"
 	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/registry"
 
@@ -40,12 +38,12 @@ func newWhole(registry.PlacerOptions) (placement.Placer, error) {
 	return submesh.New(submesh.Options{}), nil
 }
 
-func newBestFit(registry.PlacerOptions) (placement.Placer, error) { return bestfit.New(), nil }
+func newBestFit(registry.PlacerOptions) (placement.Placer, error) { return placement.NewBestFit(), nil }
 
 func newPack(o registry.PlacerOptions) (placement.Placer, error) {
 	return pack.New(pack.Options{Penalty: o.Penalty})
 }
 
 func newRacks(registry.PlacerOptions) (placement.Placer, error) {
-	return rack.New(submesh.New(submesh.DefaultOptions())), nil
+	return placement.NewRacks(submesh.New(submesh.DefaultOptions())), nil
 }

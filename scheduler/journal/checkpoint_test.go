@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -112,7 +112,7 @@ func (k *keeper) run(t *testing.T, plain bool) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := scheduler.New(p, bestfit.New(), nodes, scheduler.DefaultOptions())
+	s, err := scheduler.New(p, placement.NewBestFit(), nodes, scheduler.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestReader_knows_nodes_and_capacity(t *testing.T) {
 	nodes := must(cluster.New([]cluster.Node{{ID: "a", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}}))
 	lent := cluster.Node{GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}, Group: "g", Tenure: cluster.Loaned}
 	ev := scheduler.NodesChanged{Cluster: nodes, Loans: []cluster.Loan{{Group: "g", Node: lent, Nodes: 5, Spare: 3}}}
-	s := must(scheduler.New(must(registry.New("las", nil)), bestfit.New(), nodes, scheduler.DefaultOptions()))
+	s := must(scheduler.New(must(registry.New("las", nil)), placement.NewBestFit(), nodes, scheduler.DefaultOptions()))
 	now := sim.Epoch.Add(time.Minute)
 	_ = must(s.Step(now, ev))
 	var out bytes.Buffer

@@ -131,7 +131,7 @@ func TestLean(t *testing.T) {
 		for _, name := range placerNames() {
 			if pl, err := registry.NewPlacer(name, registry.PlacerOptions{Penalty: 0.1}); err != nil {
 				t.Fatal(err)
-			} else if _, ok := pl.(placement.Beside); !ok {
+			} else if _, ok := pl.(placement.Incremental); !ok {
 				continue
 			}
 			t.Run(entry.Name+", "+name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	liverecord "github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -30,7 +30,7 @@ func inParts(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	r.PartAge = 3 * time.Minute
-	s, err := scheduler.New(queue.New(queue.FIFO()), bestfit.New(), c, scheduler.DefaultOptions())
+	s, err := scheduler.New(queue.New(queue.FIFO()), placement.NewBestFit(), c, scheduler.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

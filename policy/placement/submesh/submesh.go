@@ -57,8 +57,8 @@ type Placer struct {
 // New returns a Placer. All Options are valid.
 func New(o Options) *Placer { return &Placer{o: o} }
 
-// Beside implements placement.Beside.
-func (*Placer) Beside() {}
+// Incremental implements placement.Incremental.
+func (*Placer) Incremental() {}
 
 // A claim is what a job holds in the round being placed.
 type claim struct {

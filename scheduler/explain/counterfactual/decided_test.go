@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/oxgang"
 	"github.com/oxgang/oxgang/policy/placement"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
@@ -172,7 +171,7 @@ type verdict struct{ named, confirmed, refuted, missed int }
 
 func newOxgang() (policy.Policy, placement.Placer, error) {
 	p, err := oxgang.New(oxgang.DefaultOptions())
-	return p, bestfit.New(), err
+	return p, placement.NewBestFit(), err
 }
 
 // A tally counts decisions.

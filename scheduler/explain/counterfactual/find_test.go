@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
-	"github.com/oxgang/oxgang/policy/placement/bestfit"
 	"github.com/oxgang/oxgang/policy/queue"
 	"github.com/oxgang/oxgang/policy/rivals/gandiva"
 )
@@ -47,14 +46,14 @@ func a100s(gpus ...int) []cluster.Node {
 
 // alone makes a policy without a memory.
 func alone(p policy.Policy) Fresh {
-	return func() (policy.Policy, placement.Placer, error) { return p, bestfit.New(), nil }
+	return func() (policy.Policy, placement.Placer, error) { return p, placement.NewBestFit(), nil }
 }
 
 var fifo = alone(queue.New(queue.FIFO()))
 
 func newGandiva() (policy.Policy, placement.Placer, error) {
 	p, err := gandiva.New(gandiva.DefaultOptions())
-	return p, bestfit.New(), err
+	return p, placement.NewBestFit(), err
 }
 
 // find asks what would help a job under first in, first out.
