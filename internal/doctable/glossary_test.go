@@ -1,4 +1,4 @@
-package glossary
+package doctable
 
 import (
 	"go/ast"

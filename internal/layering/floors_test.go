@@ -97,7 +97,7 @@ func TestRefused(t *testing.T) {
 		{"live/kube", "lab/market", true},
 		{"cmd/oxgang", "lab/market", false},
 		{"lab/market", "cmd/oxgang/cli", true},
-		{"internal/near", "model/job", true},
+		{"internal/printable", "model/job", true},
 		{"attic/box", "model/job", true},
 	} {
 		if got := refused(module+"/"+test.from, module+"/"+test.to); (got != "") != test.refused {

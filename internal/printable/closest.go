@@ -1,5 +1,4 @@
-// Package near finds the known names that are closest to an unknown one.
-package near
+package printable
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-// Package printable makes text safe to show: texts of users, jobs and files may have characters
+// Package printable prepares text for people. Texts of users, jobs and files are made safe to show: they may have characters
 // that move a terminal's cursor, begin a new line of a log, or make a cell of a sheet a formula.
 package printable
 

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -36,7 +36,7 @@ func TooLate(format string, args ...any) *Error {
 func Unknown(id job.ID, known []job.ID) *Error {
 	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no job %q", id), Hint: "there are no jobs"}
 	names := make([]string, 0, 3)
-	for _, k := range near.Meant(id, known) {
+	for _, k := range printable.Meant(id, known) {
 		names = append(names, string(k))
 	}
 	switch {

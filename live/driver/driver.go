@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/monitor"
-	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/fallback"
@@ -51,8 +50,8 @@ type Driver struct {
 	watch   *monitor.Watch
 	queue   *monitor.Queue
 	health  *health
-	record  *record.Recorder // nil: no journal is written
-	begun   time.Time        // when the journal was
+	record  *Recorder // nil: no journal is written
+	begun   time.Time // when the journal was
 	// checkpoints are those of the journal; nil: no journal is written.
 	checkpoints *whatif.Checkpointer
 }
@@ -143,7 +142,7 @@ func (d *Driver) begin() error {
 	}
 	var err error
 	d.begun = time.Now()
-	d.record, err = record.New(d.o.Journals, h)
+	d.record, err = NewRecorder(d.o.Journals, h)
 	return err
 }
 

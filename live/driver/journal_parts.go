@@ -1,4 +1,4 @@
-package record
+package driver
 
 import (
 	"cmp"
@@ -26,8 +26,8 @@ func (r *Recorder) named(part int) string {
 	return fmt.Sprintf("%s.%04d%s", strings.TrimSuffix(r.first, extension), part, extension)
 }
 
-// Part returns the name of the first part of a journal by the path of any, and the number of this, from 1.
-func Part(path string) (first string, number int) {
+// partOf returns the name of the first part of a journal by the path of any, and the number of this, from 1.
+func partOf(path string) (first string, number int) {
 	if m := numbered.FindStringSubmatch(path); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > 1 {
 			return strings.TrimSuffix(path, m[0]) + extension, n
@@ -36,10 +36,10 @@ func Part(path string) (first string, number int) {
 	return path, 1
 }
 
-// Parts returns the paths of the parts of a journal that are there, in order, by the path of any of them.
+// JournalParts returns the paths of the parts of a journal that are there, in order, by the path of any of them.
 // A file that is no part is the only one.
-func Parts(path string) ([]string, error) {
-	first, n := Part(path)
+func JournalParts(path string) ([]string, error) {
+	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {
 		return []string{path}, nil
 	}
@@ -50,13 +50,13 @@ func Parts(path string) ([]string, error) {
 	var all []string
 	for _, e := range entries {
 		other := filepath.Join(filepath.Dir(path), e.Name())
-		if f, _ := Part(other); filepath.Clean(first) == f && e.Type().IsRegular() {
+		if f, _ := partOf(other); filepath.Clean(first) == f && e.Type().IsRegular() {
 			all = append(all, other)
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int {
-		_, i := Part(a)
-		_, j := Part(b)
+		_, i := partOf(a)
+		_, j := partOf(b)
 		return cmp.Compare(i, j)
 	})
 	if !slices.Contains(all, filepath.Clean(path)) {
@@ -65,15 +65,15 @@ func Parts(path string) ([]string, error) {
 	return all, nil
 }
 
-// A File is a journal that is open, with its parts.
-type File struct {
+// A JournalFile is a journal that is open, with its parts.
+type JournalFile struct {
 	*journal.File
 	closers []io.Closer
 }
 
-// Open opens parts of a journal, in order. through, which may be nil, returns what a file is read through.
-func Open(through func(*os.File) io.ReaderAt, paths ...string) (*File, error) {
-	f := &File{}
+// OpenJournal opens parts of a journal, in order. through, which may be nil, returns what a file is read through.
+func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*JournalFile, error) {
+	f := &JournalFile{}
 	sources := make([]journal.Source, 0, len(paths))
 	for _, path := range paths {
 		part, err := os.Open(path)
@@ -99,7 +99,7 @@ func Open(through func(*os.File) io.ReaderAt, paths ...string) (*File, error) {
 }
 
 // Close closes the files.
-func (f *File) Close() error {
+func (f *JournalFile) Close() error {
 	var errs []error
 	for _, c := range f.closers {
 		errs = append(errs, c.Close())

@@ -1,4 +1,4 @@
-package record_test
+package driver_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/placement"
@@ -19,14 +19,14 @@ import (
 
 // recorded returns a Recorder whose parts have 2000 bytes or an hour, and a function that records n events and a
 // checkpoint, an interval later.
-func recorded(t *testing.T) (*record.Recorder, func(n int, later time.Duration)) {
+func recorded(t *testing.T) (*driver.Recorder, func(n int, later time.Duration)) {
 	t.Helper()
 	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := journal.Header{Tool: "test", Policy: "fifo", Seed: 1, Start: time.Unix(1000, 0).UTC(), Round: time.Minute, Cluster: c}
-	r, err := record.New(t.TempDir(), h)
+	r, err := driver.NewRecorder(t.TempDir(), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func recorded(t *testing.T) (*record.Recorder, func(n int, later time.Duration))
 // records counts the records that parts have together, and returns the error with which they end.
 func records(t *testing.T, parts []string) int {
 	t.Helper()
-	f, err := record.Open(nil, parts...)
+	f, err := driver.OpenJournal(nil, parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRecorder_turns(t *testing.T) {
 	synced := 0
 	r, add := recorded(t)
 	r.Syncing(func(path string) { // before the next part has its name
-		if all, err := record.Parts(path); err != nil || all[len(all)-1] != path {
+		if all, err := driver.JournalParts(path); err != nil || all[len(all)-1] != path {
 			t.Errorf("%s is synced after the next part is there: %q, %v", path, all, err)
 		}
 		synced++
@@ -100,12 +100,12 @@ func TestRecorder_turns(t *testing.T) {
 	if synced != 3 {
 		t.Errorf("%d parts were synced before the next one, want 3", synced)
 	}
-	parts, err := record.Parts(r.Path())
+	parts, err := driver.JournalParts(r.Path())
 	if err != nil || len(parts) != 4 || parts[3] != r.Path() || filepath.Ext(parts[0]) != ".oxj" {
 		t.Fatalf("parts %q, %v; want four, the last one %s", parts, err, r.Path())
 	}
 	for _, path := range parts {
-		if all, err := record.Parts(path); err != nil || !slices.Equal(all, parts) {
+		if all, err := driver.JournalParts(path); err != nil || !slices.Equal(all, parts) {
 			t.Errorf("%s: %q, %v", path, all, err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestRecorder_goes_on_without_a_new_part(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := record.Parts(r.Path())
+	parts, err := driver.JournalParts(r.Path())
 	if err != nil || len(parts) != 2 || records(t, parts) != 38 {
 		t.Errorf("parts %q, %v", parts, err)
 	}
@@ -151,12 +151,12 @@ func TestParts_of_others(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := record.Parts(path); err != nil || !slices.Equal(got, []string{path}) {
+		if got, err := driver.JournalParts(path); err != nil || !slices.Equal(got, []string{path}) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 	for _, name := range []string{filepath.Join(dir, "none.oxj"), "-"} {
-		if got, err := record.Parts(name); err != nil || !slices.Equal(got, []string{name}) {
+		if got, err := driver.JournalParts(name); err != nil || !slices.Equal(got, []string{name}) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -44,7 +43,7 @@ func inParts(t *testing.T, name string) {
 	go func() { ended <- d.Run(ctx) }()
 	time.Sleep(5*time.Hour + 6*time.Minute)
 	synctest.Wait()
-	all, err := record.Parts(d.Journal())
+	all, err := JournalParts(d.Journal())
 	if err != nil || len(all) != 6 || all[5] != d.Journal() {
 		t.Fatalf("parts %q, %v; want one for each hour", all, err)
 	}
@@ -92,11 +91,11 @@ func told(t *testing.T, d *Driver, parts []string, id job.ID) string {
 // to the same plans.
 func replays(t *testing.T, d *Driver, least int) {
 	t.Helper()
-	parts, err := record.Parts(d.Journal())
+	parts, err := JournalParts(d.Journal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := record.Open(nil, parts...)
+	f, err := OpenJournal(nil, parts...)
 	if err != nil {
 		t.Fatal(err)
 	}

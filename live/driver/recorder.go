@@ -1,6 +1,4 @@
-// Package record writes the journals of live runs, in parts, so that old ones can be deleted while the run
-// goes on.
-package record
+package driver
 
 import (
 	"errors"
@@ -47,9 +45,9 @@ type Recorder struct {
 	from  int64     // bytes of the journal before it
 }
 
-// New creates the journal of a run in a directory. The file has the start of the run as its
+// NewRecorder creates the journal of a run in a directory. The file has the start of the run as its
 // name; an error is returned if it exists, or the directory does not. What an earlier run did not finish is deleted.
-func New(dir string, h journal.Header) (*Recorder, error) {
+func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	if err := sweep(dir); err != nil {
 		return nil, err
 	}

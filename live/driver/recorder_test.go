@@ -1,4 +1,4 @@
-package record_test
+package driver_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -22,11 +22,11 @@ func TestRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, h := t.TempDir(), journal.Header{Tool: "test", Policy: "fifo", Seed: 1, Start: time.Unix(1000, 0).UTC(), Round: time.Minute, Cluster: c}
-	r, err := record.New(dir, h)
+	r, err := driver.NewRecorder(dir, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := record.New(dir, h); err == nil {
+	if _, err := driver.NewRecorder(dir, h); err == nil {
 		t.Error("a second run took the journal of the first")
 	}
 	r.Event(h.Start.Add(time.Second), scheduler.Submitted{Spec: &job.Spec{ID: "a", GPUs: 1}})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
@@ -38,7 +37,7 @@ func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, e
 
 // recorded returns what the journal says of a job up to now.
 func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
-	all, err := record.Parts(d.record.Path())
+	all, err := JournalParts(d.record.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +54,7 @@ const lastParts = 2
 
 // read returns what parts of the journal say of a job up to now.
 func (d *Driver) read(parts []string, id job.ID, up Up) (*explain.Story, error) {
-	f, err := record.Open(nil, parts...)
+	f, err := OpenJournal(nil, parts...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -49,7 +49,7 @@ func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 		return nil, err
 	}
 	if !slices.Contains(all, id) {
-		return nil, &UnknownJobError{id, near.Closest(id, all)}
+		return nil, &UnknownJobError{id, printable.Closest(id, all)}
 	}
 	return f.Start()
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -66,7 +66,7 @@ func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration))
 // over ends the reading. It returns an error if no record was about the job.
 func (t *journalReader) over() error {
 	if t.state.spec == nil {
-		return &UnknownJobError{t.id, near.Closest(t.id, t.ids)}
+		return &UnknownJobError{t.id, printable.Closest(t.id, t.ids)}
 	}
 	t.settle(t.now)
 	return nil

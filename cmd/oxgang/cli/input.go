@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/run"
 )
@@ -80,7 +80,7 @@ func JournalOf(file string) string { return partsOf(file)[0] }
 
 // partsOf returns the parts of the journal that a file is of: those that are there.
 func partsOf(file string) []string {
-	parts, err := record.Parts(file)
+	parts, err := driver.JournalParts(file)
 	if err != nil {
 		return []string{file} // opening it says what is wrong
 	}
@@ -89,7 +89,7 @@ func partsOf(file string) []string {
 
 // openParts opens the parts of a journal, in order.
 func openParts(ctx context.Context, parts []string) (*JournalFile, error) {
-	f, err := record.Open(func(f *os.File) io.ReaderAt { return interruptible{ctx, f} }, parts...)
+	f, err := driver.OpenJournal(func(f *os.File) io.ReaderAt { return interruptible{ctx, f} }, parts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s and what follows: %w", parts[0], err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 )
@@ -21,7 +21,7 @@ func meant(err error) string {
 	if unknown, ok := errors.AsType[*registry.UnknownError](err); ok {
 		name, known = unknown.Name, unknown.Known
 	}
-	if like := near.Meant(name, known); len(like) > 0 {
+	if like := printable.Meant(name, known); len(like) > 0 {
 		return "did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return ""
@@ -51,7 +51,7 @@ func FlagError(c *cobra.Command, err error) error {
 		}
 		var all []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f.Name) })
-		if like := near.Meant(unknown.GetSpecifiedName(), all); len(like) > 0 {
+		if like := printable.Meant(unknown.GetSpecifiedName(), all); len(like) > 0 {
 			return UsageError{Hinted(err, "did you mean --%s?", strings.Join(like, " or --"))}
 		}
 	}
@@ -85,7 +85,7 @@ func likely(cmd *cobra.Command, word string) []string {
 			}
 		}
 	}
-	all = append(all, near.Meant(word, names)...)
+	all = append(all, printable.Meant(word, names)...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/view"
 	"github.com/oxgang/oxgang/live/status"
@@ -147,7 +146,7 @@ func (k *Connection) explain() *cobra.Command {
 // alike returns the error for a job that does not exist, with the names that may have been meant.
 func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err error) error {
 	plans, _ := c.Plans(ctx) // without them there is no hint
-	if alike := near.Closest(name, view.Names(plans, namespace)); len(alike) > 0 {
+	if alike := printable.Closest(name, view.Names(plans, namespace)); len(alike) > 0 {
 		return cli.Hinted(err, "did you mean %s?", printable.Line(strings.Join(alike, " or ")))
 	}
 	return cli.Hinted(err, "--namespace says where it is")

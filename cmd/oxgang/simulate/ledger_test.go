@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	liverecord "github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/placement"
@@ -25,7 +25,7 @@ func inParts(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	h := journal.Header{Tool: "test", Policy: "fifo", Seed: 1, Start: time.Unix(1000, 0).UTC(), Round: time.Minute, Cluster: c}
-	r, err := liverecord.New(t.TempDir(), h)
+	r, err := driver.NewRecorder(t.TempDir(), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func inParts(t *testing.T) []string {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := liverecord.Parts(r.Path())
+	parts, err := driver.JournalParts(r.Path())
 	if err != nil || len(parts) < 3 {
 		t.Fatalf("parts %q, %v, want at least 3", parts, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
 	"github.com/oxgang/oxgang/model/job"
@@ -110,11 +110,11 @@ func (th *theatre) recorded(state string, f func(*journal.Reader)) {
 	if err != nil || len(files) == 0 {
 		th.t.Fatalf("journals %v, %v, want one", files, err)
 	}
-	parts, err := record.Parts(files[len(files)-1])
+	parts, err := driver.JournalParts(files[len(files)-1])
 	if err != nil {
 		th.t.Fatal(err)
 	}
-	file, err := record.Open(nil, parts...)
+	file, err := driver.OpenJournal(nil, parts...)
 	if err != nil {
 		th.t.Fatal(err)
 	}
