@@ -21,11 +21,9 @@
 //
 // The packages of this folder from low to high; each imports only packages above it in this list:
 //
+//   - wire: formats that the scheduler shares with the command line
 //   - api/v1alpha1: the kinds of Oxgang, and the labels and annotations of jobs
 //   - phase: the phases of a job, and what moves it from one to another
-//   - compact: objects of jobs in little memory
-//   - pages: lists of the API server, page by page
-//   - question: the ConfigMap with which a user asks the scheduler
 //   - pods: what a pod requests, where it may run, and which pods are watched
 //   - claims: which pod sends a message, and what Kubeflow Trainer reports
 //   - inventory: nodes of a queue, its loans and rentals

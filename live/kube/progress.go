@@ -81,7 +81,7 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 
 // progressOf returns what Kubeflow Trainer says of the progress of a job; nil: nothing.
 func progressOf(e *jobstate.Job) (*claims.Progress, error) {
-	o, err := e.Object.Whole()
+	o, err := e.Object.Unpack()
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
@@ -47,7 +46,7 @@ type publisher struct {
 
 // A verdict is what users are told about a job.
 type verdict struct {
-	object          compact.Object
+	object          jobstate.Object
 	scheduled       bool
 	reason, message string
 	unblock         string // what would help, which the message has; empty: not known
@@ -180,7 +179,7 @@ const silence = 10 * time.Second
 // publish tells people: a condition on the job's object, and an event once that is written. A
 // RayJob has no conditions, only events.
 func (w *publisher) publish(ctx context.Context, v *verdict) {
-	seen, err := v.object.Whole()
+	seen, err := v.object.Unpack()
 	if err != nil {
 		w.untold(v, err)
 		return
@@ -246,13 +245,13 @@ func (w *publisher) untold(v *verdict, err error) {
 // TrainJob as it saw them a moment before.
 //
 // Every new version of an object is looked at once: where our condition is there, that version counts as the one that has it.
-func (w *publisher) erased(seen compact.Object) bool {
+func (w *publisher) erased(seen jobstate.Object) bool {
 	uid := string(seen.Meta().GetUID())
 	written, known := w.wrote[uid]
 	if !known || observe.Version(seen.Meta()) <= written {
 		return false
 	}
-	o, err := seen.Whole()
+	o, err := seen.Unpack()
 	if err != nil {
 		return false
 	}

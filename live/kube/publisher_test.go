@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -71,7 +70,7 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 	const says = "waiting: price too high"
 	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}})
 	w.o.Queue.Spec.Namespaces, w.o.Queue.Spec.Mode = []v1alpha1.NamespaceShare{{Name: "a"}}, v1alpha1.Resize
-	f := &observe.ObservedJob{Object: compact.Of(&unstructured.Unstructured{}), Parsed: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
+	f := &observe.ObservedJob{Object: jobstate.ObjectOf(&unstructured.Unstructured{}), Parsed: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
 	e := &jobstate.Job{Parsed: f.Parsed, Trouble: "stop: no", Retry: jobstate.Retry{NotBefore: time.Now()}}
 	w.table.ByID["u"] = e
 	a := &v1alpha1.JobAllocation{UID: "u", GPUs: 2, Reason: says}

@@ -94,7 +94,7 @@ func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *j
 
 // fits returns the running pods of a job that do not ask for what they are granted.
 func fits(e *jobstate.Job, running []*corev1.Pod, to *jobadapter.Grant) ([]jobadapter.Fitting, error) {
-	o, err := e.Object.Whole()
+	o, err := e.Object.Unpack()
 	if err != nil {
 		return nil, err
 	}

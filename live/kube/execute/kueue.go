@@ -37,7 +37,7 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToStart(e)
 	return &Step{e, start, func(ctx context.Context) error {
-		seen, err := o.Whole()
+		seen, err := o.Unpack()
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func isTrue(o *object, condition string) bool {
 func (w *Planner) returning(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
-		seen, err := o.Whole()
+		seen, err := o.Unpack()
 		if err != nil {
 			return err
 		}

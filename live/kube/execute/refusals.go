@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/pages"
+	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -54,7 +54,7 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	}
 	if one.at.IsZero() || stale(one.at, one.took) {
 		began, last := time.Now(), make(map[string]jobstate.Refusal)
-		err := pages.Events(ctx, w.Direct, func(ev *corev1.Event) {
+		err := pods.ListEvents(ctx, w.Direct, func(ev *corev1.Event) {
 			if uid := string(ev.InvolvedObject.UID); w.has(uid) {
 				last[uid] = last[uid].Later(ev)
 			}

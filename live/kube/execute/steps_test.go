@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -163,7 +162,7 @@ func TestSteps_wait_after_a_failure(t *testing.T) {
 // any of its pods there.
 func drawJob(t *rapid.T, id string) *jobstate.Job {
 	e := elastic(id, rapid.IntRange(0, 4).Draw(t, "has"), rapid.IntRange(0, 4).Draw(t, "gets"))
-	e.Object = compact.Of(&unstructured.Unstructured{})
+	e.Object = jobstate.ObjectOf(&unstructured.Unstructured{})
 	e.Adapter = adapter{answer: rapid.IntRange(0, 2).Draw(t, "fit")}
 	e.Held.Generation = rapid.Int64Range(1, 2).Draw(t, "generation")
 	e.Parsed.Stopping = rapid.Bool().Draw(t, "stopping")
@@ -203,7 +202,7 @@ func (a adapter) Fit(_ *unstructured.Unstructured, all []*corev1.Pod, _ *jobadap
 func TestSteps_compare_pods_once(t *testing.T) {
 	for answer, want := range []string{"", "cannot tell"} {
 		e := elastic("a", 2, 2)
-		e.Adapter, e.Object = adapter{answer: answer}, compact.Of(&unstructured.Unstructured{})
+		e.Adapter, e.Object = adapter{answer: answer}, jobstate.ObjectOf(&unstructured.Unstructured{})
 		for _, p := range e.Pods {
 			p.Status.Phase = corev1.PodRunning
 		}

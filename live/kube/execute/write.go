@@ -26,7 +26,7 @@ type object = unstructured.Unstructured
 func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) error) *Step {
 	seen := e.Object
 	return &Step{e, what, func(ctx context.Context) error {
-		o, err := seen.Whole()
+		o, err := seen.Unpack()
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -22,7 +21,7 @@ import (
 // scheduler knows of; Pods are those that exist, whatever the plan says.
 type Job struct {
 	Adapter jobadapter.Kind
-	Object  compact.Object  // as last seen; not to be changed
+	Object  Object          // as last seen; not to be changed
 	Parsed  *jobadapter.Job // what object says
 	Pods    []*corev1.Pod   // its workers, as last seen, terminal ones among them
 	Helpers []*corev1.Pod   // its pods without GPUs, as last seen

@@ -1,6 +1,4 @@
-// Package compact stores the objects of jobs in little memory. An object as maps takes 8 kB, of which 1 kB is content: the rest are some
-// twenty small maps, and the name of every field once more.
-package compact
+package jobstate
 
 import (
 	"fmt"
@@ -18,10 +16,10 @@ const packed = "oxgang.dev/packed"
 // plain are the fields that a packed object has as other objects do: watches, indexes and selectors ask for no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
-// Pack makes an object one whose metadata can be read, and whose other fields are one text, which Whole reads. Nothing is lost
+// PackObject makes an object one whose metadata can be read, and whose other fields are one text, which Unpack reads. Nothing is lost
 // but managedFields and what kubectl last applied, which nobody reads here; a merge patch of two objects without them leaves them alone.
 // An object that is packed stays as it is.
-func Pack(o *unstructured.Unstructured) error {
+func PackObject(o *unstructured.Unstructured) error {
 	if _, is := o.Object[packed]; is {
 		return nil
 	}
@@ -83,8 +81,8 @@ func name(field string) string {
 // An Object is the object of a job as it was last seen, packed or not. It is not to be changed.
 type Object struct{ o *unstructured.Unstructured }
 
-// Of returns an object as it is kept.
-func Of(o *unstructured.Unstructured) Object { return Object{o} }
+// ObjectOf returns an object as it is kept.
+func ObjectOf(o *unstructured.Unstructured) Object { return Object{o} }
 
 // Meta returns the metadata of an object.
 func (k Object) Meta() metav1.Object { return k.o }
@@ -92,10 +90,10 @@ func (k Object) Meta() metav1.Object { return k.o }
 // Kind returns the kind of an object.
 func (k Object) Kind() string { return k.o.GetKind() }
 
-// Whole returns an object as the API server shows it, without managedFields and what kubectl last applied. It is not to be changed. It takes
+// Unpack returns an object as the API server shows it, without managedFields and what kubectl last applied. It is not to be changed. It takes
 // some 20 microseconds if the object is packed, and the result is new then. It returns an error only if the text is not
-// what Pack has written.
-func (k Object) Whole() (*unstructured.Unstructured, error) {
+// what PackObject has written.
+func (k Object) Unpack() (*unstructured.Unstructured, error) {
 	text, is := k.o.Object[packed].(string)
 	if !is {
 		return k.o, nil

@@ -1,4 +1,4 @@
-package compact
+package jobstate
 
 import (
 	"encoding/json"
@@ -37,16 +37,16 @@ func decoded(t testing.TB, i int) *unstructured.Unstructured {
 
 // An object that was packed says what it said, but for managedFields and what kubectl last applied. Its numbers are of the
 // same types, or a change of one would be written that nobody made.
-func TestPack(t *testing.T) {
+func TestPackObject(t *testing.T) {
 	want, o := decoded(t, 7), decoded(t, 7)
 	want.SetManagedFields(nil)
 	unstructured.RemoveNestedField(want.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 	for range 2 { // a cache may do it twice
-		if err := Pack(o); err != nil {
+		if err := PackObject(o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	whole, err := Of(o).Whole()
+	whole, err := ObjectOf(o).Unpack()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,12 +59,12 @@ func TestPack(t *testing.T) {
 }
 
 // What watches, selectors and owners ask of an object can be read while it is packed.
-func TestPack_leaves_metadata(t *testing.T) {
+func TestPackObject_leaves_metadata(t *testing.T) {
 	o := decoded(t, 7)
-	if err := Pack(o); err != nil {
+	if err := PackObject(o); err != nil {
 		t.Fatal(err)
 	}
-	m := Of(o).Meta()
+	m := ObjectOf(o).Meta()
 	queue, err := labels.Parse("oxgang.dev/queue=train")
 	if err != nil {
 		t.Fatal(err)
@@ -76,13 +76,13 @@ func TestPack_leaves_metadata(t *testing.T) {
 }
 
 // An object that was never packed, and one without metadata or a text, are as they are.
-func TestWhole_of_one_that_is_not_packed(t *testing.T) {
+func TestUnpack_of_one_that_is_not_packed(t *testing.T) {
 	o := decoded(t, 7)
-	if whole, err := Of(o).Whole(); err != nil || whole != o {
+	if whole, err := ObjectOf(o).Unpack(); err != nil || whole != o {
 		t.Errorf("%v, %v, want the object itself", whole, err)
 	}
 	broken := &unstructured.Unstructured{Object: map[string]any{packed: "{"}}
-	if whole, err := Of(broken).Whole(); err == nil {
+	if whole, err := ObjectOf(broken).Unpack(); err == nil {
 		t.Errorf("%v, want an error", whole)
 	}
 }
@@ -114,9 +114,9 @@ func many(t testing.TB, n int, keep func(*unstructured.Unstructured) error) ([]*
 func stripped(o *unstructured.Unstructured) error { o.SetManagedFields(nil); return nil }
 
 // A packed Job takes a third of what one takes as maps, at most.
-func TestPack_takes_little_memory(t *testing.T) {
+func TestPackObject_takes_little_memory(t *testing.T) {
 	maps, before := many(t, 500, stripped)
-	small, after := many(t, 500, Pack)
+	small, after := many(t, 500, PackObject)
 	t.Logf("%.0f bytes a Job as maps, %.0f packed", before, after)
 	if 3*after > before {
 		t.Errorf("%.0f bytes a Job, and %.0f as maps, want a third at most", after, before)
@@ -126,8 +126,8 @@ func TestPack_takes_little_memory(t *testing.T) {
 }
 
 // The memory of 10,000 Jobs in a cache, as maps and packed, and the time that packing takes.
-func BenchmarkPack(b *testing.B) {
-	for name, keep := range map[string]func(*unstructured.Unstructured) error{"maps": stripped, "packed": Pack} {
+func BenchmarkPackObject(b *testing.B) {
+	for name, keep := range map[string]func(*unstructured.Unstructured) error{"maps": stripped, "packed": PackObject} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
 				all, each := many(b, 10000, keep)
@@ -139,24 +139,24 @@ func BenchmarkPack(b *testing.B) {
 }
 
 // What it takes to read one.
-func BenchmarkWhole(b *testing.B) {
+func BenchmarkUnpack(b *testing.B) {
 	o := decoded(b, 7)
-	if err := Pack(o); err != nil {
+	if err := PackObject(o); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Of(o).Whole(); err != nil {
+		if _, err := ObjectOf(o).Unpack(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(len(o.Object[packed].(string))), "text-B") //nolint:forcetypeassert // Pack has written it
+	b.ReportMetric(float64(len(o.Object[packed].(string))), "text-B") //nolint:forcetypeassert // PackObject has written it
 }
 
 // Texts are JSON that others can read, too.
-func TestPack_writes_JSON(t *testing.T) {
+func TestPackObject_writes_JSON(t *testing.T) {
 	o := decoded(t, 7)
-	if err := Pack(o); err != nil {
+	if err := PackObject(o); err != nil {
 		t.Fatal(err)
 	}
 	if text, is := o.Object[packed].(string); !is || !json.Valid([]byte(text)) {

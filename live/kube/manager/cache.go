@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/oxgang/oxgang/live/kube/compact"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
@@ -20,7 +20,7 @@ func slim(o any) (any, error) {
 		return o, nil
 	case *unstructured.Unstructured:
 		if o.GetKind() == "Job" { // of which there are thousands
-			return o, compact.Pack(o)
+			return o, jobstate.PackObject(o)
 		}
 	}
 	return cache.TransformStripManagedFields()(o)

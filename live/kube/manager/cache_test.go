@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/compact"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 // Of a Job watches keep metadata and a text; of a JobSet all fields, which are looked at more often.
@@ -19,7 +19,7 @@ func TestSlim_packs_jobs(t *testing.T) {
 		if _, read, _ := unstructured.NestedBool(o.Object, "spec", "suspend"); read == packed {
 			t.Errorf("%s: the spec is maps: %v, want %v", kind, read, !packed)
 		}
-		whole, err := compact.Of(small.(*unstructured.Unstructured)).Whole() //nolint:forcetypeassert // slim returns what it is given
+		whole, err := jobstate.ObjectOf(small.(*unstructured.Unstructured)).Unpack() //nolint:forcetypeassert // slim returns what it is given
 		if err != nil {
 			t.Fatal(err)
 		}

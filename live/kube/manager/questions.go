@@ -13,7 +13,7 @@ import (
 	clientcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/kube/question"
+	"github.com/oxgang/oxgang/live/kube/wire"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
@@ -23,13 +23,13 @@ type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whati
 // questionsAgain is how long after a watch of the questions was refused it is tried again.
 const questionsAgain = 10 * time.Minute
 
-// serveQuestions answers what is asked in the ConfigMap question.Map, until ctx is done. Without the right to watch it nothing is answered.
+// serveQuestions answers what is asked in the ConfigMap wire.QuestionMap, until ctx is done. Without the right to watch it nothing is answered.
 func (l *leader) serveQuestions(ctx context.Context) error {
 	maps := l.clients.CoreV1().ConfigMaps(l.o.Config.LeaderElection.Namespace)
 	for ctx.Err() == nil {
 		wait := time.Second
 		if err := Answer(ctx, maps, l.ask); err != nil && ctx.Err() == nil {
-			l.log.Info("nobody is answered what would be", "configmap", question.Map, "err", err, "again_in", questionsAgain)
+			l.log.Info("nobody is answered what would be", "configmap", wire.QuestionMap, "err", err, "again_in", questionsAgain)
 			wait = questionsAgain
 		}
 		select {
@@ -57,7 +57,7 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 // Answer answers the questions of a ConfigMap one after another, until its watch ends or an answer could not be written. It returns an
 // error if the ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
-	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + question.Map})
+	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 			if !ok {
 				continue
 			}
-			asked, said := question.Read(m.Data)
+			asked, said := wire.ReadQuestion(m.Data)
 			if asked.ID == "" || asked.ID == said.ID {
 				continue
 			}
@@ -86,22 +86,22 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 }
 
 // reply writes the answer to a question, or why there is none.
-func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *question.Request, answer Answerer) error {
-	said := question.Reply{ID: asked.ID}
+func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wire.Request, answer Answerer) error {
+	said := wire.Reply{ID: asked.ID}
 	text, err := answerTo(ctx, asked, answer)
 	if said.Answer = text; err != nil {
 		said.Answer, said.Refused = nil, err.Error()
 	}
-	patch, err := question.Patch(question.ReplyKey, said)
+	patch, err := wire.PatchQuestion(wire.ReplyKey, said)
 	if err != nil {
 		return err
 	}
-	_, err = maps.Patch(ctx, question.Map, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "oxgang"})
+	_, err = maps.Patch(ctx, wire.QuestionMap, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "oxgang"})
 	return err
 }
 
 // answerTo returns the answer to a question, with the jobs for which most changes.
-func answerTo(ctx context.Context, asked *question.Request, answer Answerer) ([]byte, error) {
+func answerTo(ctx context.Context, asked *wire.Request, answer Answerer) ([]byte, error) {
 	var q whatif.Question
 	if json.Unmarshal(asked.Question, &q) != nil {
 		return nil, errors.New("that is no question")
@@ -110,6 +110,6 @@ func answerTo(ctx context.Context, asked *question.Request, answer Answerer) ([]
 	if err != nil {
 		return nil, err
 	}
-	a.Keep(question.MostJobs)
+	a.Keep(wire.MostJobs)
 	return json.Marshal(a)
 }

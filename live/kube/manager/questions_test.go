@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/oxgang/oxgang/live/kube/question"
+	"github.com/oxgang/oxgang/live/kube/wire"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/calibration"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -24,7 +24,7 @@ import (
 // A question is answered once, by the queue that it names, with the jobs for which most changes; what is no question, or has no answer, is
 // refused in words.
 func TestAnswer(t *testing.T) {
-	maps := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "oxgang-system", Name: question.Map}}).CoreV1().ConfigMaps("oxgang-system")
+	maps := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "oxgang-system", Name: wire.QuestionMap}}).CoreV1().ConfigMaps("oxgang-system")
 	asked := make(map[string]int)
 	answer := func(_ context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
 		asked[queue+" "+string(q.Cancel)]++
@@ -40,26 +40,26 @@ func TestAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- Answer(ctx, maps, answer) }()
-	ask := func(id, queue, q string) question.Reply {
+	ask := func(id, queue, q string) wire.Reply {
 		t.Helper()
-		patch, err := question.Patch(question.RequestKey, question.Request{ID: id, Queue: queue, Question: json.RawMessage(q)})
+		patch, err := wire.PatchQuestion(wire.RequestKey, wire.Request{ID: id, Queue: queue, Question: json.RawMessage(q)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			m, err := maps.Patch(ctx, question.Map, types.MergePatchType, patch, metav1.PatchOptions{}) // again: its watch may not be up yet
+			m, err := maps.Patch(ctx, wire.QuestionMap, types.MergePatchType, patch, metav1.PatchOptions{}) // again: its watch may not be up yet
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, said := question.Read(m.Data); said.ID == id {
+			if _, said := wire.ReadQuestion(m.Data); said.ID == id {
 				return said
 			}
 		}
 		t.Fatalf("%s is not answered", id)
-		return question.Reply{}
+		return wire.Reply{}
 	}
 	var a whatif.Answer
-	if said := ask("1", "q", `{"Cancel": "u"}`); said.Refused != "" || json.Unmarshal(said.Answer, &a) != nil || a.Sooner != 30 || len(a.Jobs) != question.MostJobs {
+	if said := ask("1", "q", `{"Cancel": "u"}`); said.Refused != "" || json.Unmarshal(said.Answer, &a) != nil || a.Sooner != 30 || len(a.Jobs) != wire.MostJobs {
 		t.Errorf("answered %+v", said)
 	}
 	if said := ask("2", "other", `{"Cancel": "u"}`); said.Refused != "queue is not served" || said.Answer != nil {
@@ -79,9 +79,9 @@ func TestAnswer(t *testing.T) {
 
 // An answer that cannot be written once is no reason to answer nobody for ten minutes.
 func TestAnswer_that_cannot_be_written(t *testing.T) {
-	all := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "oxgang-system", Name: question.Map}})
+	all := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "oxgang-system", Name: wire.QuestionMap}})
 	maps := all.CoreV1().ConfigMaps("oxgang-system")
-	patch, err := question.Patch(question.RequestKey, question.Request{ID: "1", Queue: "q", Question: json.RawMessage(`{"Cancel": "u"}`)})
+	patch, err := wire.PatchQuestion(wire.RequestKey, wire.Request{ID: "1", Queue: "q", Question: json.RawMessage(`{"Cancel": "u"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestAnswer_that_cannot_be_written(t *testing.T) {
 	if err := json.Unmarshal(patch, &m); err != nil {
 		t.Fatal(err)
 	}
-	go shown.Modify(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: question.Map}, Data: m.Data})
+	go shown.Modify(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: wire.QuestionMap}, Data: m.Data})
 	answer := func(context.Context, string, whatif.Question) (*whatif.Answer, error) { return &whatif.Answer{}, nil }
 	if err := Answer(t.Context(), maps, answer); err != nil {
 		t.Error(err)

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/pages"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
@@ -60,7 +59,7 @@ func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...clie
 		return err
 	}
 	next := live{pods: make(map[types.UID]*corev1.Pod)}
-	read, err := pages.Pods(ctx, ob.direct, func(p *corev1.Pod) bool {
+	read, err := pods.ListPods(ctx, ob.direct, func(p *corev1.Pod) bool {
 		pods.Slim(p)
 		next.version = max(next.version, Version(p))
 		return shown[string(p.UID)] < Version(p)

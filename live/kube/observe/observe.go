@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/compact"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
@@ -51,7 +50,7 @@ type Observation struct {
 // An ObservedJob is an object that names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
-	Object  compact.Object
+	Object  jobstate.Object
 	Parsed  *jobadapter.Job
 }
 
@@ -204,7 +203,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	for i := range list.Items {
 		o := &list.Items[i]
 		s.note(o)
-		seen := compact.Of(o)
+		seen := jobstate.ObjectOf(o)
 		j, err := ob.read(k, seen, weights[o.GetNamespace()])
 		if err != nil {
 			return err
@@ -305,12 +304,12 @@ type parsedObject struct {
 
 // read returns what an object says, which takes a third of a millisecond, once for each of
 // its versions.
-func (ob *Observer) read(k jobadapter.Kind, o compact.Object, weight int32) (*jobadapter.Job, error) {
+func (ob *Observer) read(k jobadapter.Kind, o jobstate.Object, weight int32) (*jobadapter.Job, error) {
 	uid, v := string(o.Meta().GetUID()), Version(o.Meta())
 	if r, known := ob.parsed[uid]; known && r.version == v {
 		return r.job, nil
 	}
-	whole, err := o.Whole()
+	whole, err := o.Unpack()
 	if err != nil {
 		return nil, err
 	}

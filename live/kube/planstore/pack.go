@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/oxgang/oxgang/internal/packed"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
 // An object has 1.5 MB at most in etcd. So that thousands of jobs fit into a plan, only the first ones
@@ -91,7 +91,7 @@ func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, left
 		}
 	}
 	for cut := 0; ; cut = min(spare, max(1, 2*cut, spare/8)) {
-		data, err = packed.List(without(all, cut, keep))
+		data, err = wire.PackList(without(all, cut, keep))
 		if err != nil || cut == spare || len(data)*4/3 <= most {
 			return data, cut, err
 		}

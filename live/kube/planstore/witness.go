@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pages"
+	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // The epoch of a queue never falls, even if its Plan is deleted: a former leader could write again. Its
@@ -27,7 +27,7 @@ func (s *Store) witnessed(ctx context.Context) (int64, error) {
 	}
 	epoch := q.Status.Epoch
 	for _, k := range s.options.Kinds {
-		err := pages.List(ctx, s.direct, k.GVK(), func(o *metav1.PartialObjectMetadata) {
+		err := pods.ListMetadata(ctx, s.direct, k.GVK(), func(o *metav1.PartialObjectMetadata) {
 			if e, err := strconv.ParseInt(o.Annotations[v1alpha1.Epoch], 10, 64); err == nil && e < mostEpoch {
 				epoch = max(epoch, e)
 			}

@@ -1,5 +1,4 @@
-// Package pages lists objects of the API server page by page.
-package pages
+package pods
 
 import (
 	"context"
@@ -22,13 +21,13 @@ const page = 500
 // restarts is how often a list is begun again because the API server no longer has its version.
 const restarts = 3
 
-// List calls do for the metadata of all objects of a kind, page by page. If the API
-// server forgets in the middle which version it is listing, List begins again: do may be called twice
+// ListMetadata calls do for the metadata of all objects of a kind, page by page. If the API
+// server forgets in the middle which version it is listing, ListMetadata begins again: do may be called twice
 // for an object, last with the newer one. A cluster that does not know the kind has none.
-func List(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
+func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {
-		if err = once(ctx, direct, kind, do, of); !apierrors.IsResourceExpired(err) {
+		if err = metadataOnce(ctx, direct, kind, do, of); !apierrors.IsResourceExpired(err) {
 			break
 		}
 	}
@@ -38,8 +37,8 @@ func List(ctx context.Context, direct client.Reader, kind schema.GroupVersionKin
 	return err
 }
 
-// once lists all.
-func once(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of []client.ListOption) error {
+// metadataOnce lists all.
+func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of []client.ListOption) error {
 	for next := ""; ; {
 		var list metav1.PartialObjectMetadataList
 		list.SetGroupVersionKind(kind)
@@ -55,8 +54,8 @@ func once(ctx context.Context, direct client.Reader, kind schema.GroupVersionKin
 	}
 }
 
-// Events calls do for all events, page by page. If the API server forgets in the middle which version it is listing, it is an error.
-func Events(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
+// ListEvents calls do for all events, page by page. If the API server forgets in the middle which version it is listing, it is an error.
+func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
 	for next := ""; ; {
 		var list corev1.EventList
 		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
@@ -78,19 +77,19 @@ type Read struct {
 	Version uint64      // of the cluster at that time; 0: the API server does not say
 }
 
-// Pods reads pods as they are at one time. keep is called with each before the next page is asked for; it may change the pod, and says whether
+// ListPods reads pods as they are at one time. keep is called with each before the next page is asked for; it may change the pod, and says whether
 // it is kept.
-func Pods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r Read, err error) {
+func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r Read, err error) {
 	for range restarts {
-		if r, err = pods(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {
+		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {
 			break
 		}
 	}
 	return r, err
 }
 
-// pods lists pods once.
-func pods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r Read, err error) {
+// podsOnce lists pods once.
+func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r Read, err error) {
 	for next := ""; ; {
 		var list corev1.PodList
 		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {

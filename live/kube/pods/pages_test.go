@@ -1,4 +1,4 @@
-package pages
+package pods
 
 import (
 	"context"
@@ -53,14 +53,14 @@ func (s *server) List(_ context.Context, to client.ObjectList, opts ...client.Li
 }
 
 // Pods are read in pages, too, each made slim, and anew where the API server has dropped the version in the middle.
-func TestPods(t *testing.T) {
+func TestListPods(t *testing.T) {
 	s := &server{objects: 1234, fail: func(call int) error {
 		if call == 2 {
 			return apierrors.NewResourceExpired("too old")
 		}
 		return nil
 	}}
-	r, err := Pods(t.Context(), s, func(p *corev1.Pod) bool {
+	r, err := ListPods(t.Context(), s, func(p *corev1.Pod) bool {
 		p.Namespace = "slim"
 		return len(p.Name) == 4
 	})
@@ -78,7 +78,7 @@ func TestPods(t *testing.T) {
 func (s *server) listed(t *testing.T) (calls, names int, err error) {
 	t.Helper()
 	seen := map[string]bool{}
-	err = List(t.Context(), s, corev1.SchemeGroupVersion.WithKind("Pod"), func(o *metav1.PartialObjectMetadata) {
+	err = ListMetadata(t.Context(), s, corev1.SchemeGroupVersion.WithKind("Pod"), func(o *metav1.PartialObjectMetadata) {
 		calls++
 		seen[o.Name] = true
 	})
@@ -86,7 +86,7 @@ func (s *server) listed(t *testing.T) (calls, names int, err error) {
 }
 
 // However many objects there are, an answer has a page of them.
-func TestList(t *testing.T) {
+func TestListMetadata(t *testing.T) {
 	for _, c := range []struct{ objects, calls int }{{0, 1}, {1, 1}, {500, 1}, {501, 2}, {1234, 3}} {
 		s := &server{objects: c.objects}
 		n, names, err := s.listed(t)
@@ -97,7 +97,7 @@ func TestList(t *testing.T) {
 }
 
 // A list whose version the API server has dropped is begun again, some times; other errors are the caller's.
-func TestList_of_a_version_that_is_gone(t *testing.T) {
+func TestListMetadata_of_an_expired_version(t *testing.T) {
 	gone := apierrors.NewResourceExpired("too old")
 	s := &server{objects: 1000, fail: func(call int) error {
 		if call == 2 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube/question"
+	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
 // ErrUnanswered says that the scheduler did not answer a question.
@@ -23,7 +23,7 @@ const (
 // MayAsk reports whether the user may ask the scheduler, whose namespace is given, what would be.
 func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	for _, verb := range []string{"get", "patch"} {
-		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+question.Map, "-n", namespace)
+		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+wire.QuestionMap, "-n", namespace)
 		if err != nil || strings.TrimSpace(string(said)) != "yes" {
 			return false
 		}
@@ -35,12 +35,12 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 // answer, in which jobs are uids. It is ErrForbidden if the user may not, ErrNotFound if the scheduler cannot be asked, and ErrUnanswered
 // if it did not answer, or says why.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
-	of := question.Request{ID: rand.Text(), Queue: queue, Question: q}
-	patch, err := question.Patch(question.RequestKey, of)
+	of := wire.Request{ID: rand.Text(), Queue: queue, Question: q}
+	patch, err := wire.PatchQuestion(wire.RequestKey, of)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := k.call(ctx, "patch", "configmap", question.Map, "-n", namespace, "--type", "merge", "-p", string(patch)); err != nil {
+	if _, err := k.call(ctx, "patch", "configmap", wire.QuestionMap, "-n", namespace, "--type", "merge", "-p", string(patch)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, questionWait, fmt.Errorf("%w within %v", ErrUnanswered, questionWait))
@@ -64,11 +64,11 @@ func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMe
 func (k *Kubectl) replyTo(ctx context.Context, namespace, id string) (json.RawMessage, error) {
 	m, err := get[struct {
 		Data map[string]string `json:"data"`
-	}](ctx, k, "configmap", question.Map, "-n", namespace)
+	}](ctx, k, "configmap", wire.QuestionMap, "-n", namespace)
 	if err != nil {
 		return nil, err
 	}
-	asked, said := question.Read(m.Data)
+	asked, said := wire.ReadQuestion(m.Data)
 	switch {
 	case said.ID == id && said.Refused != "":
 		return nil, fmt.Errorf("%w: %s", ErrUnanswered, said.Refused)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/packed"
+	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
 // The resources of the API group, in full: other groups have queues, too.
@@ -169,7 +169,7 @@ func (k *Kubectl) Plan(ctx context.Context, queue string) (*Plan, error) {
 
 // unpack adds the packed allocations of a plan to the others.
 func (p *Plan) unpack() error {
-	rest, err := packed.Open[Allocation](p.Spec.Packed)
+	rest, err := wire.UnpackList[Allocation](p.Spec.Packed)
 	if err != nil {
 		return fmt.Errorf("plan %s: %w", p.Meta.Name, err)
 	}

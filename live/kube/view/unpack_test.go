@@ -3,12 +3,12 @@ package view
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/internal/packed"
+	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
 // Packed allocations of a plan are shown as others are.
 func TestPlan_unpack(t *testing.T) {
-	data, err := packed.List([]Allocation{{Name: "b"}, {Name: "c"}})
+	data, err := wire.PackList([]Allocation{{Name: "b"}, {Name: "c"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,4 @@
-// Package packed has lists as compressed JSON, for objects of bounded size.
-package packed
+package wire
 
 import (
 	"bytes"
@@ -9,11 +8,11 @@ import (
 	"io"
 )
 
-// mostOpened is the largest list that Open returns, in bytes of JSON: 20,000 jobs have a fifth of it.
+// mostOpened is the largest list that UnpackList returns, in bytes of JSON: 20,000 jobs have a fifth of it.
 const mostOpened = 64 << 20
 
-// List returns a list as JSON that is compressed with gzip; nil: the list is empty.
-func List[T any](items []T) ([]byte, error) {
+// PackList returns a list as JSON that is compressed with gzip; nil: the list is empty.
+func PackList[T any](items []T) ([]byte, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
@@ -28,8 +27,8 @@ func List[T any](items []T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Open returns the list that List was given. The error says what is wrong with data.
-func Open[T any](data []byte) ([]T, error) {
+// UnpackList returns the list that PackList was given. The error says what is wrong with data.
+func UnpackList[T any](data []byte) ([]T, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}

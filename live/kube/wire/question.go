@@ -1,12 +1,10 @@
-// Package question is how somebody asks the scheduler of a Kubernetes cluster what would be, and is answered: in one ConfigMap of the
-// scheduler's namespace. Who may get and patch that one may ask; the API server knows who that is. Jobs have no names in it, only uids.
-package question
+package wire
 
 import "encoding/json"
 
 const (
-	// Map is the name of the ConfigMap.
-	Map = "oxgang-question"
+	// QuestionMap is the name of the ConfigMap.
+	QuestionMap = "oxgang-question"
 	// RequestKey is the key under which a Request is written.
 	RequestKey = "request"
 	// ReplyKey is that of the Reply.
@@ -29,8 +27,8 @@ type Reply struct {
 	Refused string          `json:"refused,omitempty"`
 }
 
-// Patch returns the merge patch that writes a request or a reply under a key.
-func Patch(key string, v any) ([]byte, error) {
+// PatchQuestion returns the merge patch that writes a request or a reply under a key.
+func PatchQuestion(key string, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
@@ -38,8 +36,8 @@ func Patch(key string, v any) ([]byte, error) {
 	return json.Marshal(map[string]any{"data": map[string]string{key: string(text)}})
 }
 
-// Read returns the request and the reply of the data of the ConfigMap; what is not there, or is none, is the zero value.
-func Read(data map[string]string) (asked Request, said Reply) {
+// ReadQuestion returns the request and the reply of the data of the ConfigMap; what is not there, or is none, is the zero value.
+func ReadQuestion(data map[string]string) (asked Request, said Reply) {
 	if json.Unmarshal([]byte(data[RequestKey]), &asked) != nil {
 		asked = Request{}
 	}

@@ -3,17 +3,17 @@ package v1alpha1
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/internal/packed"
+	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
 // Unpack moves the packed jobs of a plan to its other jobs: allocations and states. It changes
 // nothing if it returns an error.
 func (p *Plan) Unpack() error {
-	rest, err := packed.Open[JobAllocation](p.Spec.Packed)
+	rest, err := wire.UnpackList[JobAllocation](p.Spec.Packed)
 	if err != nil {
 		return fmt.Errorf("plan %s: spec: %w", p.Name, err)
 	}
-	states, err := packed.Open[JobState](p.Status.Packed)
+	states, err := wire.UnpackList[JobState](p.Status.Packed)
 	if err != nil {
 		return fmt.Errorf("plan %s: status: %w", p.Name, err)
 	}

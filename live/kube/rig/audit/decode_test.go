@@ -6,13 +6,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/oxgang/oxgang/internal/packed"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
 // Checks see the jobs of a plan that are packed, as those that are not.
 func TestDecode_unpacks_plans(t *testing.T) {
-	rest, err := packed.List([]v1alpha1.JobAllocation{{Name: "b", UID: "b", GPUs: 2}})
+	rest, err := wire.PackList([]v1alpha1.JobAllocation{{Name: "b", UID: "b", GPUs: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
