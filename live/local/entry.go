@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/local/execute"
 	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -109,14 +108,14 @@ func (e *entry) name(r *run) statedir.Generation {
 	return statedir.Generation{Job: e.Spec.ID, Number: r.generation}
 }
 
-// toExecute returns what the executor compares: what is planned for the job, and what runs.
-func (e *entry) toExecute() execute.Job {
-	j := execute.Job{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.Over, NotBefore: e.NotBefore}
+// state returns what the executor compares: what is planned for the job, and what runs.
+func (e *entry) state() jobState {
+	j := jobState{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.Over, NotBefore: e.NotBefore}
 	if e.wants() {
 		j.Slots = e.Held
 	}
 	for _, r := range e.runs {
-		j.Runs = append(j.Runs, execute.Run{Generation: r.generation, Slots: r.slots, Cores: r.cores, Stopping: !r.stop.IsZero()})
+		j.Runs = append(j.Runs, runState{Generation: r.generation, Slots: r.slots, Cores: r.cores, Stopping: !r.stop.IsZero()})
 	}
 	return j
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/execute"
 	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -26,21 +25,9 @@ func (b *Backend) Execute(ctx context.Context) error {
 }
 
 // An executor is the part of a Backend that observes and changes processes.
-type executor struct {
-	b       *Backend
-	options execute.Options
-}
+type executor struct{ b *Backend }
 
-func (b *Backend) executor() *executor {
-	o := &b.o
-	return &executor{
-		b: b,
-		options: execute.Options{
-			Folders: b.folders, Machine: o.Machine, Socket: o.Socket, URL: o.URL, Cgroup: o.Cgroup,
-			Grace: o.Grace, LogBytes: o.LogBytes, LogFiles: o.LogFiles,
-		},
-	}
-}
+func (b *Backend) executor() *executor { return &executor{b} }
 
 // pass observes all generations that it is time to observe, and takes every step.
 func (x *executor) pass() {
@@ -114,11 +101,11 @@ type step struct {
 func (x *executor) steps() []step {
 	x.b.Lock()
 	defer x.b.Unlock()
-	jobs := make([]execute.Job, len(x.b.jobs.Order))
+	jobs := make([]jobState, len(x.b.jobs.Order))
 	for i, e := range x.b.jobs.Order {
-		jobs[i] = e.toExecute()
+		jobs[i] = e.state()
 	}
-	stops, starts := execute.Steps(jobs, x.b.o.Machine.Cores, time.Now())
+	stops, starts := nextSteps(jobs, x.b.o.Machine.Cores, time.Now())
 	all := make([]step, 0, len(stops)+len(starts))
 	for i := range stops {
 		all = append(all, x.stop(&stops[i]))
@@ -130,7 +117,7 @@ func (x *executor) steps() []step {
 }
 
 // stop gives a generation notice.
-func (x *executor) stop(s *execute.Stop) step {
+func (x *executor) stop(s *stopStep) step {
 	r := x.b.jobs.ByID[s.Job].run(s.Number)
 	r.stop, r.why = time.Now().Add(x.b.o.Grace), s.Reason
 	g, notice := s.Generation, supervisor.Notice{Deadline: r.stop, Reason: r.why}
@@ -148,14 +135,14 @@ func (x *executor) stop(s *execute.Stop) step {
 }
 
 // start begins the planned generation of a job.
-func (x *executor) start(s *execute.Start) step {
+func (x *executor) start(s *startStep) step {
 	e := x.b.jobs.ByID[s.Job]
 	e.runs = append(e.runs, &run{
 		generation: e.Generation, slots: e.Held, allocation: e.Status.Allocation, cores: s.Cores, began: time.Now(), step: e.checkpointStep(),
 	})
 	e.Heard = time.Time{}
 	x.b.jobs.notSilent(e) // while the job starts nobody expects its agent to speak
-	g, launch := s.Generation, execute.Launch(&x.options, &e.Job, s.Cores)
+	g, launch := s.Generation, x.b.launch(&e.Job, s.Cores)
 	return step{g.Job, func() error {
 		hook("start: before the supervisor")
 		err := supervisor.Start(x.b.o.Supervisor, x.b.folders.Generation(g), launch)

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/local/execute"
 	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
@@ -111,13 +110,13 @@ func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := []execute.Job{{ID: "next", Generation: 1, Slots: []int{0}, Cores: 1}}
+	jobs := []jobState{{ID: "next", Generation: 1, Slots: []int{0}, Cores: 1}}
 	for _, e := range w.jobs.Order {
-		j := e.toExecute()
+		j := e.state()
 		j.Runs[0].Slots = []int{1} // they are not known: nothing would start
 		jobs = append(jobs, j)
 	}
-	if _, starts := execute.Steps(jobs, o.Machine.Cores, time.Now()); len(starts) != 1 || !slices.Equal(starts[0].Cores, []int{1}) {
+	if _, starts := nextSteps(jobs, o.Machine.Cores, time.Now()); len(starts) != 1 || !slices.Equal(starts[0].Cores, []int{1}) {
 		t.Errorf("starts %v, want one on core 1: on 0 others run", starts)
 	}
 	if id, err := w.Agents().Job(t.Context(), ""); err == nil {

@@ -1,0 +1,106 @@
+package local
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/live/local/statedir"
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A jobState compares the plan for a job with its processes.
+type jobState struct {
+	ID         job.ID
+	Generation int        // in the plan
+	Slots      []int      // in the plan, by rank; empty: the job gets none
+	Cores      int        // whole cores to bind the workers to; less than 1: none
+	Ended      bool       // for good
+	NotBefore  time.Time  // earliest next start
+	Runs       []runState // oldest first
+}
+
+// A runState is a generation of a job that may have processes.
+type runState struct {
+	Generation int
+	Slots      []int // nil: unknown
+	Cores      []int // the workers are bound to these; nil: to none
+	Stopping   bool  // notice was sent
+}
+
+// A stopStep sends a generation its notice: it may finish its training step and write a checkpoint.
+type stopStep struct {
+	statedir.Generation
+	Reason string // for the user
+}
+
+// A startStep starts a generation.
+type startStep struct {
+	statedir.Generation
+	Cores []int // to bind the workers to; nil: none
+}
+
+// nextSteps returns the generations to stop and the generations that can start now. It stops every
+// generation that is not in the plan. It starts a planned job if no earlier generation of it runs, its
+// backoff is over, and its slots are free. Nothing starts while the slots of any generation are unknown.
+// cores are the machine's; nil: bind no job.
+//
+// Slots are released before they are acquired: a slot is free once no process uses it. So two jobs never
+// share a slot, whatever was planned in between. The steps end: a step either sends notice, once per
+// generation, after which the supervisor kills it at the deadline, or starts a generation on free slots.
+// Complexity: linear in the jobs, their slots and the bound cores.
+func nextSteps(jobs []jobState, cores []int, now time.Time) (stops []stopStep, starts []startStep) {
+	taken, bound, unknown := map[int]bool{}, map[int]bool{}, false
+	for i := range jobs {
+		j := &jobs[i]
+		for _, r := range j.Runs {
+			if !r.Stopping && (len(j.Slots) == 0 || r.Generation != j.Generation) {
+				stops = append(stops, stopStep{statedir.Generation{Job: j.ID, Number: r.Generation}, j.stopReason()})
+			}
+			unknown = unknown || r.Slots == nil
+			mark(taken, r.Slots)
+			mark(bound, r.Cores)
+		}
+	}
+	if unknown {
+		return stops, nil
+	}
+	for i := range jobs {
+		if j := &jobs[i]; j.canStart(taken, now) {
+			mine := bind(j.Cores, cores, bound)
+			mark(bound, mine)
+			starts = append(starts, startStep{statedir.Generation{Job: j.ID, Number: j.Generation}, mine})
+		}
+	}
+	return stops, starts
+}
+
+func (j *jobState) canStart(taken map[int]bool, now time.Time) bool {
+	return len(j.Slots) > 0 && len(j.Runs) == 0 && !now.Before(j.NotBefore) && !slices.ContainsFunc(j.Slots, func(s int) bool { return taken[s] })
+}
+
+func (j *jobState) stopReason() string {
+	if j.Ended {
+		return "the job has ended"
+	}
+	return "the job is preempted, or moves to other GPUs"
+}
+
+// bind returns the first n unbound cores; nil if n is less than 1 or there are fewer.
+func bind(n int, cores []int, bound map[int]bool) []int {
+	var mine []int
+	for _, c := range cores {
+		if !bound[c] && len(mine) < n {
+			mine = append(mine, c)
+		}
+	}
+	if len(mine) < n {
+		return nil
+	}
+	return mine
+}
+
+func mark(set map[int]bool, members []int) {
+	for _, m := range members {
+		set[m] = true
+	}
+}
