@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -341,8 +340,8 @@ func TestAgents_measure_a_start(t *testing.T) {
 		want        time.Duration
 	}{
 		{"started by Slurm", 0, 17 * time.Second, false, 17 * time.Second},
-		{"takes part later", time.Hour, time.Hour + time.Second, false, observe.Restart},
-		{"of an earlier scheduler", 0, 17 * time.Second, true, observe.Restart},
+		{"takes part later", time.Hour, time.Hour + time.Second, false, Restart},
+		{"of an earlier scheduler", 0, 17 * time.Second, true, Restart},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -350,7 +349,7 @@ func TestAgents_measure_a_start(t *testing.T) {
 				begin := func() job.ID {
 					id := speaking(s, "ann", comment.NewToken("ann"), 2)
 					time.Sleep(c.known)
-					return observe.JobID(id)
+					return JobID(id)
 				}
 				var id job.ID
 				if c.there {

@@ -10,8 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -24,15 +22,15 @@ type Reader interface {
 
 // Options configure a Backend.
 type Options struct {
-	Bounds  observe.Bounds  // which jobs take part
-	Slurm   Reader          // is read
-	Writer  *execute.Writer // gives commands
-	Poll    time.Duration   // between looks at Slurm; default 5 s
-	Grace   time.Duration   // from the notice to a job until it is stopped; default 60 s
-	Start   time.Duration   // that a released job may wait until it is held again; default 2 min
-	Agents  string          // folder in which jobs find the agent API; empty: it is not served
-	Reports ReportStore     // keeps what programs sent; empty: it is not kept
-	Report  time.Duration   // between the reports of a program; default 30 s
+	Bounds  Bounds        // which jobs take part
+	Slurm   Reader        // is read
+	Writer  *Writer       // gives commands
+	Poll    time.Duration // between looks at Slurm; default 5 s
+	Grace   time.Duration // from the notice to a job until it is stopped; default 60 s
+	Start   time.Duration // that a released job may wait until it is held again; default 2 min
+	Agents  string        // folder in which jobs find the agent API; empty: it is not served
+	Reports ReportStore   // keeps what programs sent; empty: it is not kept
+	Report  time.Duration // between the reports of a program; default 30 s
 	// Silence is how long a program that has a token may say nothing, while its job runs, until that is said; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
@@ -100,7 +98,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return w, nil
 }
 
-func (b *Backend) look(ctx context.Context) (*observe.Observation, error) {
+func (b *Backend) look(ctx context.Context) (*Observation, error) {
 	jobs, err := b.o.Slurm.Jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +107,7 @@ func (b *Backend) look(ctx context.Context) (*observe.Observation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return observe.Observe(time.Now(), jobs, nodes, &b.o.Bounds), nil
+	return Observe(time.Now(), jobs, nodes, &b.o.Bounds), nil
 }
 
 // Cluster returns the nodes of the partition as they were when the Backend was opened. Events say what of
@@ -158,7 +156,7 @@ func (b *Backend) pass(ctx context.Context) error {
 }
 
 // steps takes over an observation, and returns the commands that are next; none once the Backend is over.
-func (b *Backend) steps(seen *observe.Observation) []execute.Step {
+func (b *Backend) steps(seen *Observation) []Step {
 	b.Lock()
 	defer b.Unlock()
 	if b.trouble = ""; seen.Epoch > b.epoch {
@@ -169,12 +167,12 @@ func (b *Backend) steps(seen *observe.Observation) []execute.Step {
 	}
 	b.reconcile(seen, submitted)
 	b.listen(time.Now())
-	return execute.Steps(seen, b.wishes(), execute.Times{Grace: b.o.Grace, Epoch: b.epoch, Agents: b.o.Agents})
+	return Steps(seen, b.wishes(), Times{Grace: b.o.Grace, Epoch: b.epoch, Agents: b.o.Agents})
 }
 
 // carry gives commands as long as the limit allows. After one that was refused, no further one about
 // the same job.
-func (b *Backend) carry(ctx context.Context, steps []execute.Step) error {
+func (b *Backend) carry(ctx context.Context, steps []Step) error {
 	refused := map[client.ID]bool{}
 	for i := range steps {
 		s := &steps[i]
@@ -184,9 +182,9 @@ func (b *Backend) carry(ctx context.Context, steps []execute.Step) error {
 		switch err := b.o.Writer.Do(ctx, s); {
 		case err == nil:
 			b.carried(s)
-		case errors.Is(err, execute.ErrBusy):
+		case errors.Is(err, ErrBusy):
 			return nil
-		case errors.Is(err, execute.ErrRefused):
+		case errors.Is(err, ErrRefused):
 			refused[s.Job] = true
 			b.refused(s, err)
 		default:

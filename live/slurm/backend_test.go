@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
@@ -20,8 +18,8 @@ var quiet = slog.New(slog.DiscardHandler)
 // options are those of a Backend on a Slurm in memory.
 func options(s *slurmtest.Slurm) Options {
 	o := DefaultOptions()
-	o.Bounds, o.Slurm, o.Log, o.Poll = observe.Bounds{Partition: "gpu"}, s, quiet, time.Second
-	o.Writer = &execute.Writer{Slurm: s, PerMinute: 1000, Log: quiet}
+	o.Bounds, o.Slurm, o.Log, o.Poll = Bounds{Partition: "gpu"}, s, quiet, time.Second
+	o.Writer = &Writer{Slurm: s, PerMinute: 1000, Log: quiet}
 	return o
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/execute"
 )
 
 // A booter says when its slurmctld was started, in words that are others once it is started again.
@@ -39,10 +38,10 @@ func (b *Backend) settled(ctx context.Context) (bool, error) {
 }
 
 // unsettled returns the steps without those about jobs that would be started, if slurmctld was started lately.
-func (b *Backend) unsettled(ctx context.Context, steps []execute.Step) ([]execute.Step, error) {
+func (b *Backend) unsettled(ctx context.Context, steps []Step) ([]Step, error) {
 	starts := map[client.ID]bool{}
 	for i := range steps {
-		if steps[i].Verb == execute.Release {
+		if steps[i].Verb == Release {
 			starts[steps[i].Job] = true
 		}
 	}
@@ -53,5 +52,5 @@ func (b *Backend) unsettled(ctx context.Context, steps []execute.Step) ([]execut
 	if ok || err != nil {
 		return steps, err
 	}
-	return slices.DeleteFunc(steps, func(s execute.Step) bool { return starts[s.Job] }), nil
+	return slices.DeleteFunc(steps, func(s Step) bool { return starts[s.Job] }), nil
 }

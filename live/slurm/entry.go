@@ -5,8 +5,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -26,7 +24,7 @@ type grant struct {
 // Invariant: held is what the scheduler believes that the job has, except while Lost is set.
 type entry struct {
 	driver.Entry // its ID is Slurm's number, and after "~" which job of that number, from the second
-	seen         observe.Job
+	seen         Job
 	asked        *job.Spec // what its user asks for
 	spec         *job.Spec // as the scheduler has it
 	held         grant
@@ -43,14 +41,14 @@ type entry struct {
 }
 
 // asks returns what the job's user asks for, now.
-func (e *entry) asks(j *observe.Job) *job.Spec {
+func (e *entry) asks(j *Job) *job.Spec {
 	spec := j.Spec()
 	spec.ID = e.ID
 	return spec
 }
 
 // key names the job where it must be found again by the next scheduler, which knows no numbers that were given before.
-func (e *entry) key() job.ID { return observe.JobID(e.seen.ID) }
+func (e *entry) key() job.ID { return JobID(e.seen.ID) }
 
 // backoff is how long a job is not planned after a first failure; each further one in a row doubles it.
 const (
@@ -62,13 +60,13 @@ const (
 func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.held.placement) > 0 }
 
 // wishes returns what is planned, by job.
-func (b *Backend) wishes() map[client.ID]execute.Wish {
-	all := make(map[client.ID]execute.Wish, len(b.Order))
+func (b *Backend) wishes() map[client.ID]Wish {
+	all := make(map[client.ID]Wish, len(b.Order))
 	for _, e := range b.Order {
 		if e.Over { // its number may be another job's
 			continue
 		}
-		wish := execute.Wish{Noticed: e.noticed, Silent: e.Silent}
+		wish := Wish{Noticed: e.noticed, Silent: e.Silent}
 		if e.wants() {
 			wish.Placement, wish.Generation = e.held.placement, e.held.generation
 		}
@@ -78,23 +76,23 @@ func (b *Backend) wishes() map[client.ID]execute.Wish {
 }
 
 // carried records that a command about a job was given.
-func (b *Backend) carried(s *execute.Step) {
+func (b *Backend) carried(s *Step) {
 	b.Lock()
 	defer b.Unlock()
 	e := b.numbers[s.Job]
 	switch {
 	case e == nil:
-	case s.Verb == execute.Hold && e.wants() && e.freedIn == e.held.generation:
+	case s.Verb == Hold && e.wants() && e.freedIn == e.held.generation:
 		b.fail(e, "Slurm does not show the size that it was given")
-	case s.Verb == execute.Notice:
+	case s.Verb == Notice:
 		e.noticed = time.Now()
-	case s.Verb == execute.Release:
+	case s.Verb == Release:
 		e.freed, e.freedIn, e.noticed = time.Now(), e.held.generation, time.Time{}
 	}
 }
 
 // refused handles that Slurm refuses a command: a job that it does not start is planned anew later.
-func (b *Backend) refused(s *execute.Step, err error) {
+func (b *Backend) refused(s *Step, err error) {
 	b.Lock()
 	defer b.Unlock()
 	e := b.numbers[s.Job]

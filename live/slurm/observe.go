@@ -1,6 +1,6 @@
 // Package observe turns what Slurm says of its jobs and nodes into what a scheduler of one partition
 // has to know: which jobs take part, and which GPUs are left to them. It is a pure function.
-package observe
+package slurm
 
 import (
 	"cmp"

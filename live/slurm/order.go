@@ -1,4 +1,4 @@
-package execute
+package slurm
 
 import (
 	"cmp"
@@ -8,14 +8,13 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 )
 
 // OrderSteps returns the updates of nice values after which the jobs of a line wait in Slurm in the
 // order of the line, the first first (Exchange). No nice value is further than most from what the
 // job had. The mark of a changed job says which that was. Jobs that left the line get it back.
 // bounded are the jobs that most keeps from their place. Complexity: that of Exchange.
-func OrderSteps(o *observe.Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
+func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
 		others[i] = int64(o.Others[i].Priority)
@@ -47,10 +46,10 @@ func OrderSteps(o *observe.Observation, line []client.ID, most int, epoch int64)
 }
 
 // placesOf returns where Slurm has the jobs of a line, those that it still has.
-func placesOf(o *observe.Observation, line []client.ID) []Place {
+func placesOf(o *Observation, line []client.ID) []Place {
 	places := make([]Place, 0, len(line))
 	for _, id := range line {
-		if i, has := slices.BinarySearchFunc(o.Jobs, id, func(j observe.Job, id client.ID) int { return cmp.Compare(j.ID, id) }); has {
+		if i, has := slices.BinarySearchFunc(o.Jobs, id, func(j Job, id client.ID) int { return cmp.Compare(j.ID, id) }); has {
 			places = append(places, place(&o.Jobs[i]))
 		}
 	}
@@ -58,7 +57,7 @@ func placesOf(o *observe.Observation, line []client.ID) []Place {
 }
 
 // place returns where Slurm has a job.
-func place(j *observe.Job) Place {
+func place(j *Job) Place {
 	p := Place{Job: uint32(j.ID), Priority: int64(j.Priority), Nice: j.Nice, Own: j.Nice}
 	if j.Mark.Ordered {
 		p.Own = j.Mark.Nice
@@ -68,7 +67,7 @@ func place(j *observe.Job) Place {
 
 // renice returns the update that gives a job a nice value. Where that is the job's own, nothing of the
 // scheduler is left.
-func renice(j *observe.Job, nice int, epoch int64, why string) Step {
+func renice(j *Job, nice int, epoch int64, why string) Step {
 	m := j.Mark
 	own := place(j).Own
 	m.Ordered, m.Nice, m.Epoch = nice != own, 0, epoch
@@ -89,7 +88,7 @@ func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: str
 // Undo returns the steps after which nothing of the scheduler is left on the jobs of an observation:
 // nice values are what they were, and what it holds is released. Jobs that run go on. Jobs that fall by
 // it are the first, as in Exchange.
-func Undo(o *observe.Observation) []Step {
+func Undo(o *Observation) []Step {
 	var fall, rise []Step
 	for i := range o.Jobs {
 		if j := &o.Jobs[i]; j.Mark.Ordered && j.Mark.Nice > j.Nice {
@@ -102,7 +101,7 @@ func Undo(o *observe.Observation) []Step {
 }
 
 // undo returns the steps of Undo about one job. The mark goes last: until then the steps are repeated.
-func undo(j *observe.Job) []Step {
+func undo(j *Job) []Step {
 	if j.Mark == (comment.Mark{}) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package execute_test
+package slurm_test
 
 import (
 	"context"
@@ -12,29 +12,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
-var bounds = observe.Bounds{Partition: "gpu"}
+var bounds = slurm.Bounds{Partition: "gpu"}
 
-func look(t *testing.T, s *slurmtest.Slurm) *observe.Observation {
+func look(t *testing.T, s *slurmtest.Slurm) *slurm.Observation {
 	t.Helper()
 	jobs, err := s.Jobs(t.Context())
 	nodes, err2 := s.Nodes(t.Context())
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	return observe.Observe(time.Now(), jobs, nodes, &bounds)
+	return slurm.Observe(time.Now(), jobs, nodes, &bounds)
 }
 
-func writer(s *slurmtest.Slurm) *execute.Writer {
-	return &execute.Writer{Slurm: s, PerMinute: 1000, Log: slog.New(slog.DiscardHandler)}
+func writer(s *slurmtest.Slurm) *slurm.Writer {
+	return &slurm.Writer{Slurm: s, PerMinute: 1000, Log: slog.New(slog.DiscardHandler)}
 }
 
-func carry(t *testing.T, w *execute.Writer, steps []execute.Step) {
+func carry(t *testing.T, w *slurm.Writer, steps []slurm.Step) {
 	t.Helper()
 	for i := range steps {
 		if err := w.Do(t.Context(), &steps[i]); err != nil {
@@ -77,7 +76,7 @@ func TestOrderSteps(t *testing.T) {
 		s := busy()
 		before, _ := s.Jobs(t.Context())
 		w := writer(s)
-		steps, bounded := execute.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 7)
+		steps, bounded := slurm.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 7)
 		if len(steps) != 2 || bounded != nil {
 			t.Errorf("%d steps, bounded %v, want two", len(steps), bounded)
 		}
@@ -88,10 +87,10 @@ func TestOrderSteps(t *testing.T) {
 		if got := s.Job(5).AdminComment; got != "oxgang:nice=2;epoch=7" {
 			t.Errorf("the mark is %q", got)
 		}
-		if again, _ := execute.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 8); again != nil {
+		if again, _ := slurm.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 8); again != nil {
 			t.Errorf("again: %v", again)
 		}
-		carry(t, w, execute.Undo(look(t, s)))
+		carry(t, w, slurm.Undo(look(t, s)))
 		after, _ := s.Jobs(t.Context())
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("undone (-before +after):\n%s", diff)
@@ -104,9 +103,9 @@ func TestOrderSteps_lets_go(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy()
 		w := writer(s)
-		steps, _ := execute.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 1)
+		steps, _ := slurm.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 1)
 		carry(t, w, steps)
-		steps, _ = execute.OrderSteps(look(t, s), []client.ID{2, 4}, 100, 1)
+		steps, _ = slurm.OrderSteps(look(t, s), []client.ID{2, 4}, 100, 1)
 		carry(t, w, steps)
 		if j := s.Job(5); j.Nice != 2 || j.AdminComment != "" {
 			t.Errorf("nice %d, mark %q of a job without a place, want its own and none", j.Nice, j.AdminComment)
@@ -123,12 +122,12 @@ func TestOrderSteps_touches_no_other_job(t *testing.T) {
 			s.Submit(a)
 			s.Submit(a)
 		}
-		b := observe.Bounds{Partition: "gpu", Accounts: []string{"ml"}}
+		b := slurm.Bounds{Partition: "gpu", Accounts: []string{"ml"}}
 		jobs, _ := s.Jobs(t.Context())
 		nodes, _ := s.Nodes(t.Context())
-		o := observe.Observe(time.Now(), jobs, nodes, &b)
-		steps, _ := execute.OrderSteps(o, []client.ID{6, 5, 4, 3, 2, 1}, 100, 1)
-		if steps = append(steps, execute.Undo(o)...); steps != nil {
+		o := slurm.Observe(time.Now(), jobs, nodes, &b)
+		steps, _ := slurm.OrderSteps(o, []client.ID{6, 5, 4, 3, 2, 1}, 100, 1)
+		if steps = append(steps, slurm.Undo(o)...); steps != nil {
 			t.Errorf("got %v, want nothing", steps)
 		}
 	})
@@ -142,14 +141,14 @@ func TestWriter_gives_up(t *testing.T) {
 		s.Refuse = func(string) string { tried++; return "Access/permission denied" }
 		w := writer(s)
 		for i := range 3600 {
-			err := w.Do(t.Context(), &execute.Step{Job: 2, Verb: execute.Update, Settings: []client.Field{{Name: "Nice", Value: string(rune('1' + i%9))}}})
-			if !errors.Is(err, execute.ErrRefused) || !strings.Contains(err.Error(), "Access/permission denied") {
+			err := w.Do(t.Context(), &slurm.Step{Job: 2, Verb: slurm.Update, Settings: []client.Field{{Name: "Nice", Value: string(rune('1' + i%9))}}})
+			if !errors.Is(err, slurm.ErrRefused) || !strings.Contains(err.Error(), "Access/permission denied") {
 				t.Fatalf("got %v, want Slurm's words", err)
 			}
 			time.Sleep(time.Second)
 		}
-		if r := w.Refused()[2]; tried != execute.Tries || !r.Given {
-			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.Given, execute.Tries)
+		if r := w.Refused()[2]; tried != slurm.Tries || !r.Given {
+			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.Given, slurm.Tries)
 		}
 	})
 }
@@ -163,7 +162,7 @@ func TestWriter_keeps_the_limit(t *testing.T) {
 		w := writer(s)
 		w.PerMinute = 3
 		for range 300 {
-			_ = w.Do(t.Context(), &execute.Step{Job: 2, Verb: execute.Hold})
+			_ = w.Do(t.Context(), &slurm.Step{Job: 2, Verb: slurm.Hold})
 			time.Sleep(time.Second)
 		}
 		for i := 3; i < len(at); i++ {
@@ -175,7 +174,7 @@ func TestWriter_keeps_the_limit(t *testing.T) {
 			t.Errorf("%d commands in five minutes, want 15", len(at))
 		}
 		w.Dry, w.PerMinute = true, 1000
-		if err := w.Do(context.Background(), &execute.Step{Job: 2, Verb: execute.Hold}); err != nil || len(at) != 15 {
+		if err := w.Do(context.Background(), &slurm.Step{Job: 2, Verb: slurm.Hold}); err != nil || len(at) != 15 {
 			t.Errorf("%v, %d commands: a dry run gives none", err, len(at))
 		}
 	})

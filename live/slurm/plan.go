@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -49,7 +48,7 @@ func (p plan) Run(a *scheduler.Run) error {
 		return nil
 	}
 	e.held = grant{a.Allocation, a.Placement, e.held.generation + 1, a.Batch, time.Now()}
-	if !execute.Even(a.Placement) {
+	if !Even(a.Placement) {
 		p.b.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
 	}
 	return nil

@@ -3,12 +3,10 @@ package slurm
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -23,7 +21,7 @@ const (
 )
 
 // reconcile tells the scheduler what differs from what it knows.
-func (b *Backend) reconcile(o *observe.Observation, as arrival) {
+func (b *Backend) reconcile(o *Observation, as arrival) {
 	there := map[client.ID]bool{}
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
@@ -57,17 +55,17 @@ func (b *Backend) reconcile(o *observe.Observation, as arrival) {
 
 // another reports whether a job is not the one that had its number, as of a Slurm that lost its state. Of what Slurm
 // says, only the token tells: starts and times of one job go back where slurmctld is killed and reads an older state.
-func another(e *entry, j *observe.Job) bool { return j.Token != e.seen.Token }
+func another(e *entry, j *Job) bool { return j.Token != e.seen.Token }
 
 // enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start
 // it. One that an earlier scheduler has begun to stop waits already.
-func (b *Backend) enter(o *observe.Observation, j *observe.Job, as arrival) {
+func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
 	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
 	e := &entry{seen: *j}
-	e.ID = observe.JobID(j.ID)
+	e.ID = JobID(j.ID)
 	if b.entered[j.ID]++; b.entered[j.ID] > 1 {
 		e.ID = job.ID(fmt.Sprintf("%s~%d", e.ID, b.entered[j.ID]))
 	}
@@ -111,7 +109,7 @@ func (b *Backend) begins(e *entry, as arrival) job.Phase {
 }
 
 // update takes over what was observed of a job.
-func (b *Backend) update(o *observe.Observation, e *entry, j *observe.Job) {
+func (b *Backend) update(o *Observation, e *entry, j *Job) {
 	if e.Over {
 		return
 	}
@@ -134,7 +132,7 @@ func (b *Backend) update(o *observe.Observation, e *entry, j *observe.Job) {
 }
 
 // look stores what was observed of a job. It reports whether the job waits although it ran, and was never requeued.
-func (e *entry) look(j *observe.Job) (back bool) {
+func (e *entry) look(j *Job) (back bool) {
 	back = e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
 	if e.seen = *j; j.Waits() {
 		e.noticed = time.Time{}
@@ -174,7 +172,7 @@ func (b *Backend) awaits(e *entry) bool {
 }
 
 // over tells the scheduler how a job ended.
-func (b *Backend) over(e *entry, j *observe.Job) {
+func (b *Backend) over(e *entry, j *Job) {
 	switch j.State {
 	case client.Completed:
 		b.conclude(e, scheduler.Done, "")
@@ -195,7 +193,7 @@ func (b *Backend) forget(e *entry) {
 }
 
 // takeNodes tells the scheduler which nodes there are now.
-func (b *Backend) takeNodes(o *observe.Observation) {
+func (b *Backend) takeNodes(o *Observation) {
 	nodes := o.Shared()
 	c, err := cluster.New(nodes)
 	if err != nil {
@@ -228,17 +226,6 @@ func (b *Backend) fit(nodes []cluster.Node) {
 			}
 		}
 	}
-}
-
-// take takes the GPUs of a placement, if all are there.
-func take(left map[cluster.NodeID]int, p cluster.Placement) bool {
-	if slices.ContainsFunc(p, func(s cluster.Share) bool { return left[s.Node] < s.GPUs }) {
-		return false
-	}
-	for _, s := range p {
-		left[s.Node] -= s.GPUs
-	}
-	return true
 }
 
 // same reports whether two specifications are alike.

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -44,7 +42,7 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 		const whole = "oxgang:elastic;min=4;max=4"
 		s := slurmtest.New(slurmtest.Node("n1", "a100", 4))
 		w := open(t, s)
-		planned := observe.JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole, Begin: time.Minute}))
+		planned := JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole, Begin: time.Minute}))
 		passed(t, w)
 		gpus := cluster.Resources{GPUs: 4}
 		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
@@ -53,7 +51,7 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 		}}); err != nil {
 			t.Fatal(err)
 		}
-		started := observe.JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole}))
+		started := JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole}))
 		got := passed(t, w)
 		if outcome, over := got[planned]; !over || outcome != scheduler.Lost || len(got) != 1 {
 			t.Errorf("the scheduler hears %v, want that %s has lost what was planned, alone", got, planned)
@@ -106,7 +104,7 @@ func TestSettled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		release := []execute.Step{{Job: 1, Verb: execute.Update}, {Job: 1, Verb: execute.Release}, {Job: 2, Verb: execute.Notice}}
+		release := []Step{{Job: 1, Verb: Update}, {Job: 1, Verb: Release}, {Job: 2, Verb: Notice}}
 		left := func() int {
 			steps, err := w.unsettled(t.Context(), slices.Clone(release))
 			if err != nil {

@@ -1,4 +1,4 @@
-package execute
+package slurm
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -39,7 +38,7 @@ func (t *Times) signed(m comment.Mark) comment.Mark {
 // step of each job: what must stop first, then what can start. A job is held while nothing is planned
 // for it. It is started once the GPUs of its placement are free. Complexity: linear in the jobs and
 // their nodes.
-func Steps(o *observe.Observation, wishes map[client.ID]Wish, t Times) []Step {
+func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	free := o.Free()
 	var stops, starts []Step
 	for i := range o.Jobs {
@@ -68,7 +67,7 @@ func Steps(o *observe.Observation, wishes map[client.ID]Wish, t Times) []Step {
 
 // hold keeps a waiting job from starting. The mark goes first: a job with a hold and no mark is held by
 // somebody else.
-func hold(j *observe.Job, t Times) []Step {
+func hold(j *Job, t Times) []Step {
 	h := Step{j.ID, Hold, nil, "nothing is planned for it now"}
 	if j.Mark.Held {
 		return []Step{h}
@@ -80,7 +79,7 @@ func hold(j *observe.Job, t Times) []Step {
 
 // whileItRuns returns the step about a job that runs: none if it is as planned, but that its mark is
 // settled, and else the next of those that stop it: mark, notice, and after the grace the stop.
-func whileItRuns(o *observe.Observation, j *observe.Job, w *Wish, t Times) []Step {
+func whileItRuns(o *Observation, j *Job, w *Wish, t Times) []Step {
 	m := t.signed(j.Mark)
 	switch {
 	case !j.Running():
@@ -114,7 +113,7 @@ func whileItRuns(o *observe.Observation, j *observe.Job, w *Wish, t Times) []Ste
 const delay = "now+2"
 
 // start sizes a held job and releases it.
-func start(j *observe.Job, w *Wish, t Times) []Step {
+func start(j *Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
 	m := t.signed(comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
 	fields := []client.Field{
@@ -132,8 +131,8 @@ func start(j *observe.Job, w *Wish, t Times) []Step {
 
 // tres returns the GPUs of each node as Slurm takes them: with a type only if the job was submitted
 // with one, as Slurm refuses both.
-func tres(j *observe.Job, p cluster.Placement) string {
-	if t := observe.Type(&j.Job); t != "" {
+func tres(j *Job, p cluster.Placement) string {
+	if t := Type(&j.Job); t != "" {
 		return fmt.Sprintf("gres:gpu:%s:%d", t, p[0].GPUs)
 	}
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
@@ -146,7 +145,7 @@ func Even(p cluster.Placement) bool {
 
 // Sized reports whether a waiting job asks for a placement. The number of nodes is not compared: of a job
 // that was requeued, Slurm 22.05 shows that of its last start.
-func Sized(j *observe.Job, p cluster.Placement) bool {
+func Sized(j *Job, p cluster.Placement) bool {
 	asked := slices.Sorted(slices.Values(j.ReqNodes))
 	return len(p) > 0 && slices.Equal(asked, names(p)) && j.PerNode.Total() == p[0].GPUs
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -183,7 +182,7 @@ func TestSilence_starts_until_hello(t *testing.T) {
 			if says {
 				time.Sleep(time.Second)
 				unheard(t, w)
-				_, err = w.Agents().Hello(t.Context(), observe.JobID(id), hello(1, 2, nil))
+				_, err = w.Agents().Hello(t.Context(), JobID(id), hello(1, 2, nil))
 			} else {
 				time.Sleep(helloWithin - time.Second)
 				unheard(t, w)
@@ -212,7 +211,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 		passed(t, w) // it is held
 		passed(t, w)
 		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
-			Job: observe.JobID(id), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}},
+			Job: JobID(id), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}},
 			Placement: cluster.Placement{{Node: "n1", Resources: cluster.Resources{GPUs: 2}}},
 		}}); err != nil {
 			t.Fatal(err)
@@ -222,7 +221,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 			unheard(t, w)
 		}
 		unheard(t, w)
-		if _, err := w.Agents().Hello(t.Context(), observe.JobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
+		if _, err := w.Agents().Hello(t.Context(), JobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if _, reported := heard(w); len(reported) != 1 {

@@ -2,7 +2,7 @@
 // planned, and gives these commands to Slurm: few of them, and none again that Slurm has refused.
 //
 // OrderSteps, Undo and Steps are pure functions of an observation. A Writer carries steps out.
-package execute
+package slurm
 
 import (
 	"context"
@@ -45,8 +45,8 @@ func (s *Step) String() string {
 	return strings.Join(words, " ")
 }
 
-// Slurm is what a Writer needs of one.
-type Slurm interface {
+// Commands are the commands that a Writer gives to Slurm.
+type Commands interface {
 	// Update changes settings of a job, all in one request.
 	Update(ctx context.Context, id client.ID, fields ...client.Field) error
 	// Hold, Release, Requeuehold and Signal are scontrol's and scancel's.
@@ -60,7 +60,7 @@ type Slurm interface {
 const NoticeSignal = "USR1"
 
 // carry gives the step to Slurm.
-func (s *Step) carry(ctx context.Context, to Slurm) error {
+func (s *Step) carry(ctx context.Context, to Commands) error {
 	switch s.Verb {
 	case Update:
 		return to.Update(ctx, s.Job, s.Settings...)

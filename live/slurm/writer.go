@@ -1,4 +1,4 @@
-package execute
+package slurm
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // A Writer carries steps out. It is safe for concurrent use.
 type Writer struct {
-	Slurm Slurm
+	Slurm Commands
 	// PerMinute is how many commands are given in a minute at most; 0: none. A step beyond is left for
 	// later.
 	PerMinute int
@@ -51,11 +51,11 @@ type Refusal struct {
 	Given bool // up: it is not tried any more
 }
 
-// Tries is how often a step is tried that Slurm refuses; the first pause is backoff, and each is twice
+// Tries is how often a step is tried that Slurm refuses; the first pause is firstPause, and each is twice
 // as long as the one before.
 const (
-	Tries   = 5
-	backoff = 30 * time.Second
+	Tries      = 5
+	firstPause = 30 * time.Second
 )
 
 // Why a step was not carried out.
@@ -124,7 +124,7 @@ func (w *Writer) reject(k key, err error) error {
 		r = &Refusal{}
 		w.refused[k] = r
 	}
-	r.Said, r.Times, r.Again = err.Error(), r.Times+1, w.now().Add(backoff<<r.Times)
+	r.Said, r.Times, r.Again = err.Error(), r.Times+1, w.now().Add(firstPause<<r.Times)
 	r.Given = r.Times >= Tries
 	if r.Times == 1 || r.Given {
 		w.Log.Warn("Slurm refuses", "command", k.command, "said", r.Said, "times", r.Times, "given up", r.Given)

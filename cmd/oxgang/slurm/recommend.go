@@ -9,8 +9,8 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
@@ -73,7 +73,7 @@ func rowsOf(all []service.Advice) []advisedJob {
 	for i := range all {
 		a := &all[i]
 		rows[i] = advisedJob{
-			Job: a.Job.Label(), User: a.Job.User, Part: a.Job.Part.String(), GPUs: observe.Wants(a.Job.Job), Does: a.Does(), Why: a.Because(),
+			Job: a.Job.Label(), User: a.Job.User, Part: a.Job.Part.String(), GPUs: slurm.Wants(a.Job.Job), Does: a.Does(), Why: a.Because(),
 		}
 		if a.Job.Waits() {
 			rows[i].Slurm = a.Job.Reason
@@ -83,7 +83,7 @@ func rowsOf(all []service.Advice) []advisedJob {
 }
 
 // adviceTable writes rows for people, and then the jobs that ask to take part and do not.
-func adviceTable(w io.Writer, rows []advisedJob, o *observe.Observation) error {
+func adviceTable(w io.Writer, rows []advisedJob, o *slurm.Observation) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "JOB\tUSER\tPART\tGPUS\tSLURM\tOXGANG WOULD\tBECAUSE")
 	for _, r := range rows {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm/observe"
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -18,7 +18,7 @@ import (
 
 // Advice is what would be done with one job.
 type Advice struct {
-	Job   *observe.Job
+	Job   *slurm.Job
 	Gives cluster.Allocation // what the plan gives it; zero: nothing
 	On    cluster.Placement  // where, of a job that is given something
 	Why   explain.Because
@@ -34,7 +34,7 @@ type Advice struct {
 // part, in its order, and why. It plans one round from what Slurm shows, without memory of earlier
 // rounds: the same observation gives the same advice. It returns an error if the policy is not known,
 // or cannot plan.
-func advise(ctx context.Context, o *observe.Observation, c *Config) ([]Advice, error) {
+func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, error) {
 	all := make([]Advice, 0, len(o.Jobs))
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
@@ -54,7 +54,7 @@ func advise(ctx context.Context, o *observe.Observation, c *Config) ([]Advice, e
 	why, rows := explain.Now(snapshot, plan), rows(snapshot)
 	for i := range all {
 		a := &all[i]
-		if at, planned := rows[observe.JobID(a.Job.ID)]; planned {
+		if at, planned := rows[slurm.JobID(a.Job.ID)]; planned {
 			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why.Of(snapshot.Jobs[at].ID)
 		}
 	}
@@ -72,15 +72,15 @@ func rows(s *policy.Snapshot) map[job.ID]int {
 }
 
 // barred returns why a waiting job is not planned for; empty: it is.
-func barred(j *observe.Job) string {
+func barred(j *slurm.Job) string {
 	if j.Kept() && !j.Mark.Held {
 		return cmp.Or(j.Reason, "JobHeldAdmin")
 	}
-	return observe.Barred(&j.Job)
+	return slurm.Barred(&j.Job)
 }
 
 // round plans for the jobs that are not barred.
-func round(ctx context.Context, o *observe.Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
+func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
 	p, placer, err := driver.NewPolicy(conf.policy(), conf.Settings)
 	if err != nil {
 		return nil, nil, err
@@ -109,8 +109,8 @@ func round(ctx context.Context, o *observe.Observation, all []Advice, conf *Conf
 
 // jobs returns the jobs that a plan is about: those that take part and are not barred, and those that
 // take no part and hold GPUs of a node of the partition, which they keep.
-func jobs(o *observe.Observation, all []Advice) []*observe.Job {
-	var planned []*observe.Job
+func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
+	var planned []*slurm.Job
 	for i := range all {
 		if all[i].Barred == "" {
 			planned = append(planned, all[i].Job)
@@ -139,7 +139,7 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 	var line []waiting
 	for i := range all {
 		a := &all[i]
-		at, planned := rows[observe.JobID(a.Job.ID)]
+		at, planned := rows[slurm.JobID(a.Job.ID)]
 		if !planned || !a.Job.Waits() {
 			continue
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 )
 
 var at = time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
@@ -30,7 +30,7 @@ func advice(t *testing.T, policy string, jobs ...client.Job) []Advice {
 	for _, name := range []string{"n1", "n2"} {
 		nodes = append(nodes, client.Node{Name: name, State: "MIXED", Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}})
 	}
-	o := observe.Observe(at.Add(time.Minute), jobs, nodes, &observe.Bounds{Partition: "gpu"})
+	o := slurm.Observe(at.Add(time.Minute), jobs, nodes, &slurm.Bounds{Partition: "gpu"})
 	all, err := advise(t.Context(), o, &Config{Policy: policy, Round: time.Minute})
 	if err != nil {
 		t.Fatal(err)

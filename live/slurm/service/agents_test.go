@@ -16,10 +16,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/certs"
-	slurmbackend "github.com/oxgang/oxgang/live/slurm"
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/execute"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
@@ -30,9 +29,9 @@ func served(t *testing.T, s *slurmtest.Slurm, share string) {
 	c.Partition, c.Mode, c.State = "gpu", Resize, t.TempDir()
 	c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: share}
 	log := slog.New(slog.DiscardHandler)
-	o := slurmbackend.DefaultOptions()
-	o.Bounds, o.Slurm, o.Log, o.Writer = *c.bounds(), s, log, &execute.Writer{Slurm: s, Log: log}
-	w, err := slurmbackend.Open(t.Context(), o)
+	o := slurm.DefaultOptions()
+	o.Bounds, o.Slurm, o.Log, o.Writer = *c.bounds(), s, log, &slurm.Writer{Slurm: s, Log: log}
+	w, err := slurm.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 )
 
 // A Mode is how much may be done. Each mode may do what those before it may.
@@ -154,8 +154,8 @@ func (c *Config) policy() string {
 }
 
 // bounds returns which jobs may take part.
-func (c *Config) bounds() *observe.Bounds {
-	return &observe.Bounds{Partition: c.Partition, Accounts: c.Accounts}
+func (c *Config) bounds() *slurm.Bounds {
+	return &slurm.Bounds{Partition: c.Partition, Accounts: c.Accounts}
 }
 
 // mode returns the mode that holds now: off while the file Stop is there, or cannot be looked for.

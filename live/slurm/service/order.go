@@ -8,20 +8,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/execute"
-	"github.com/oxgang/oxgang/live/slurm/observe"
 )
 
 // A Slurm is read and given commands.
 type Slurm interface {
-	execute.Slurm
+	slurm.Commands
 	Jobs(ctx context.Context) ([]client.Job, error)
 	Nodes(ctx context.Context) ([]client.Node, error)
 }
 
 // look observes a partition.
-func look(ctx context.Context, s Slurm, b *observe.Bounds) (*observe.Observation, error) {
+func look(ctx context.Context, s Slurm, b *slurm.Bounds) (*slurm.Observation, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -30,12 +29,12 @@ func look(ctx context.Context, s Slurm, b *observe.Bounds) (*observe.Observation
 	if err != nil {
 		return nil, err
 	}
-	return observe.Observe(time.Now(), jobs, nodes, b), nil
+	return slurm.Observe(time.Now(), jobs, nodes, b), nil
 }
 
 // Recommend returns what would be done with each job that takes part, and what was observed. It writes
 // nothing.
-func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *observe.Observation, error) {
+func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observation, error) {
 	o, err := look(ctx, s, c.bounds())
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +46,7 @@ func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *observe.Obse
 // An Orderer exchanges the places of waiting jobs, in mode order.
 type Orderer struct {
 	slurm  Slurm
-	writer *execute.Writer
+	writer *slurm.Writer
 	read   func() (*Config, error) // called in every round
 	log    *slog.Logger
 	now    Config // that holds: the last that could be read
@@ -66,7 +65,7 @@ func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Order
 	if err != nil {
 		return nil, err
 	}
-	w := &execute.Writer{Slurm: s, Log: log, PerMinute: c.Commands, Dry: c.Dry}
+	w := &slurm.Writer{Slurm: s, Log: log, PerMinute: c.Commands, Dry: c.Dry}
 	return &Orderer{slurm: s, writer: w, read: read, log: log, now: *c, epoch: time.Now().UnixNano()}, nil
 }
 
@@ -120,10 +119,10 @@ func (r *Orderer) Round(ctx context.Context) error {
 		return fmt.Errorf("partition %s: %w", r.now.Partition, ErrOvertaken)
 	}
 	r.writer.Forget(func(id client.ID) bool {
-		return slices.ContainsFunc(o.Jobs, func(j observe.Job) bool { return j.ID == id })
+		return slices.ContainsFunc(o.Jobs, func(j slurm.Job) bool { return j.ID == id })
 	})
 	if mode == Off {
-		steps := execute.Undo(o)
+		steps := slurm.Undo(o)
 		r.log.Info("the scheduler is off", "why", why, "commands to undo", len(steps))
 		r.idle = len(steps) == 0
 		return r.carry(ctx, steps)
@@ -131,7 +130,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 	if r.idle = false; err != nil {
 		return err
 	}
-	steps, bounded := execute.OrderSteps(o, line(advice), r.now.Nice, r.epoch)
+	steps, bounded := slurm.OrderSteps(o, line(advice), r.now.Nice, r.epoch)
 	if len(bounded) > 0 {
 		r.log.Info("the bound of nice values keeps jobs from their places", "jobs", len(bounded), "nice", r.now.Nice)
 	}
@@ -163,12 +162,12 @@ func line(all []Advice) []client.ID {
 }
 
 // carry gives commands as long as the limit allows. What Slurm refuses is logged by the writer.
-func (r *Orderer) carry(ctx context.Context, steps []execute.Step) error {
+func (r *Orderer) carry(ctx context.Context, steps []slurm.Step) error {
 	for i := range steps {
 		err := r.writer.Do(ctx, &steps[i])
 		switch {
-		case err == nil || errors.Is(err, execute.ErrRefused):
-		case errors.Is(err, execute.ErrBusy):
+		case err == nil || errors.Is(err, slurm.ErrRefused):
+		case errors.Is(err, slurm.ErrBusy):
 			return nil
 		default:
 			return err
@@ -195,8 +194,8 @@ func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, er
 	if err != nil {
 		return 0, err
 	}
-	steps := execute.Undo(o)
-	w := &execute.Writer{Slurm: s, Log: log, PerMinute: len(steps), Dry: c.Dry}
+	steps := slurm.Undo(o)
+	w := &slurm.Writer{Slurm: s, Log: log, PerMinute: len(steps), Dry: c.Dry}
 	var errs []error
 	for i := range steps {
 		if err := w.Do(ctx, &steps[i]); err != nil {

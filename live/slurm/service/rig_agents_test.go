@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	slurmbackend "github.com/oxgang/oxgang/live/slurm"
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmrig"
@@ -43,20 +43,20 @@ func (th *theatre) train(python, name string, least, most int, what ...string) {
 }
 
 // spoke returns what the program of a job has said to a scheduler.
-func (th *theatre) spoke(name string) slurmbackend.ProgramState {
+func (th *theatre) spoke(name string) slurm.ProgramState {
 	text, err := os.ReadFile(filepath.Join(th.dir, "state", "agents", th.jobs[name].String()+".json"))
-	var r slurmbackend.ProgramState
+	var r slurm.ProgramState
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {
-		return slurmbackend.ProgramState{}
+		return slurm.ProgramState{}
 	}
 	return r
 }
 
 // hears waits until the program of a job has said hello with one of these numbers of workers.
-func (th *theatre) hears(name string, workers ...int) slurmbackend.ProgramState {
+func (th *theatre) hears(name string, workers ...int) slurm.ProgramState {
 	th.t.Helper()
 	begin := time.Now()
 	var err error

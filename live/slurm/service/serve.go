@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/driver"
-	slurmbackend "github.com/oxgang/oxgang/live/slurm"
-	"github.com/oxgang/oxgang/live/slurm/execute"
+	"github.com/oxgang/oxgang/live/slurm"
 )
 
 // A Service serves a partition in whatever mode its configuration has.
@@ -99,7 +98,7 @@ func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode)
 // resize serves until the mode is not Resize any more, and returns nil then. What it holds is released.
 func (s *Service) resize(ctx context.Context, c *Config) error {
 	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
-	if errors.Is(err, slurmbackend.ErrOvertaken) {
+	if errors.Is(err, slurm.ErrOvertaken) {
 		return err
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
@@ -112,14 +111,14 @@ func (s *Service) resize(ctx context.Context, c *Config) error {
 
 // drive runs a scheduler over the elastic jobs.
 func (s *Service) drive(ctx context.Context, c *Config) error {
-	o := slurmbackend.DefaultOptions()
+	o := slurm.DefaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
-	o.Writer = &execute.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
+	o.Writer = &slurm.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
 	if c.serves() {
 		o.Silence = cmp.Or(c.Agents.Silence, o.Silence)
-		o.Agents, o.Reports = c.Agents.Share, slurmbackend.ReportStore(filepath.Join(c.State, "agents"))
+		o.Agents, o.Reports = c.Agents.Share, slurm.ReportStore(filepath.Join(c.State, "agents"))
 	}
-	w, err := slurmbackend.Open(ctx, o)
+	w, err := slurm.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -145,7 +144,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 }
 
 // run runs a driver, and beside it what answers the programs of its jobs, if that is configured.
-func (s *Service) run(ctx context.Context, c *Config, w *slurmbackend.Backend, d *driver.Driver) error {
+func (s *Service) run(ctx context.Context, c *Config, w *slurm.Backend, d *driver.Driver) error {
 	if !c.serves() {
 		return d.Run(ctx)
 	}

@@ -62,7 +62,7 @@ func refused(format string, args ...any) error {
 	return &client.Error{Command: "scontrol", Said: fmt.Sprintf(format, args...), Err: errors.New("exit status 1")}
 }
 
-// Hold implements execute.Slurm.
+// Hold implements slurm.Slurm.
 func (s *Slurm) Hold(ctx context.Context, id client.ID) error {
 	return s.command(ctx, id, fmt.Sprintf("hold %d", id), func(j *Job) error {
 		if !j.Waits() {
@@ -73,7 +73,7 @@ func (s *Slurm) Hold(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Release implements execute.Slurm.
+// Release implements slurm.Slurm.
 func (s *Slurm) Release(ctx context.Context, id client.ID) error {
 	return s.command(ctx, id, fmt.Sprintf("release %d", id), func(j *Job) error {
 		if !j.Waits() {
@@ -86,7 +86,7 @@ func (s *Slurm) Release(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Requeuehold implements execute.Slurm.
+// Requeuehold implements slurm.Slurm.
 func (s *Slurm) Requeuehold(ctx context.Context, id client.ID) error {
 	return s.command(ctx, id, fmt.Sprintf("requeuehold %d", id), func(j *Job) error {
 		if !j.Requeue {
@@ -109,7 +109,7 @@ func (s *Slurm) Requeue(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Signal implements execute.Slurm: the program saves a checkpoint, and its script has itself requeued.
+// Signal implements slurm.Slurm: the program saves a checkpoint, and its script has itself requeued.
 func (s *Slurm) Signal(ctx context.Context, id client.ID, name string, _ client.Target) error {
 	return s.command(ctx, id, fmt.Sprintf("signal %s %d", name, id), func(j *Job) error {
 		if j.State != client.Running {
@@ -130,7 +130,7 @@ func (s *Slurm) Cancel(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Update implements execute.Slurm. Nothing is changed if one of the fields is refused.
+// Update implements slurm.Slurm. Nothing is changed if one of the fields is refused.
 func (s *Slurm) Update(ctx context.Context, id client.ID, fields ...client.Field) error {
 	words := make([]string, len(fields))
 	for i, f := range fields {
