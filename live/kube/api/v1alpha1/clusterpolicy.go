@@ -2,8 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A ClusterPolicy is what all queues have in common. There is one, named default; without it
-// the defaults hold.
+// A ClusterPolicy configures all queues. There is one, named default; without it the defaults apply.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -19,25 +18,23 @@ type ClusterPolicy struct {
 	Status ClusterPolicyStatus `json:"status,omitempty"`
 }
 
-// A ClusterPolicySpec is what an administrator wants.
+// A ClusterPolicySpec is the configuration.
 type ClusterPolicySpec struct {
-	// paused stops all queues at once: nothing is planned, and nothing is written to any
-	// job. What runs goes on.
+	// paused stops all queues: nothing is planned, and no job is changed. Running jobs continue.
 	//
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// gpuResource is the resource that GPUs are requested as.
+	// gpuResource is the resource name of GPUs in pod requests.
 	//
 	// +kubebuilder:default="nvidia.com/gpu"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="the name of a resource, as nvidia.com/gpu"
+	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="use a resource name such as nvidia.com/gpu"
 	// +optional
 	GPUResource string `json:"gpuResource,omitempty"`
 
-	// gpuTypeLabels are the node labels that name the type of a node's GPUs: the first that
-	// a node has counts.
+	// gpuTypeLabels are the node labels that may name the GPU type. The first label that a node has is used.
 	//
 	// +kubebuilder:default={"nvidia.com/gpu.product"}
 	// +listType=atomic
@@ -45,11 +42,11 @@ type ClusterPolicySpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=317
-	// +kubebuilder:validation:items:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="the key of a label, as nvidia.com/gpu.product"
+	// +kubebuilder:validation:items:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="use a label key such as nvidia.com/gpu.product"
 	// +optional
 	GPUTypeLabels []string `json:"gpuTypeLabels,omitempty"`
 
-	// gpuTypes gives short names to values of these labels; others are taken in lower case.
+	// gpuTypes gives short names to values of these labels. Other values are converted to lower case.
 	//
 	// +listType=map
 	// +listMapKey=product
@@ -57,14 +54,14 @@ type ClusterPolicySpec struct {
 	// +optional
 	GPUTypes []GPUTypeName `json:"gpuTypes,omitempty"`
 
-	// elasticJobSets says that JobSet runs with its feature gate ElasticJobSet, so that JobSets can take
-	// other numbers of workers. Without the gate it refuses that.
+	// elasticJobSets must be true only if JobSet runs with its feature gate ElasticJobSet. The scheduler can then
+	// resize JobSets.
 	//
 	// +optional
 	ElasticJobSets bool `json:"elasticJobSets,omitempty"`
 }
 
-// A GPUTypeName is what a type of GPU is called.
+// A GPUTypeName is the name of a type of GPU.
 type GPUTypeName struct {
 	// product is the value of the node label.
 	//
@@ -72,16 +69,16 @@ type GPUTypeName struct {
 	// +kubebuilder:validation:MaxLength=63
 	Product string `json:"product"`
 
-	// name is that in plans and annotations.
+	// name in plans and annotations.
 	//
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 }
 
-// A ClusterPolicyStatus is how it stands.
+// A ClusterPolicyStatus is the state of the ClusterPolicy.
 type ClusterPolicyStatus struct {
-	// observedGeneration is that of the spec that the rest speaks of.
+	// observedGeneration is the generation of the spec that this status describes.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
@@ -96,10 +93,10 @@ type ClusterPolicyStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// PolicyAccepted is the condition of a ClusterPolicy that holds for all queues.
+// PolicyAccepted is the condition of a ClusterPolicy that is in use.
 const PolicyAccepted = "Accepted"
 
-// ClusterPolicyList is a list of them.
+// ClusterPolicyList is a list of ClusterPolicies.
 //
 // +kubebuilder:object:root=true
 type ClusterPolicyList struct {

@@ -1,13 +1,10 @@
-// Package v1alpha1 is the Kubernetes API of Oxgang: what a cluster's administrators say to
-// the scheduler, and what it says back.
+// Package v1alpha1 is the Kubernetes API of Oxgang.
 //
-// A Queue is a pool of nodes, those who may use it and how it is shared. A Plan is what the
-// scheduler decided for a queue: written by compare-and-swap, it is the only commit point.
-// A ClusterPolicy, of which there is one, holds what all queues have in common. Jobs are no
-// kind of ours: batch/v1 Jobs, JobSets, TrainJobs and RayJobs name their queue in a label and
-// say in annotations what may be adapted (annotations.go).
+// A Queue configures a pool of nodes and its users. A Plan is the scheduler's decision for a queue. The single
+// ClusterPolicy configures all queues. Jobs have no kind here: Jobs, JobSets, TrainJobs and RayJobs name
+// their queue in a label, and set options in annotations (annotations.go).
 //
-// All numbers are integers: milli units where they have fractions.
+// All numbers are integers; fractions are in milli units.
 //
 // +kubebuilder:object:generate=true
 // +groupName=oxgang.dev

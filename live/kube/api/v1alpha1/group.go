@@ -9,7 +9,7 @@ import (
 // GroupVersion is the API group and its version.
 var GroupVersion = schema.GroupVersion{Group: "oxgang.dev", Version: "v1alpha1"}
 
-// AddToScheme adds the kinds of this package to a scheme.
+// AddToScheme registers the kinds of this package.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion, &Queue{}, &QueueList{}, &Plan{}, &PlanList{}, &ClusterPolicy{}, &ClusterPolicyList{})
 	metav1.AddToGroupVersion(s, GroupVersion)

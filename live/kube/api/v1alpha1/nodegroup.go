@@ -2,32 +2,30 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A NodeGroup is nodes that are alike and can be rented by the hour: something in the cluster
-// makes as many of them as its scale subresource says.
+// A NodeGroup is a group of equal nodes that can be rented by the hour. A controller in the cluster creates the
+// number of nodes in the scale subresource of an object.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.milliCPUs) && self.milliCPUs > 0) == (has(self.memoryBytes) && self.memoryBytes > 0)",message="milliCPUs and memoryBytes are both given, or neither"
 type NodeGroup struct {
-	// name is what the group is called in plans and metrics.
+	// name of the group in plans and metrics.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// scales is what makes its nodes.
+	// scales is the object whose controller creates the nodes.
 	Scales ScaleTarget `json:"scales"`
 
-	// nodeSelector is the labels by which its nodes are known. They have to have those of the
-	// queue's nodeSelector, too.
+	// nodeSelector is the labels of the group's nodes. They must also match the queue's nodeSelector.
 	//
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="a key is that of a label: at most 317 characters, as example.com/pool"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="keys must be label keys of at most 317 characters, such as example.com/pool"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].size() <= 63)",message="a value has at most 63 characters"
 	NodeSelector map[string]string `json:"nodeSelector"`
 
-	// gpuType of a node, as plans call it: the value of the label that names the type, in lower
-	// case, or the name that the ClusterPolicy gives it.
+	// gpuType of a node: the name that the ClusterPolicy gives it, or else the value of the type label in lower case.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -40,35 +38,33 @@ type NodeGroup struct {
 	// +kubebuilder:validation:Maximum=1024
 	GPUs int32 `json:"gpus"`
 
-	// milliCPUs that a node has for pods; nothing: not counted.
+	// milliCPUs that a node has for pods. Unset: not counted.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	// +optional
 	MilliCPUs int64 `json:"milliCPUs,omitempty"`
 
-	// memoryBytes that a node has for pods; nothing: not counted.
+	// memoryBytes that a node has for pods. Unset: not counted.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9000000000000000
 	// +optional
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 
-	// priceMilliPerHour is what a node costs, in thousandths of the currency of the budget.
+	// priceMilliPerHour is the price of a node, in thousandths of the currency of the budget.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	PriceMilliPerHour int64 `json:"priceMilliPerHour"`
 
-	// most is how many nodes there may be at a time, those on their way and those that are
-	// leaving among them.
+	// most is the largest number of nodes at a time, including ordered and leaving nodes.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Most int32 `json:"most"`
 
-	// startWithin is how long it may take from an order until a node is there that pods with
-	// GPUs can run on. What has not come by then is cancelled.
+	// startWithin is how long an ordered node may take until pods with GPUs can run on it. Late orders are cancelled.
 	//
 	// +kubebuilder:default="15m"
 	// +kubebuilder:validation:Type=string
@@ -78,17 +74,17 @@ type NodeGroup struct {
 	StartWithin *metav1.Duration `json:"startWithin,omitempty"`
 }
 
-// A ScaleTarget names an object that has the scale subresource: a static NodePool of Karpenter,
-// say, or a MachineDeployment of Cluster API.
+// A ScaleTarget names an object with the scale subresource, such as a static NodePool of Karpenter or a
+// MachineDeployment of Cluster API.
 type ScaleTarget struct {
-	// apiVersion of the object, as karpenter.sh/v1.
+	// apiVersion of the object, such as karpenter.sh/v1.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9.-]+/[a-z0-9]+$`
 	APIVersion string `json:"apiVersion"`
 
-	// kind of the object, as NodePool.
+	// kind of the object, such as NodePool.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -102,7 +98,7 @@ type ScaleTarget struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// namespace of the object; nothing: it is in none.
+	// namespace of the object. Unset: the object is cluster-scoped.
 	//
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
@@ -117,28 +113,27 @@ type PlannedGroup struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// nodes is how many there are to be, those on their way among them and those that are
-	// leaving not.
+	// nodes wanted, including ordered nodes and without leaving ones.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	Nodes int32 `json:"nodes"`
 
-	// leaving is nodes that are given back. No job is planned on them.
+	// leaving nodes are being returned. No job is planned on them.
 	//
 	// +kubebuilder:validation:MaxItems=10000
 	// +optional
 	Leaving []LeavingNode `json:"leaving,omitempty"`
 }
 
-// A LeavingNode is a node that is given back.
+// A LeavingNode is a node that is being returned.
 type LeavingNode struct {
 	// name of the node.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// uid of the node: another one may get the name.
+	// uid of the node. Another node may reuse the name.
 	//
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid"`

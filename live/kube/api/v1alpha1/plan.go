@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Plan is what the scheduler decided last for the queue of the same name. It is written by
-// compare-and-swap on its resourceVersion, with an epoch that only grows: a scheduler that has
-// lost the leadership cannot write another. Everything that is done to pods follows from it.
+// A Plan is the scheduler's latest decision for the queue of the same name. The scheduler writes it by
+// compare-and-swap on its resourceVersion. Its epoch only grows, so a scheduler that has lost the leadership cannot
+// write another. All changes to pods follow from the Plan.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -27,66 +27,64 @@ type Plan struct {
 // +kubebuilder:validation:XValidation:rule="self.epoch >= oldSelf.epoch",message="an older epoch cannot write over a newer one"
 // +kubebuilder:validation:XValidation:rule="self.epoch > oldSelf.epoch || self.round >= oldSelf.round",message="an older round cannot write over a newer one"
 type PlanSpec struct {
-	// epoch counts the leaders: each takes one more than there was before it plans.
+	// epoch grows by one with each new leader, before the leader plans.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999999999999999
 	Epoch int64 `json:"epoch"`
 
-	// round counts the plans that were committed; it goes on from leader to leader.
+	// round counts the committed plans, across leaders.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999999999999999
 	Round int64 `json:"round"`
 
-	// time is when it was planned, in the time of the scheduler's events.
+	// time of planning, by the scheduler's clock.
 	//
 	// +optional
 	Time metav1.MicroTime `json:"time,omitempty"`
 
-	// leader is who wrote it.
+	// leader that wrote the plan.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Leader string `json:"leader,omitempty"`
 
-	// policy decided.
+	// policy that made the plan.
 	//
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	Policy string `json:"policy,omitempty"`
 
-	// inputs is the SHA-256, in hexadecimal, of all that the policy was shown. Two plans of
-	// one policy with equal inputs are equal.
+	// inputs is the SHA-256, in hexadecimal, of all inputs of the policy. Equal inputs of one policy give equal
+	// plans.
 	//
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Inputs string `json:"inputs,omitempty"`
 
-	// allocations has an entry for every job of the queue, those that wait among them, by
-	// submission time; the first ones, if there are more than an object can have.
+	// allocations has an entry for every job of the queue, including waiting jobs, by submission time. If an object
+	// cannot hold all, the rest is in packed.
 	//
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20000
 	// +optional
 	Allocations []JobAllocation `json:"allocations,omitempty"`
 
-	// packed has the entries that follow, without what is written for people: JSON, compressed
-	// with gzip. `kubectl oxgang jobs` shows them.
+	// packed has the remaining entries without their texts: JSON, compressed with gzip. `kubectl oxgang jobs` shows
+	// them.
 	//
 	// +kubebuilder:validation:MaxLength=1400000
 	// +optional
 	Packed []byte `json:"packed,omitempty"`
 
-	// prices are what GPUs of each type cost the jobs that compete for them, where the policy
-	// has prices.
+	// prices of GPUs by type, if the policy has prices. They measure how much jobs compete for a type.
 	//
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	Prices []TypePrice `json:"prices,omitempty"`
 
-	// nodeGroups is how many nodes of each group of the queue are wanted; those of which nothing
-	// was decided yet are left out.
+	// nodeGroups is how many nodes of each group are wanted. Groups without a decision are left out.
 	//
 	// +listType=map
 	// +listMapKey=name
@@ -94,8 +92,7 @@ type PlanSpec struct {
 	// +optional
 	NodeGroups []PlannedGroup `json:"nodeGroups,omitempty"`
 
-	// loans are the nodes that are on loan to the queue, by name. Any other with its label is
-	// to go back to its owner.
+	// loans are the nodes on loan to the queue. Other nodes with the queue's loan label return to their owner.
 	//
 	// +listType=map
 	// +listMapKey=name
@@ -112,22 +109,22 @@ type NodeLoan struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// group is the nodes that it is like, by GPU type and GPUs of a node, as t4-8.
+	// group of similar nodes, by GPU type and GPUs per node, such as t4-8.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Group string `json:"group"`
 }
 
-// A JobAllocation is what one job has from a plan.
+// A JobAllocation is a plan's decision for one job.
 type JobAllocation struct {
-	// uid is that of the job's object.
+	// uid of the job's object.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid"`
 
-	// kind is that of the job's object: Job, JobSet, TrainJob or RayJob.
+	// kind of the job's object: Job, JobSet, TrainJob or RayJob.
 	//
 	// +kubebuilder:validation:MaxLength=63
 	Kind string `json:"kind"`
@@ -142,13 +139,13 @@ type JobAllocation struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// generation counts the starts of the job: pods of another generation are not to be.
+	// generation counts the starts of the job. Pods of other generations are deleted.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999999999999999
 	Generation int64 `json:"generation"`
 
-	// gpus in total; 0: the job waits.
+	// gpus in total. 0: the job waits.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -160,111 +157,111 @@ type JobAllocation struct {
 	// +optional
 	GPUType string `json:"gpuType,omitempty"`
 
-	// milliCPUs of all workers together; 0: as their pods ask.
+	// milliCPUs of all workers together. 0: as their pods request.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
 	MilliCPUs int64 `json:"milliCPUs,omitempty"`
 
-	// memoryBytes of all workers together; 0: as their pods ask.
+	// memoryBytes of all workers together. 0: as their pods request.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9000000000000000
 	// +optional
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 
-	// nodes is where, by name.
+	// nodes that the job runs on, with its GPUs on each.
 	//
 	// +kubebuilder:validation:MaxItems=10000
 	// +optional
 	Nodes []NodeShare `json:"nodes,omitempty"`
 
-	// batch is the batch size to train with, where the plan says.
+	// batch size to train with, if the policy sets it.
 	//
 	// +optional
 	Batch *Batch `json:"batch,omitempty"`
 
-	// reason is why: one of a closed list (docs/guide/reasons.md).
+	// reason is one of the reasons in docs/guide/reasons.md.
 	//
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// message is the reason in a sentence, with its numbers.
+	// message explains the reason in a sentence, with numbers.
 	//
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// unblock is the cheapest change that would give a job that waits GPUs, in a sentence.
+	// unblock is the cheapest change that would give a waiting job GPUs, in a sentence.
 	//
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Unblock string `json:"unblock,omitempty"`
 
-	// eta is when it is expected to start and to end, where the scheduler looks ahead.
+	// eta is when the job should start and end, if the scheduler predicts it.
 	//
 	// +optional
 	ETA *ETA `json:"eta,omitempty"`
 }
 
-// An ETA is when a job is expected to start and to end.
+// An ETA is when a job should start and end.
 type ETA struct {
-	// start is when it gets GPUs.
+	// start is when the job gets GPUs.
 	//
 	// +optional
 	Start *TimeRange `json:"start,omitempty"`
 
-	// end is when it is complete.
+	// end is when the job completes.
 	//
 	// +optional
 	End *TimeRange `json:"end,omitempty"`
 }
 
-// A TimeRange is from when to when something is expected, with a probability of 80 %.
+// A TimeRange contains the predicted time with a probability of 80 %.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.earliest) || !has(self.latest) || self.earliest <= self.latest",message="the earliest time is not after the latest"
 type TimeRange struct {
-	// earliest time; nothing: it may have been already.
+	// earliest time. Unset: it may have passed already.
 	//
 	// +optional
 	Earliest *metav1.Time `json:"earliest,omitempty"`
 
-	// likely is the median: as likely before as after. Nothing: not known.
+	// likely is the median. Unset: not known.
 	//
 	// +optional
 	Likely *metav1.Time `json:"likely,omitempty"`
 
-	// latest time; nothing: not in the time that was looked ahead.
+	// latest time. Unset: beyond the predicted period.
 	//
 	// +optional
 	Latest *metav1.Time `json:"latest,omitempty"`
 }
 
-// A NodeShare is what an allocation has of one node.
+// A NodeShare is a job's GPUs on one node.
 type NodeShare struct {
 	// name of the node.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// gpus of the node.
+	// gpus of the node that the job has.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024
 	GPUs int32 `json:"gpus"`
 }
 
-// A Batch is how a worker cuts its share of a batch: accumulation passes without and one
-// pass with gradient exchange, local samples each.
+// A Batch is how a worker splits its share of a batch into passes. accumulation passes come first; one more pass
+// exchanges gradients.
 type Batch struct {
 	// local is samples per worker and pass.
 	//
 	// +kubebuilder:validation:Minimum=1
 	Local int32 `json:"local"`
 
-	// accumulation is passes before the one that synchronises.
+	// accumulation is the number of passes before the one that exchanges gradients.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
@@ -273,7 +270,7 @@ type Batch struct {
 
 // A TypePrice is the price of a GPU of a type.
 type TypePrice struct {
-	// gpuType whose price it is.
+	// gpuType with this price.
 	//
 	// +kubebuilder:validation:MaxLength=63
 	GPUType string `json:"gpuType"`
@@ -282,60 +279,58 @@ type TypePrice struct {
 	Milli int64 `json:"milli"`
 }
 
-// A PlanStatus is what of a plan's history outlives the scheduler: it is taken up by the next
-// leader. It may be a few rounds old.
+// A PlanStatus is the history of jobs that the next leader restores. It may be a few rounds old.
 type PlanStatus struct {
-	// jobs has what is known of jobs that have not ended; of the first ones, if there are more
-	// than an object can have.
+	// jobs has the history of unfinished jobs. If an object cannot hold all, the rest is in packed.
 	//
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20000
 	// +optional
 	Jobs []JobState `json:"jobs,omitempty"`
 
-	// packed has the entries that follow: JSON, compressed with gzip.
+	// packed has the remaining entries: JSON, compressed with gzip.
 	//
 	// +kubebuilder:validation:MaxLength=1400000
 	// +optional
 	Packed []byte `json:"packed,omitempty"`
 }
 
-// A JobState is what is known of a job.
+// A JobState is the history of a job.
 type JobState struct {
-	// uid is that of the job's object.
+	// uid of the job's object.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid"`
 
-	// submitted is when the scheduler first saw it.
+	// submitted is when the scheduler first saw the job.
 	//
 	// +optional
 	Submitted metav1.MicroTime `json:"submitted,omitempty"`
 
-	// started is when it first got GPUs; nothing: it did not yet.
+	// started is when the job first got GPUs. Unset: not yet.
 	//
 	// +optional
 	Started *metav1.MicroTime `json:"started,omitempty"`
 
-	// since is when what it holds last changed; services go on from there.
+	// since is when the job's GPUs last changed. The service times below end here.
 	//
 	// +optional
 	Since metav1.MicroTime `json:"since,omitempty"`
 
-	// serviceMillis is how long it had held GPUs before that, in milliseconds.
+	// serviceMillis is how long the job had held GPUs, in milliseconds.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	ServiceMillis int64 `json:"serviceMillis,omitempty"`
 
-	// gpuServiceMillis is how many GPUs it had held times how long, in GPU-milliseconds.
+	// gpuServiceMillis is the GPU time that the job had used, in GPU-milliseconds.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	GPUServiceMillis int64 `json:"gpuServiceMillis,omitempty"`
 
-	// restarts is how often it was started again.
+	// restarts of the job.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
@@ -353,8 +348,8 @@ type JobState struct {
 	// +optional
 	ProgressMilli int64 `json:"progressMilli,omitempty"`
 
-	// hello is what the job's program said of itself, as JSON (live/agentapi/agent.yaml); empty: it
-	// does not speak.
+	// hello is the first message of the job's program, as JSON (live/agentapi/agent.yaml). Empty: the program sends
+	// no reports.
 	//
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
@@ -366,8 +361,8 @@ type JobState struct {
 	// +optional
 	Epoch int32 `json:"epoch,omitempty"`
 
-	// reports are the last that the job's program made at each of its last sizes, as JSON for
-	// schedulers: from them the next one learns its speed. Empty: none, or there are too many jobs.
+	// reports are the program's latest reports at each of its latest sizes, as JSON. The next leader learns the job's
+	// speed from them. Empty: no reports, or too many jobs.
 	//
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional

@@ -2,23 +2,23 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Mode is how much the scheduler may do to the jobs of a queue. Each includes what the one
-// before does; going back is always possible.
+// A Mode limits what the scheduler may do to the jobs of a queue. Each mode includes the previous ones. You can
+// always go back.
 //
 // +kubebuilder:validation:Enum=Off;Observe;Recommend;Admit;Resize
 type Mode string
 
-// The modes.
+// Values of Mode.
 const (
-	Off       Mode = "Off"       // nothing is looked at
-	Observe   Mode = "Observe"   // plans are made and shown in metrics; nothing is written
+	Off       Mode = "Off"       // the queue is ignored
+	Observe   Mode = "Observe"   // plans appear in metrics only; nothing is written
 	Recommend Mode = "Recommend" // plans, conditions and events are written; no job is changed
-	Admit     Mode = "Admit"     // jobs that have not started are sized, placed and released; none that runs is touched
-	Resize    Mode = "Resize"    // running jobs are resized and preempted, too
+	Admit     Mode = "Admit"     // jobs that have not started are sized, placed and released; running jobs stay as they are
+	Resize    Mode = "Resize"    // running jobs are also resized and preempted
 )
 
-// A Queue is a pool of nodes, the namespaces that may use it, and how it is shared. The Plan
-// of the same name says what was decided.
+// A Queue is a pool of nodes, the namespaces that may use it, and how they share it. Its decisions are in the Plan of
+// the same name.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -40,15 +40,15 @@ type Queue struct {
 	Status QueueStatus `json:"status,omitempty"`
 }
 
-// A QueueSpec is what an administrator wants of a queue.
+// A QueueSpec configures a queue.
 type QueueSpec struct {
-	// mode is how much the scheduler may do.
+	// mode limits what the scheduler may do.
 	//
 	// +kubebuilder:default=Observe
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
 
-	// namespaces are those whose jobs may name this queue.
+	// namespaces whose jobs may use this queue.
 	//
 	// +listType=map
 	// +listMapKey=name
@@ -56,25 +56,24 @@ type QueueSpec struct {
 	// +optional
 	Namespaces []NamespaceShare `json:"namespaces,omitempty"`
 
-	// nodeSelector is the labels of the nodes that the queue may use; empty: every node with
-	// GPUs. A queue that selects a node of an older active queue is not served.
+	// nodeSelector is the labels of the queue's nodes. Empty selects every node with GPUs. A queue is not served if
+	// it selects a node of an older active queue.
 	//
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="a key is that of a label: at most 317 characters, as example.com/pool"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="keys must be label keys of at most 317 characters, such as example.com/pool"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].size() <= 63)",message="a value has at most 63 characters"
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations are those of all jobs of the queue: nodes whose taints they match are used, and
-	// pods of jobs that are started get them, beside their own. Other taints that keep pods off
-	// close a node, but that of the GPU resource.
+	// tolerations are added to the pods of all jobs of the queue. Nodes with matching taints can be used. Any other
+	// taint with effect NoSchedule or NoExecute excludes a node, except the taint of the GPU resource.
 	//
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Tolerations []Toleration `json:"tolerations,omitempty"`
 
-	// policy decides.
+	// policy makes the plans.
 	//
 	// +kubebuilder:default={name: "oxgang"}
 	// +optional
@@ -89,20 +88,18 @@ type QueueSpec struct {
 	// +optional
 	Round *metav1.Duration `json:"round,omitempty"`
 
-	// loans says whose nodes the queue may borrow while their owner does not need them;
-	// nothing: nobody's.
+	// loans selects nodes that the queue may borrow while their owner does not need them. Unset: no borrowing.
 	//
 	// +optional
 	Loans *Lender `json:"loans,omitempty"`
 
-	// budget bounds what rented nodes of the queue cost; nothing: it is not bounded. It is for
-	// policies that have a budget, and needs nodeGroups.
+	// budget limits the cost of the queue's rented nodes. Unset: no limit. It requires nodeGroups and a policy with a
+	// budget.
 	//
 	// +optional
 	Budget *Budget `json:"budget,omitempty"`
 
-	// nodeGroups are the nodes that can be rented for the queue, beside those that it has. They
-	// are for policies that rent nodes.
+	// nodeGroups are nodes that can be rented in addition to the queue's own. They require a policy that rents nodes.
 	//
 	// +listType=map
 	// +listMapKey=name
@@ -110,27 +107,27 @@ type QueueSpec struct {
 	// +optional
 	NodeGroups []NodeGroup `json:"nodeGroups,omitempty"`
 
-	// defaults are for jobs that do not say otherwise in their annotations.
+	// defaults apply to jobs whose annotations do not set these values.
 	//
 	// +optional
 	Defaults JobDefaults `json:"defaults,omitempty"`
 
-	// limits bound what jobs may say of themselves in their annotations.
+	// limits apply to what jobs set in their annotations.
 	//
 	// +optional
 	Limits JobLimits `json:"limits,omitempty"`
 }
 
-// A NamespaceShare is a namespace that may use a queue, and with which weight.
+// A NamespaceShare is a namespace that may use a queue, and its weight.
 type NamespaceShare struct {
-	// name is that of the namespace.
+	// name of the namespace.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// weight is the share of its jobs, for policies that know shares.
+	// weight is the share of the namespace's jobs, for policies with shares.
 	//
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -138,16 +135,16 @@ type NamespaceShare struct {
 	// +optional
 	Weight int32 `json:"weight,omitempty"`
 
-	// maxJobs is how many of its jobs that have not ended are planned at a time; others wait until
-	// some have ended. 0: its equal share of 10,000, with the other namespaces of the queue.
+	// maxJobs is how many unfinished jobs of the namespace are planned at a time; others wait. 0: an equal share of
+	// 10,000 among the queue's namespaces.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	MaxJobs int32 `json:"maxJobs,omitempty"`
 
-	// maxGPUs is the most that a job of it gets, and may ask for, beside the limits of the queue; 0: only these
-	// hold.
+	// maxGPUs is the most GPUs that a job of the namespace can request or get. The queue's limits also apply. 0: no
+	// further limit.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -157,7 +154,7 @@ type NamespaceShare struct {
 
 // A PolicyRef names a policy and its settings.
 type PolicyRef struct {
-	// name is that of a policy: docs/policies.md lists them.
+	// name of the policy. docs/policies.md lists all.
 	//
 	// +kubebuilder:default=oxgang
 	// +kubebuilder:validation:MinLength=1
@@ -166,7 +163,7 @@ type PolicyRef struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// settings are those of the policy, as text: `oxgang policies NAME` lists them.
+	// settings of the policy, as text. `oxgang policies NAME` lists them.
 	//
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 64 && self[k].size() <= 64)",message="names and values of settings have at most 64 characters"
@@ -174,20 +171,18 @@ type PolicyRef struct {
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// A Lender is the nodes of somebody else, who serves inference on them, say. Those that idle
-// are lent whole, with a label and a taint, to policies that borrow: lyra.
+// A Lender is nodes of another owner, for example of an inference service. Idle nodes are lent whole, with a label
+// and a taint, to policies that borrow, such as lyra.
 type Lender struct {
-	// nodeSelector is the labels of the lender's nodes. They are none of the queue's own, also
-	// where its own nodeSelector selects them.
+	// nodeSelector is the labels of the lender's nodes. Nodes that it selects never belong to the queue itself.
 	//
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="a key is that of a label: at most 317 characters, as example.com/pool"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="keys must be label keys of at most 317 characters, such as example.com/pool"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].size() <= 63)",message="a value has at most 63 characters"
 	NodeSelector map[string]string `json:"nodeSelector"`
 
-	// headroomPercent is the share of the nodes of a kind that is never lent, in percent,
-	// rounded up to whole nodes.
+	// headroomPercent is the share of each kind of node that is never lent, in percent, rounded up to whole nodes.
 	//
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0
@@ -195,8 +190,8 @@ type Lender struct {
 	// +optional
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 
-	// graceSeconds is the time, in seconds, from when pods of the owner are seen to need nodes
-	// on loan until those that are not back are taken by force.
+	// graceSeconds is how long the queue may take to return nodes after the owner's pods need them, in seconds. The
+	// nodes are then taken by force.
 	//
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=1
@@ -205,25 +200,24 @@ type Lender struct {
 	GraceSeconds int32 `json:"graceSeconds,omitempty"`
 }
 
-// A Budget bounds spending.
+// A Budget limits spending.
 type Budget struct {
-	// milliPerHour is thousandths of the currency of the prices of nodeGroups, per hour, on
-	// average.
+	// milliPerHour is the average spending per hour, in thousandths of the currency of the prices in nodeGroups.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	MilliPerHour int64 `json:"milliPerHour"`
 }
 
-// JobDefaults hold for jobs that do not say otherwise.
+// JobDefaults apply to jobs that do not set these values.
 type JobDefaults struct {
-	// resize says how jobs take other numbers of workers: see Resizing.
+	// resize is the default Resizing of jobs.
 	//
 	// +kubebuilder:default=Never
 	// +optional
 	Resize Resizing `json:"resize,omitempty"`
 
-	// maxGPUs is the most that a job that may be resized gets; 0: what it asks for.
+	// maxGPUs is the most GPUs that a resizable job gets. 0: the number that it requests.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -231,63 +225,61 @@ type JobDefaults struct {
 	MaxGPUs int32 `json:"maxGPUs,omitempty"`
 }
 
-// JobLimits bound what users may say of their jobs.
+// JobLimits limit what users may set on their jobs.
 type JobLimits struct {
-	// maxGPUs is the most that a job of the queue gets, and may ask for, whatever it says itself; 0: it is not
-	// bounded.
+	// maxGPUs is the most GPUs that a job of the queue can request or get. 0: no limit.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
 	MaxGPUs int32 `json:"maxGPUs,omitempty"`
 
-	// denyOptOut: no job may opt out of the queue, in the modes Admit and Resize.
+	// denyOptOut forbids jobs to opt out of the queue, in the modes Admit and Resize.
 	//
 	// +optional
 	DenyOptOut bool `json:"denyOptOut,omitempty"`
 
-	// denyNonPreemptible: jobs are preempted also if they say that they are not to be.
+	// denyNonPreemptible makes all jobs preemptible, whatever their annotations.
 	//
 	// +optional
 	DenyNonPreemptible bool `json:"denyNonPreemptible,omitempty"`
 
-	// ignoreDisruptionBudgets: jobs are stopped and resized also if a PodDisruptionBudget would keep their
-	// pods. Whoever may edit a namespace may make these.
+	// ignoreDisruptionBudgets lets the scheduler stop and resize jobs that a PodDisruptionBudget protects. Any editor
+	// of a namespace can create such budgets.
 	//
 	// +optional
 	IgnoreDisruptionBudgets bool `json:"ignoreDisruptionBudgets,omitempty"`
 
-	// maxPriority is the highest priority that a job of the queue has, whatever the value of its PriorityClass;
-	// nothing: it is not bounded.
+	// maxPriority is the highest priority of a job of the queue; higher PriorityClass values are reduced to it.
+	// Unset: no limit.
 	//
 	// +kubebuilder:validation:Minimum=-2147483648
 	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	MaxPriority *int32 `json:"maxPriority,omitempty"`
 
-	// allowGrowth: users may raise the parallelism of their running jobs, up to max-gpus as the job has it when
-	// it starts, and at most maxGPUs. Without it only the scheduler does, in the modes Admit and Resize.
+	// allowGrowth lets users raise the parallelism of running jobs, up to the max-gpus that the job had at its start
+	// and to maxGPUs. Without it only the scheduler can, in the modes Admit and Resize.
 	//
 	// +optional
 	AllowGrowth bool `json:"allowGrowth,omitempty"`
 }
 
-// A QueueStatus is how it stands with a queue.
+// A QueueStatus is the state of a queue.
 type QueueStatus struct {
-	// observedGeneration is that of the spec that the rest speaks of.
+	// observedGeneration is the generation of the spec that this status describes.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// epoch is at least that of every plan of the queue that was ever written: it does not fall if
-	// the Plan is deleted.
+	// epoch is at least the epoch of every plan written for the queue. It does not fall if the Plan is deleted.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Epoch int64 `json:"epoch,omitempty"`
 
-	// conditions: Active (plans are made), JobsFit (no job is left out of them).
+	// conditions: Active (plans are made), JobsFit (the plan includes all jobs).
 	//
 	// +listType=map
 	// +listMapKey=type
@@ -295,25 +287,25 @@ type QueueStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// running is the number of jobs that have GPUs by the plan.
+	// running is the number of jobs to which the plan assigns GPUs.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Running int32 `json:"running,omitempty"`
 
-	// waiting is the number of jobs that have none.
+	// waiting is the number of jobs without GPUs.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Waiting int32 `json:"waiting,omitempty"`
 
-	// gpus is how many the nodes of the queue can give.
+	// gpus is the number of GPUs on the queue's nodes that jobs can use.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	GPUs int32 `json:"gpus,omitempty"`
 
-	// gpusUsed is how many of them the plan gives to jobs.
+	// gpusUsed is the number of GPUs that the plan assigns to jobs.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
@@ -323,7 +315,7 @@ type QueueStatus struct {
 // Conditions of a Queue.
 const (
 	QueueActive  = "Active"  // plans are made
-	QueueJobsFit = "JobsFit" // no job is left out of them
+	QueueJobsFit = "JobsFit" // the plan includes all jobs
 )
 
 // QueueList is a list of queues.

@@ -1,30 +1,30 @@
 package v1alpha1
 
-// A Toleration is one of pods, as Kubernetes has it.
+// A Toleration is a toleration of pods, as in Kubernetes.
 //
 // +kubebuilder:validation:XValidation:rule="self.operator != 'Exists' || !has(self.value) || self.value.size() == 0",message="operator Exists has no value"
 type Toleration struct {
-	// key of the taints that it matches.
+	// key of the matching taints.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="a key is that of a label, as example.com/pool"
+	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="key must be a label key such as example.com/pool"
 	Key string `json:"key"`
 
-	// operator says whether the value counts: Equal, or Exists, which matches any.
+	// operator is Equal, or Exists, which matches any value.
 	//
 	// +kubebuilder:default=Equal
 	// +kubebuilder:validation:Enum=Equal;Exists
 	// +optional
 	Operator string `json:"operator,omitempty"`
 
-	// value of the taints that it matches.
+	// value of the matching taints.
 	//
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Value string `json:"value,omitempty"`
 
-	// effect of the taints that it matches; nothing: any.
+	// effect of the matching taints. Unset matches all effects.
 	//
 	// +kubebuilder:validation:Enum=NoSchedule;NoExecute
 	// +optional

@@ -6,8 +6,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// Unpack moves the packed jobs of a plan to its other jobs: allocations and states. It changes
-// nothing if it returns an error.
+// Unpack appends the packed allocations and states of a plan to its lists. It changes nothing if it returns an error.
 func (p *Plan) Unpack() error {
 	rest, err := wire.UnpackList[JobAllocation](p.Spec.Packed)
 	if err != nil {

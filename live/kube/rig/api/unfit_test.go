@@ -63,7 +63,7 @@ var unfit = []spec{
 	queue("mode empty", `{"mode":""}`, "spec.mode"),
 	queue("mode is a number", `{"mode":1}`, "spec.mode"),
 	queue("a toleration of all taints", `{"tolerations":[{"operator":"Exists"}]}`, "spec.tolerations[0].key"),
-	queue("a toleration whose key is none", `{"tolerations":[{"key":"a b"}]}`, "a key is that of a label"),
+	queue("a toleration whose key is none", `{"tolerations":[{"key":"a b"}]}`, "key must be a label key"),
 	queue("a toleration with a value of any", `{"tolerations":[{"key":"k","operator":"Exists","value":"v"}]}`, "operator Exists has no value"),
 	queue("a toleration by number", `{"tolerations":[{"key":"k","operator":"Gt","value":"1"}]}`, "spec.tolerations[0].operator"),
 	queue("a toleration of an unknown effect", `{"tolerations":[{"key":"k","effect":"Never"}]}`, "spec.tolerations[0].effect"),
