@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/locality"
 )
 
 // A Snapshot is everything a policy may look at in one round. It is immutable,
@@ -39,7 +38,7 @@ type Snapshot struct {
 	Classes []*perf.ClassStats
 	// Locality is how much longer steps of some classes of jobs take in several racks than in one; nil: of none is
 	// it known.
-	Locality locality.Costs
+	Locality perf.LocalityCosts
 	// Continuing is what jobs hold that are not among Jobs; nil: all active ones are. Only policies with
 	// Traits.Keeps are shown such a snapshot.
 	Continuing *Continuing
@@ -63,10 +62,10 @@ func (s *Snapshot) Job(id job.ID) *Job {
 }
 
 // SeveralRacks returns what several racks cost the class of a job; false: it is not known, or there is no such job.
-func (s *Snapshot) SeveralRacks(id job.ID) (locality.Cost, bool) {
+func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	j := s.Job(id)
 	if j == nil {
-		return locality.Cost{}, false
+		return perf.LocalityCost{}, false
 	}
 	c, known := s.Locality[j.Class]
 	return c, known

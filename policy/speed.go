@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/remaining"
 )
 
 // Speed returns the believed progress per second of j on an allocation, in samples
@@ -59,8 +58,8 @@ func (j *Job) Replicas(a *cluster.Allocation) int {
 
 // Basis returns the data from which the work that j has left is estimated, without what is
 // known of its class; Snapshot.Basis has that too.
-func (j *Job) Basis(now time.Time) remaining.Basis {
-	b := remaining.Basis{Spec: j.Spec, Status: &j.Status, Now: now}
+func (j *Job) Basis(now time.Time) perf.Remaining {
+	b := perf.Remaining{Spec: j.Spec, Status: &j.Status, Now: now}
 	if j.Phase == job.Running && j.Holding() {
 		b.Held, _ = j.Speed(j.Allocation)
 	}
@@ -68,21 +67,21 @@ func (j *Job) Basis(now time.Time) remaining.Basis {
 }
 
 // Done returns the progress that j is believed to have made by now: see
-// remaining.Basis.Progress.
+// perf.Remaining.Progress.
 func (j *Job) Done(now time.Time) float64 {
 	b := j.Basis(now)
 	return b.Progress()
 }
 
 // Work returns the progress that j is believed to lack now, and what that rests on: see
-// remaining.Basis.Work.
-func (s *Snapshot) Work(j *Job) (left float64, from remaining.Source) {
+// perf.Remaining.Work.
+func (s *Snapshot) Work(j *Job) (left float64, from perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Work()
 }
 
 // Basis returns the data from which the work that j has left is estimated.
-func (s *Snapshot) Basis(j *Job) remaining.Basis {
+func (s *Snapshot) Basis(j *Job) perf.Remaining {
 	b := j.Basis(s.Now)
 	if j.Target > 0 || j.Class == "" {
 		return b

@@ -5,8 +5,8 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/model/perf/estimate"
-	"github.com/oxgang/oxgang/model/perf/locality"
 )
 
 // A Memory is all that changes in a Scheduler, without its policy and placer. It shares no memory
@@ -14,7 +14,7 @@ import (
 type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
-	locality locality.Learner
+	locality perf.LocalityLearner
 	cluster  *cluster.Cluster
 	rentals  []cluster.Rental
 	loans    []cluster.Loan

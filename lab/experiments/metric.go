@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/model/fairness"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/run"
 )
@@ -53,9 +53,9 @@ var runMetrics = []metric{
 	{"contention_max", "most active jobs in a round of any run", maxContention},
 	{"rho_worst", "worst finish-time fairness of any job", worstRho},
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
-	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []Measured) float64 { return fairness.Worst(pool(runs, staticsOf)) }},
-	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []Measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1) }},
-	{"rho_static_above_1.1_pct", "jobs whose rho by that definition is above 1.1, percent: the unfair jobs of Shockwave's plots", func(runs []Measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1.1) }},
+	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []Measured) float64 { return perf.WorstRho(pool(runs, staticsOf)) }},
+	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []Measured) float64 { return 100 * perf.UnfairFraction(pool(runs, staticsOf), 1) }},
+	{"rho_static_above_1.1_pct", "jobs whose rho by that definition is above 1.1, percent: the unfair jobs of Shockwave's plots", func(runs []Measured) float64 { return 100 * perf.UnfairFraction(pool(runs, staticsOf), 1.1) }},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []Measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
@@ -143,11 +143,11 @@ func maxContention(runs []Measured) float64 {
 }
 
 func worstRho(runs []Measured) float64 {
-	return fairness.Worst(pool(runs, func(m *Measured) []float64 { return m.rhos }))
+	return perf.WorstRho(pool(runs, func(m *Measured) []float64 { return m.rhos }))
 }
 
 func unfair(runs []Measured) float64 {
-	return 100 * fairness.UnfairFraction(pool(runs, func(m *Measured) []float64 { return m.rhos }), 1)
+	return 100 * perf.UnfairFraction(pool(runs, func(m *Measured) []float64 { return m.rhos }), 1)
 }
 
 func staticsOf(m *Measured) []float64 { return m.statics }

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/profile"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -77,7 +76,7 @@ func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 		smallest = min(smallest, most)
 	}
 	limits.LocalMin = max(limits.LocalMin, smallest)
-	return profile.Ladder(&limits, t, rungs)
+	return perf.Ladder(&limits, t, rungs)
 }
 
 // A Mean is the mean time from the start of a generation until it trained.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/monitor"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -58,7 +58,7 @@ func TestDriver(t *testing.T) {
 		synctest.Wait()
 
 		last, _ := d.ahead.Last()
-		last.Locality = locality.Costs{"bert": {Times: 1.5, Pairs: 2}} // the toy has no racks
+		last.Locality = perf.LocalityCosts{"bert": {Times: 1.5, Pairs: 2}} // the toy has no racks
 		story, err := d.Story(t.Context(), "second", Unseen)
 		if err != nil {
 			t.Fatal(err)

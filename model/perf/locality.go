@@ -1,15 +1,4 @@
-// Package locality learns how much longer the steps of a class of jobs take where their nodes are in several racks
-// than where one rack has them all.
-//
-// Method. Steps of the same batch size on the same number of GPUs of a type, on as many nodes, are a pair, once some were
-// measured in one rack and some in several. The logarithms of both times are averaged. The cost of a class is the
-// exponential of the mean of their differences over its pairs, each weighted by the measurements of the side that has
-// fewer. Nothing is assumed of how exchanges of gradients scale, so a class that always ran in one rack, or never, has
-// no cost: it is not known. The same is known of users' experience as placement sensitivity (Themis §3, Tiresias §2).
-//
-// Measurements of jobs that run on slow nodes, or beside others, are not told apart from this; the more pairs, the less
-// they count.
-package locality
+package perf
 
 import (
 	"math"
@@ -20,53 +9,60 @@ import (
 )
 
 const (
-	least = 3  // measurements of each side, before a pair counts
-	most  = 64 // pairs of a class that are kept; more are not looked at
+	leastSteps = 3  // measurements that each side of a pair needs
+	mostPairs  = 64 // pairs per class; more are ignored
 )
 
-// A Cost is what is known of a class.
-type Cost struct {
-	Times float64 `json:"times"` // a step in several racks over one in a single rack; below 1 if it was measured to be faster
-	Pairs int     `json:"pairs"` // that were compared
+// A LocalityCost is the measured cost of spreading jobs of a class over several racks.
+type LocalityCost struct {
+	Times float64 `json:"times"` // time of a step in several racks over its time in one rack; below 1: faster
+	Pairs int     `json:"pairs"` // compared pairs
 }
 
-// Costs are those of all classes of which one is known. They are immutable.
-type Costs map[job.Class]Cost
+// LocalityCosts are the known costs by class. They are immutable.
+type LocalityCosts map[job.Class]LocalityCost
 
-// A Learner learns the costs of classes. The zero value has learned nothing. It is not safe for concurrent use.
-type Learner struct {
-	pairs map[job.Class][]pair
-	costs Costs
-	stale bool // costs are of before the last report
+// A LocalityLearner learns how much longer the steps of a class take in several racks than in one rack. Its zero value
+// is ready for use. It is not safe for concurrent use.
+//
+// Two sets of steps form a pair if they have the same batch size and the same number of GPUs of a type on the same
+// number of nodes, one set in one rack and the other in several. The cost of a class is the exponential of the mean
+// difference of log times over its pairs, weighted by the measurements of the side with fewer. No scaling of gradient
+// exchange is assumed, so a class that always or never ran in one rack has no known cost. Themis §3 and Tiresias §2 call
+// this placement sensitivity. Slow nodes and interference are not separated from the effect of racks; more pairs reduce their influence.
+type LocalityLearner struct {
+	pairs map[job.Class][]stepPair
+	costs LocalityCosts
+	stale bool // costs are older than the last report
 }
 
-// A pair is steps under the same conditions, in one rack and in several.
-type pair struct {
+// A stepPair has steps under the same conditions, in one rack and in several.
+type stepPair struct {
 	under conditions
-	one   mean
-	more  mean
+	one   logMean
+	more  logMean
 }
 
-// Conditions are all that two steps must have in common to be compared.
+// conditions must be equal for two steps to be compared.
 type conditions struct {
 	on    cluster.Configuration
 	batch job.BatchSize
 }
 
-// A mean is that of logarithms of seconds.
-type mean struct {
+// A logMean is a mean of logarithms of seconds.
+type logMean struct {
 	log float64
 	n   int
 }
 
-func (m *mean) add(seconds float64) {
+func (m *logMean) add(seconds float64) {
 	m.n++
 	m.log += (math.Log(seconds) - m.log) / float64(m.n)
 }
 
-// Learn records a report of a job of a class that trains on nodes in so many racks; 0: not known. Reports
-// without a time, of profiling and of jobs on one node say nothing. The caller must have checked that all values are finite.
-func (l *Learner) Learn(of job.Class, r *job.Report, racks int) {
+// Learn records a report of a job of a class that trains on nodes in racks racks (0: unknown). It ignores reports without a
+// time, reports of profiling and of jobs on one node. All values must be finite.
+func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
 	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return
 	}
@@ -79,33 +75,33 @@ func (l *Learner) Learn(of job.Class, r *job.Report, racks int) {
 	default:
 		p.more.add(r.StepTime.Seconds())
 	}
-	l.stale = l.stale || min(p.one.n, p.more.n) >= least
+	l.stale = l.stale || min(p.one.n, p.more.n) >= leastSteps
 }
 
-// pair returns that of a class and conditions; nil: the class has too many.
-func (l *Learner) pair(of job.Class, k conditions) *pair {
+// pair returns the pair of a class and conditions, or nil if the class has too many.
+func (l *LocalityLearner) pair(of job.Class, k conditions) *stepPair {
 	if l.pairs == nil {
-		l.pairs = make(map[job.Class][]pair)
+		l.pairs = make(map[job.Class][]stepPair)
 	}
 	all := l.pairs[of]
-	if i := slices.IndexFunc(all, func(p pair) bool { return p.under == k }); i >= 0 {
+	if i := slices.IndexFunc(all, func(p stepPair) bool { return p.under == k }); i >= 0 {
 		return &all[i]
 	}
-	if len(all) == most {
+	if len(all) == mostPairs {
 		return nil
 	}
-	l.pairs[of] = append(all, pair{under: k})
+	l.pairs[of] = append(all, stepPair{under: k})
 	return &l.pairs[of][len(all)]
 }
 
-// Costs returns what is known; nil: nothing.
-func (l *Learner) Costs() Costs {
+// Costs returns the known costs; nil if there are none.
+func (l *LocalityLearner) Costs() LocalityCosts {
 	if !l.stale {
 		return l.costs
 	}
-	l.costs, l.stale = make(Costs), false
+	l.costs, l.stale = make(LocalityCosts), false
 	for of, pairs := range l.pairs {
-		if c := cost(pairs); c.Pairs > 0 {
+		if c := localityCost(pairs); c.Pairs > 0 {
 			l.costs[of] = c
 		}
 	}
@@ -113,12 +109,12 @@ func (l *Learner) Costs() Costs {
 }
 
 // cost returns that of the pairs that count.
-func cost(pairs []pair) Cost {
-	var c Cost
+func localityCost(pairs []stepPair) LocalityCost {
+	var c LocalityCost
 	sum, weight := 0.0, 0.0
 	for i := range pairs {
 		p := &pairs[i]
-		if n := min(p.one.n, p.more.n); n >= least {
+		if n := min(p.one.n, p.more.n); n >= leastSteps {
 			sum, weight = sum+float64(n)*(p.more.log-p.one.log), weight+float64(n)
 			c.Pairs++
 		}

@@ -1,4 +1,4 @@
-package locality
+package perf
 
 import (
 	"github.com/oxgang/oxgang/internal/memory"
@@ -6,12 +6,12 @@ import (
 )
 
 // Remember implements memory.Rememberer.
-func (l *Learner) Remember(m *memory.Codec) {
-	memory.Map(m, &l.pairs, func(all *[]pair, m *memory.Codec) {
-		memory.Slice(m, all, func(p *pair, m *memory.Codec) {
+func (l *LocalityLearner) Remember(m *memory.Codec) {
+	memory.Map(m, &l.pairs, func(all *[]stepPair, m *memory.Codec) {
+		memory.Slice(m, all, func(p *stepPair, m *memory.Codec) {
 			m.Fields(&p.under.on, &p.under.batch, &p.one.log, &p.one.n, &p.more.log, &p.more.n)
 		})
 	})
-	memory.Map(m, (*map[job.Class]Cost)(&l.costs), func(c *Cost, m *memory.Codec) { m.Fields(&c.Times, &c.Pairs) })
+	memory.Map(m, (*map[job.Class]LocalityCost)(&l.costs), func(c *LocalityCost, m *memory.Codec) { m.Fields(&c.Times, &c.Pairs) })
 	m.Fields(&l.stale)
 }

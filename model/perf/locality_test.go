@@ -1,4 +1,4 @@
-package locality_test
+package perf_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 // step is a report of a job on so many nodes of four GPUs whose step takes so many seconds.
@@ -22,8 +22,8 @@ func step(nodes int, seconds float64) *job.Report {
 }
 
 // told returns what a Learner knows of class c after n reports of a kind in each of some numbers of racks.
-func told(n int, seconds map[int]float64) locality.Costs {
-	var l locality.Learner
+func told(n int, seconds map[int]float64) perf.LocalityCosts {
+	var l perf.LocalityLearner
 	for racks, s := range seconds {
 		for range n {
 			l.Learn("c", step(2, s), racks)
@@ -39,7 +39,7 @@ func TestLearner_compares_like_with_like(t *testing.T) {
 	if got := told(3, map[int]float64{1: 1, 3: 0.5})["c"]; math.Abs(got.Times-0.5) > 1e-9 {
 		t.Errorf("faster in several: %+v, want what was measured", got)
 	}
-	for name, got := range map[string]locality.Costs{
+	for name, got := range map[string]perf.LocalityCosts{
 		"one rack only":     told(9, map[int]float64{1: 1}),
 		"several only":      told(9, map[int]float64{2: 1, 3: 1}),
 		"too few":           told(2, map[int]float64{1: 1, 2: 2}),
@@ -63,7 +63,7 @@ func TestLearner_ignores(t *testing.T) {
 		"profiling":          func(r *job.Report) { r.Profile = true },
 		"one node":           func(r *job.Report) { r.Configuration.Nodes = 1 },
 	} {
-		var l locality.Learner
+		var l perf.LocalityLearner
 		for range 5 {
 			l.Learn("c", step(2, 1), 1)
 			other := step(2, 2)
@@ -74,7 +74,7 @@ func TestLearner_ignores(t *testing.T) {
 			t.Errorf("%s: %v, want nothing known", name, got)
 		}
 	}
-	var l locality.Learner
+	var l perf.LocalityLearner
 	for range 9 {
 		l.Learn("", step(2, 1), 1)
 		l.Learn("", step(2, 2), 2)
@@ -86,7 +86,7 @@ func TestLearner_ignores(t *testing.T) {
 
 // Costs that were returned stay what they were, and a class has bounded memory.
 func TestLearner_Costs_are_immutable(t *testing.T) {
-	var l locality.Learner
+	var l perf.LocalityLearner
 	for n := 2; n < 500; n++ {
 		for range 3 {
 			l.Learn("c", step(n, 1), 1)
@@ -110,7 +110,7 @@ func TestLearner_finds_the_cost(t *testing.T) {
 	r := rand.New(rand.NewPCG(draws.Seed(t), 0))
 	for range 20 {
 		truth := math.Exp(r.Float64())
-		var l locality.Learner
+		var l perf.LocalityLearner
 		for range 2000 {
 			nodes, racks := 2+r.IntN(6), 1+r.IntN(4)
 			seconds := float64(nodes) * math.Exp(0.1*r.NormFloat64())
@@ -126,8 +126,8 @@ func TestLearner_finds_the_cost(t *testing.T) {
 }
 
 // Jobs of a class make a step in a second where one rack has all of their nodes, and in 1.3 s where several have.
-func ExampleLearner() {
-	var l locality.Learner
+func ExampleLocalityLearner() {
+	var l perf.LocalityLearner
 	for range 3 {
 		l.Learn("bert", step(2, 1), 1)
 		l.Learn("bert", step(2, 1.3), 2)

@@ -1,8 +1,4 @@
-// Package profile says what to measure of a job before its first round: on one
-// replica of each GPU type, a ladder of local batch sizes up to what fits into
-// GPU memory, and then CPU counts by binary search, with all the memory of a
-// node. Source: Sia §3.3.2, Synergy §3.1.
-package profile
+package perf
 
 import (
 	"math"
@@ -12,21 +8,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Rungs is how many local batch sizes are measured on a GPU type, typically.
-// Source: Sia §3.3.2.
-const Rungs = 10
+// ProfileRungs is the usual number of local batch sizes measured on a GPU type before the first round of a job.
+// They are measured on one replica, followed by CPU counts (CPUSearch). Sources: Sia §3.3.2; Synergy §3.1.
+const ProfileRungs = 10
 
-// StepsPerRung is how many optimiser steps a rung takes: one to warm up, whose
-// time is not used, and three that count. The five models of
-// Sia's Table 3.2 then take 18 seconds a GPU type on average; the paper says
-// less than 20.
+// StepsPerRung is the number of optimiser steps per rung: one to warm up, and three that count.
+// The five models of Sia's Table 3.2 then take 18 seconds per GPU type on average; the paper
+// states less than 20.
 const StepsPerRung = 4
 
-// Ladder returns the local batch sizes, in samples, to measure on one replica
-// of type t: from the smallest, by equal ratios, to the largest that fits into
-// GPU memory or, where memory is no limit, that the job allows in total. They
-// ascend and are distinct, so there may be fewer than rungs. It returns nil if
-// no batch size is allowed or rungs is less than 1. Source: Sia §3.3.2.
+// Ladder returns the local batch sizes, in samples, to measure on one replica of type t. They
+// ascend by equal ratios from the smallest to the largest that fits into GPU memory, or to the
+// job's limit if memory is none. They are distinct, so there may be fewer than rungs. Ladder
+// returns nil if no batch size is allowed or rungs is below 1. Source: Sia §3.3.2.
 func Ladder(limits *job.BatchLimits, t cluster.GPUType, rungs int) []int {
 	low, high := max(1, limits.LocalMin), limits.Max
 	if most, limited := limits.LocalMax[t]; limited {
@@ -47,9 +41,8 @@ func Ladder(limits *job.BatchLimits, t cluster.GPUType, rungs int) []int {
 	return ladder
 }
 
-// Cost returns how long one replica is busy measuring rungs whose steps take
-// the given times. A replica of several GPUs costs as many times the GPU time.
-func Cost(steps ...time.Duration) time.Duration {
+// ProfileCost returns how long one replica is busy measuring rungs with the given step times.
+func ProfileCost(steps ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, step := range steps {
 		total += StepsPerRung * step

@@ -1,4 +1,4 @@
-package profile
+package perf
 
 import (
 	"math"
@@ -7,64 +7,62 @@ import (
 	"time"
 )
 
-// IterationsPerPoint is how many iterations are averaged at each CPU count.
+// IterationsPerPoint is the number of iterations averaged at each CPU count.
 // Source: Synergy §3.1.
 const IterationsPerPoint = 50
 
-// Improvement is the part of the throughput that more CPUs must add for the CPU
-// counts between to be measured. Source: Synergy §3.1 ("say 10%").
-const Improvement = 0.1
+// CPUImprovement is the part of the throughput that more CPUs must add before the CPU
+// counts in between are measured. Source: Synergy §3.1 ("say 10%").
+const CPUImprovement = 0.1
 
-// spare is how many points a search has beyond those of a plain binary search.
-const spare = 3
+// sparePoints is the number of points in addition to those of a plain binary search.
+const sparePoints = 3
 
-// A Search chooses the CPU counts at which to measure a job with all the memory of a
-// node: optimistic profiling. Measure at the count that Next returns, give the result
-// to Learn, and repeat until Next returns false. The zero value has nothing to measure.
+// A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node
+// (optimistic profiling). Measure at the count that Next returns, pass the result to Learn, and
+// repeat until Next returns false. The zero value has nothing to measure.
 //
-// It begins with the most CPUs and halves ranges. If the middle of a range is less
-// than Improvement slower than its upper end, the counts between them need no
-// measurement, and the search goes on in the lower half; otherwise in both halves.
-// The lowest range begins at no CPUs, where the throughput is 0. A search takes at
-// most Points points: 8 of 24 CPUs, as in the paper. Source: Synergy §3.1.
+// The search begins with the most CPUs and halves ranges. If the middle of a range is less than
+// CPUImprovement slower than its upper end, the counts between them need no measurement and the
+// search continues in the lower half; otherwise in both halves. The lowest range begins at 0 CPUs,
+// where the throughput is 0. A search takes at most CPUPoints points: 8 for 24 CPUs, as in the
+// paper. Source: Synergy §3.1.
 //
-// Deviation: the paper goes on in the upper half or in the lower one. Here the next
-// range is the one in which a straight line may be furthest from the curve, because a
-// curve over all CPU counts is wanted. That is a range whose ends differ much, and
-// that was cut where the middle lay far from a straight line. A middle may lie on the
-// line by chance, so that no range counts as straighter than Improvement.
-type Search struct {
-	points []point // by ascending CPUs
+// Deviation: the paper continues in one of the halves. Here the next range is the one in which a
+// straight line may be furthest from the curve, because a curve over all CPU counts is wanted. Its
+// ends differ much, and its middle was far from a straight line when it was cut. A middle may lie
+// on the line by chance, so no range counts as straighter than CPUImprovement.
+type CPUSearch struct {
+	points []cpuPoint // by ascending CPUs
 	most   int
 }
 
-// A point was measured; it ends a range that begins at the point before, or
-// without CPUs.
-type point struct {
+// A cpuPoint is a measured point. It ends the range that begins at the point before, or at 0 CPUs.
+type cpuPoint struct {
 	cpus int
 	rate float64
-	bend float64 // relative, at most 1: how far the middle lay from a straight line when the range was cut
+	bend float64 // relative, at most 1: distance of the middle from a straight line when the range was cut
 }
 
-// NewSearch returns a search over 1 to most CPUs.
-func NewSearch(most int) *Search { return &Search{most: most} }
+// NewCPUSearch returns a search over 1 to most CPUs.
+func NewCPUSearch(most int) *CPUSearch { return &CPUSearch{most: most} }
 
-// Points returns the most points that a search over so many CPUs takes.
-func Points(most int) int { return min(max(0, most), bits.Len(uint(max(0, most)))+spare) }
+// CPUPoints returns the largest number of points of a search over most CPUs.
+func CPUPoints(most int) int { return min(max(0, most), bits.Len(uint(max(0, most)))+sparePoints) }
 
 // Next returns the CPU count to measure next; ok is false if there is none.
-func (s *Search) Next() (cpus int, ok bool) {
-	if len(s.points) >= Points(s.most) {
+func (s *CPUSearch) Next() (cpus int, ok bool) {
+	if len(s.points) >= CPUPoints(s.most) {
 		return 0, false
 	}
 	if len(s.points) == 0 {
 		return s.most, true
 	}
-	before, most := point{}, 0.0
+	before, most := cpuPoint{}, 0.0
 	for _, p := range s.points {
 		gain := 1 - before.rate/p.rate // NaN at a rate of 0
-		doubt := (p.bend + Improvement) * gain
-		if p.cpus-before.cpus > 1 && gain > Improvement && doubt > most {
+		doubt := (p.bend + CPUImprovement) * gain
+		if p.cpus-before.cpus > 1 && gain > CPUImprovement && doubt > most {
 			cpus, most = (before.cpus+p.cpus)/2, doubt
 		}
 		before = p
@@ -74,11 +72,11 @@ func (s *Search) Next() (cpus int, ok bool) {
 
 // Learn records the samples per second that were measured with a CPU count that Next
 // returned. The rate must be finite and not negative.
-func (s *Search) Learn(cpus int, rate float64) {
-	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p point, c int) int { return p.cpus - c })
-	p := point{cpus: cpus, rate: rate, bend: 1}
+func (s *CPUSearch) Learn(cpus int, rate float64) {
+	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p cpuPoint, c int) int { return p.cpus - c })
+	p := cpuPoint{cpus: cpus, rate: rate, bend: 1}
 	if i < len(s.points) {
-		before, after := point{}, &s.points[i]
+		before, after := cpuPoint{}, &s.points[i]
 		if i > 0 {
 			before = s.points[i-1]
 		}
@@ -89,9 +87,9 @@ func (s *Search) Learn(cpus int, rate float64) {
 	s.points = slices.Insert(s.points, i, p)
 }
 
-// CPUCost returns how long one replica is busy measuring points whose iterations
+// CPUProfileCost returns how long one replica is busy measuring points whose iterations
 // take the given times.
-func CPUCost(iterations ...time.Duration) time.Duration {
+func CPUProfileCost(iterations ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, it := range iterations {
 		total += IterationsPerPoint * it

@@ -1,4 +1,4 @@
-package profile_test
+package perf_test
 
 import (
 	"encoding/json"
@@ -14,13 +14,12 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/profile"
 )
 
 // searched runs a search over a curve and returns the CPU counts in the order
 // measured, and the curve between them.
 func searched(most int, rate func(cpus int) float64) ([]int, *perf.Sensitivity) {
-	s := profile.NewSearch(most)
+	s := perf.NewCPUSearch(most)
 	var order []int
 	for c, ok := s.Next(); ok; c, ok = s.Next() {
 		s.Learn(c, rate(c))
@@ -29,7 +28,7 @@ func searched(most int, rate func(cpus int) float64) ([]int, *perf.Sensitivity) 
 	return order, &perf.Sensitivity{CPUs: s.Curve()}
 }
 
-func TestSearch(t *testing.T) {
+func TestCPUSearch(t *testing.T) {
 	step := func(at int, low, high float64) func(int) float64 {
 		return func(c int) float64 {
 			if c < at {
@@ -64,7 +63,7 @@ func TestSearch(t *testing.T) {
 
 // A search ends, measures no CPU count twice, and leaves no range out that it
 // had points left for.
-func TestSearch_ends_within_Points(t *testing.T) {
+func TestCPUSearch_ends_within_Points(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 200).Draw(t, "CPUs")
 		rates := rapid.SliceOfN(rapid.Float64Range(0, 10), most+1, most+1).Draw(t, "rates")
@@ -76,7 +75,7 @@ func TestSearch_ends_within_Points(t *testing.T) {
 			}
 			seen[c] = true
 		}
-		if len(order) > profile.Points(most) || float64(len(order)) > math.Log2(float64(most))+4 {
+		if len(order) > perf.CPUPoints(most) || float64(len(order)) > math.Log2(float64(most))+4 {
 			t.Fatalf("%d points of %d CPUs", len(order), most)
 		}
 		for _, p := range curve.CPUs {
@@ -86,7 +85,7 @@ func TestSearch_ends_within_Points(t *testing.T) {
 		}
 		before := perf.CPURate{}
 		for _, p := range curve.CPUs {
-			if p.CPUs-before.CPUs > 1 && before.Rate < 0.9*p.Rate && len(order) < profile.Points(most) {
+			if p.CPUs-before.CPUs > 1 && before.Rate < 0.9*p.Rate && len(order) < perf.CPUPoints(most) {
 				t.Fatalf("%v: nothing measured between %v and %v", order, before, p)
 			}
 			before = p
@@ -138,7 +137,7 @@ func (m *matrix) curve(cpus []float64) *perf.Sensitivity {
 // Synergy §3.1, Fig. 5b: "Synergy is able to mimic the empirical job performance
 // very closely, in under 8 minutes (using just 8 CPU profile points instead of
 // 24)"; of a job with one GPU.
-func TestSearch_of_all_models_is_within_3_percent_with_8_points(t *testing.T) {
+func TestCPUSearch_of_all_models_is_within_3_percent_with_8_points(t *testing.T) {
 	matrices, cpus := readMatrices(t)
 	if len(matrices) != 48 {
 		t.Fatalf("%d matrices, want 12 models with 4 ratios of CPUs to GPUs", len(matrices))
@@ -152,7 +151,7 @@ func TestSearch_of_all_models_is_within_3_percent_with_8_points(t *testing.T) {
 			worst = math.Max(worst, math.Abs(learned.Rate(float64(c), 0)/rate(c)-1))
 		}
 		for _, c := range order {
-			cost += profile.CPUCost(time.Duration(m.IterationTime / rate(c) * float64(time.Second)))
+			cost += perf.CPUProfileCost(time.Duration(m.IterationTime / rate(c) * float64(time.Second)))
 		}
 		name := fmt.Sprintf("%s with %d CPUs per GPU", m.Model, m.Ratio)
 		if worst > 0.03 || len(order) > 8 || cost >= 8*time.Minute {
@@ -167,7 +166,7 @@ func TestSearch_of_all_models_is_within_3_percent_with_8_points(t *testing.T) {
 // A GPU that k CPUs are enough for, and one that is up to three times as fast as
 // the measured one, so that more CPUs than measured are of use: the 10 % rule
 // allows an error of about a tenth.
-func TestSearch_is_within_the_10_percent_rule(t *testing.T) {
+func TestCPUSearch_is_within_the_10_percent_rule(t *testing.T) {
 	curves := make(map[string]*perf.Sensitivity)
 	for k := 1.0; k <= 96; k++ {
 		curves[fmt.Sprintf("%g CPUs are enough", k)] = &perf.Sensitivity{CPUs: []perf.CPURate{{CPUs: k, Rate: k}}}
@@ -206,7 +205,7 @@ func faster(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 
 // The 10 % rule leaves a knee between two points out: then a curve may be as far
 // off. Points grow with the logarithm of the CPUs.
-func TestSearch_over_other_ranges(t *testing.T) {
+func TestCPUSearch_over_other_ranges(t *testing.T) {
 	matrices, cpus := readMatrices(t)
 	for _, c := range []struct {
 		most, points int

@@ -1,12 +1,10 @@
-package profile
-
-import "github.com/oxgang/oxgang/model/perf"
+package perf
 
 // Curve returns what was measured, by ascending CPUs.
-func (s *Search) Curve() []perf.CPURate {
-	curve := make([]perf.CPURate, len(s.points))
+func (s *CPUSearch) Curve() []CPURate {
+	curve := make([]CPURate, len(s.points))
 	for i, p := range s.points {
-		curve[i] = perf.CPURate{CPUs: float64(p.cpus), Rate: p.rate}
+		curve[i] = CPURate{CPUs: float64(p.cpus), Rate: p.rate}
 	}
 	return curve
 }

@@ -1,4 +1,4 @@
-package profile_test
+package perf_test
 
 import (
 	"encoding/csv"
@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/profile"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 func TestLadder(t *testing.T) {
@@ -35,7 +35,7 @@ func TestLadder(t *testing.T) {
 		{"nothing fits", job.BatchLimits{LocalMin: 4, Max: 16, LocalMax: most(2)}, 10, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, profile.Ladder(&c.limits, "a100", c.rungs)); diff != "" {
+			if diff := cmp.Diff(c.want, perf.Ladder(&c.limits, "a100", c.rungs)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -47,7 +47,7 @@ func TestLadder_ascends_between_its_ends(t *testing.T) {
 		low := rapid.IntRange(1, 1000).Draw(t, "least")
 		high := low + rapid.IntRange(0, 100000).Draw(t, "span")
 		rungs := rapid.IntRange(2, 30).Draw(t, "rungs")
-		ladder := profile.Ladder(&job.BatchLimits{LocalMin: low, Max: high}, "t4", rungs)
+		ladder := perf.Ladder(&job.BatchLimits{LocalMin: low, Max: high}, "t4", rungs)
 		if ladder[0] != low || ladder[len(ladder)-1] != high || len(ladder) > rungs {
 			t.Fatalf("%v, want at most %d rungs from %d to %d", ladder, rungs, low, high)
 		}
@@ -60,10 +60,10 @@ func TestLadder_ascends_between_its_ends(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	if got := profile.Cost(time.Second, 2*time.Second); got != profile.StepsPerRung*3*time.Second {
+	if got := perf.ProfileCost(time.Second, 2*time.Second); got != perf.StepsPerRung*3*time.Second {
 		t.Errorf("got %v", got)
 	}
-	if got := profile.Cost(); got != 0 {
+	if got := perf.ProfileCost(); got != 0 {
 		t.Errorf("no rungs cost %v", got)
 	}
 }
@@ -76,8 +76,8 @@ func TestCost_is_less_than_20_seconds_a_type_on_average(t *testing.T) {
 		for gpu, measured := range readSteps(t, model) {
 			first, last := measured[0].local, measured[len(measured)-1].local
 			limits := job.BatchLimits{LocalMin: first, Max: last}
-			for _, local := range profile.Ladder(&limits, gpu, profile.Rungs) {
-				total += profile.Cost(at(measured, local))
+			for _, local := range perf.Ladder(&limits, gpu, perf.ProfileRungs) {
+				total += perf.ProfileCost(at(measured, local))
 			}
 			ladders++
 		}

@@ -1,4 +1,4 @@
-package remaining_test
+package perf_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -20,7 +20,7 @@ func running() *job.Status {
 	}
 }
 
-func TestProgress(t *testing.T) {
+func TestRemainingProgress(t *testing.T) {
 	for name, test := range map[string]struct {
 		target, rate float64
 		change       func(*job.Status)
@@ -42,7 +42,7 @@ func TestProgress(t *testing.T) {
 			if test.change != nil {
 				test.change(st)
 			}
-			b := remaining.Basis{Spec: &job.Spec{Target: test.target}, Status: st, Now: start.Add(time.Hour), Held: test.rate}
+			b := perf.Remaining{Spec: &job.Spec{Target: test.target}, Status: st, Now: start.Add(time.Hour), Held: test.rate}
 			if got := b.Progress(); got != test.want {
 				t.Errorf("progress %v, want %v", got, test.want)
 			}
@@ -50,25 +50,25 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestTime: whatever is known of a job, the answer is a time, and says what it rests on.
-func TestTime(t *testing.T) {
+// TestRemainingTime: whatever is known of a job, the answer is a time, and says what it rests on.
+func TestRemainingTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		target, mean, rate float64
 		want               time.Duration
-		from               remaining.Source
+		from               perf.WorkSource
 	}{
-		"stated":                               {1100, 0, 2, 500 * time.Second, remaining.Stated},
-		"stated, though its class says more":   {1100, 9e9, 2, 500 * time.Second, remaining.Stated},
-		"its class":                            {0, 300, 2, 100 * time.Second, remaining.Class},
-		"longer than the mean of its class":    {0, 60, 2, 50 * time.Second, remaining.Class},
-		"nothing: as long again as it has run": {0, 0, 2, time.Hour, remaining.Attained},
-		"samples, and no speed":                {1100, 0, 0, time.Hour, remaining.Attained},
-		"done":                                 {100, 0, 2, 0, remaining.Stated},
-		"longer than can be told":              {1e300, 0, 1e-300, remaining.Endless, remaining.Stated},
-		"a speed that is no number":            {1100, 0, math.NaN(), time.Hour, remaining.Attained},
+		"stated":                               {1100, 0, 2, 500 * time.Second, perf.FromStated},
+		"stated, though its class says more":   {1100, 9e9, 2, 500 * time.Second, perf.FromStated},
+		"its class":                            {0, 300, 2, 100 * time.Second, perf.FromClass},
+		"longer than the mean of its class":    {0, 60, 2, 50 * time.Second, perf.FromClass},
+		"nothing: as long again as it has run": {0, 0, 2, time.Hour, perf.FromAttained},
+		"samples, and no speed":                {1100, 0, 0, time.Hour, perf.FromAttained},
+		"done":                                 {100, 0, 2, 0, perf.FromStated},
+		"longer than can be told":              {1e300, 0, 1e-300, perf.Endless, perf.FromStated},
+		"a speed that is no number":            {1100, 0, math.NaN(), time.Hour, perf.FromAttained},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := remaining.Basis{Spec: &job.Spec{Target: test.target}, Status: running(), Now: start.Add(time.Hour), Mean: test.mean}
+			b := perf.Remaining{Spec: &job.Spec{Target: test.target}, Status: running(), Now: start.Add(time.Hour), Mean: test.mean}
 			if got, from := b.Time(test.rate); got != test.want || from != test.from {
 				t.Errorf("%v from %v, want %v from %v", got, from, test.want, test.from)
 			}

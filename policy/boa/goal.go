@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/opt/convex"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -239,7 +238,7 @@ func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price fl
 func (p *Policy) remaining(j *policy.Job) float64 {
 	b := j.Basis(p.now)
 	left, from := b.Work()
-	if from == remaining.Attained {
+	if from == perf.FromAttained {
 		return math.Inf(1)
 	}
 	return max(left, 1e-9*j.Target)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
@@ -36,8 +36,8 @@ type tenant struct {
 	lost       bool // its servers went back
 	stuck      bool // it was granted its base demand, and no servers had room
 	refused    policy.Reason
-	rate       float64         // believed progress per second with its base demand; 0: it has no model
-	basis      remaining.Basis // of its work
+	rate       float64        // believed progress per second with its base demand; 0: it has no model
+	basis      perf.Remaining // of its work
 	memo       memo
 	untouched  bool // base and flex are as they were read
 }

@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
 // A basis is what is known of a job, before anything is assumed.
 type basis struct {
-	from     remaining.Source // of its length
-	told     float64          // length that it states, or that its class had
-	modelled bool             // something is known of its speed
-	weight   float64          // as submitted
-	priced   bool             // the work that it would lose has a price
-	owner    string           // what is assumed of the owner of the nodes that it is granted; empty: nothing
+	from     perf.WorkSource // of its length
+	told     float64         // length that it states, or that its class had
+	modelled bool            // something is known of its speed
+	weight   float64         // as submitted
+	priced   bool            // the work that it would lose has a price
+	owner    string          // what is assumed of the owner of the nodes that it is granted; empty: nothing
 }
 
 // vanished returns the nodes that jobs are on and that are not there.
@@ -74,9 +74,9 @@ func (b *basis) weighed(share float64, others bool) string {
 func (st *state) sized() string {
 	left, told := inWords(st.length), inWords(st.basis.told)
 	switch {
-	case st.basis.from == remaining.Class:
+	case st.basis.from == perf.FromClass:
 		return fmt.Sprintf("it does not state its work: taken as what jobs of its class made, %s left on its slowest GPU", left)
-	case st.basis.from == remaining.Attained:
+	case st.basis.from == perf.FromAttained:
 		return fmt.Sprintf("nothing is known of how much is left: taken to be as much as it has done, %s on its slowest GPU", left)
 	case left != told:
 		return fmt.Sprintf("what it or its like stated was wrong: %s left on its slowest GPU are taken as %s", told, left)
@@ -96,7 +96,7 @@ func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
 
 // inWords returns a time with two digits.
 func inWords(seconds float64) string {
-	d := remaining.Seconds(seconds)
+	d := perf.Seconds(seconds)
 	switch {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())

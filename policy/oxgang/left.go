@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -142,7 +142,7 @@ func (p *Policy) learn(round int) {
 // report of the job changes it.
 func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	j := r.Job()
-	b := remaining.Basis{Spec: j.Spec, Status: &j.Status, Now: s.Now}
+	b := perf.Remaining{Spec: j.Spec, Status: &j.Status, Now: s.Now}
 	if p.o.Sizes != Stated {
 		b.Spec = &anonymous
 	}
@@ -155,15 +155,15 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	st.done = b.Progress()
 	left, from := b.Work()
 	told := left
-	st.stated, st.soon, st.guessed = b.Spec.Target, b.Held*s.Length.Seconds(), from != remaining.Stated
+	st.stated, st.soon, st.guessed = b.Spec.Target, b.Held*s.Length.Seconds(), from != perf.FromStated
 	unit := r.Unit()
 	if !(unit > 0) || math.IsInf(unit, 0) {
 		unit = 1
 	}
 	switch from {
-	case remaining.Stated:
+	case perf.FromStated:
 		left = max(p.believed(st, left), 0.02*j.Target)
-	case remaining.Class:
+	case perf.FromClass:
 		left = max(left, 0.05*(left+st.done))
 	default:
 		left = max(few, j.AttainedGPUService(s.Now).Seconds()) * unit

@@ -3,7 +3,7 @@ package oxgang
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/model/fairness"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -101,7 +101,7 @@ func (p *Policy) heading(s *policy.Snapshot, r *goodput.Row, st *state) float64 
 	}
 	sum, gpus := 0.0, 0.0
 	for k, t := range s.Cluster.Types() {
-		if g := r.Share(k, fairness.FairShare(t.GPUs, jobs)); g > 0 {
+		if g := r.Share(k, perf.FairShare(t.GPUs, jobs)); g > 0 {
 			alone := (st.done + st.left) / g
 			sum += float64(t.GPUs) * (max(0, age) + st.left/g) / alone
 			gpus += float64(t.GPUs)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -88,7 +88,7 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	rate, _ := j.Speed(grant.Gang(j, &r.Types[t]))
 	b := r.Snapshot.Basis(j)
 	left, from := b.Time(rate)
-	return min(left+j.RestartOverhead, remaining.Endless), from > remaining.Attained
+	return min(left+j.RestartOverhead, perf.Endless), from > perf.FromAttained
 }
 
 // lets reports whether job i may start on its gang of type t without delaying a reservation: it
@@ -99,7 +99,7 @@ func (r *line) lets(i, t, gpus int) bool {
 	}
 	took, known := r.lasts(i, t)
 	if !known {
-		took = remaining.Endless
+		took = perf.Endless
 	}
 	in, ok := r.profiles[t].earliest(gpus, took)
 	return ok && in == 0

@@ -3,7 +3,7 @@ package queue
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -79,7 +79,7 @@ func (r *line) grant(i int) bool {
 func (r *line) restartGain(j *policy.Job, v float64) float64 {
 	b := r.Snapshot.Basis(j)
 	left, from := b.Time(v)
-	if after := left - 2*j.RestartOverhead; from == remaining.Stated && after > 0 {
+	if after := left - 2*j.RestartOverhead; from == perf.FromStated && after > 0 {
 		return float64(left) / float64(after)
 	}
 	return math.Inf(1)

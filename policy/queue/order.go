@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -37,7 +37,7 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 // job without a model or a target is believed to run as long again as it has run, or to end as
 // its class does on average. The type need not be the one that the job holds: otherwise a job
 // on slow GPUs would become shorter when it is preempted, and preempt others in turn.
-func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, remaining.Source) {
+func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Time(fastest(s, j))
 }

@@ -4,10 +4,8 @@ import (
 	"math"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -22,11 +20,11 @@ import (
 // were over the job's life is not in a snapshot.
 func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	gpus := s.Cluster.GPUs()
-	turns := math.Max(1, float64(grant.Requested(j))/fairness.FairShare(gpus, float64(len(s.Jobs))))
+	turns := math.Max(1, float64(grant.Requested(j))/perf.FairShare(gpus, float64(len(s.Jobs))))
 	time, from := RemainingTime(s, j)
 	left, done := time.Seconds(), j.Done(s.Now)
 	alone := left + j.AttainedService(s.Now).Seconds()
-	if from == remaining.Stated {
+	if from == perf.FromStated {
 		if done >= j.Target {
 			return math.Inf(-1) // it is about to end
 		}

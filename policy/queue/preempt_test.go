@@ -6,7 +6,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -21,22 +20,22 @@ func TestRemainingTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		job  *policy.Job
 		want time.Duration
-		from remaining.Source
+		from perf.WorkSource
 	}{
-		"known by its duration": {timed("a", 1, time.Hour), time.Hour, remaining.Stated},
+		"known by its duration": {timed("a", 1, time.Hour), time.Hour, perf.FromStated},
 		"by a model, on its fastest type, whatever it holds": {
 			with(running(gang("a", 1), 1, "t4"), func(j *policy.Job) { j.Target, j.Perf, j.Progress, j.Reported = 7200, model, 3600, now }),
-			30 * time.Minute, remaining.Stated,
+			30 * time.Minute, perf.FromStated,
 		},
 		"samples without a model are no time": {
-			with(running(gang("a", 1), 1, "t4"), func(j *policy.Job) { j.Target = 1e6 }), 30 * time.Minute, remaining.Attained,
+			with(running(gang("a", 1), 1, "t4"), func(j *policy.Job) { j.Target = 1e6 }), 30 * time.Minute, perf.FromAttained,
 		},
-		"nothing is known of it, and it has not run": {with(gang("a", 1), func(j *policy.Job) { j.Target = 1e6 }), 0, remaining.Attained},
+		"nothing is known of it, and it has not run": {with(gang("a", 1), func(j *policy.Job) { j.Target = 1e6 }), 0, perf.FromAttained},
 		"its class says how much it has to do": {
-			with(gang("a", 1), func(j *policy.Job) { j.Class, j.Perf = "bert", model }), 15 * time.Minute, remaining.Class,
+			with(gang("a", 1), func(j *policy.Job) { j.Class, j.Perf = "bert", model }), 15 * time.Minute, perf.FromClass,
 		},
 		"a running job that has not reported since it started": {
-			running(timed("a", 1, time.Hour), 1, "t4"), 30 * time.Minute, remaining.Stated,
+			running(timed("a", 1, time.Hour), 1, "t4"), 30 * time.Minute, perf.FromStated,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

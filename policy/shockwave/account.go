@@ -4,9 +4,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -17,10 +16,10 @@ type account struct {
 	index int         // in this round's snapshot
 	seen  int         // round
 
-	predictor *regime.Predictor // nil: its batch size is expected to stay
-	odd       bool              // nil because its schedule cannot be followed
-	batch     int               // samples in total; 0: the agent chooses
-	epochs    int               // observed
+	predictor *Predictor // nil: its batch size is expected to stay
+	odd       bool       // nil because its schedule cannot be followed
+	batch     int        // samples in total; 0: the agent chooses
+	epochs    int        // observed
 
 	contention float64 // jobs for each GPU over its life, times seconds
 	upto       time.Time
@@ -76,15 +75,15 @@ func (p *Policy) open(j *policy.Job) *account {
 }
 
 // predictor returns that of a job with a schedule.
-func (p *Policy) predictor(j *policy.Job) (*regime.Predictor, error) {
+func (p *Policy) predictor(j *policy.Job) (*Predictor, error) {
 	if j.Schedule.Mode == job.Given {
-		return regime.NewStated(j.Schedule.Regimes)
+		return NewStatedPredictor(j.Schedule.Regimes)
 	}
-	sizes, err := regime.Sequence(&j.Schedule, j.BatchSize, j.BatchLimits().Max, p.o.Accordion)
+	sizes, err := RegimeSequence(&j.Schedule, j.BatchSize, j.BatchLimits().Max, p.o.Accordion)
 	if err != nil {
 		return nil, err
 	}
-	return regime.NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
+	return NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
 }
 
 // wait counts who else was there since the last round. Source: Shockwave App. G.2,
@@ -124,7 +123,7 @@ func (a *account) observe(j *policy.Job) {
 func (a *account) rho(now time.Time, more float64) float64 {
 	age := max(0, a.row.Age(now).Seconds())
 	left := a.options[a.alone].ahead.time()
-	return fairness.Life{Waited: seconds(age + more), Remaining: seconds(left), Total: seconds(a.past + left)}.Estimate(a.contention / max(age, 1))
+	return perf.Life{Waited: seconds(age + more), Remaining: seconds(left), Total: seconds(a.past + left)}.Estimate(a.contention / max(age, 1))
 }
 
 // seconds returns a duration; at most endless.

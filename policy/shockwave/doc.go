@@ -3,7 +3,7 @@
 // fairly and all end early. Jobs run as submitted, or, where their number of GPUs or
 // GPU type may be chosen, on the GPUs that suit the whole window.
 //
-//	§5       posterior of regimes, restatement rule         model/perf/regime, account.observe
+//	§5       posterior of regimes, restatement rule         Predictor, account.observe
 //	§5       remaining run time R̂, total run time P̂         forecast.time, account.past
 //	§6.1     T rounds; k; λ                                 Options.Window, K, Lambda
 //	§6.2     ρ̂ (Eq. 9), N_avg                               fairness.Estimate, account.rho, account.contention

@@ -3,7 +3,6 @@ package shockwave
 import (
 	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/perf/regime"
 	"github.com/oxgang/oxgang/opt/multimode"
 )
 
@@ -18,7 +17,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 // Remember implements memory.Rememberer.
 func (a *account) Remember(m *memory.Codec) {
 	memory.Shared(m, &a.row)
-	memory.Pointer(m, &a.predictor, (*regime.Predictor).Remember)
+	memory.Pointer(m, &a.predictor, (*Predictor).Remember)
 	m.Fields(&a.seen, &a.odd, &a.batch, &a.epochs, &a.contention, &a.upto, &a.skew, &a.expectation)
 }
 

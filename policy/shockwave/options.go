@@ -4,18 +4,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxgang/oxgang/model/perf/regime"
 	"github.com/oxgang/oxgang/opt/multimode"
 )
 
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
-	Window int         // rounds planned ahead; default 20 (§6.1)
-	K      float64     // power of a job's finish-time fairness in its weight; default 5 (§6.1)
-	Lambda float64     // weight of the makespan; default 1 (App. G.2)
-	Paper  bool        // ρ̂, weights and utility as the paper has them; default false: see doc.go
-	Rule   regime.Rule // of the prediction of regimes; default Restatement (§5)
-	Lazy   bool        // a batch size that changes is no reason to plan anew; default false (§7)
+	Window int     // rounds planned ahead; default 20 (§6.1)
+	K      float64 // power of a job's finish-time fairness in its weight; default 5 (§6.1)
+	Lambda float64 // weight of the makespan; default 1 (App. G.2)
+	Paper  bool    // ρ̂, weights and utility as the paper has them; default false: see doc.go
+	Rule   Rule    // of the prediction of regimes; default Restatement (§5)
+	Lazy   bool    // a batch size that changes is no reason to plan anew; default false (§7)
 	// Accordion is how many regimes a job under Accordion is expected to have at most if
 	// its user does not name its batch sizes. Default 2: up once, as measured jobs do.
 	Accordion int
@@ -44,8 +43,8 @@ func (o *Options) Validate() error {
 	if !(o.Lambda >= 0 && o.Lambda <= 1e9) {
 		bad("lambda %v, want 0 to 1e9", o.Lambda)
 	}
-	if o.Rule > regime.Greedy {
-		bad("rule %d, want at most %d", o.Rule, regime.Greedy)
+	if o.Rule > Greedy {
+		bad("rule %d, want at most %d", o.Rule, Greedy)
 	}
 	if o.Accordion < 1 || o.Accordion > 1000 {
 		bad("accordion %d, want 1 to 1000 regimes", o.Accordion)

@@ -1,17 +1,4 @@
-// Package regime predicts how many epochs a job trains with each of its batch
-// sizes, and how long that takes, from the epochs seen so far and nothing else.
-//
-// A job has N epochs and at most K regimes: consecutive epochs with one batch size.
-// The order of the batch sizes is known from the job's rule; only the length of each
-// regime is uncertain. A regime is a position in that order: a batch size that occurs
-// again begins another regime. The fractions of the epochs have a Dirichlet
-// distribution, and predictions are its means. Source: Shockwave §5.
-//
-//	N      epochs of NewPredictor
-//	K      len(Regimes)
-//	m_k    Regime.Seen
-//	f_k·N  Regime.Expected
-package regime
+package shockwave
 
 import (
 	"errors"
@@ -21,29 +8,40 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Regime is a number of consecutive epochs with one batch size, as far as it is known.
+// A Regime is a run of consecutive epochs with one batch size.
 type Regime struct {
 	BatchSize int     // samples in total
 	Seen      int     // epochs trained
-	Expected  float64 // epochs that it is expected to have in all
+	Expected  float64 // expected epochs in total
 }
 
-// A Predictor predicts the regimes of one job. It is not safe for concurrent
-// use. Invariants: the regimes' Seen sum to at most N, their Expected to N, up
-// to rounding, none is negative, and none after the present one has been seen.
+// A Predictor predicts how many epochs a job trains with each of its batch sizes, and how long
+// they take. It uses only the epochs observed so far.
+//
+// A job has N epochs and at most K regimes. The order of their batch sizes is known, but not
+// the length of each regime. A batch size that occurs again begins another regime. The
+// fractions of the epochs have a Dirichlet distribution, and predictions are its means.
+//
+//	N      epochs of NewPredictor
+//	K      len(Regimes)
+//	m_k    Regime.Seen
+//	f_k·N  Regime.Expected
+//
+// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value
+// is negative, and Seen is 0 after the present regime. A Predictor is not safe for concurrent
+// use. Source: Shockwave §5.
 type Predictor struct {
 	rule    Rule
 	epochs  int // N
-	seen    int // how many of them were trained
+	seen    int // epochs trained
 	present int // index of the regime the job is in
 	regimes []Regime
-	stated  []int // epochs of the regimes, as the user wrote them down; nil: predicted
+	stated  []int // epochs of each regime, as stated by the user; nil: predicted
 }
 
-// NewPredictor returns a predictor of a job that has so many epochs, of which it
-// has seen none, and at most one regime for each of the batch sizes, in their
-// order. It returns an error for an unknown rule, no epochs, no regimes, and a
-// batch size that is not positive or that of the regime before.
+// NewPredictor returns a predictor for a job with the given number of epochs and at most one
+// regime per batch size, in this order. It returns an error for an unknown rule, no epochs, no
+// regimes, a batch size below 1, or the same batch size twice in a row.
 func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	switch {
 	case int(rule) >= len(ruleNames):
@@ -67,10 +65,10 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	return p, nil
 }
 
-// NewStated returns a predictor of a job whose user wrote down its regimes: they are
-// expected to last as long as that. It returns an error for regimes that a
-// job.BatchSchedule may not have, and for more than job.MaxEpochs epochs in all.
-func NewStated(regimes []job.Regime) (*Predictor, error) {
+// NewStatedPredictor returns a predictor that expects the regimes stated by the user. It
+// returns an error for regimes that are invalid in a job.BatchSchedule, and for more than
+// job.MaxEpochs epochs in total.
+func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	if err := (&job.BatchSchedule{Mode: job.Given, Regimes: regimes}).Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
 	}
@@ -93,14 +91,13 @@ func NewStated(regimes []job.Regime) (*Predictor, error) {
 	return p, nil
 }
 
-// Observe records that the job trained for a number of further epochs with a batch
-// size; 0 if it only changes to it. The present regime becomes the next one with
-// this batch size; regimes in between had no epochs. It returns an error, and
-// changes nothing, if epochs is negative or more than are left, or if no regime has
-// the batch size.
+// Observe records that the job trained for more epochs with a batch size; 0 epochs record a
+// change of batch size only. The present regime becomes the next one with this batch size;
+// regimes in between had no epochs. Observe returns an error and changes nothing if epochs is
+// negative or exceeds the epochs left, or if no regime has the batch size.
 //
-// Deviation: a batch size that no later regime has, but an earlier one, begins a
-// regime beyond the K-th, because the user's K may be too low.
+// Deviation: a batch size that occurs only in earlier regimes begins a regime beyond the K-th,
+// because the user's K may be too low.
 func (p *Predictor) Observe(batchSize, epochs int) error {
 	if left := p.epochs - p.seen; epochs < 0 || epochs > left {
 		return fmt.Errorf("regime: saw %d epochs after %d of %d, want 0 to %d", epochs, p.seen, p.epochs, left)
@@ -116,7 +113,7 @@ func (p *Predictor) Observe(batchSize, epochs int) error {
 	return nil
 }
 
-// place returns the index of the first regime with a batch size, beginning with the present one.
+// place returns the index of the first regime with a batch size, from the present one on.
 func (p *Predictor) place(batchSize int) (int, error) {
 	has := func(r Regime) bool { return r.BatchSize == batchSize }
 	if i := slices.IndexFunc(p.regimes[p.present:], has); i >= 0 {
@@ -129,7 +126,7 @@ func (p *Predictor) place(batchSize int) (int, error) {
 	return len(p.regimes) - 1, nil
 }
 
-// batchSizes returns those of the regimes, for messages.
+// batchSizes returns the batch sizes of the regimes, for messages.
 func (p *Predictor) batchSizes() []int {
 	var all []int
 	for _, r := range p.regimes {
@@ -138,8 +135,7 @@ func (p *Predictor) batchSizes() []int {
 	return all
 }
 
-// Regimes returns the regimes in their order. Callers must not modify the slice; Observe
-// does.
+// Regimes returns the regimes in order. Callers must not modify the slice; Observe modifies it.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
 // Epochs returns N, the epochs of the job.

@@ -1,10 +1,10 @@
-package regime_test
+package shockwave_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
 // BenchmarkPredict is what a scheduler does for a job: epochs seen, time left.
@@ -12,9 +12,9 @@ func BenchmarkPredict(b *testing.B) {
 	const epochs = 1000
 	sizes := []int{16, 32, 64, 128, 256}
 	times := map[int]time.Duration{16: 5, 32: 4, 64: 3, 128: 2, 256: 1}
-	for _, rule := range []regime.Rule{regime.Restatement, regime.Bayes, regime.Greedy} {
+	for _, rule := range []shockwave.Rule{shockwave.Restatement, shockwave.Bayes, shockwave.Greedy} {
 		b.Run("rule="+rule.String(), func(b *testing.B) {
-			p, err := regime.NewPredictor(rule, epochs, sizes)
+			p, err := shockwave.NewPredictor(rule, epochs, sizes)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -33,7 +33,7 @@ func BenchmarkPredict(b *testing.B) {
 
 // A prediction allocates nothing.
 func TestPredict_allocates_nothing(t *testing.T) {
-	p := after(t, regime.Restatement, 1000, []int{16, 32})
+	p := after(t, shockwave.Restatement, 1000, []int{16, 32})
 	times := map[int]time.Duration{16: 5, 32: 4}
 	got := testing.AllocsPerRun(100, func() {
 		if p.Observe(16, 1) != nil {

@@ -1,4 +1,4 @@
-package regime_test
+package shockwave_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
 func wantError(t *testing.T, err error, want string) {
@@ -19,19 +19,19 @@ func wantError(t *testing.T, err error, want string) {
 
 func TestNewPredictor_errors(t *testing.T) {
 	for _, c := range []struct {
-		rule   regime.Rule
+		rule   shockwave.Rule
 		epochs int
 		sizes  []int
 		want   string
 	}{
 		{3, 10, []int{32}, "regime: rule 3, want at most 2"},
-		{regime.Bayes, 0, []int{32}, "regime: job of 0 epochs, want 1 to 1000000"},
-		{regime.Bayes, job.MaxEpochs + 1, []int{32}, "regime: job of 1000001 epochs, want 1 to 1000000"},
-		{regime.Bayes, 10, nil, "regime: 0 regimes, want at least 1"},
-		{regime.Bayes, 10, []int{32, 0}, "regime 2: batch size 0, want at least 1"},
-		{regime.Bayes, 10, []int{32, 64, 64}, "regime 3: batch size 64 again, want another than before"},
+		{shockwave.Bayes, 0, []int{32}, "regime: job of 0 epochs, want 1 to 1000000"},
+		{shockwave.Bayes, job.MaxEpochs + 1, []int{32}, "regime: job of 1000001 epochs, want 1 to 1000000"},
+		{shockwave.Bayes, 10, nil, "regime: 0 regimes, want at least 1"},
+		{shockwave.Bayes, 10, []int{32, 0}, "regime 2: batch size 0, want at least 1"},
+		{shockwave.Bayes, 10, []int{32, 64, 64}, "regime 3: batch size 64 again, want another than before"},
 	} {
-		_, err := regime.NewPredictor(c.rule, c.epochs, c.sizes)
+		_, err := shockwave.NewPredictor(c.rule, c.epochs, c.sizes)
 		wantError(t, err, c.want)
 	}
 }
@@ -45,9 +45,9 @@ func TestObserve_errors_change_nothing(t *testing.T) {
 		{32, 7, "regime: saw 7 epochs after 4 of 10, want 0 to 6"},
 		{48, 1, "regime: saw batch size 48, want one of [32 64]"},
 	} {
-		p := after(t, regime.Restatement, 10, []int{32, 64}, [2]int{32, 4})
+		p := after(t, shockwave.Restatement, 10, []int{32, 64}, [2]int{32, 4})
 		wantError(t, p.Observe(c.batch, c.epochs), c.want)
-		want := []regime.Regime{{BatchSize: 32, Seen: 4, Expected: 5}, {BatchSize: 64, Expected: 5}}
+		want := []shockwave.Regime{{BatchSize: 32, Seen: 4, Expected: 5}, {BatchSize: 64, Expected: 5}}
 		if diff := cmp.Diff(want, p.Regimes()); diff != "" {
 			t.Errorf("%d epochs of %d: %s", c.epochs, c.batch, diff)
 		}
@@ -55,7 +55,7 @@ func TestObserve_errors_change_nothing(t *testing.T) {
 }
 
 func TestTotal_errors(t *testing.T) {
-	p := after(t, regime.Restatement, 10, []int{32, 64})
+	p := after(t, shockwave.Restatement, 10, []int{32, 64})
 	for _, c := range []struct {
 		times map[int]time.Duration
 		want  string
@@ -82,7 +82,7 @@ func TestSequence_errors(t *testing.T) {
 		{job.BatchSchedule{Mode: job.Accordion}, 32, 64, 0, "regime: at most 0 regimes, want at least 1"},
 		{job.BatchSchedule{Mode: job.Given}, 32, 64, 2, "regime: schedule: mode given without regimes, want at least 1"},
 	} {
-		_, err := regime.Sequence(&c.schedule, c.first, c.limit, c.most)
+		_, err := shockwave.RegimeSequence(&c.schedule, c.first, c.limit, c.most)
 		wantError(t, err, c.want)
 	}
 }

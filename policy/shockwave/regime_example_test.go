@@ -1,4 +1,4 @@
-package regime_test
+package shockwave_test
 
 import (
 	"fmt"
@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
 // A job of 100 epochs starts with batch size 32 and doubles it, up to 128. It
 // has trained for 10 epochs when it doubles for the first time.
-func Example() {
-	sizes, err := regime.Sequence(&job.BatchSchedule{Mode: job.GNS}, 32, 128, 0)
+func ExamplePredictor() {
+	sizes, err := shockwave.RegimeSequence(&job.BatchSchedule{Mode: job.GNS}, 32, 128, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := regime.NewPredictor(regime.Restatement, 100, sizes)
+	p, err := shockwave.NewPredictor(shockwave.Restatement, 100, sizes)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package regime
+package shockwave
 
 import "github.com/oxgang/oxgang/internal/memory"
 

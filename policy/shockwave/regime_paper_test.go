@@ -1,4 +1,4 @@
-package regime_test
+package shockwave_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
 // A score is how well a rule does, in percent: means over epochs, then jobs.
@@ -36,14 +36,14 @@ func (s *score) add(o *score, weight float64) {
 // A method makes the epochs expected of each regime, in a job of n epochs that
 // has seen some of them and is in regime present.
 type method struct {
-	rule   regime.Rule
-	remake func(n, seen, present int, regimes []regime.Regime) []float64 // nil: the rule's
+	rule   shockwave.Rule
+	remake func(n, seen, present int, regimes []shockwave.Regime) []float64 // nil: the rule's
 }
 
 // evaluate replays a job and scores the prediction at the start of every epoch.
 func (m *method) evaluate(t *testing.T, p *profile, sizes []int) *score {
 	t.Helper()
-	predictor, err := regime.NewPredictor(m.rule, p.Epochs, sizes)
+	predictor, err := shockwave.NewPredictor(m.rule, p.Epochs, sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (m *method) evaluate(t *testing.T, p *profile, sizes []int) *score {
 }
 
 // score is that of one prediction, when past of the total time is over.
-func (m *method) score(predictor *regime.Predictor, p *profile, k, epoch int, past, total float64) *score {
+func (m *method) score(predictor *shockwave.Predictor, p *profile, k, epoch int, past, total float64) *score {
 	s, predicted := &score{}, 0.0
 	regimes := predictor.Regimes()
 	var remade []float64
@@ -98,7 +98,7 @@ func (m *method) score(predictor *regime.Predictor, p *profile, k, epoch int, pa
 
 // even is another reading of the paper's words: what is left after each epoch is
 // split evenly among the present regime and those to come.
-func even(n, seen, present int, regimes []regime.Regime) []float64 {
+func even(n, seen, present int, regimes []shockwave.Regime) []float64 {
 	all := make([]float64, len(regimes))
 	for i, r := range regimes {
 		if all[i] = float64(r.Seen); i >= present {
@@ -110,7 +110,7 @@ func even(n, seen, present int, regimes []regime.Regime) []float64 {
 
 // predictive takes the past as seen, and the usual update's mean for the epochs
 // to come only.
-func predictive(n, seen, _ int, regimes []regime.Regime) []float64 {
+func predictive(n, seen, _ int, regimes []shockwave.Regime) []float64 {
 	all := make([]float64, len(regimes))
 	for i, r := range regimes {
 		all[i] = float64(r.Seen) + float64(n-seen)*r.Expected/float64(n)
@@ -162,7 +162,7 @@ func TestRestatement_is_6_percent_off(t *testing.T) {
 		{"all, K of the rule, at most 2", all, byRule(2), 9, 98, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ours := (&method{rule: regime.Restatement}).mean(t, c.jobs, c.sizes)
+			ours := (&method{rule: shockwave.Restatement}).mean(t, c.jobs, c.sizes)
 			if ours.duration > c.off || ours.total < c.total {
 				t.Errorf("regimes %.1f %% off, run time %.1f %% accurate, want %g and %g", ours.duration, ours.total, c.off, c.total)
 			}
@@ -187,16 +187,16 @@ func draw(jobs []*profile) []*profile {
 // those of the other readings.
 func (s *score) beatsRivals(t *testing.T, jobs []*profile, sizes func(*profile) []int) bool {
 	t.Helper()
-	t.Logf("%-12s %v", regime.Restatement, s)
+	t.Logf("%-12s %v", shockwave.Restatement, s)
 	beaten := 0
-	for _, rule := range []regime.Rule{regime.Bayes, regime.Greedy} {
+	for _, rule := range []shockwave.Rule{shockwave.Bayes, shockwave.Greedy} {
 		r := (&method{rule: rule}).mean(t, jobs, sizes)
 		t.Logf("%-12s %v", rule, r)
 		if s.duration < r.duration && s.total > r.total && s.remaining > r.remaining {
 			beaten++
 		}
 	}
-	t.Logf("%-12s %v", "even", (&method{regime.Restatement, even}).mean(t, jobs, sizes))
-	t.Logf("%-12s %v", "predictive", (&method{regime.Bayes, predictive}).mean(t, jobs, sizes))
+	t.Logf("%-12s %v", "even", (&method{shockwave.Restatement, even}).mean(t, jobs, sizes))
+	t.Logf("%-12s %v", "predictive", (&method{shockwave.Bayes, predictive}).mean(t, jobs, sizes))
 	return beaten == 2
 }

@@ -1,4 +1,4 @@
-package regime_test
+package shockwave_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
 // A profile is a job of Shockwave's published profiles.
@@ -100,7 +100,7 @@ func (p *profile) byRule(t *testing.T, most int) []int {
 	if mode == job.Accordion && p.Model == "Transformer" {
 		limit = first // all of its epochs are critical
 	}
-	sizes, err := regime.Sequence(&job.BatchSchedule{Mode: mode}, first, limit, most)
+	sizes, err := shockwave.RegimeSequence(&job.BatchSchedule{Mode: mode}, first, limit, most)
 	if err != nil {
 		t.Fatal(err)
 	}

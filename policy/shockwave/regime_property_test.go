@@ -1,4 +1,4 @@
-package regime_test
+package shockwave_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/model/perf/regime"
+	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
 // A truth is a job as it will have been.
@@ -41,8 +41,8 @@ func anyTruth(t *rapid.T) *truth {
 
 // replay lets a predictor see the job, and calls check before each epoch, of
 // which k is the regime, and at the end.
-func (tr *truth) replay(t *rapid.T, rule regime.Rule, check func(p *regime.Predictor, k int)) {
-	p, err := regime.NewPredictor(rule, tr.epochs, tr.sizes)
+func (tr *truth) replay(t *rapid.T, rule shockwave.Rule, check func(p *shockwave.Predictor, k int)) {
+	p, err := shockwave.NewPredictor(rule, tr.epochs, tr.sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (tr *truth) total() time.Duration {
 }
 
 // miss returns Σ |expected − true| over the regimes, in epochs.
-func (tr *truth) miss(p *regime.Predictor) float64 {
+func (tr *truth) miss(p *shockwave.Predictor) float64 {
 	sum := 0.0
 	for k, r := range p.Regimes() {
 		sum += math.Abs(r.Expected - float64(tr.last[k]))
@@ -81,15 +81,15 @@ func (tr *truth) miss(p *regime.Predictor) float64 {
 func TestPredictor_invariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := anyTruth(t)
-		rule := rapid.SampledFrom([]regime.Rule{regime.Restatement, regime.Bayes, regime.Greedy}).Draw(t, "rule")
-		tr.replay(t, rule, func(p *regime.Predictor, k int) {
+		rule := rapid.SampledFrom([]shockwave.Rule{shockwave.Restatement, shockwave.Bayes, shockwave.Greedy}).Draw(t, "rule")
+		tr.replay(t, rule, func(p *shockwave.Predictor, k int) {
 			sum := 0.0
 			for i, r := range p.Regimes() {
 				sum += r.Expected
 				if r.Expected < 0 || i > p.Present() && r.Seen > 0 {
 					t.Fatalf("regime %d is %+v in regime %d", i, r, p.Present())
 				}
-				if rule != regime.Bayes && r.Expected < float64(r.Seen)-1e-9 {
+				if rule != shockwave.Bayes && r.Expected < float64(r.Seen)-1e-9 {
 					t.Fatalf("regime %d is %+v", i, r)
 				}
 			}
@@ -111,7 +111,7 @@ func TestRestatement_converges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := anyTruth(t)
 		before, miss := math.Inf(1), 0.0
-		tr.replay(t, regime.Restatement, func(p *regime.Predictor, k int) {
+		tr.replay(t, shockwave.Restatement, func(p *shockwave.Predictor, k int) {
 			miss = tr.miss(p)
 			if miss > before+1e-9 {
 				t.Fatalf("%v of %v: %g epochs off, before %g", p.Regimes(), tr.last, miss, before)

@@ -1,10 +1,9 @@
-package regime
+package shockwave
 
-// A Rule says how the expected lengths of regimes follow from the epochs seen.
+// A Rule selects how expected lengths of regimes are computed from the epochs seen.
 type Rule uint8
 
-// The rules. Restatement is the paper's; it compares the others with it.
-// Source: Shockwave §5.
+// The rules. The paper proposes Restatement and compares it with the others. Source: Shockwave §5.
 const (
 	Restatement Rule = iota // past regimes as seen, the rest divided equally
 	Bayes                   // every epoch seen adds one to its regime
@@ -13,10 +12,10 @@ const (
 
 var ruleNames = [...]string{"restatement", "bayes", "greedy"}
 
-// String returns the rule's name.
+// String returns the name of the rule.
 func (r Rule) String() string { return ruleNames[r] }
 
-// update sets what is expected of the regimes. It takes O(K) time.
+// update sets Expected of all regimes in O(K) time.
 func (p *Predictor) update() {
 	if p.stated != nil {
 		p.follow()
@@ -32,18 +31,16 @@ func (p *Predictor) update() {
 	}
 }
 
-// restate makes the distribution Dir(m_1, …, m_k, S_k, …, S_k) once k regimes
-// are over: each of the K − k others, the present one among them, is expected to
-// last S_k = (N − Σ m_i) / (K − k). Source: Shockwave §5.
+// restate applies Dir(m_1, …, m_k, S_k, …, S_k) after k regimes have ended: the present and
+// all later regimes, K − k in total, are each expected to last S_k = (N − Σ m_i) / (K − k)
+// epochs. Source: Shockwave §5.
 //
 // Deviation: a present regime that has lasted longer than S_k is expected to end now,
-// with the epochs seen, because the paper states the rule for the ends of regimes only.
+// because the paper states the rule for the ends of regimes only.
 //
-// With this rule, if there are no more than K regimes, the sum of |expected − true|
-// over them never grows from one epoch to the next. Up to S_k epochs nothing changes.
-// Each further epoch reduces the error of the present regime by one, and adds at most
-// one to the errors of the others. If a regime ends early, the others share the epochs
-// that it leaves.
+// If there are at most K regimes, the sum of |expected − true| over them never grows from one
+// epoch to the next. Nothing changes up to S_k epochs. Each further epoch reduces the error of
+// the present regime by one, and adds at most one to the errors of the others.
 func (p *Predictor) restate() {
 	left := float64(p.epochs)
 	for i := range p.regimes {
@@ -56,8 +53,8 @@ func (p *Predictor) restate() {
 	}
 }
 
-// follow expects past regimes as seen and the rest as stated. The last regime gets the difference
-// to the job's number of epochs.
+// follow expects past regimes as seen and the others as stated. The last regime gets the
+// epochs that remain.
 func (p *Predictor) follow() {
 	left := float64(p.epochs)
 	for i := range p.regimes {
@@ -72,8 +69,8 @@ func (p *Predictor) follow() {
 	}
 }
 
-// count makes the distribution Dir(N/K + m_1, …, N/K + m_K): the usual update
-// of the prior, as if epochs came in any order. Source: Shockwave §5.
+// count applies Dir(N/K + m_1, …, N/K + m_K): the usual update of the prior, as if the order of
+// epochs did not matter. Source: Shockwave §5.
 func (p *Predictor) count() {
 	n := float64(p.epochs)
 	prior := n / float64(len(p.regimes))
@@ -83,8 +80,8 @@ func (p *Predictor) count() {
 	}
 }
 
-// persist expects no regime after the present one, as schedulers do that only know
-// the latest throughput. Source: Shockwave §5.
+// persist expects no regime after the present one, like schedulers that know only the latest
+// throughput. Source: Shockwave §5.
 func (p *Predictor) persist() {
 	for i := range p.regimes {
 		r := &p.regimes[i]

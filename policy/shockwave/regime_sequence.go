@@ -1,4 +1,4 @@
-package regime
+package shockwave
 
 import (
 	"errors"
@@ -8,22 +8,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Sequence returns the batch sizes of the regimes that a job may have, in their
-// order, as they are known before it runs:
+// RegimeSequence returns the batch sizes of the regimes that a job may have, in order, as known
+// before it runs:
 //
-//   - A job with given regimes has the batch sizes of these.
-//   - Any other job has those that its user names, if any. The result is then the
-//     slice of the schedule, and must not be modified.
-//   - Otherwise the job starts with first (samples in total). A static job has one
-//     regime. Under GNS the batch size doubles as long as limit allows. Under Accordion
-//     it alternates between first and limit for at most most regimes, because that rule
-//     has no bound itself.
+//   - If the schedule gives regimes, their batch sizes.
+//   - Else the batch sizes named by the user, if any. The result is the slice of the schedule
+//     and must not be modified.
+//   - Else the job starts with first (samples in total). A static job has one regime. Under GNS
+//     the batch size doubles up to limit. Under Accordion it alternates between first and
+//     limit, for at most most regimes, because Accordion itself sets no bound.
 //
-// It returns an error if the schedule has no epochs or is not valid, and if first or
-// most is used and is not positive.
-//
-// Source: Shockwave §5.
-func Sequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
+// It returns an error if the schedule has no epochs or is invalid, and if first or most is
+// used and is below 1. Source: Shockwave §5.
+func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
 	}

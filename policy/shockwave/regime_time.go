@@ -1,4 +1,4 @@
-package regime
+package shockwave
 
 import (
 	"fmt"
@@ -6,24 +6,22 @@ import (
 	"time"
 )
 
-// Total returns the time that all epochs of the job are expected to take:
-// epochTimes has that of one epoch by batch size. It saturates at the longest
-// Duration. It returns an error for a batch size of a regime that epochTimes
-// lacks or has as negative. Source: Shockwave §5.
+// Total returns the expected time of all epochs of the job, at most the longest Duration.
+// epochTimes maps a batch size to the time of one epoch. Total returns an error if a regime's
+// batch size is missing from epochTimes or has a negative time. Source: Shockwave §5.
 func (p *Predictor) Total(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, _, err := p.times(epochTimes)
 	return duration(total), err
 }
 
-// Remaining returns the part of Total beyond the epochs seen, 0 if Total is less
-// than they take. Errors are those of Total. Source: Shockwave §5.
+// Remaining returns Total minus the time of the epochs seen, at least 0. It returns the same
+// errors as Total. Source: Shockwave §5.
 func (p *Predictor) Remaining(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, past, err := p.times(epochTimes)
 	return duration(max(0, total-past)), err
 }
 
-// times returns the nanoseconds expected of all epochs, and those of the ones
-// seen.
+// times returns the expected nanoseconds of all epochs, and of the epochs seen.
 func (p *Predictor) times(epochTimes map[int]time.Duration) (total, past float64, err error) {
 	for i := range p.regimes {
 		r := &p.regimes[i]
@@ -40,7 +38,7 @@ func (p *Predictor) times(epochTimes map[int]time.Duration) (total, past float64
 	return total, past, nil
 }
 
-// duration returns nanoseconds, rounded, as a Duration.
+// duration rounds nanoseconds to a Duration.
 func duration(ns float64) time.Duration {
 	if ns >= math.MaxInt64 {
 		return math.MaxInt64

@@ -1,7 +1,6 @@
 package shockwave
 
 import (
-	"github.com/oxgang/oxgang/model/perf/regime"
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
@@ -16,7 +15,7 @@ func bind(s *registry.Settings, o *Options) {
 	s.Var("k", &o.K, "power of finish-time fairness in a job's weight")
 	s.Var("lambda", &o.Lambda, "weight of the makespan")
 	s.Var("paper", &o.Paper, "fairness, weights and utility as the paper has them (true, false)")
-	registry.Enum(s, "rule", &o.Rule, []regime.Rule{regime.Restatement, regime.Bayes, regime.Greedy},
+	registry.Enum(s, "rule", &o.Rule, []Rule{Restatement, Bayes, Greedy},
 		"how batch sizes are predicted (restatement, bayes, greedy)")
 	s.Var("accordion", &o.Accordion, "regimes expected of jobs under Accordion, at most")
 	s.Var("lazy", &o.Lazy, "whether a batch size that changes is no reason to plan anew (true, false)")

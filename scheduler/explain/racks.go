@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 // Cross adds to a moment what several racks cost jobs of its class.
-func (m *Moment) Cross(c locality.Cost) { m.Locality, m.Racks = &c, crossed(c) }
+func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
 // crossed says in words what was measured of a class in several racks. It says what was, not what will be: how far measurements of one
 // job differ from those of the next is not known.
-func crossed(c locality.Cost) string {
+func crossed(c perf.LocalityCost) string {
 	by := ", where GPUs and batch sizes were the same (" + count(c.Pairs, "comparison") + ")"
 	switch {
 	case c.Times >= 1.01:

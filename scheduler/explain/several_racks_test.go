@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 // What was measured of a class in several racks is said in words, with how many comparisons say so.
 func TestMoment_Cross(t *testing.T) {
-	for want, c := range map[string]locality.Cost{
+	for want, c := range map[string]perf.LocalityCost{
 		"steps of its class took 1.3 times as long in several racks as in one, where GPUs and batch sizes were the same (2 comparisons)": {Times: 1.3, Pairs: 2},
 		"steps of its class took 1.01 times as long in several racks as in one, where GPUs and batch sizes were the same (1 comparison)": {Times: 1.01, Pairs: 1},
 		"steps of its class took as long in several racks as in one, to 1 %, where GPUs and batch sizes were the same (3 comparisons)":   {Times: 1.009, Pairs: 3},

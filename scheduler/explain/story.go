@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -130,8 +130,8 @@ type Moment struct {
 	Terms  *policy.Terms `json:"terms,omitempty"`
 	// Racks says in words what Locality is: how much longer steps of its class took in several racks. Empty and nil: it was not
 	// measured, or not asked for.
-	Racks    string         `json:"racks,omitempty"`
-	Locality *locality.Cost `json:"locality,omitempty"`
+	Racks    string             `json:"racks,omitempty"`
+	Locality *perf.LocalityCost `json:"locality,omitempty"`
 	// Change is what Unblock says, for programs; nil: not known.
 	Change *counterfactual.Change `json:"change,omitempty"`
 	Start  *Expected              `json:"start,omitempty"`

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -320,19 +320,19 @@ func (r *Recorder) rho(a *account) float64 {
 	jct := a.finished.Sub(a.submitted)
 	switch {
 	case r.opts.Fair != nil:
-		rho, _ := fairness.Rho(jct, []fairness.Isolated{{GPUs: 1, JCT: r.opts.Fair(a.spec)}})
+		rho, _ := perf.Rho(jct, []perf.Isolated{{GPUs: 1, JCT: r.opts.Fair(a.spec)}})
 		return rho
 	case r.opts.Isolated == nil || r.cluster == nil:
 		return 0
 	}
-	isolated := make([]fairness.Isolated, 0, len(r.types))
+	isolated := make([]perf.Isolated, 0, len(r.types))
 	for _, t := range r.cluster.Types() {
 		if !a.spec.Eligible(t.Type) {
 			continue
 		}
-		alone := r.opts.Isolated(a.spec, t.Type, fairness.FairShare(t.GPUs, a.contention))
-		isolated = append(isolated, fairness.Isolated{GPUs: t.GPUs, JCT: alone})
+		alone := r.opts.Isolated(a.spec, t.Type, perf.FairShare(t.GPUs, a.contention))
+		isolated = append(isolated, perf.Isolated{GPUs: t.GPUs, JCT: alone})
 	}
-	rho, _ := fairness.Rho(jct, isolated)
+	rho, _ := perf.Rho(jct, isolated)
 	return rho
 }

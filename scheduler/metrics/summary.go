@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 // Result returns how the run went so far and leaves the Recorder as it is.
@@ -210,8 +210,8 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 		return nil
 	}
 	return &RhoSummary{
-		Static: r.opts.Fair != nil, Mean: total / float64(len(rhos)), Worst: fairness.Worst(rhos),
-		UnfairAbove: r.opts.UnfairAbove, Unfair: fairness.UnfairFraction(rhos, r.opts.UnfairAbove),
+		Static: r.opts.Fair != nil, Mean: total / float64(len(rhos)), Worst: perf.WorstRho(rhos),
+		UnfairAbove: r.opts.UnfairAbove, Unfair: perf.UnfairFraction(rhos, r.opts.UnfairAbove),
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -158,7 +158,7 @@ func MakespanBound(in *Inputs) time.Duration {
 		left = append(left, lasting(in.exclusive(spec), 1, 0))
 		size = append(size, max(1, spec.GPUs))
 	}
-	return fairness.MakespanBound(left, size, in.Cluster.GPUs())
+	return perf.MakespanBound(left, size, in.Cluster.GPUs())
 }
 
 // exclusive returns the seconds a job takes alone on the GPUs it asked for, of the

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -140,7 +140,7 @@ func TestGangs_are_in_one_rack(t *testing.T) {
 }
 
 // A lastCosts keeps what the last snapshot knows of what several racks cost.
-type lastCosts struct{ known locality.Costs }
+type lastCosts struct{ known perf.LocalityCosts }
 
 func (l *lastCosts) Event(time.Time, scheduler.Event) {}
 func (l *lastCosts) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -93,7 +93,7 @@ func (w *guessing) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Actio
 		}
 		rate, _ := j.Speed(j.Allocation)
 		b := s.Basis(j)
-		if left, from := b.Time(rate); from == remaining.Stated {
+		if left, from := b.Time(rate); from == perf.FromStated {
 			w.said[j.ID] = append(w.said[j.ID], guess{s.Now, left})
 		}
 	}

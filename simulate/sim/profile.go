@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/profile"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -71,7 +71,7 @@ func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	}
 	least, most := g.app.Speed.LocalRange(t, []int{r.alloc.GPUs})
 	limits := job.BatchLimits{Init: g.limits.Init, Max: g.limits.Max, LocalMin: max(least, g.limits.LocalMin), LocalMax: map[cluster.GPUType]int{t: most}}
-	rungs := profile.Ladder(&limits, t, profile.Rungs)
+	rungs := perf.Ladder(&limits, t, perf.ProfileRungs)
 	if n := len(rungs) - 1; n >= 0 && r.alloc.CPUs > 0 {
 		r.ladder(rungs[:n])
 		r.search(rungs[n])
@@ -99,14 +99,14 @@ func host(full *cluster.Cluster, c cluster.Configuration) (cpus float64, memory 
 func (r *profileRuns) ladder(rungs []int) {
 	for _, local := range rungs {
 		if rep, step, ok := r.measure(r.alloc, local); ok {
-			r.note(rep, profile.Cost(step))
+			r.note(rep, perf.ProfileCost(step))
 		}
 	}
 }
 
 // search measures one CPU count after the other, with all memory.
 func (r *profileRuns) search(local int) {
-	s := profile.NewSearch(int(r.alloc.CPUs))
+	s := perf.NewCPUSearch(int(r.alloc.CPUs))
 	a := r.alloc
 	for cpus, more := s.Next(); more; cpus, more = s.Next() {
 		a.CPUs = float64(cpus)
@@ -114,7 +114,7 @@ func (r *profileRuns) search(local int) {
 		if !ok {
 			return
 		}
-		r.note(rep, profile.CPUCost(step))
+		r.note(rep, perf.CPUProfileCost(step))
 		s.Learn(cpus, float64(local)/(float64(a.GPUs)*rep.StepTime.Seconds()))
 	}
 }

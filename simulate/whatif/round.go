@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/locality"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
@@ -72,7 +72,7 @@ func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 }
 
 // SeveralRacks returns what was known in the round of what several racks cost the class of the job; false: nothing.
-func (r *Round) SeveralRacks() (locality.Cost, bool) { return r.snapshot.SeveralRacks(r.job) }
+func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
 // A Moment is a job at a time since the start of a recording.
 type Moment struct {

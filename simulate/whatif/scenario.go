@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/model/perf/estimate"
-	"github.com/oxgang/oxgang/model/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/sim"
@@ -272,7 +271,7 @@ func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool)
 	lasts := time.Duration(0)
 	switch {
 	case j.Perf == nil && m.left > 0:
-		lasts = remaining.Seconds(m.left / float64(max(1, j.Spec.GPUs)))
+		lasts = perf.Seconds(m.left / float64(max(1, j.Spec.GPUs)))
 	case j.Perf == nil:
 		f.why, t.target = NoSpeed, 0
 	case t.target <= 0:
@@ -308,7 +307,7 @@ func target(s *policy.Snapshot, j *policy.Job) float64 {
 	if j.Target > 0 {
 		return j.Target
 	}
-	if left, from := s.Work(j); from == remaining.Class {
+	if left, from := s.Work(j); from == perf.FromClass {
 		return j.Done(s.Now) + left
 	}
 	return 0

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/model/perf/estimate"
-	"github.com/oxgang/oxgang/model/perf/profile"
 )
 
 // A fed job has GPUs that take in so many samples per second, by type, and a
@@ -47,7 +46,7 @@ func (f *fed) report(a cluster.Allocation) *job.Report {
 func (f *fed) profiled(types ...cluster.GPUType) *estimate.Job {
 	j := estimate.New(&f.spec, &estimate.Options{Types: both})
 	for _, t := range types {
-		s := profile.NewSearch(24)
+		s := perf.NewCPUSearch(24)
 		for c, ok := s.Next(); ok; c, ok = s.Next() {
 			r := f.report(holding(t, 1, float64(c), 80))
 			r.Profile = true

@@ -3,7 +3,7 @@ package afs
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -35,7 +35,7 @@ func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 			continue
 		}
 		c := contender{job: j, index: i, left: math.Inf(1)}
-		if left, from := s.Work(j); j.Perf != nil && from > remaining.Attained { // else no time follows from it
+		if left, from := s.Work(j); j.Perf != nil && from > perf.FromAttained { // else no time follows from it
 			c.left = left
 		}
 		d.all = append(d.all, c)

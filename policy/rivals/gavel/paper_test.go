@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/model/fairness"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/rivals/gavel"
 )
@@ -148,7 +148,7 @@ func TestMakespan_is_the_bound_on_one_type(t *testing.T) {
 			w.submit(fmt.Sprint(i), size[i], 1).Target = 5 * left[i].Seconds() // at rate 5
 		}
 		plan := w.play(fresh(t, func(o *gavel.Options) { o.Objective = gavel.Makespan }))
-		if want := fairness.MakespanBound(left, size, gpus).Seconds(); math.Abs(plan.Stats.Objective/want-1) > 1e-4 {
+		if want := perf.MakespanBound(left, size, gpus).Seconds(); math.Abs(plan.Stats.Objective/want-1) > 1e-4 {
 			rt.Errorf("makespan %g s, want %g s", plan.Stats.Objective, want)
 		}
 	})

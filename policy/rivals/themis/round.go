@@ -6,8 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/model/fairness"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -102,7 +101,7 @@ func (r *round) offers(b *bidder) {
 // always lacks the progress of one round.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
-	if j.Perf == nil || from == remaining.Attained {
+	if j.Perf == nil || from == perf.FromAttained {
 		return r.s.Length.Seconds()
 	}
 	return left
@@ -117,7 +116,7 @@ func (r *round) judge(b *bidder) {
 	if left := b.Target - b.Done(r.s.Now); b.Perf != nil && b.Target > 0 && left > 0 {
 		total = seconds(b.alone * b.Target / left)
 	}
-	life := fairness.Life{Attained: attained, Waited: waited, Remaining: seconds(b.alone), Total: max(total, time.Second)}
+	life := perf.Life{Attained: attained, Waited: waited, Remaining: seconds(b.alone), Total: max(total, time.Second)}
 	b.rho = life.Estimate(r.contention)
 	for k := range b.offers {
 		o := &b.offers[k]

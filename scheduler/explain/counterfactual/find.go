@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -457,7 +457,7 @@ func (f *finder) endsIn(i int) time.Duration {
 	rate, _ := j.Speed(f.plan.Jobs[i].Allocation)
 	basis := f.s.Basis(j)
 	left, from := basis.Time(rate)
-	if !(rate > 0) || from != remaining.Stated {
+	if !(rate > 0) || from != perf.FromStated {
 		return -1
 	}
 	return left

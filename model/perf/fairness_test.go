@@ -1,4 +1,4 @@
-package fairness
+package perf
 
 import (
 	"math"
@@ -63,7 +63,7 @@ func TestFairShare(t *testing.T) {
 
 func TestWorstAndUnfairFraction(t *testing.T) {
 	rhos := []float64{0.5, 1, 1.2, 0.9}
-	if got := Worst(rhos); got != 1.2 {
+	if got := WorstRho(rhos); got != 1.2 {
 		t.Errorf("Worst = %v, want 1.2", got)
 	}
 	if got := UnfairFraction(rhos, 1); got != 0.25 {
@@ -72,7 +72,7 @@ func TestWorstAndUnfairFraction(t *testing.T) {
 	if got := UnfairFraction(rhos, 0.8); got != 0.75 {
 		t.Errorf("UnfairFraction above 0.8 = %v, want 0.75", got)
 	}
-	if Worst(nil) != 0 || UnfairFraction(nil, 1) != 0 {
+	if WorstRho(nil) != 0 || UnfairFraction(nil, 1) != 0 {
 		t.Error("no ratios: want 0 and 0")
 	}
 }
