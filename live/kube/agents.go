@@ -11,14 +11,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An agent is that of the planned generation of a job, or of the one before until it has stopped.
+// An agent is the program of a job in its planned generation, or in the previous one until that has stopped.
 type agent struct {
 	w       *Backend
 	e       *jobstate.Job
 	planned bool
 }
 
-// agent returns the agent of a job that sends a message.
+// agent returns the program of a job that sends a message.
 func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := w.table.ByID[id]
 	switch {
@@ -33,10 +33,10 @@ func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 		Batch: e.Held.Batch, Allocation: e.Held.Allocation, Type: e.Held.GPUType, GPUs: e.Held.GPUs,
 	}
 	if !planned {
-		s.Notice = &agentapi.Notice{Deadline: float64(time.Now().Add(e.Parsed.Grace).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
+		s.Notice = &agentapi.Notice{Deadline: float64(time.Now().Add(e.Parsed.Grace).Unix()), Reason: "its GPUs go to other jobs, or it gets other GPUs"}
 		return agent{w, e, planned}, s, nil
 	}
-	s.Least, s.Most = e.Workers(), e.Held.GPUs // its pods, or one for each of their GPUs
+	s.Least, s.Most = e.Workers(), e.Held.GPUs // its pods, or one program per GPU
 	if last := e.Agent.Hello; !e.Restored() && (last == nil || last.Generation != generation) {
 		s.Planned = e.Since
 	}
@@ -46,13 +46,12 @@ func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 // Hello implements driver.Program.
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	a.e.Agent.Says(h, a.e)
-	if a.w.heard(a.e); a.planned {
+	if a.w.messageReceived(a.e); a.planned {
 		a.w.trains(a.e, restored(h))
 	}
 	return a.e.Spec, nil
 }
 
-// restored returns the progress of the checkpoint that a job restored; 0 if there was none.
 func restored(h *agentapi.Hello) *float64 {
 	if h.Restored == nil {
 		return new(float64)
@@ -60,8 +59,7 @@ func restored(h *agentapi.Hello) *float64 {
 	return &h.Restored.Progress
 }
 
-// heard records that a job's agent has sent a message, so that the job is not silent.
-func (w *Backend) heard(e *jobstate.Job) {
+func (w *Backend) messageReceived(e *jobstate.Job) {
 	e.Agent.Spoke, e.Agent.Silent, e.Agent.Heard = true, false, time.Now()
 	w.describe(e)
 }
@@ -69,7 +67,7 @@ func (w *Backend) heard(e *jobstate.Job) {
 // Report implements driver.Program.
 func (a agent) Report(r *agentapi.Report) error {
 	w, e := a.w, a.e
-	if w.heard(e); a.planned {
+	if w.messageReceived(e); a.planned {
 		report := r.Job(e.ID(), e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
 		w.background.unsaved = e.Keep(&report) || w.background.unsaved
 		w.Events.Emit(scheduler.Reported{Report: report})
@@ -77,16 +75,15 @@ func (a agent) Report(r *agentapi.Report) error {
 	return nil
 }
 
-// Checkpoint implements driver.Program. It resets the job's count of failures.
+// Checkpoint implements driver.Program. It resets the job's failure count.
 func (a agent) Checkpoint(*agentapi.Checkpoint) error {
-	a.w.heard(a.e)
+	a.w.messageReceived(a.e)
 	a.e.Failures = 0
 	return nil
 }
 
-// markSilent marks jobs as silent whose agents have sent nothing for Options.Silence although all
-// pods ran. A silent job counts as rigid and keeps what it holds until its agent sends a message.
-// The caller holds the lock.
+// markSilent marks jobs as silent if all their pods ran but sent no message for Options.Silence. A silent job is
+// rigid until its program sends a message. The caller holds the lock.
 func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent

@@ -13,20 +13,20 @@ import (
 // Options configure a Backend.
 type Options = config.Options
 
-// Reasons say why jobs have what they have.
+// Reasons explain the allocations of jobs.
 type Reasons = config.Reasons
 
 // Expected is the prediction for a job.
 type Expected = config.Expected
 
-// DefaultOptions returns the defaults; Queue and Identity are still to be filled in.
+// DefaultOptions returns the defaults. The caller sets Queue and Identity.
 func DefaultOptions() Options { return config.DefaultOptions() }
 
-// ErrWatches says that the watches have missed changes, and will not show them without a restart.
+// ErrWatches means that the watches have missed changes. Only a restart helps.
 var ErrWatches = observe.ErrWatches
 
-// ErrFenced says that another leader has written a plan since, so that this one must not plan any more.
+// ErrFenced means that another leader has written a plan, so this one must stop planning.
 var ErrFenced = planstore.ErrFenced
 
-// Tolerations returns the tolerations of a queue, in the form in which pods have them.
+// Tolerations returns the tolerations of a queue, in the form used by pods.
 func Tolerations(q *v1alpha1.Queue) []corev1.Toleration { return execute.Tolerations(q) }

@@ -17,52 +17,48 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend of one queue of a cluster, and an Observer of its own
-// scheduler. Make one with Open. Next and Do are for the scheduler's goroutine; everything
-// else is safe for concurrent use.
+// A Backend is a scheduler.Backend for one queue of a cluster. It also observes its own scheduler. Create it with
+// Open. Only the scheduler's goroutine calls Next and Do; everything else is safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
-	publisher  publisher // what people are told
+	publisher  publisher
 	latest     latest
 	extent     extent
 	background background
 
 	store    *planstore.Store
-	observer *observe.Observer // the executor's
+	observer *observe.Observer
 
 	nodes   *nodepool.Nodes
-	members map[string]claims.Member // of jobs, by uid of the pod
+	members map[string]claims.Member // by uid of the pod
 }
 
-// latest is what the watches showed last.
 type latest struct {
 	observation *observe.Observation // that was last reconciled
 }
 
-// extent has the nodes of the queue.
 type extent struct {
-	types   []cluster.GPUType // that existed when the Backend was opened
-	whole   *cluster.Cluster  // as it was then, with all nodes that can be rented or lent
+	types   []cluster.GPUType // that existed at Open
+	whole   *cluster.Cluster  // at Open, with all nodes that can be rented or lent
 	cluster *cluster.Cluster  // of the last NodesChanged
 }
 
-// background is work that is pending.
 type background struct {
-	unsaved bool          // jobs have measured something that the Plan does not have
-	looked  time.Duration // how long the last observation took; only the executor uses it
+	unsaved bool          // jobs have measurements that the Plan lacks
+	looked  time.Duration // duration of the last observation; only the executor uses it
 }
 
 var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes says that the cluster has GPUs of a new type. The Backend must be opened again.
-var ErrTypes = errors.New("the cluster has GPUs of another type")
+// ErrTypes means that the cluster has GPUs of a new type. The Backend must be opened again.
+var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the nodes of the queue that existed when the Backend was opened, and all that can be
-// rented or lent: the argument of scheduler.New. The first event has those that are really there.
+// Cluster returns the argument for scheduler.New: the nodes that the queue had at Open, and all that can be rented or
+// lent. The first event has the current nodes.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
-// hold returns how long a round has to wait until the watches have seen what was written.
+// hold returns how long a round must wait for the watches to show all writes.
 func (w *Backend) hold() time.Duration {
 	if len(w.writer.Unseen) > 0 {
 		return observe.Recheck
@@ -70,8 +66,8 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// release is called with each event that the scheduler takes. If a job has lost its GPUs, it takes
-// them from the job, and the next plan says so. If a job has ended, it may be forgotten.
+// release handles an event that the scheduler has taken. A job that was lost then holds no GPUs, and the next plan
+// records it. A job that has ended may be forgotten.
 func (w *Backend) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := w.table.ByID[exit.Job]
@@ -85,8 +81,7 @@ func (w *Backend) release(ev scheduler.Event) {
 	}
 }
 
-// Stopping returns, by type, the GPUs that pods still use although the plan no longer grants them
-// to their jobs.
+// Stopping returns, by type, the GPUs that pods still use although the plan no longer grants them.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
@@ -101,8 +96,8 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	return all
 }
 
-// Counts returns how many jobs hold GPUs by the plan and how many wait, how many GPUs the
-// nodes of the queue have, and how many of them the plan gives to jobs.
+// Counts returns the numbers of running and waiting jobs by the plan, the GPUs of the queue's nodes, and the GPUs
+// that the plan assigns.
 func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()
@@ -119,13 +114,13 @@ func (w *Backend) Counts() (running, waiting, has, used int) {
 	return running, waiting, w.extent.cluster.GPUs(), used
 }
 
-// A Room says which jobs a queue has no room for, and how it stands with the writing of its plan.
+// A Room reports the limits that a queue has reached, and the state of its plan's writes.
 type Room struct {
 	planstore.State
-	Full map[string]int // jobs that are not planned because there are too many, by namespace
+	Full map[string]int // unplanned jobs by namespace, because there are too many
 }
 
-// Room returns which jobs the queue has no room for.
+// Room returns the limits that the queue has reached.
 func (w *Backend) Room() Room {
 	r := Room{State: w.store.State()}
 	w.Lock()
@@ -136,8 +131,8 @@ func (w *Backend) Room() Room {
 	return r
 }
 
-// knows reports whether a job was taken in.
-func (w *Backend) knows(id job.ID) bool {
+// known reports whether the Backend has had a job, running or ended.
+func (w *Backend) known(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()
 	return w.table.ByID[id] != nil || w.table.Over[id]

@@ -19,8 +19,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
-// carries it out. While the API server does not answer, Do waits, and running jobs go on.
+// Do implements scheduler.Backend. It commits the plan with the actions; the executor carries it out. Do waits while
+// the API server does not answer.
 func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.Lock()
 	d, err := w.apply(ctx, actions)
@@ -31,8 +31,7 @@ func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.commit(ctx, d)
 }
 
-// apply returns the draft of the plan with the actions. It changes nothing else, except what needs
-// no commit.
+// apply returns a draft of the plan with the actions. Only state without a commit changes otherwise.
 func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
 	d := w.draft()
 	d.expire()
@@ -43,9 +42,8 @@ func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft
 	return d, nil
 }
 
-// commit writes a plan, if it differs from the last one. While the API server does not accept it,
-// commit retries with growing delays, which are never shorter than the API server asks for. In a
-// mode that writes nothing, the plan counts as committed at once.
+// commit writes a plan if it differs from the last one. It retries with growing delays, never shorter than the API
+// server asks for. In a mode that writes nothing, the plan counts as committed at once.
 func (w *Backend) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
 	writes := w.o.Writes() && next != nil
@@ -61,23 +59,23 @@ func (w *Backend) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// adopt makes a draft that was committed what the backend goes by; next is its plan, nil if that does not differ from the last one.
+// adopt makes a committed draft the current state. next is its plan, or nil if the plan is unchanged.
 func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	w.Lock()
 	defer w.Unlock()
 	moved := next != nil && !slices.Equal(w.table.Plan.Spec.Loans, next.Spec.Loans)
 	if next != nil {
 		w.table.Plan = next
-		driver.Wake(w.Work) // the executor has a new plan to carry out
+		driver.Wake(w.Work)
 	}
-	w.keep(d)
+	w.applyGrants(d)
 	if moved || len(w.nodes.Groups()) > 0 {
 		w.settle()
 	}
 }
 
-// draw returns the plan of a draft; nil if it does not differ from the last one. It also sets the
-// status of each job to what the scheduler sees with that plan.
+// draw returns the plan of a draft, or nil if it is unchanged. It also updates the status of each job from the
+// scheduler.
 func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job
@@ -112,7 +110,7 @@ func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	return next
 }
 
-// reasons returns why jobs have what they have; nil if that is not wanted or no round has been.
+// reasons explains the current allocations. It returns nil if no explanation is wanted or no round has run.
 func (w *Backend) reasons() config.Reasons {
 	if w.o.Explain == nil || w.Snapshot == nil {
 		return nil
@@ -120,7 +118,7 @@ func (w *Backend) reasons() config.Reasons {
 	return w.o.Explain(w.Snapshot, w.Plan)
 }
 
-// allocations returns what every job holds by a draft, by submission, with reasons and without their words.
+// allocations returns the allocation of each job, in order of submission, with reasons but without messages.
 func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
@@ -142,8 +140,8 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes the states of jobs, for the next leader, into the plan's status, unless that took long a short while ago. The plan is
-// carried out meanwhile. If it fails and this leader ends, only some of the history of jobs is lost.
+// save writes the states of jobs into the plan's status, for the next leader. It skips this if a slow save was
+// recent. A failure costs the next leader only some job history.
 func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.Lock()
 	if !w.store.Due() {
@@ -151,7 +149,7 @@ func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 		w.Unlock()
 		return
 	}
-	own := *p // others read p meanwhile
+	own := *p // other goroutines read p
 	own.Status.Jobs, w.background.unsaved = statesOf(w.table), false
 	w.Unlock()
 	err := w.store.Save(ctx, &own)
@@ -159,13 +157,12 @@ func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 	defer w.Unlock()
 	p.Status.Jobs = own.Status.Jobs
 	if err != nil {
-		w.o.Log.Warn("the history of jobs was not saved", "queue", p.Name, "err", err)
+		w.o.Log.Warn("job history was not saved", "queue", p.Name, "err", err)
 		return
 	}
 	p.ObjectMeta = own.ObjectMeta
 }
 
-// statesOf returns what is known of jobs that have not ended.
 func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	var all []v1alpha1.JobState
 	most := jobstate.MostReports / max(1, len(t.Order))
@@ -179,10 +176,9 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	return all
 }
 
-// keep makes the draft's grants those of the jobs, after it was committed. A job that has ended in
-// the meantime holds nothing. A job that was lost in the meantime no longer counts as lost if the
-// draft has a new generation of it.
-func (w *Backend) keep(d *draft) {
+// applyGrants gives the jobs the grants of a committed draft. A job that has ended meanwhile gets nothing. A job that
+// was lost meanwhile is no longer lost if the draft has a new generation of it.
+func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]
 		e.Move(phase.Commit)
@@ -195,7 +191,7 @@ func (w *Backend) keep(d *draft) {
 			w.retract(e)
 		}
 		e.Held = g
-		w.describe(e) // it may have failed meanwhile, and have been held back
+		w.describe(e) // it may have failed meanwhile, and backs off
 	}
 	w.nodes.KeepRented(d.request.refused)
 }

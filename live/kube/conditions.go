@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// lacksCondition reports whether our condition is not in the status of an object that may have it.
 func lacksCondition(o *unstructured.Unstructured) bool {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return err == nil && !slices.ContainsFunc(all, func(one any) bool {
@@ -19,8 +18,7 @@ func lacksCondition(o *unstructured.Unstructured) bool {
 	})
 }
 
-// setCondition sets our condition in the status of an object that has conditions. It reports
-// whether that changes anything.
+// setCondition sets our condition in the status of an object. It reports whether that changes anything.
 func setCondition(o *unstructured.Unstructured, scheduled bool, reason, message string) bool {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
 	if err != nil {

@@ -218,7 +218,7 @@ func TestPass_writes_once_of_each_job(t *testing.T) {
 // or so all the same.
 func TestPause(t *testing.T) {
 	for looked, want := range map[time.Duration]time.Duration{
-		0: gather, 5 * time.Millisecond: gather, 50 * time.Millisecond: 200 * time.Millisecond, time.Minute: glance,
+		0: gather, 5 * time.Millisecond: gather, 50 * time.Millisecond: 200 * time.Millisecond, time.Minute: idle,
 	} {
 		if got := pause(looked); got != want {
 			t.Errorf("looked for %v: got %v, want %v", looked, got, want)

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A draft is a plan that is not committed yet: the grants of the jobs for which it differs from the
-// last plan, and the nodes on loan.
+// A draft is an uncommitted plan: the grants that change, and the nodes on loan.
 type draft struct {
 	w       *Backend
 	held    map[job.ID]jobstate.Grant
@@ -36,7 +35,6 @@ func (w *Backend) draft() *draft {
 	return d
 }
 
-// planned returns the grant of a job in the draft so far, and the job.
 func (d *draft) planned(id job.ID) (jobstate.Grant, *jobstate.Job, error) {
 	e, err := d.w.entry(id)
 	if err != nil {
@@ -59,21 +57,21 @@ func (d *draft) Preempt(a scheduler.Preempt) error {
 
 func (d *draft) hold(id job.ID, g jobstate.Grant) { d.held[id], d.changed = g, true }
 
-// Run implements driver.Draft. That is a new generation unless the job's pods can stay.
+// Run implements driver.Draft. It starts a new generation unless the job's pods can stay.
 func (d *draft) Run(a *scheduler.Run) error {
 	g, e, err := d.planned(a.Job)
 	if err != nil {
 		return err
 	}
 	if e.Ended() || e.Phase == phase.Lost {
-		return nil // the scheduler hears of it yet
+		return nil // the scheduler has an event about it to take
 	}
 	next := jobstate.Grant{Generation: g.Generation, Allocation: a.Allocation, Placement: a.Placement, Batch: a.Batch}
 	stays := g.GPUs > 0 && e.Wants() && (a.InPlace(g.Allocation, g.Placement) || e.Grows(&next))
 	if !stays {
 		next.Generation++
 	}
-	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.has(&next)); err != nil { // it waits, and the next round may do better
+	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.check(&next)); err != nil { // it waits, and the next round may do better
 		d.w.refuse(e, err)
 		return nil
 	}
@@ -81,19 +79,16 @@ func (d *draft) Run(a *scheduler.Run) error {
 	return nil
 }
 
-// has returns an error if a node of a placement is not there any more: it was when the round
-// began.
-func (w *extent) has(g *jobstate.Grant) error {
+func (w *extent) check(g *jobstate.Grant) error {
 	for _, s := range g.Placement {
 		if _, there := w.cluster.Index(s.Node); !there {
-			return fmt.Errorf("node %s went before it could be started there", s.Node)
+			return fmt.Errorf("node %s disappeared before the job could start on it", s.Node)
 		}
 	}
 	return nil
 }
 
-// A nodeRequest has the groups of a plan as a draft changes them.
 type nodeRequest struct {
-	groups  []v1alpha1.PlannedGroup // all; those of the plan, if nothing is changed
-	refused map[string]bool         // of those that were asked for: whether not all is to be had
+	groups  []v1alpha1.PlannedGroup
+	refused map[string]bool // by group: whether fewer nodes than requested can come
 }

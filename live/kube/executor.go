@@ -14,37 +14,37 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// How long the executor waits after news before it looks, so that many are one, and how often
-// it looks without news while something is to happen by time alone.
+// gather is how long the executor waits after a change before it observes, to combine changes. idle is how often it
+// observes without changes, because some steps depend only on time.
 const (
 	gather = 50 * time.Millisecond
-	glance = time.Second
+	idle   = time.Second
 )
 
-// rest is how many times as long as it has looked the executor waits at least before it looks
-// again, a glance at most: looking takes a fifth of its time, however much is new.
+// rest is the pause after an observation, as a multiple of its duration and at most idle. So observing takes at most
+// a fifth of the time.
 const rest = 4
 
-// pause returns how long to wait after news before the next look.
-func pause(looked time.Duration) time.Duration { return min(max(gather, rest*looked), glance) }
+// pause returns how long to wait after a change before the next observation.
+func pause(looked time.Duration) time.Duration { return min(max(gather, rest*looked), idle) }
 
-// parallel is how many jobs are written to at a time.
+// parallel is how many jobs are written at a time.
 const parallel = 16
 
-// spell is how long after its look a pass still begins writes. The next pass begins those that are left. Rounds wait until the
-// watches have shown what was written, and nothing is learned of jobs during a pass: so a pass must be short.
-const spell = 2 * time.Second
+// writeTime is how long a pass may begin writes; the next pass continues. It is short because rounds wait for these
+// writes, and no job is observed during a pass.
+const writeTime = 2 * time.Second
 
-// aside is the part of a spell in which people are told what became of jobs while pods are awaited or sent to their nodes: those come first.
-const aside = spell / 8
+// urgentTime is the part of writeTime for conditions and events while pods have to be created or placed, which come
+// first.
+const urgentTime = writeTime / 8
 
-// News says that something the backend looks at has changed.
+// News wakes the executor after a change.
 func (w *Backend) News() { driver.Wake(w.Work) }
 
-// Execute makes the cluster equal to the committed plan until ctx is done, another leader has
-// taken over (ErrFenced), or the watches are found not to show what there is (ErrWatches). It
-// only ever compares what the watches show with what is committed, and takes the next step
-// towards it; in modes that do not act it only looks.
+// Execute makes the cluster match the committed plan. It only compares the watches with the plan and takes the next
+// step, or only observes in modes that do not act. It returns when ctx is done, another leader has taken over
+// (ErrFenced), or the watches miss changes (ErrWatches).
 func (w *Backend) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })
@@ -52,9 +52,8 @@ func (w *Backend) Execute(ctx context.Context) error {
 	return g.Wait()
 }
 
-// execute looks and acts until ctx is done, or another leader has taken over.
 func (w *Backend) execute(ctx context.Context) error {
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(idle)
 	defer tick.Stop()
 	for {
 		if err := w.pass(ctx); err != nil {
@@ -70,16 +69,16 @@ func (w *Backend) execute(ctx context.Context) error {
 	}
 }
 
-// pass looks once and takes the steps that can be taken, as many as begin within a spell. Trouble with a job is that job's;
-// trouble with looking is noted, and tried again.
+// pass observes once and takes the possible steps. Errors of a step stay with its job. An observation that fails is
+// logged and repeated.
 func (w *Backend) pass(ctx context.Context) error {
 	if err := w.observer.Hurry(ctx, w.overdue(time.Now())); err != nil {
-		w.o.Log.Warn("pods that the watch is late to show cannot be read", "queue", w.o.Queue.Name, "err", err)
+		w.o.Log.Warn("cannot read pods that the watch is late to show", "queue", w.o.Queue.Name, "err", err)
 	}
 	began := time.Now()
 	s, err := w.observer.Observe(ctx)
 	if err != nil {
-		w.o.Log.Warn("cannot see the cluster, so everything stays as it is", "queue", w.o.Queue.Name, "err", err)
+		w.o.Log.Warn("cannot read the cluster; nothing changes", "queue", w.o.Queue.Name, "err", err)
 		return ctx.Err()
 	}
 	w.Lock()
@@ -90,33 +89,31 @@ func (w *Backend) pass(ctx context.Context) error {
 	}
 	scalings, transfers := w.nodes.Scalings(), w.nodes.Transfers(s)
 	news := w.publisher.verdicts(s, steps)
-	telling := spell
+	telling := writeTime
 	if slices.ContainsFunc(w.table.Order, (*jobstate.Job).Awaits) {
-		telling = aside
+		telling = urgentTime
 	}
 	w.Unlock()
 	w.background.looked = time.Since(began)
 	return w.carryOut(ctx, time.Now(), &writes{steps, scalings, transfers, news, telling})
 }
 
-// overdue reports whether watches are late to show something of a job.
 func (w *Backend) overdue(now time.Time) bool {
 	w.Lock()
 	defer w.Unlock()
 	return w.o.Acts() && slices.ContainsFunc(w.table.Order, func(e *jobstate.Job) bool { return e.Overdue(now, observe.Prompt) })
 }
 
-// writes is what a pass has to write.
 type writes struct {
 	steps     []execute.Step
 	scalings  []nodepool.Scaling
 	transfers []nodepool.Transfer
 	news      []verdict
-	telling   time.Duration // in which news are begun to be told
+	telling   time.Duration // within which conditions and events may begin
 }
 
-// carryOut writes, and begins nothing more after a spell from a time on, except what is to be done with nodes. A step that failed is not
-// tried again at once, so that it keeps no other job waiting for long.
+// carryOut writes all. Except for nodes, it begins nothing after from plus writeTime. A failed step is not retried in
+// this pass, so it cannot delay other jobs.
 func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
@@ -126,7 +123,7 @@ func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) err
 	for i := range all.transfers {
 		g.Go(func() error { w.nodes.MarkNode(ctx, &all.transfers[i]); return nil })
 	}
-	begun := each(&g, from.Add(spell), len(all.steps), func(i int) { w.writer.CarryOut(ctx, &all.steps[i]) })
+	begun := each(&g, from.Add(writeTime), len(all.steps), func(i int) { w.writer.CarryOut(ctx, &all.steps[i]) })
 	told := each(&g, from.Add(all.telling), len(all.news), func(i int) { w.publisher.publish(ctx, &all.news[i]) })
 	w.publisher.putOff(all.news[told:])
 	if begun < len(all.steps) || told < len(all.news) {
@@ -135,7 +132,7 @@ func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) err
 	return g.Wait()
 }
 
-// each calls a function with 0 to n-1, in a group, until a time. It returns how often it did.
+// each calls do with 0 to n-1 in a group, until a time. It returns the number of calls.
 func each(g *errgroup.Group, until time.Time, n int, do func(i int)) int {
 	for i := range n {
 		if !time.Now().Before(until) {

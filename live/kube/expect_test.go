@@ -69,7 +69,7 @@ func TestDraw_writes_what_is_expected_when_it_is_news(t *testing.T) {
 			if next == nil {
 				return
 			}
-			if diff := cmp.Diff(test.is["u"], planstore.Said(next)["u"]); diff != "" {
+			if diff := cmp.Diff(test.is["u"], planstore.Predictions(next)["u"]); diff != "" {
 				t.Errorf("expected (-want +got):\n%s", diff)
 			}
 		})
@@ -101,7 +101,7 @@ func TestDraw_brings_what_is_expected_along(t *testing.T) {
 			g.GPUs = test.gpus
 			d.hold("u", g)
 			next := w.draw(d)
-			if diff := cmp.Diff(test.want, planstore.Said(next)["u"]); diff != "" {
+			if diff := cmp.Diff(test.want, planstore.Predictions(next)["u"]); diff != "" {
 				t.Errorf("expected (-want +got):\n%s", diff)
 			}
 		})

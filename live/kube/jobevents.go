@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// jobEvents turns what happens to jobs into events for the scheduler.
 type jobEvents struct {
 	o *config.Options
 	*driver.Feed
@@ -27,7 +26,7 @@ type jobEvents struct {
 	writer *execute.Writer
 }
 
-// lose reports that a job has lost its GPUs. The job may be started again after a delay.
+// lose reports that a job has lost its GPUs. The job may start again after a delay.
 func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	if !e.Wants() {
 		return
@@ -36,8 +35,8 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	w.fail(e, detail)
 }
 
-// refuse reports that a job cannot be given what was planned. It does so even if the job holds
-// nothing, because otherwise the scheduler would believe that the job has it.
+// refuse reports that a job cannot get what was planned. It does so even if the job holds nothing, or else the
+// scheduler would assume that the job holds it.
 func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	if e.Wants() {
 		w.lose(e, why.Error())
@@ -46,8 +45,8 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	w.fail(e, why.Error())
 }
 
-// fail reports that a job has lost everything. If the job backs off, fail also describes it as one
-// for which nothing can be planned, before the next plan could give it the same again.
+// fail reports that a job has lost everything. If the job backs off, fail also describes it as unplannable, before
+// the next plan could repeat the allocation.
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
@@ -55,7 +54,6 @@ func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	w.describe(e)
 }
 
-// end ends a job for good.
 func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail string) {
 	if e.Ended() {
 		return
@@ -66,7 +64,7 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	driver.Wake(w.Work)
 }
 
-// forget removes a job that has ended and has no pods, once the scheduler plans nothing for it.
+// forget removes a job that has ended and has no pods, once the scheduler has taken its event.
 func (w *jobEvents) forget(e *jobstate.Job) {
 	unheard := func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -80,17 +78,17 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 	w.Events.Wake()
 }
 
-// entry returns a job that has not ended. The caller holds the lock.
+// entry returns a job that is known. The caller holds the lock.
 func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
 	e := w.table.ByID[id]
 	if e == nil {
-		return nil, fmt.Errorf("job %s: no such job is live", id)
+		return nil, fmt.Errorf("job %s is unknown or has ended", id)
 	}
 	return e, nil
 }
 
-// refused handles that pods of a job cannot be created. A job that does not train yet loses its
-// GPUs. A job that can run with the pods that exist gets no more GPUs than these for a time.
+// refused handles a failure to create pods of a job. A job that does not train yet loses its GPUs. A job that can run
+// with its existing pods is limited to their GPUs for a time.
 func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
 	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)
@@ -102,13 +100,12 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 		return
 	}
 	if !suffices {
-		e.Failures = max(e.Failures, jobstate.Tries-1) // this will not pass by itself: other jobs get the GPUs at once
+		e.Failures = max(e.Failures, jobstate.Tries-1) // this needs a change by a person: other jobs get the GPUs at once
 	}
-	w.lose(e, "its pods cannot be made: "+why)
+	w.lose(e, "its pods cannot be created: "+why)
 }
 
-// spec returns the specification of a job for the scheduler. If the queue's mode does not change
-// jobs that have started, such a job keeps what it holds.
+// spec returns a job's specification for the scheduler. In mode Admit all jobs are non-preemptible.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *cmp.Or(j.Spec, j.Plain)
 	spec.Queue, spec.Priority = w.o.Queue.Name, w.o.PriorityOf(j.PriorityClass)
@@ -121,7 +118,7 @@ func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	return w.bounded(&spec)
 }
 
-// bounded returns a specification with no more GPUs than the queue allows a job.
+// bounded limits a specification to the most GPUs that the queue allows a job.
 func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	most := w.o.MostGPUs(spec.User)
 	if most == 0 || spec.MaxGPUs <= most {
@@ -132,20 +129,19 @@ func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// beyond reports whether a job asks for more GPUs than its queue gives one, which it came to do after it was taken in.
+// beyond reports whether a job now requests more GPUs than the queue allows. Its request was smaller when it entered.
 func (w *jobEvents) beyond(spec *job.Spec) bool {
 	return spec != nil && w.o.MostGPUs(spec.User) > 0 && spec.GPUs > w.o.MostGPUs(spec.User)
 }
 
-// nowhere is a GPU type that no cluster has. Jobs for which nothing can be planned now are
-// described as if they needed it.
-const nowhere = "(none: it is tried again later)"
+// nowhere is a GPU type that no cluster has. A job that cannot be planned now is described as needing it.
+const nowhere = "(none: retried later)"
 
-// describe reports a job's specification to the scheduler, if its object has changed it. What
-// the job's program stated stays valid until the program states something else.
+// describe sends a job's specification to the scheduler if it has changed. Values from the job's program stay valid
+// until the program sends new ones.
 func (w *jobEvents) describe(e *jobstate.Job) {
 	beyond := w.beyond(e.Parsed.Spec)
-	if e.Parsed.Spec == nil || beyond && e.Wants() { // it was spoilt, or made too large: what it was holds
+	if e.Parsed.Spec == nil || beyond && e.Wants() { // it became invalid or too large: the old one stays
 		return
 	}
 	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
@@ -161,8 +157,8 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 }
 
-// retract removes the event that a job was lost, if the scheduler has not taken it yet: what the
-// scheduler has planned since is a new generation.
+// retract removes the event that a job was lost if the scheduler has not taken it yet. The event is about an older
+// generation than the plan's.
 func (w *jobEvents) retract(e *jobstate.Job) {
 	w.Events.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)
@@ -170,5 +166,4 @@ func (w *jobEvents) retract(e *jobstate.Job) {
 	})
 }
 
-// planner returns what says which steps are next.
 func (w *jobEvents) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

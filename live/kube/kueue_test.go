@@ -120,7 +120,7 @@ func TestQuota_of_a_slice(t *testing.T) {
 		}
 		do(t, w, runOn(id, on("n0", 2)))
 		pass(t, w, twin)
-		says(t, twin, "no more than 2 GPUs for now, because more of its pods cannot come: Kueue has no quota for them")
+		says(t, twin, "limited to 2 GPUs for now, because it cannot have more pods: Kueue has no quota for them")
 		if n := len(twin.PodsOf("a")); n != 2 || w.table.ByID[id].Held.Generation != 1 {
 			t.Errorf("%d pods of generation %d, want 2 that train on", n, w.table.ByID[id].Held.Generation)
 		}

@@ -54,7 +54,7 @@ func TestLimits_of_what_is_asked_for(t *testing.T) {
 		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
 		looks(t, w, 2)
 		c := twin.Job("a").Status.Conditions
-		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != Misconfigured || c[0].Message != "it asks for 4 GPUs, and a job of namespace team gets at most 3 in queue train (maxGPUs of its spec.limits or spec.namespaces)" {
+		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != Misconfigured || c[0].Message != "it requests 4 GPUs; a job of namespace team may have at most 3 in queue train (maxGPUs of its spec.limits or spec.namespaces)" {
 			t.Errorf("%d jobs planned, told %+v", len(w.table.Order), c)
 		}
 	})

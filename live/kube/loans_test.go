@@ -326,7 +326,7 @@ func TestLoans_errors(t *testing.T) {
 		twin.RemoveNode("s1")
 		pass(t, w, twin)
 		do(t, w, runOn(b, on("s1", 4)))
-		if lost := exits(news(t, w)); len(lost) != 1 || !strings.Contains(lost[0].Detail, "node s1 went before") {
+		if lost := exits(news(t, w)); len(lost) != 1 || !strings.Contains(lost[0].Detail, "node s1 disappeared before") {
 			t.Errorf("lost %v, want the job, whose node has gone", lost)
 		}
 	})

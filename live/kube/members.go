@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the living member of a job that a pod is, by the pod's uid; a pod that is gone, or
-// that has ended, is none.
+// Member returns the member of a job that is a running pod, by the pod's uid.
 func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()
@@ -19,7 +18,7 @@ func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	return m, ok
 }
 
-// Has reports whether a job is one of the backend's that has not ended.
+// Has reports whether the backend has a job that has not ended.
 func (w *Backend) Has(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()
@@ -27,7 +26,6 @@ func (w *Backend) Has(id job.ID) bool {
 	return e != nil && !e.Ended()
 }
 
-// membersOf returns the living members of jobs, by uid of the pod.
 func membersOf(jobs []*jobstate.Job) map[string]claims.Member {
 	members := make(map[string]claims.Member)
 	for _, e := range jobs {

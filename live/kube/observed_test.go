@@ -64,14 +64,14 @@ func TestRecommend_tells_what_is_observed(t *testing.T) {
 		because(w, "as planned", "it keeps what it has")
 		do(t, w, runOn(job.ID(j.UID), on("n0", 4)), runOn(a, on("n1", 4)))
 		pass(t, w, twin)
-		wantTold(t, twin, "elsewhere", "AsPlanned", "planned: 4 GPUs on n0:4 (it keeps what it has); observed: it runs on 4 GPUs on n1:4")
-		wantTold(t, twin, "a", "AsPlanned", "planned: 4 GPUs on n1:4 (it keeps what it has); observed: it is suspended")
+		wantTold(t, twin, "elsewhere", "AsPlanned", "planned: 4 GPUs on n0:4 (it keeps what it has); observed: runs on 4 GPUs on n1:4")
+		wantTold(t, twin, "a", "AsPlanned", "planned: 4 GPUs on n1:4 (it keeps what it has); observed: suspended")
 		twin.End("elsewhere", batchv1.JobFailed)
 		resumed := twin.Job("a")
 		*resumed.Spec.Suspend = false
 		twin.Update(resumed)
 		pass(t, w, twin)
-		wantTold(t, twin, "a", "AsPlanned", "planned: 4 GPUs on n1:4 (it keeps what it has); observed: not all of its pods run")
+		wantTold(t, twin, "a", "AsPlanned", "planned: 4 GPUs on n1:4 (it keeps what it has); observed: some of its pods do not run yet")
 	})
 }
 
@@ -83,8 +83,8 @@ func TestUnmanaged_jobs_are_told_so(t *testing.T) {
 		out := twin.Submit(queue, &kubetest.Ask{Name: "out", Workers: 1, GPUs: 1, Annotations: map[string]string{v1alpha1.OptOut: "true"}})
 		w, _ := one(t, twin, v1alpha1.Admit)
 		pass(t, w, twin)
-		wantTold(t, twin, "past", NotManaged, "the scheduler did not start it, and leaves it alone; its GPUs count as taken; observed: it runs on 4 GPUs on n1:4")
-		wantTold(t, twin, out.Name, NotManaged, "it has opted out, and is left alone; its GPUs count as taken; observed: it is suspended")
+		wantTold(t, twin, "past", NotManaged, "the scheduler did not start it and does not change it; its GPUs count as used; observed: runs on 4 GPUs on n1:4")
+		wantTold(t, twin, out.Name, NotManaged, "it has opted out; its GPUs count as used; observed: suspended")
 	})
 }
 
@@ -96,7 +96,7 @@ func TestPlanned_jobs_that_are_not_started_are_told_so(t *testing.T) {
 		because(w, "pinned in restore", "it is starting or restoring its checkpoint")
 		do(t, w, scheduler.Preempt{Job: runs}, runOn(waits, on("n0", 4)))
 		unstopped(t, w, twin)
-		wantTold(t, twin, "b", NotStarted, "it is started on 4 GPUs on n0:4 when all pods that are to leave these are gone")
+		wantTold(t, twin, "b", NotStarted, "starts on 4 GPUs on n0:4 once the previous pods there are gone")
 		pass(t, w, twin)
 		wantTold(t, twin, "b", "PinnedInRestore", "it is starting or restoring its checkpoint")
 	})

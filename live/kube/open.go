@@ -19,9 +19,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Open takes over a queue. It makes its epoch the newest, waits until the watches behind c have
-// seen everything that existed at that time, and returns a Backend with the state of the Plan. Jobs
-// in the Plan arrive as Restored. direct must read from the API server and never from a watch.
+// Open takes over a queue. It makes its epoch the newest, and waits until the watches behind c have seen everything
+// that existed then. It returns a Backend with the state of the Plan; jobs in the Plan arrive as Restored. direct
+// must read from the API server, never from a watch.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
@@ -45,19 +45,18 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 		return nil, fmt.Errorf("kube: queue %s: %w", o.Queue.Name, err)
 	}
 	w.reconcile(s)
-	w.dispossess(w.extent.cluster) // of what nodes lost while nobody led
+	w.dispossess(w.extent.cluster) // nodes may have lost GPUs without a leader
 	w.Events.Begin()
 	return w, nil
 }
 
-// newQueue makes the queue of events; tests give it another clock.
+// newQueue makes the queue of events. Tests replace its clock.
 var newQueue = driver.NewQueue
 
-// assemble returns a Backend without jobs and nodes.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend {
 	w := &Backend{
 		jobEvents: &jobEvents{o: o, table: jobstate.NewTable()},
-		publisher: publisher{told: map[string]string{}, wrote: map[string]uint64{}},
+		publisher: publisher{published: map[string]string{}, versions: map[string]uint64{}},
 	}
 	w.Feed = driver.NewFeed(newQueue(), driver.Owner{
 		Known: func(id job.ID) bool { return w.table.ByID[id] != nil },
@@ -67,15 +66,15 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend
 	w.Agents = driver.NewAgents(w.Feed, o.Report, w.agent, nil)
 	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.Mutex, Refused: w.refused, GivenUp: w.lose, Unseen: map[types.UID]uint64{}}
 	w.store = planstore.NewStore(w.o, c, direct)
-	w.observer = observe.New(w.o, c, direct, w.knows)
+	w.observer = observe.New(w.o, c, direct, w.known)
 	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.Mutex
 	w.publisher.table, w.publisher.refuses, w.publisher.full = w.table, w.observer.Refuses, w.observer.Full
 	w.nodes = &nodepool.Nodes{Options: w.o, Client: c, Mu: &w.Mutex, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
 	return w
 }
 
-// enterNodes records the nodes that exist when a Backend is opened: owned, rented and lent ones. An
-// event tells the scheduler which are rented or on loan.
+// enterNodes records the nodes at Open: owned, rentable and lendable. A later event tells the scheduler which of them
+// are rented or on loan.
 func (w *Backend) enterNodes(s *observe.Observation) (err error) {
 	all := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cluster.Node) bool { return n.Tenure != cluster.Owned })
 	if w.extent.cluster, err = cluster.New(all); err != nil {

@@ -186,8 +186,8 @@ func TestPass_is_short(t *testing.T) {
 		if got := unsuspended(twin); got != jobs-failing || passes < 2 {
 			t.Errorf("%d jobs started in %d passes, want %d in some", got, passes, jobs-failing)
 		}
-		if longest > spell+slow {
-			t.Errorf("a pass took %v, want at most %v", longest, spell+slow)
+		if longest > writeTime+slow {
+			t.Errorf("a pass took %v, want at most %v", longest, writeTime+slow)
 		}
 		looks(t, w, 6)
 		if got := withCondition(twin); got != failing {
@@ -237,7 +237,7 @@ func TestPass_sends_pods_before_it_tells(t *testing.T) {
 			}
 			return nil
 		}
-		for _, most := range []time.Duration{spell + 2*slow, aside + 2*slow} {
+		for _, most := range []time.Duration{writeTime + 2*slow, urgentTime + 2*slow} {
 			began := time.Now()
 			looks(t, w, 1)
 			if took := time.Since(began); took > most {
@@ -256,7 +256,7 @@ func TestPass_sends_pods_before_it_tells(t *testing.T) {
 type slow struct{ client.Client }
 
 func (s slow) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
-	time.Sleep(2 * spell)
+	time.Sleep(2 * writeTime)
 	return s.Client.List(ctx, list, o...)
 }
 

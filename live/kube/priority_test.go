@@ -70,7 +70,7 @@ func TestPriority_of_no_class(t *testing.T) {
 			if planned := len(w.table.Order) == 1; planned == read {
 				t.Errorf("classes are read: %v, and it is planned: %v", read, planned)
 			}
-			if c := twin.Job("a").Status.Conditions; read && (len(c) != 1 || c[0].Message != `its pods name PriorityClass "gone", and the cluster has none of that name`) {
+			if c := twin.Job("a").Status.Conditions; read && (len(c) != 1 || c[0].Message != `its pods name PriorityClass "gone", which does not exist`) {
 				t.Errorf("told %+v", c)
 			}
 		})

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// watch updates a job by what was observed of its pods.
 func (w *jobEvents) watch(e *jobstate.Job) {
 	if !w.o.Acts() {
 		if e.Wants() {
@@ -25,24 +24,24 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 	switch {
 	case !e.Started():
 		return
-	case e.Parsed.Suspended: // Kueue has not let it go yet
+	case e.Parsed.Suspended: // Kueue has not admitted it yet
 		w.awaitQuota(e, now)
 		return
 	}
 	w.awaitSlice(e, now)
 	if !e.Up() {
 		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {
-			w.lose(e, fmt.Sprintf("%d of %d pods run %v after the start%s", e.Ready(), e.Workers(), w.o.Start, e.Obstacle()))
+			w.lose(e, fmt.Sprintf("only %d of %d pods run %v after the start%s", e.Ready(), e.Workers(), w.o.Start, e.Obstacle()))
 		}
 		return
 	}
 	if !e.Agent.Spoke && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored() {
 		w.trains(e, nil)
 	}
-	w.hearTrainer(e)
+	w.readTrainer(e)
 }
 
-// trains reports to the scheduler, once for each generation, that a job trains.
+// trains reports to the scheduler, once per generation, that a job trains.
 func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	if e.TrainsIn == e.Held.Generation {
 		return
@@ -55,10 +54,9 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	w.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// hearTrainer uses the progress in the status of a TrainJob, if its program sends us no messages
-// and its annotations state its work. That tells nothing about its speed with other numbers of
-// GPUs.
-func (w *jobEvents) hearTrainer(e *jobstate.Job) {
+// readTrainer reports the progress in a TrainJob's status, if its program sends no messages and its annotations state
+// its work. This shows nothing about its speed on other numbers of GPUs.
+func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
 		return
 	}
@@ -66,7 +64,7 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 	if err != nil {
 		if e.TrainerError != err.Error() {
 			e.TrainerError = err.Error()
-			w.o.Log.Warn("status.trainerStatus cannot be believed", slog.String("job", e.Spec.Name), slog.Any("err", err))
+			w.o.Log.Warn("status.trainerStatus is invalid", slog.String("job", e.Spec.Name), slog.Any("err", err))
 		}
 		return
 	}
@@ -79,7 +77,6 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 	}})
 }
 
-// progressOf returns what Kubeflow Trainer says of the progress of a job; nil: nothing.
 func progressOf(e *jobstate.Job) (*claims.Progress, error) {
 	o, err := e.Object.Unpack()
 	if err != nil {
@@ -88,18 +85,18 @@ func progressOf(e *jobstate.Job) (*claims.Progress, error) {
 	return claims.Trainer(o)
 }
 
-// awaitQuota gives up a start that Kueue has not admitted for as long as a start may take: the GPUs that
-// are kept for it are of use to others. It names a queue of Kueue that is not there, perhaps.
+// awaitQuota ends a start that Kueue has not admitted within Options.Start, so that other jobs can use the GPUs. For
+// example, its LocalQueue may not exist.
 func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	if now.Sub(e.Queued) <= w.o.Start {
 		return
 	}
-	e.Failures = max(e.Failures, jobstate.Tries-1) // others get the GPUs at once
+	e.Failures = max(e.Failures, jobstate.Tries-1) // other jobs get the GPUs at once
 	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
 }
 
-// awaitSlice has a job that has grown do without the workers for which Kueue has had no quota for as long as a start may take:
-// the GPUs that are kept for them are of use to others. More is tried again later.
+// awaitSlice limits a grown job to its admitted workers if Kueue had no quota for the others within Options.Start.
+// Other jobs can then use the GPUs. The job may grow again later.
 func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
 	if waiting := e.AwaitQuota(); waiting > 0 && now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation {
 		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}

@@ -42,10 +42,10 @@ func (w *Backend) reconcile(s *observe.Observation) {
 		}
 	}
 	w.observer.Forget(s)
-	for uid := range w.publisher.told {
+	for uid := range w.publisher.published {
 		if _, shown := s.Versions[uid]; !shown {
-			delete(w.publisher.told, uid)
-			delete(w.publisher.wrote, uid)
+			delete(w.publisher.published, uid)
+			delete(w.publisher.versions, uid)
 		}
 	}
 	w.members = membersOf(w.table.Order)
@@ -54,7 +54,6 @@ func (w *Backend) reconcile(s *observe.Observation) {
 	w.takeNodes(s)
 }
 
-// catchUp forgets those writes that the watches have shown.
 func (w *Backend) catchUp(s *observe.Observation) {
 	for uid, version := range w.writer.Unseen {
 		if seen, there := s.Versions[string(uid)]; !there || seen >= version {
@@ -66,16 +65,16 @@ func (w *Backend) catchUp(s *observe.Observation) {
 	}
 }
 
-// takeNodes reports changed nodes, loans and rentals to the scheduler, and the jobs that have lost
-// GPUs by that. On each node with fewer GPUs than planned, the jobs submitted last lose theirs.
+// takeNodes reports changed nodes, loans and rentals to the scheduler. On each node with fewer GPUs than planned, the
+// jobs submitted last lose theirs.
 func (w *Backend) takeNodes(s *observe.Observation) {
-	w.meet(s)
+	w.checkTypes(s)
 	w.nodes.Review(s)
 	w.nodes.ExpectPods()
 	nodes, rentals := w.nodes.Rentals(w.nodes.Usable(s))
 	c, err := cluster.New(nodes)
-	if err != nil { // for example, two nodes have one name: the last state stays
-		w.o.Log.Warn("the nodes cannot be taken in, so those that were known hold", "queue", w.o.Queue.Name, "err", err)
+	if err != nil {
+		w.o.Log.Warn("the nodes are invalid; the previous ones stay in use", "queue", w.o.Queue.Name, "err", err)
 		return
 	}
 	loans := w.nodes.LoanStatus()
@@ -90,9 +89,8 @@ func (w *Backend) takeNodes(s *observe.Observation) {
 	w.Events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
-// meet ends the Backend if there are GPUs of a type that did not exist, lent or not, when it was
-// opened.
-func (w *Backend) meet(s *observe.Observation) {
+// checkTypes ends the Backend if there are GPUs of a type that it did not have at Open.
+func (w *Backend) checkTypes(s *observe.Observation) {
 	strange := func(n *cluster.Node) bool { return !slices.Contains(w.extent.types, n.GPUType) }
 	found := false
 	for i := range s.Nodes {
@@ -106,7 +104,7 @@ func (w *Backend) meet(s *observe.Observation) {
 	}
 }
 
-// dispossess takes from jobs the GPUs that nodes no longer have, from those submitted last first.
+// dispossess takes GPUs that nodes no longer have from jobs, from the last submitted first.
 func (w *Backend) dispossess(c *cluster.Cluster) {
 	planned := make(map[cluster.NodeID]int)
 	for _, e := range w.table.Order {
@@ -120,7 +118,7 @@ func (w *Backend) dispossess(c *cluster.Cluster) {
 	for _, e := range slices.Backward(w.table.Order) {
 		for _, share := range e.Held.Placement {
 			if has := gpus(c, share.Node); e.Wants() && planned[share.Node] > has {
-				w.lose(e, fmt.Sprintf("node %s has %d GPUs left of %d that were planned", share.Node, has, planned[share.Node]))
+				w.lose(e, fmt.Sprintf("node %s has only %d of the %s planned there", share.Node, has, jobstate.Count(planned[share.Node], "GPU")))
 				for _, s := range e.Held.Placement {
 					planned[s.Node] -= s.GPUs
 				}
@@ -130,7 +128,6 @@ func (w *Backend) dispossess(c *cluster.Cluster) {
 	}
 }
 
-// gpus returns how many GPUs a node has; 0 if it is not there.
 func gpus(c *cluster.Cluster, id cluster.NodeID) int {
 	if i, there := c.Index(id); there {
 		return c.Nodes()[i].Capacity.GPUs
@@ -138,7 +135,6 @@ func gpus(c *cluster.Cluster, id cluster.NodeID) int {
 	return 0
 }
 
-// takeJob updates a job by what was observed of it.
 func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	id := job.ID(f.Parsed.UID)
 	e := w.table.ByID[id]
@@ -147,7 +143,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 			return
 		}
 	}
-	if f.Parsed.OptOut { // its pods no longer belong to this scheduler
+	if f.Parsed.OptOut {
 		e.Pods, e.Helpers, e.StaleSince = nil, nil, time.Time{}
 		w.end(e, scheduler.Cancelled, "it has opted out")
 		return
@@ -172,7 +168,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	case f.Parsed.Ended != nil:
 		w.end(e, f.Parsed.Ended.Outcome, f.Parsed.Ended.Detail)
 	default:
-		if err := e.WholeWorkers(&e.Held); err != nil { // its workers ask for other GPUs than when it was planned
+		if err := e.WholeWorkers(&e.Held); err != nil { // its workers' requests have changed since the plan
 			w.lose(e, err.Error())
 		}
 		w.describe(e)
@@ -180,7 +176,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	}
 }
 
-// unseen reports whether the watches do not yet show something that was written to a job.
+// unseen reports whether the watches have not shown some write to a job yet.
 func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	if w.writer.Unseen[types.UID(f.Parsed.UID)] > 0 {
 		return true
@@ -188,7 +184,7 @@ func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return w.writer.Unseen[p.UID] > 0 })
 }
 
-// enter adds a job that was not known. It returns nil if the job must not be scheduled here.
+// enter adds a new job. It returns nil if the job must not be scheduled here.
 func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
 	id := job.ID(f.Parsed.UID)
 	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
@@ -196,14 +192,14 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	}
 	e := &jobstate.Job{Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
 	e.Since = time.Now()
-	e.Begun, e.CompleteAt = e.Since, e.Since // pods that are starting have their time from now on
+	e.Begun, e.CompleteAt = e.Since, e.Since // starting pods get their full time
 	w.table.ByID[id] = e
 	w.table.Order = append(w.table.Order, e)
 	if old, known := w.past(s, f); known {
 		delete(w.table.Past, id)
 		old.Restore(e)
 		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
-		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // it runs, and what it asks for is no more to be had: it keeps what it holds
+		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // its request became invalid while it ran: it keeps its GPUs
 			e.Spec = jobstate.Rigid(e.Spec, e)
 		}
 		if e.Node() != "" && !e.Started() {
@@ -216,8 +212,8 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	return e
 }
 
-// past returns what is known of a job from before this leader: what the Plan says or, if the job runs and the Plan does
-// not know that, what the job and its pods carry.
+// past returns a job's history before this leader. It comes from the Plan, or from the job and its pods if they are
+// newer.
 func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobstate.Past, bool) {
 	old, known := w.table.Past[job.ID(f.Parsed.UID)]
 	if known && old.Allocation.Generation >= f.Parsed.Generation {
@@ -227,11 +223,11 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 	if !runs {
 		return old, known
 	}
-	w.o.Log.Warn("a running job is taken over that the Plan does not have", "queue", w.o.Queue.Name, "job", f.Parsed.Namespace+"/"+f.Parsed.Name, "gpus", now.Allocation.GPUs)
+	w.o.Log.Warn("adopted a running job that is not in the Plan", "queue", w.o.Queue.Name, "job", f.Parsed.Namespace+"/"+f.Parsed.Name, "gpus", now.Allocation.GPUs)
 	return now.With(old), true
 }
 
-// settle reports to the scheduler at once that a new plan has other nodes on loan.
+// settle reports a new plan's loans to the scheduler at once.
 func (w *Backend) settle() {
 	for id := range w.nodes.Loans.Back {
 		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {

@@ -29,7 +29,7 @@ func TestDispossess(t *testing.T) {
 		twin.Update(stranger)
 		pass(t, w, twin)
 		lost := exits(news(t, w))
-		if len(lost) != 1 || lost[0].Job != b || lost[0].Outcome != scheduler.Lost || !strings.Contains(lost[0].Detail, "n0 has 2 GPUs left of 4") {
+		if len(lost) != 1 || lost[0].Job != b || lost[0].Outcome != scheduler.Lost || !strings.Contains(lost[0].Detail, "n0 has only 2 of the 4 GPUs") {
 			t.Errorf("%+v, want %s lost", lost, b)
 		}
 	})
@@ -81,7 +81,7 @@ func TestEndings(t *testing.T) {
 			}
 			twin.Delete("a")
 			pass(t, w, twin)
-			if n := len(w.table.Over) + len(w.publisher.told) + w.observer.Parsed() + len(w.table.ByID) + len(w.members) + len(w.writer.Unseen); n != 0 {
+			if n := len(w.table.Over) + len(w.publisher.published) + w.observer.Parsed() + len(w.table.ByID) + len(w.members) + len(w.writer.Unseen); n != 0 {
 				t.Errorf("%d things are remembered of a job that is gone, want none", n)
 			}
 		})

@@ -212,7 +212,7 @@ func TestLimit(t *testing.T) {
 			do(t, w, runOn(id, on("n0", 2)))
 			time.Sleep(jobstate.LongBackoff / 2)
 			pass(t, w, twin)
-			says(t, twin, "no more than 2 GPUs for now")
+			says(t, twin, "limited to 2 GPUs for now")
 			if n := len(twin.PodsOf("a")); n != 2 || grows && w.table.ByID[id].Held.Generation != 1 {
 				t.Errorf("%d pods of generation %d, want 2, which were not started again where they ran", n, w.table.ByID[id].Held.Generation)
 			}

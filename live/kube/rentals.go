@@ -25,7 +25,6 @@ func (d *draft) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: unknown action", a)
 }
 
-// provision rents nodes of a group, or takes them on loan.
 func (d *draft) provision(a scheduler.Provision) error {
 	if g := d.w.nodes.Group(a.Group); g != nil {
 		return d.rent(g, a.Nodes)
@@ -36,7 +35,6 @@ func (d *draft) provision(a scheduler.Provision) error {
 	return fmt.Errorf("group %s: queue %s can neither rent nor borrow nodes of it", a.Group, d.w.o.Queue.Name)
 }
 
-// giveBack gives nodes back that are rented, or on loan.
 func (d *draft) giveBack(a scheduler.Return) error {
 	var errs []error
 	for _, id := range a.Nodes {
@@ -49,7 +47,7 @@ func (d *draft) giveBack(a scheduler.Return) error {
 	return errors.Join(errs...)
 }
 
-// rent orders nodes of a group. In a mode that changes nothing, it only checks whether it could.
+// rent orders nodes of a group. In a mode that changes nothing, it only checks the number.
 func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	if nodes < 0 || nodes > int(g.Most) {
 		return fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", g.Name, nodes, g.Most)
@@ -60,8 +58,8 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	return nil
 }
 
-// order orders or cancels nodes until a group has the given number. While there are more nodes than
-// wanted, it orders none. Nodes that are leaving count for the most that the group may have.
+// order orders or cancels nodes until a group has the given number. It orders none while there are more than wanted.
+// Leaving nodes count towards the group's limit.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	s := d.groupStatus(g)
 	want := max(nodes, len(s.Stays))
@@ -73,8 +71,8 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	d.request.refused[g.Name] = want < nodes
 }
 
-// dismiss gives a rented node back. It returns an error if the node is not rented and there, or if
-// the draft has a job on it. Pods on it that must still stop are waited for.
+// dismiss returns a rented node. It returns an error if the node is not rented and present, or if the draft has a job
+// on it. The node stays until the pods on it have stopped.
 func (d *draft) dismiss(id cluster.NodeID) error {
 	for i := range d.w.nodes.Groups() {
 		s := d.groupStatus(&d.w.nodes.Groups()[i])
@@ -94,7 +92,6 @@ func (d *draft) dismiss(id cluster.NodeID) error {
 	return fmt.Errorf("node %s: given back, want one that is rented and there, or on loan", id)
 }
 
-// expire cancels ordered nodes that have not arrived in time.
 func (d *draft) expire() {
 	for i := range d.w.nodes.Groups() {
 		g := &d.w.nodes.Groups()[i]
@@ -106,8 +103,7 @@ func (d *draft) expire() {
 	}
 }
 
-// want sets the number of nodes of a group. Nodes that leave do not count: those that the draft
-// gives back so far and, if it is not nil, more.
+// want sets the number of nodes of a group, without leaving nodes: those of the draft and, unless it is nil, more.
 func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
 	old := nodepool.WantedOf(d.request.groups, s.Group.Name)
@@ -134,12 +130,10 @@ func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode
 	d.changed = true
 }
 
-// groupStatus returns the state of a group under the draft.
 func (d *draft) groupStatus(g *v1alpha1.NodeGroup) *nodepool.GroupStatus {
 	return d.w.nodes.Status(g, nodepool.WantedOf(d.request.groups, g.Name), d.hosts(), time.Now())
 }
 
-// hosts returns the nodes that the draft has jobs on.
 func (d *draft) hosts() map[string]bool {
 	all := make(map[string]bool)
 	for n := range d.jobs() {
@@ -148,7 +142,7 @@ func (d *draft) hosts() map[string]bool {
 	return all
 }
 
-// jobs returns, by node, a job that the draft has on it, by name.
+// jobs returns, by node, the name of a job that the draft places on it.
 func (d *draft) jobs() map[string]string {
 	all := make(map[string]string)
 	for _, e := range d.w.table.Order {
@@ -165,8 +159,8 @@ func (d *draft) jobs() map[string]string {
 	return all
 }
 
-// borrow borrows nodes until a group has the given number; fewer if the owner has begun to need
-// them since the round began.
+// borrow borrows nodes until a group has the given number. It gets fewer if the owner needs some since the round
+// began.
 func (d *draft) borrow(p *inventory.Pool, nodes int) error {
 	if nodes < 0 || nodes > p.Nodes {
 		return fmt.Errorf("group %s: %d nodes wanted on loan, want 0 to %d", p.Group, nodes, p.Nodes)
@@ -178,7 +172,6 @@ func (d *draft) borrow(p *inventory.Pool, nodes int) error {
 	return nil
 }
 
-// lent returns how many nodes of a group are on loan, as it is so far.
 func (d *draft) lent(g cluster.Group) int {
 	n := 0
 	for _, l := range d.loans {
@@ -189,8 +182,8 @@ func (d *draft) lent(g cluster.Group) int {
 	return n
 }
 
-// repay ends the loan of a node. It does nothing if the owner has taken the node since the round
-// began. It returns an error if the draft has a job on it.
+// repay ends the loan of a node. It does nothing if the owner has taken the node back since the round began. It
+// returns an error if the draft has a job on it.
 func (d *draft) repay(id cluster.NodeID) error {
 	if on := d.jobs()[string(id)]; on != "" {
 		return fmt.Errorf("node %s: given back, want none that job %s is on", id, on)

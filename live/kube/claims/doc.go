@@ -1,23 +1,18 @@
-// Package claims identifies the pod that sends a message to the agent API, and checks what it may
-// say.
+// Package claims identifies the pod that sends a message to the agent API. It also reads the progress that Kubeflow
+// Trainer reports.
 //
-// A worker's bearer token is a projected service-account token for the audience of the agent
-// API, bound to its pod. The API server says whose token it is (authentication.k8s.io/v1
-// TokenReview). Four measures keep the number of these requests low:
+// A worker's bearer token is a projected service-account token for the audience of the agent API, bound to its pod.
+// The API server verifies it with a TokenReview. The pod must be a live member of a job here: the owner chain of the
+// pod in its namespace determines the job, and name and service account must match. Tokens of users, unbound tokens
+// and tokens for the API server are rejected.
 //
-//   - A token is first read without checking its signature. It is refused at once if it has
-//     expired, is for another audience, or names a pod that is no living member of a job here.
-//   - Answers are kept by the SHA-256 of the token; tokens are not kept.
-//   - Equal requests at the same time are sent once.
-//   - Requests are limited in rate, for each source address and in total.
+// Four measures limit the number of TokenReviews:
 //
-// The API server accepts a token for up to a minute after its pod is gone. So the pod is
-// looked up in the scheduler's own state at every message, even if an answer was kept.
-// Rotation gives a pod new tokens; all of them identify the same job.
+//   - The unverified content of a token is checked first: its audience, expiry and pod.
+//   - Results are cached by the SHA-256 of the token; tokens are not stored.
+//   - Equal concurrent requests are combined.
+//   - Requests are limited in rate, per source address and in total.
 //
-// A pod speaks for the job to which its controllers lead, in its own namespace; namespace, name and
-// service account of the token have to be those of that pod.
-//
-// A user's own token, a service account's that is bound to no pod, and one for the API
-// server itself are refused.
+// The API server accepts a token for up to a minute after its pod was deleted. So the pod is looked up in the
+// scheduler's state for every message, even with a cached result.
 package claims

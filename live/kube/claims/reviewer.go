@@ -15,46 +15,45 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Why a token is not accepted.
+// Errors for tokens that are not accepted.
 var (
 	ErrUnknown = errors.New("unknown token")         // it belongs to no pod of a job here
 	ErrLater   = errors.New("cannot be checked now") // try again later
 )
 
-// How long answers are kept, how many, and how often questions are asked.
+// Limits of the cache and of TokenReviews.
 const (
 	keepYes   = time.Minute
 	keepNo    = 5 * time.Second
-	keepMost  = 1 << 14         // answers: ranks 0 of so many jobs
-	askTime   = 4 * time.Second // of one question
-	perSource = 2               // questions per second of one address, on average
-	burst     = 10              // of one address at once
-	sources   = 1 << 12         // addresses whose rate is remembered
-	perSecond = 50              // questions per second in total, on average
-	burstAll  = 200             // in total at once: after a restart all jobs speak
+	keepMost  = 1 << 14         // results: one for each job's rank 0
+	askTime   = 4 * time.Second // of one review
+	perSource = 2               // reviews per second and address, on average
+	burst     = 10              // reviews of one address at once
+	sources   = 1 << 12         // addresses with a rate limit
+	perSecond = 50              // reviews per second in total, on average
+	burstAll  = 200             // reviews in total at once: after a restart all jobs send messages
 )
 
-// A Member is a pod that works for a job, as the scheduler sees it.
+// A Member is a pod of a job, as the scheduler sees it.
 type Member struct {
 	Job                      job.ID
 	Namespace, Name, Account string // of the pod, and its service account
 }
 
-// bears reports whether a member is the pod that a token is of.
-func (m *Member) bears(id Identity) bool {
+// matches reports whether a token belongs to a member.
+func (m *Member) matches(id Identity) bool {
 	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
 }
 
-// A Lookup returns the living member of a job that a pod is, by the pod's UID; false if it is none.
-// It must be cheap.
+// A Lookup returns the live member with a pod UID, and whether it exists. It must be fast.
 type Lookup func(podUID string) (Member, bool)
 
-// A Reviewer says to which pods tokens belong. Make one with New. It is safe for concurrent use.
+// A Reviewer identifies the pods of tokens. Create it with New. It is safe for concurrent use.
 type Reviewer struct {
-	audience string // of the tokens that workers bear
+	audience string
 	review   Review
 	lookup   Lookup
-	kept     *cache.LRUExpireCache // SHA-256 of a token -> Identity, or error
+	cache    *cache.LRUExpireCache // SHA-256 of a token -> Identity, or error
 	flight   singleflight.Group
 	all      flowcontrol.PassiveRateLimiter
 
@@ -62,17 +61,16 @@ type Reviewer struct {
 	sources *cache.LRUExpireCache // address -> flowcontrol.PassiveRateLimiter
 }
 
-// New returns a Reviewer of tokens for an audience that has asked nothing.
+// New returns a Reviewer of tokens for an audience.
 func New(audience string, review Review, lookup Lookup) *Reviewer {
 	return &Reviewer{
-		audience: audience, review: review, lookup: lookup, kept: cache.NewLRUExpireCache(keepMost),
+		audience: audience, review: review, lookup: lookup, cache: cache.NewLRUExpireCache(keepMost),
 		all:     flowcontrol.NewTokenBucketPassiveRateLimiter(perSecond, burstAll),
 		sources: cache.NewLRUExpireCache(sources),
 	}
 }
 
-// Job returns the job of which the pod that bears a token is a living member. Namespace, name and
-// service account are those of the member, too. Its errors are those of Pod.
+// Job returns the job whose live member has a token. Its errors are those that Pod returns.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {
@@ -81,30 +79,29 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	m, ok := r.lookup(p.UID)
 	switch {
 	case !ok:
-		return "", fmt.Errorf("%w: pod %s/%s is of no job that lives", ErrUnknown, p.Namespace, p.Name)
-	case !m.bears(p):
-		return "", fmt.Errorf("%w: it is of pod %s/%s and service account %s, want %s/%s and %s, as the job's pod has", ErrUnknown, p.Namespace, p.Name, p.Account, m.Namespace, m.Name, m.Account)
+		return "", fmt.Errorf("%w: pod %s/%s belongs to no running job", ErrUnknown, p.Namespace, p.Name)
+	case !m.matches(p):
+		return "", fmt.Errorf("%w: it belongs to pod %s/%s with service account %s, want pod %s/%s with %s", ErrUnknown, p.Namespace, p.Name, p.Account, m.Namespace, m.Name, m.Account)
 	}
 	return m.Job, nil
 }
 
-// Pod returns the pod that a token belongs to; source is the address it came from. The error wraps
-// ErrUnknown if the token belongs to no pod, or to one that Lookup does not have, and ErrLater if
-// that could not be found out.
+// Pod returns the pod of a token that came from the address source. The error wraps ErrUnknown if Lookup has no such
+// pod, and ErrLater if the token cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
-	named, ends, err := glance(token, r.audience, time.Now())
+	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	if _, ok := r.lookup(named); !ok {
-		return Identity{}, fmt.Errorf("%w: of a pod that is of no job that lives", ErrUnknown)
+		return Identity{}, fmt.Errorf("%w: its pod belongs to no running job", ErrUnknown)
 	}
 	key := sha256.Sum256([]byte(token))
-	if answer, ok := r.kept.Get(key); ok {
+	if answer, ok := r.cache.Get(key); ok {
 		return unpack(answer)
 	}
 	if !r.allow(source) {
-		return Identity{}, fmt.Errorf("%w: too many questions from %s", ErrLater, source)
+		return Identity{}, fmt.Errorf("%w: too many requests from %s", ErrLater, source)
 	}
 	answers := r.flight.DoChan(string(key[:]), func() (any, error) { return r.ask(key, token, named, ends) })
 	select {
@@ -118,7 +115,6 @@ func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, err
 	}
 }
 
-// unpack returns a kept answer.
 func unpack(answer any) (Identity, error) {
 	if id, ok := answer.(Identity); ok {
 		return id, nil
@@ -126,14 +122,14 @@ func unpack(answer any) (Identity, error) {
 	return Identity{}, answer.(error)
 }
 
-// ask asks the API server and keeps the answer. It returns an error if there was no answer. One
-// request may serve several callers, so that it does not end with the context of one of them.
+// ask sends a review and caches the result. It returns an error if there was no result. It serves several callers, so
+// it does not use their contexts.
 func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Time) (any, error) {
-	if answer, ok := r.kept.Get(key); ok { // since it was looked for
+	if answer, ok := r.cache.Get(key); ok { // cached meanwhile
 		return answer, nil
 	}
 	if !r.all.TryAccept() {
-		return nil, fmt.Errorf("%w: too many questions", ErrLater)
+		return nil, fmt.Errorf("%w: too many requests", ErrLater)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
@@ -144,18 +140,18 @@ func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Tim
 	id, err := identify(status, named, r.audience)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnknown, err)
-		r.kept.Add(key, err, keepNo)
+		r.cache.Add(key, err, keepNo)
 		return err, nil
 	}
-	r.kept.Add(key, id, min(keepYes, time.Until(ends)))
+	r.cache.Add(key, id, min(keepYes, time.Until(ends)))
 	return id, nil
 }
 
-// allow takes a question from the rate of an address.
+// allow applies the rate limit of an address.
 func (r *Reviewer) allow(source string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	const remembered = burst * time.Second / perSource // by then it is full again
+	const remembered = burst * time.Second / perSource // then it is full again
 	limit, ok := r.sources.Get(source)
 	if !ok {
 		limit = flowcontrol.NewTokenBucketPassiveRateLimiter(perSource, burst)

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// maxToken is the longest token that is looked at, in bytes; those of Kubernetes have about
-// 1,200.
+// maxToken is the longest accepted token in bytes; tokens of Kubernetes have about 1,200.
 const maxToken = 6 << 10
 
-// A paper is the unverified content of a token.
-type paper struct {
+// tokenClaims is the unverified content of a token.
+type tokenClaims struct {
 	Audience audience `json:"aud"`
 	Expiry   float64  `json:"exp"` // Unix seconds
 	Bound    struct {
@@ -25,7 +24,7 @@ type paper struct {
 	} `json:"kubernetes.io"`
 }
 
-// An audience is one text or a list of them, as JSON web tokens have it.
+// An audience is a string or a list of strings, as in JSON web tokens.
 type audience []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -38,15 +37,14 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// glance reads a token without checking its signature. It returns the pod that the token names and
-// when it expires. It returns an error for tokens that the API server would refuse anyway, for
-// example those for another audience.
-func glance(token, want string, now time.Time) (pod string, ends time.Time, err error) {
-	p, err := unfold(token)
+// readToken reads a token without checking its signature. It returns the pod that the token names and the token's
+// expiry. It returns an error for tokens that the API server would reject anyway.
+func readToken(token, want string, now time.Time) (pod string, ends time.Time, err error) {
+	p, err := decodeToken(token)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	const most = 1 << 40 // seconds: beyond, times overflow
+	const most = 1 << 40 // seconds: larger times overflow
 	switch {
 	case !slices.Contains(p.Audience, want):
 		return "", time.Time{}, fmt.Errorf("audience %q, want %s", p.Audience, want)
@@ -56,13 +54,13 @@ func glance(token, want string, now time.Time) (pod string, ends time.Time, err 
 		return "", time.Time{}, errors.New("no pod, want a token that is bound to one")
 	}
 	if ends = time.Unix(int64(p.Expiry), 0); !now.Before(ends) {
-		return "", time.Time{}, fmt.Errorf("ended at %v", ends.UTC())
+		return "", time.Time{}, fmt.Errorf("expired at %v", ends.UTC())
 	}
 	return p.Bound.Pod.UID, ends, nil
 }
 
-// unfold returns the middle part of a JSON web token.
-func unfold(token string) (*paper, error) {
+// decodeToken returns the middle part of a JSON web token.
+func decodeToken(token string) (*tokenClaims, error) {
 	if len(token) > maxToken {
 		return nil, fmt.Errorf("%d bytes, want at most %d", len(token), maxToken)
 	}
@@ -74,9 +72,9 @@ func unfold(token string) (*paper, error) {
 	if err != nil {
 		return nil, errors.New("its claims are not base64url")
 	}
-	var p paper
+	var p tokenClaims
 	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, errors.New("its claims are not as those of Kubernetes")
+		return nil, errors.New("its claims do not have the form used by Kubernetes")
 	}
 	return &p, nil
 }

@@ -8,15 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is what a training program states in the status of its TrainJob. Nobody else has
-// measured it.
+// Progress is the unverified progress in the status of a TrainJob.
 type Progress struct {
 	Percent float64   // done, 0 to 100
-	At      time.Time // when it said so
+	At      time.Time // time of the report
 }
 
-// Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. It
-// returns an error if a number is out of range or a time cannot be read.
+// Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. It returns an error if a
+// value is invalid.
 // Source: Kubeflow Trainer v2.3, TrainerStatus.
 func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	status, _, err := unstructured.NestedMap(o.Object, "status", "trainerStatus")
@@ -34,7 +33,7 @@ func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	return &Progress{percent, at}, nil
 }
 
-// percentage is the boundary that the number of a status passes: 0 to 100.
+// percentage returns a number from 0 to 100.
 func percentage(n any) (float64, error) {
 	var v float64
 	switch n := n.(type) {

@@ -51,7 +51,7 @@ func (s *server) review(_ context.Context, token string) (*authenticationv1.Toke
 	if s.away.Load() {
 		return nil, errors.New("connection refused")
 	}
-	p, err := unfold(token)
+	p, err := decodeToken(token)
 	if err != nil {
 		return nil, err
 	}

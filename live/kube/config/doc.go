@@ -1,3 +1,2 @@
-// Package config holds the options of the Kubernetes backend: the queue, its timeouts, and the
-// functions that it calls.
+// Package config holds the options of the Kubernetes backend.
 package config

@@ -17,57 +17,55 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Queue    *v1alpha1.Queue   // that it serves, as it was when the backend was opened
-	Nodes    inventory.Options // which nodes belong to the queue, and the names of their GPU types
-	Kinds    []jobadapter.Kind // of job that it schedules. Default jobadapter.Kinds
-	Identity string            // of the process that writes its plans
+	Queue    *v1alpha1.Queue   // as it was at Open
+	Nodes    inventory.Options // selects the queue's nodes and names their GPU types
+	Kinds    []jobadapter.Kind // kinds of jobs to schedule; default jobadapter.Kinds
+	Identity string            // of the process, in its plans
 	Times
-	// Explain, if not nil, returns why jobs have what a plan gives them.
+	// Explain, if not nil, explains the allocations of a plan.
 	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
-	// Expect, if not nil, returns when jobs are expected to start and end; nil while nothing is
-	// known. It is called for every plan, and must return at once.
+	// Expect, if not nil, returns predictions for jobs, or nil if there are none yet. It is called for every plan and
+	// must not block.
 	Expect func() map[job.ID]Expected
-	// Events, if not nil, gets a Kubernetes event for every decision that users are told about.
+	// Events, if not nil, records an event for every published decision.
 	Events events.EventRecorder
-	// Log gets errors. Default: they are not logged.
+	// Log receives errors. Default: discarded.
 	Log *slog.Logger
-	// Turn, if not nil, is shared by all queues of a process: one of them at a time compares what the
-	// watches show of pods and nodes with the API server.
+	// Turn, if not nil, is shared by all queues of a process: one at a time compares the watched pods and nodes with
+	// the API server.
 	Turn *Turn
-	// Kueue, if not nil, reports whether the cluster has Kueue. It is asked of jobs that name a queue of it.
+	// Kueue, if not nil, reports whether the cluster has Kueue.
 	Kueue func() bool
-	// Priority, if not nil, returns the value of a PriorityClass, of the cluster's default one if the name is empty,
-	// and whether there is one of that name.
+	// Priority, if not nil, returns the value of a PriorityClass and whether it exists. An empty name is the
+	// cluster's default class.
 	Priority func(class string) (value int32, known bool)
-	// Now, if not nil, is the time of day, which epochs are at least: so they grow also where everything that knew of the last
-	// ones is gone, as after a restored backup of etcd.
+	// Now, if not nil, returns the wall-clock time. Epochs are at least its Unix time, so they grow even after etcd
+	// was restored from a backup.
 	Now func() time.Time
-	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
+	// Inputs, if not nil, returns a digest of the scheduler's events so far.
 	Inputs func() string
 }
 
-// Times say how long jobs and their agents may take.
+// Times are limits for jobs and their programs.
 type Times struct {
-	// Start is how long the pods of a generation may take until all of them run. After that
-	// the generation is stopped, and the job is started again later. Default 5 min.
+	// Start is how long it may take until all pods of a generation run. Then the generation is stopped, and the job
+	// is retried later. Default 5 min.
 	Start time.Duration
-	// Quiet is how long the pods of a job whose program sends no messages must run until the
-	// job counts as training. Default 0.
+	// Quiet is how long the pods of a job without messages must run until the job counts as training. Default 0.
 	Quiet time.Duration
-	// Silence is how long an agent may send nothing until its job counts as rigid.
-	// Default 10 min.
+	// Silence is how long a program may send nothing until its job is rigid. Default 10 min.
 	Silence time.Duration
-	// Report is the time between two reports that agents are told to keep. Default 30 s.
+	// Report is the requested time between two reports of a program. Default 30 s.
 	Report time.Duration
 }
 
-// Reasons say why jobs have what they have. Both are empty if nothing is known of a job.
+// Reasons explain the allocations of jobs. Both texts are empty for an unknown job.
 type Reasons interface {
 	Reason(id job.ID) string // a word of a closed list
-	Text(id job.ID) string   // a sentence; it is asked for only where a plan is written
+	Text(id job.ID) string   // a sentence; called only for plans that are written
 }
 
-// DefaultOptions returns the defaults; Queue and Identity are still to be filled in.
+// DefaultOptions returns the defaults. The caller sets Queue and Identity.
 func DefaultOptions() Options {
 	return Options{
 		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},
@@ -76,7 +74,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns an error that joins all problems of o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Queue == nil {
@@ -96,13 +94,13 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Mode returns what may be done to jobs.
+// Mode returns the mode of the queue.
 func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
-// Acts reports whether jobs are started by the backend; otherwise plans are only made.
+// Acts reports whether the backend starts jobs; otherwise it only plans.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
-// Writes reports whether anything may be written at all.
+// Writes reports whether anything may be written.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
 // Headroom returns the share of a lender's nodes that is never lent.
@@ -113,7 +111,7 @@ func (o *Options) Headroom() float64 {
 	return defaultHeadroom
 }
 
-// Grace returns how long a lender waits until it takes nodes that it wants back.
+// Grace returns how long the queue may take to return nodes that their owner needs.
 func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second
@@ -121,13 +119,13 @@ func (o *Options) Grace() time.Duration {
 	return defaultGrace
 }
 
-// Defaults of a queue that does not set these values; its CRD has the same. Source: Lyra §4, §7.1.
+// Defaults for queues without these values, as in the CRD. Source: Lyra §4, §7.1.
 const (
 	defaultHeadroom = 0.02
 	defaultGrace    = 5 * time.Minute
 )
 
-// Weights returns the weight of each namespace that may use the queue.
+// Weights returns the weight of each namespace of the queue.
 func (o *Options) Weights() map[string]int32 {
 	all := make(map[string]int32, len(o.Queue.Spec.Namespaces))
 	for _, n := range o.Queue.Spec.Namespaces {
@@ -136,7 +134,7 @@ func (o *Options) Weights() map[string]int32 {
 	return all
 }
 
-// MostGPUs returns the most GPUs that a job of a namespace gets; 0: it is not bounded.
+// MostGPUs returns the most GPUs of a job of a namespace; 0: no limit.
 func (o *Options) MostGPUs(namespace string) int {
 	most := o.Queue.Spec.Limits.MaxGPUs
 	for _, n := range o.Queue.Spec.Namespaces {
@@ -147,7 +145,7 @@ func (o *Options) MostGPUs(namespace string) int {
 	return int(most)
 }
 
-// PriorityOf returns the priority of a job by the name of its PriorityClass, at most that of the queue's limits.
+// PriorityOf returns the priority of a PriorityClass, bounded by the queue's limit.
 func (o *Options) PriorityOf(class string) float64 {
 	if o.Priority == nil {
 		return 0
@@ -159,7 +157,8 @@ func (o *Options) PriorityOf(class string) float64 {
 	return float64(value)
 }
 
-// NoClass returns why a job cannot have pods, if the cluster has not the PriorityClass that they name; empty: it has.
+// NoClass returns an error text if a PriorityClass does not exist, so that jobs with it cannot have pods; else it is
+// empty.
 func (o *Options) NoClass(class string) string {
 	if class == "" || o.Priority == nil {
 		return ""
@@ -167,11 +166,11 @@ func (o *Options) NoClass(class string) string {
 	if _, known := o.Priority(class); known {
 		return ""
 	}
-	return fmt.Sprintf("its pods name PriorityClass %q, and the cluster has none of that name", class)
+	return fmt.Sprintf("its pods name PriorityClass %q, which does not exist", class)
 }
 
 // Expected is the prediction for a job.
 type Expected struct {
-	Unblock string        // the cheapest change that would give it GPUs, in a clause; empty: not known
+	Unblock string        // the cheapest change that would give it GPUs, as a clause; empty: not known
 	ETA     *v1alpha1.ETA // nil: not known
 }

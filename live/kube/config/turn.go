@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// A Turn is shared by the observers of all queues of a process. All read pods and nodes from the same
-// watches, so one of them at a time compares these with the API server. It is safe for concurrent use.
+// A Turn is shared by the observers of all queues of a process. They share the watches of pods and nodes, so one at a
+// time compares these with the API server. It is safe for concurrent use.
 type Turn struct {
 	mu    sync.Mutex
 	taken time.Time
 }
 
-// Take reports whether nobody has taken the turn for so long, and takes it then. A nil Turn is always
-// free.
+// Take takes the turn and reports true if the last turn was at least every ago. A nil Turn is always free.
 func (t *Turn) Take(now time.Time, every time.Duration) bool {
 	if t == nil {
 		return true

@@ -8,16 +8,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// With returns a past with what another has kept of the history of the job.
+// With returns p with the history of another Past of the job.
 func (p Past) With(history Past) Past {
 	p.state = history.state
 	return p
 }
 
-// Adopted returns what a running job holds that no plan has in its generation, by what it and its pods
-// carry: their generation, their number and their nodes. So a Plan that was deleted, or is older than the
-// job, stops nothing. It reports false if the job is not running by a plan of this scheduler, or not all of its
-// workers are on nodes that typeOf knows, which returns the type of their GPUs.
+// Adopted returns the grant of a running job whose generation is in no plan. It reads the generation, number and
+// nodes of the job's pods. So no job stops because a Plan was deleted or is older than the job. It reports false if
+// the scheduler did not start the job, or if typeOf does not know the GPU type of every worker's node.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false
@@ -35,15 +34,14 @@ func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) 
 	return Past{Allocation: a}, on.total == j.Workers && a.GPUs > 0
 }
 
-// A tally counts workers by node.
 type tally struct {
-	order []string // as first seen
+	order []string
 	count map[string]int
 	total int
 }
 
-// workersByNode counts the workers of a job's generation: all on its one node, if its object names it, or those
-// that have a node, or had one and have succeeded.
+// workersByNode counts the workers of a job's generation by node: all on Job.Node if it is set, else pods with a node
+// that run or have succeeded.
 func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
 	t := tally{count: make(map[string]int)}
 	if j.Node != "" {

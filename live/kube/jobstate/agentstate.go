@@ -14,20 +14,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Agent is what a job's program has sent.
+// An Agent is the state that a job's program has reported.
 type Agent struct {
 	Spoke      bool            // it has sent a message in some generation
-	Heard      time.Time       // of its last message to this leader; zero: there was none
+	Heard      time.Time       // time of its last message to this leader; zero: none
 	Silent     bool            // it has sent nothing for long: the job counts as rigid
 	Hello      *agentapi.Hello // the last one; nil: none
-	StartTimes agentapi.Mean   // of starts, from plan to training
-	// LocalMax is the largest local batch size by GPU type, for the types on which the program
-	// has stated it.
+	StartTimes agentapi.Mean   // from plan to training
+	// LocalMax is the largest local batch size by GPU type, as stated by the program.
 	LocalMax map[cluster.GPUType]int
 }
 
-// Says records the Hello of a program. Its largest local batch size is valid for the GPU type on
-// which the program runs; those that it has stated on other types stay valid for these.
+// Says records the Hello of a program. Its largest local batch size applies to the GPU type on which the program
+// runs. Values for other types stay valid.
 func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h == nil || int64(h.Generation) != e.Held.Generation || e.Held.GPUs == 0 || h.Batch.LocalMax <= 0 {
@@ -40,7 +39,7 @@ func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.LocalMax[e.Held.GPUType] = h.Batch.LocalMax
 }
 
-// Described returns a job's specification by its object and its program.
+// Described returns a job's specification from its object and its program.
 func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
@@ -50,7 +49,7 @@ func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	return said
 }
 
-// Rigid returns a job's specification with which it keeps what it holds.
+// Rigid returns a specification that fixes a job's current GPUs.
 func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	if e.Held.GPUs == 0 {
 		return spec
@@ -61,11 +60,10 @@ func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	return &r
 }
 
-// longestText bounds the text that is kept of a job for the next leader. A longer Hello is not
-// kept; the program sends it again at its next start.
+// longestText bounds a job's Hello, and its reports, in the Plan, in bytes. A longer Hello is dropped; the program
+// sends it again at its next start.
 const longestText = 4096
 
-// helloOf returns the Hello that a state has kept; nil if there is none, or if it is not valid.
 func helloOf(s *v1alpha1.JobState) *agentapi.Hello {
 	var h agentapi.Hello
 	if s.Hello == "" || json.Unmarshal([]byte(s.Hello), &h) != nil || h.Check() != nil {
@@ -74,13 +72,12 @@ func helloOf(s *v1alpha1.JobState) *agentapi.Hello {
 	return &h
 }
 
-// milli returns x in thousandths, from 0 to the largest integer.
 func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// State returns what is kept of a job for the next leader. While the job holds GPUs, its service
-// grows; that alone is no reason to write the state again.
+// State returns the state of a job for the next leader. A job's service grows while it holds GPUs; the state need not
+// be written for that alone.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status
 	s := v1alpha1.JobState{

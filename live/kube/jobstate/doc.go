@@ -1,4 +1,3 @@
-// Package jobstate holds what the leader knows of each job: its grant, its pods, its retries, and
-// what its program has stated and measured. It also restores that from the Plan of the previous
-// leader.
+// Package jobstate holds the leader's state of each job: its grant, pods, retries, and what its program has reported.
+// It restores that state from the Plan of the previous leader.
 package jobstate

@@ -1,17 +1,17 @@
 package jobstate
 
-// A Fit is the state of making a job's running pods request the planned CPUs and memory.
+// A Fit tracks the adjustment of CPUs and memory of a job's running pods to the plan.
 type Fit struct {
 	Retry
-	Why string   // why they are not as planned, for people; empty: they are, or are being changed
-	At  Compared // the last comparison after which there was nothing to do
+	Why string   // why they differ from the plan, for users; empty: they match, or are being changed
+	At  Compared // the last comparison that required no change
 }
 
-// Compared identifies a comparison: with which plan, and of which pods.
+// Compared identifies a comparison of a plan with pods.
 type Compared struct {
 	Generation int64
-	Cpus       float64 // per worker, as jobadapter.Grant has them
-	Memory     int64   // likewise
+	Cpus       float64 // per worker, like Memory
+	Memory     int64
 	Pods       int
-	Newest     uint64 // resource version
+	Newest     uint64 // highest resource version
 }

@@ -17,33 +17,32 @@ import (
 
 // A Job is a job of the queue that has not ended, or that still has pods.
 //
-// Invariant: Held is what the last committed plan grants, or nothing after a loss that the
-// scheduler knows of; Pods are those that exist, whatever the plan says.
+// Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has taken. Pods
+// are the existing pods, whatever the plan says.
 type Job struct {
 	Adapter jobadapter.Kind
-	Object  Object          // as last seen; not to be changed
-	Parsed  *jobadapter.Job // what object says
-	Pods    []*corev1.Pod   // its workers, as last seen, terminal ones among them
-	Helpers []*corev1.Pod   // its pods without GPUs, as last seen
-	Spec    *job.Spec       // as the scheduler has it
+	Object  Object // as last seen; must not be changed
+	Parsed  *jobadapter.Job
+	Pods    []*corev1.Pod // its workers as last seen, including terminal ones
+	Helpers []*corev1.Pod // its pods without GPUs, as last seen
+	Spec    *job.Spec     // as last sent to the scheduler
 	Held    Grant
-	Status  job.Status // as the scheduler saw it with the last plan that was drawn
+	Status  job.Status // from the scheduler, at the last drawn plan
 
 	Phase phase.Phase
 	Times
-	TrainsIn int64 // the generation of which the scheduler knows that it trains
-	// Late is where a previous leader may still start the pods: it planned so, and the job's
-	// object has not been written since, so that a late write of it would still be accepted.
-	// Nil: nowhere.
+	TrainsIn int64 // the generation reported to the scheduler as training
+	// Late is where a previous leader may still start the pods: it planned this start, and has not written it as far
+	// as is known. Nil: nowhere.
 	Late       cluster.Placement
-	Readmitted int64 // the last generation for which this leader had Kueue take it back
+	Readmitted int64 // the last generation for which this leader reactivated the Workload in Kueue
 
-	Trouble      string // with the last step; empty: none
+	Trouble      string // error of the last step; empty: none
 	Setback      string // why the last generation was lost
 	Agent        Agent
-	Reports      []job.Report // of what it measured, oldest first: see keep
-	PercentAt    time.Time    // of what Kubeflow Trainer said last of its progress
-	TrainerError string       // what was wrong with that, as last logged
+	Reports      []job.Report // its measurements, oldest first: see Keep
+	PercentAt    time.Time    // of the last progress from Kubeflow Trainer
+	TrainerError string       // of that progress, as last logged
 
 	Fit   Fit
 	Limit Limit
@@ -54,28 +53,28 @@ type Job struct {
 // Wants reports whether the committed plan has GPUs for the job.
 func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 
-// Workers returns the pods that the plan has for the job.
+// Workers returns the planned number of workers.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 
-// WorkersOn returns how many workers so many GPUs are for.
+// WorkersOn returns how many workers fit on a number of GPUs.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
 
-// ID returns the job's name in the scheduler.
+// ID returns the job's ID in the scheduler.
 func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
 
 // Present reports whether a pod is of the planned generation.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
-// Running reports whether the job's object is not suspended, and has been started by the scheduler.
+// Running reports whether the scheduler has started the job's object and it is not suspended.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// Started reports whether the planned generation was started: its pods may appear at any time.
+// Started reports whether the planned generation was started. Its pods may then appear at any time.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale() || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
-// Node returns the one node on which all workers of the planned generation run until it is
-// stopped; empty: they are, or may later be, on several.
+// Node returns the only node of the planned generation until it is stopped. It is empty if the workers are, or may
+// later be, on several nodes.
 func (e *Job) Node() string {
 	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
 		return ""
@@ -83,9 +82,8 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many pods that are not in the plan may still appear on the job's node. The
-// job's controller replaces failed pods until it reports that it has stopped, and these pods are
-// not gated.
+// Coming returns how many unplanned pods may still appear on the job's node. The job's controller replaces failed
+// pods until it has stopped, and these pods have no gate.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -100,7 +98,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// Done returns how many workers have succeeded, in any generation: their pods are not created again.
+// Done returns how many workers have succeeded, in any generation. Their pods are not created again.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -110,8 +108,8 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// Finished returns how many workers of an elastic Job or JobSet, or of a Job whose program speaks for all of its workers, the first
-// ones, have succeeded without being told to stop. The workers of any other job may each have work of their own.
+// Finished returns how many of the first workers have succeeded without being deleted. It counts for elastic Jobs and
+// JobSets, and for Jobs whose program sends messages. It is 0 for other jobs, whose workers may have separate work.
 func (e *Job) Finished() (n int) {
 	rigid := e.Parsed.Resizing == v1alpha1.Never
 	if e.Parsed.Kind == "RayJob" || rigid && (e.Parsed.Kind != "Job" || e.Agent.Hello == nil) {
@@ -125,9 +123,8 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is how long a job is not stopped after one of its workers has succeeded, so that it can
-// end by itself. If it were stopped and started again, the workers that have succeeded would be
-// missing.
+// ToEnd is how long a job is not stopped after a worker has succeeded, so that it can end by itself. A restart would
+// lack the workers that have succeeded.
 const ToEnd = time.Minute
 
 // EndsSoon reports whether a job is about to end by itself.
@@ -135,9 +132,9 @@ func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// Outlived returns how many workers of a Job, the first ones, have succeeded, if the others joined, or were started again, as its
-// training ended and have nobody to train with: its workers train together, the first has ended for longer than it takes a job to
-// end, and its program has said nothing since. 0: it is not so.
+// Outlived returns how many of the first workers of a Job have succeeded, if the others are left without partners.
+// That happens to workers that join or restart just as training ends. It requires that the workers train together,
+// that ToEnd has passed since the first success, and that the program has sent nothing since. Otherwise it is 0.
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
@@ -157,7 +154,7 @@ func Terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Ready reports whether a pod runs, and is ready if it can be.
+// Ready reports whether a pod runs, and is ready if it has that condition.
 func Ready(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil {
 		return false
@@ -166,7 +163,7 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns the start of its job that a pod belongs to; 0: none of ours.
+// Generation returns the start of its job that a pod belongs to; 0: the scheduler did not start it.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {
@@ -175,7 +172,7 @@ func Generation(p *corev1.Pod) int64 {
 	return n
 }
 
-// Index returns which of its job's workers a pod is; 0 if nothing says.
+// Index returns the index of a pod among its job's workers; 0 if it has none.
 func Index(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

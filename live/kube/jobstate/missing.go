@@ -9,17 +9,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing until the scheduler reads the Job's events to
-// find out why: its controller normally creates all pods at once. The delay doubles each time.
+// Unmade is how long pods of a Job may be missing before the scheduler reads the Job's events for the cause. A Job's
+// controller normally creates all pods at once. The delay doubles each time.
 const Unmade = 10 * time.Second
 
-// longestWhy is how many bytes are kept of an event's message, so that it fits, with our text, into
-// an event of ours.
+// longestWhy bounds an event's message, in bytes, so that it fits into an event of ours with more text.
 const longestWhy = 700
 
-// Lacks reports whether pods of a job that was started or has grown have been missing for so long
-// that the scheduler should read the events of its Job. Jobs have such events themselves; other
-// kinds have them on the Jobs that they create.
+// Lacks reports whether pods of a started Job have been missing long enough to read its events. Other kinds have such
+// events on the Jobs that they create.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -27,8 +25,8 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// Overdue reports whether watches should have shown by now what was written of a job, or the pods of one that
-// was started: each takes no longer than prompt as a rule.
+// Overdue reports whether the watches are late to show a write to a job, or the pods of its start. Each normally
+// takes at most prompt.
 func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	since := e.CompleteAt
 	if e.Stale() {
@@ -37,14 +35,13 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	return now.Sub(since) > prompt && e.Awaits()
 }
 
-// Awaits reports whether the watches have yet to show something that was written of the job, or pods of it that
-// come soon.
+// Awaits reports whether the watches have not shown a write to the job, or pods that should appear soon.
 func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made returns how many workers need no new pod: those that have or had a pod of the planned
-// generation, and those that have succeeded in another one.
+// Made returns how many workers need no new pod: workers with a pod of the planned generation, and workers that have
+// succeeded in any.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -54,11 +51,11 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit is the most that a job can be given at present, because more of its pods are refused.
+// A Limit is the most GPUs that a job can use at present, because creation of further pods fails.
 type Limit struct {
 	GPUs  int
 	Why   string
-	Until time.Time // it is tried again
+	Until time.Time // then more is tried again
 }
 
 // Limited returns a job's specification with at most the GPUs of its limit.
@@ -71,16 +68,16 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// FailedCreate is the reason of an event of a Job that says that a pod could not be created.
+// FailedCreate is the reason of a Job's event for a pod that could not be created.
 const FailedCreate = "FailedCreate"
 
-// A Refusal is why pods of a Job could not be created, by one of its events.
+// A Refusal is why pods of a Job could not be created, from its events.
 type Refusal struct {
-	Why  string    // empty: no event says so
-	Last time.Time // when it was said last, in whole seconds
+	Why  string    // empty: no such event
+	Last time.Time // time of the last event, in whole seconds
 }
 
-// Later returns the later of a refusal and what an event says; the latter if both are of one second.
+// Later returns the later of r and the refusal in an event. The event wins within the same second.
 func (r Refusal) Later(ev *corev1.Event) Refusal {
 	if ev.Reason != FailedCreate || ev.LastTimestamp.Time.Before(r.Last) {
 		return r

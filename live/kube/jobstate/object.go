@@ -10,15 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// packed is the field of a packed object with the text of all that is not metadata.
 const packed = "oxgang.dev/packed"
 
-// plain are the fields that a packed object has as other objects do: watches, indexes and selectors ask for no others.
+// plain are the fields that stay as maps. Watches, indexes and selectors use no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
-// PackObject makes an object one whose metadata can be read, and whose other fields are one text, which Unpack reads. Nothing is lost
-// but managedFields and what kubectl last applied, which nobody reads here; a merge patch of two objects without them leaves them alone.
-// An object that is packed stays as it is.
+// PackObject replaces all fields but the metadata by one JSON text, which Unpack reads. A Job takes 8 kB as maps, but
+// has only 1 kB of content. It drops managedFields and kubectl's last-applied annotation; merge patches leave fields
+// alone that both versions lack. A packed object stays unchanged.
 func PackObject(o *unstructured.Unstructured) error {
 	if _, is := o.Object[packed]; is {
 		return nil
@@ -38,7 +37,7 @@ func PackObject(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// slim returns metadata without what nobody reads.
+// slim returns metadata without managedFields and the last-applied annotation.
 func slim(metadata any) any {
 	all, is := metadata.(map[string]any)
 	if !is {
@@ -58,7 +57,7 @@ func slim(metadata any) any {
 	return few
 }
 
-// names are the fields of metadata, so that not every object has these words anew.
+// names shares the strings of common field names between objects.
 var names = map[string]string{}
 
 func init() {
@@ -70,7 +69,6 @@ func init() {
 	}
 }
 
-// name returns the same string for each field of the same name, if it is one of metadata.
 func name(field string) string {
 	if same, known := names[field]; known {
 		return same
@@ -78,21 +76,20 @@ func name(field string) string {
 	return field
 }
 
-// An Object is the object of a job as it was last seen, packed or not. It is not to be changed.
+// An Object is the object of a job as last seen, packed or not. It must not be changed.
 type Object struct{ o *unstructured.Unstructured }
 
-// ObjectOf returns an object as it is kept.
+// ObjectOf returns o as an Object.
 func ObjectOf(o *unstructured.Unstructured) Object { return Object{o} }
 
-// Meta returns the metadata of an object.
+// Meta returns the metadata.
 func (k Object) Meta() metav1.Object { return k.o }
 
-// Kind returns the kind of an object.
+// Kind returns the kind.
 func (k Object) Kind() string { return k.o.GetKind() }
 
-// Unpack returns an object as the API server shows it, without managedFields and what kubectl last applied. It is not to be changed. It takes
-// some 20 microseconds if the object is packed, and the result is new then. It returns an error only if the text is not
-// what PackObject has written.
+// Unpack returns the object as the API server has it, without the fields that PackObject drops. It must not be
+// changed. Unpacking takes about 20 microseconds. It returns an error only if the text was not written by PackObject.
 func (k Object) Unpack() (*unstructured.Unstructured, error) {
 	text, is := k.o.Object[packed].(string)
 	if !is {

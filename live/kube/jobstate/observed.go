@@ -14,15 +14,15 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Observed is what exists of a job, whatever a plan has for it.
+// An Observed is the actual state of a job's pods, whatever its plan.
 type Observed struct {
 	Suspended bool
-	Pods      int            // of its workers, that have not ended
-	Ready     int            // of these, that run
-	GPUs      map[string]int // of these, by node
+	Pods      int // live workers
+	Ready     int
+	GPUs      map[string]int // of ready workers, by node
 }
 
-// ObservedOf returns what exists of a job; pods are its workers.
+// ObservedOf returns the actual state of a job; pods are its workers.
 func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
 	o := Observed{Suspended: j.Suspended, GPUs: make(map[string]int)}
 	for _, p := range pods {
@@ -38,42 +38,48 @@ func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
 	return o
 }
 
-// String returns what exists, for people. It says the same of any number of pods that have yet to run.
+// String describes the state for users. It is the same for any number of pods that do not run yet.
 func (o Observed) String() string {
 	switch {
 	case o.Pods == 0 && o.Suspended:
-		return "it is suspended"
+		return "suspended"
 	case o.Pods == 0:
-		return "it has no pods"
+		return "no pods"
 	case o.Suspended:
-		return "it is suspended, and not all of its pods are gone"
+		return "suspended; some of its pods still exist"
 	case o.Ready < o.Pods:
-		return "not all of its pods run"
+		return "some of its pods do not run yet"
 	}
 	total := 0
 	for _, n := range o.GPUs {
 		total += n
 	}
-	return fmt.Sprintf("it runs on %s", gpusOn(total, o.GPUs))
+	return fmt.Sprintf("runs on %s", gpusOn(total, o.GPUs))
 }
 
-// gpusOn returns "8 GPUs on a:4, b:4".
 func gpusOn(total int, byNode map[string]int) string {
 	var on []string
 	for _, node := range slices.Sorted(maps.Keys(byNode)) {
 		on = append(on, fmt.Sprintf("%s:%d", node, byNode[node]))
 	}
-	text := fmt.Sprintf("%d GPUs", total)
+	text := Count(total, "GPU")
 	if len(on) > mostNodes {
 		return fmt.Sprintf("%s on %d nodes", text, len(on))
 	}
 	return text + " on " + cmp.Or(strings.Join(on, ", "), "no node")
 }
 
-// mostNodes is how many nodes a sentence names.
+// Count returns a number with its noun: "1 GPU", "2 GPUs".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 const mostNodes = 4
 
-// Planned returns what a plan has for a job, for people.
+// Planned describes a grant for users.
 func (g *Grant) Planned() string {
 	if g.GPUs == 0 {
 		return "no GPUs"
@@ -81,7 +87,7 @@ func (g *Grant) Planned() string {
 	return gpusOn(g.GPUs, GPUsByNode(g.Placement))
 }
 
-// PlannedOf returns what a plan has for a job, for people.
+// PlannedOf describes an allocation for users.
 func PlannedOf(a *v1alpha1.JobAllocation) string {
 	g := Grant{}
 	g.GPUs = int(a.GPUs)

@@ -10,25 +10,25 @@ import (
 	"github.com/oxgang/oxgang/live/kube/phase"
 )
 
-// Times are since when a job is in the state that it is in.
+// Times are the times of a job's latest changes.
 type Times struct {
-	Since      time.Time // when the present generation was planned; zero: its pods were there when this leader took over
-	Begun      time.Time // when it was started, about
-	Queued     time.Time // since when Kueue is to admit it; zero: it need not, or has
+	Since      time.Time // of the plan with the present generation; zero: this leader found its pods
+	Begun      time.Time // of its start, approximately
+	Queued     time.Time // since when it waits for Kueue; zero: it does not
 	UpSince    time.Time // since when all of its pods run; zero: they do not
-	Ending     time.Time // since when it is known that a worker has succeeded; zero: none has
+	Ending     time.Time // since when a worker is known to have succeeded; zero: none
 	CompleteAt time.Time // when it last had all its pods, or was not started
-	AskedAt    time.Time // when it was last asked why pods of it are missing
-	StaleSince time.Time // since when the watches have not shown what was last written of it; zero: they have
+	AskedAt    time.Time // when its events were last read for missing pods
+	StaleSince time.Time // since when the watches lack the last write to it; zero: they have it
 }
 
-// Ended reports whether a job is over for good.
+// Ended reports whether a job has ended for good.
 func (e *Job) Ended() bool { return e.Phase == phase.Ended }
 
-// Stale reports whether the watches have not shown what was last written of a job.
+// Stale reports whether the watches lack the last write to a job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 
-// Restored reports whether the pods of the present generation were there when this leader took over.
+// Restored reports whether this leader found the pods of the present generation when it took over.
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
 // Move moves a job to the phase after an event.
@@ -40,18 +40,17 @@ func (e *Job) Move(ev phase.Event) {
 	e.Phase, _ = phase.Next(e.Phase, ev, f)
 }
 
-// Look returns the phase of a job by what is planned and seen at a time, and the action that is due.
+// Look returns the phase of a job from the plan and the observation, and the action that is due.
 func (e *Job) Look(now time.Time) (phase.Phase, phase.Action) {
 	return phase.Next(e.Phase, phase.Look, e.facts(now))
 }
 
-// facts returns what is planned for a job, and seen of it.
 func (e *Job) facts(now time.Time) (f phase.Facts) {
 	if e.Stale() {
 		return phase.Unseen
 	}
 	j, runs, lasting := e.Parsed, e.Running(), e.Outlived(now)
-	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // else it is over for all of them
+	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // once a worker has succeeded, the job is ending
 	for _, x := range [...]struct {
 		fact phase.Facts
 		is   bool
@@ -81,10 +80,10 @@ func (e *Job) facts(now time.Time) (f phase.Facts) {
 	return f
 }
 
-// Up reports whether all workers of the planned generation run, or have succeeded: those are not made again.
+// Up reports whether all workers of the planned generation run or have succeeded.
 func (e *Job) Up() bool { return e.Ready() >= e.Workers() }
 
-// Ready returns how many workers of the planned generation run, or have succeeded in any.
+// Ready returns how many workers of the planned generation run, plus those that have succeeded in any.
 func (e *Job) Ready() int {
 	n := e.Done()
 	for _, p := range e.Pods {
@@ -95,7 +94,7 @@ func (e *Job) Ready() int {
 	return n
 }
 
-// Clock sets the times of a job by what is seen of it now.
+// Clock updates the times of a job.
 func (e *Job) Clock(now time.Time) {
 	started, admitted := e.Started(), e.Started() && !e.Parsed.Suspended
 	if !admitted {
@@ -108,7 +107,6 @@ func (e *Job) Clock(now time.Time) {
 	setSince(&e.UpSince, admitted && e.Up(), now)
 }
 
-// setSince makes t the time since when something is so; zero if it is not.
 func setSince(t *time.Time, so bool, now time.Time) {
 	switch {
 	case !so:
@@ -118,7 +116,7 @@ func setSince(t *time.Time, so bool, now time.Time) {
 	}
 }
 
-// AwaitQuota returns how many pods of the planned generation wait until Kueue has quota for them.
+// AwaitQuota returns how many pods of the planned generation wait for quota in Kueue.
 func (e *Job) AwaitQuota() (n int) {
 	for _, p := range e.Live() {
 		if e.Present(p) && jobadapter.AwaitsQuota(p) {

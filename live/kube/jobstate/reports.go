@@ -10,19 +10,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// The measurements of a job are kept for the next leader, in the status of the Plan. Otherwise each
-// new leader would have to learn the speeds of all jobs again, and move jobs for that.
+// A job's measurements are stored in the status of the Plan, so that a new leader need not learn its speed again.
 
 const (
-	// KeptReports is how many reports of a job are kept: the last one of each configuration and
-	// batch size.
+	// KeptReports is how many reports of a job are stored: the last of each configuration and batch size.
 	KeptReports = 12
-	// MostReports is how many reports of all jobs are kept: an object has 1.5 MB at most.
+	// MostReports is how many reports of all jobs are stored. An object has at most 1.5 MB.
 	MostReports = 2500
 )
 
-// Keep keeps a report that measured steps. It reports whether it is the first of its configuration
-// and batch size.
+// Keep stores a report with a step time. It reports whether it is the first for its configuration and batch size.
 func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
 		return false
@@ -38,7 +35,6 @@ func (e *Job) Keep(r *job.Report) bool {
 	return at < 0
 }
 
-// A measured is a report in a short form, without progress, which the job's state has.
 type measured struct {
 	Nodes   int     `json:"n"`
 	GPUs    int     `json:"g"`
@@ -46,14 +42,14 @@ type measured struct {
 	CPUs    float64 `json:"c,omitempty"`
 	Memory  int64   `json:"m,omitempty"`
 	Local   int     `json:"l"`
-	Passes  int     `json:"a,omitempty"` // that are accumulated
+	Passes  int     `json:"a,omitempty"` // accumulated
 	Step    int64   `json:"s"`           // ns
 	Sync    int64   `json:"y,omitempty"` // ns
 	GradSqr float64 `json:"q,omitempty"`
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the last reports of a job, at most most, as text; empty: none.
+// LearnedText returns the last reports of a job, at most most of them, as JSON; empty: none.
 func (e *Job) LearnedText(most int) string {
 	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {
@@ -74,7 +70,7 @@ func (e *Job) LearnedText(most int) string {
 	return string(text)
 }
 
-// ReportsOf returns the reports that a state has kept; none if any of them is not valid.
+// ReportsOf returns the reports in a state; none if any is invalid.
 func ReportsOf(s *v1alpha1.JobState) []job.Report {
 	var all []measured
 	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > KeptReports {

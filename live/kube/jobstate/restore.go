@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Past is what the previous leader has kept of a job.
+// A Past is what the previous leader stored of a job.
 type Past struct {
 	Allocation v1alpha1.JobAllocation
 	state      v1alpha1.JobState
 }
 
-// PastOf returns what a plan has kept of each job.
+// PastOf returns the Past of each job in a plan.
 func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	all := make(map[job.ID]Past, len(p.Spec.Allocations))
 	for _, a := range p.Spec.Allocations {
@@ -30,7 +30,7 @@ func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	return all
 }
 
-// Restore sets what the previous leader knew of a job.
+// Restore sets a job to its Past.
 func (p *Past) Restore(e *Job) {
 	a, s := &p.Allocation, &p.state
 	e.Held = Grant{Generation: max(a.Generation, e.Parsed.Generation)}
@@ -39,7 +39,7 @@ func (p *Past) Restore(e *Job) {
 		Service: time.Duration(s.ServiceMillis) * time.Millisecond, GPUService: time.Duration(s.GPUServiceMillis) * time.Millisecond,
 		Restarts: int(s.Restarts), Progress: float64(s.ProgressMilli) / 1000, Epoch: int(s.Epoch),
 	}
-	if s.Submitted.IsZero() { // the previous leader ended before it wrote it
+	if s.Submitted.IsZero() {
 		e.Status.Submitted, e.Status.Since = e.Parsed.Created, e.Parsed.Created
 	}
 	if s.Started != nil {
@@ -56,7 +56,8 @@ func (p *Past) Restore(e *Job) {
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }
 
-// GrantOf returns what a plan gives a job, by node: the same GPUs in another order would count as other GPUs.
+// GrantOf returns the grant of an allocation, with nodes in order: the same GPUs in another order would count as a
+// change.
 func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	g := Grant{Generation: a.Generation}
 	g.Configuration = cluster.Configuration{Nodes: len(a.Nodes), GPUs: int(a.GPUs), GPUType: cluster.GPUType(a.GPUType)}
@@ -83,7 +84,7 @@ type Grant struct {
 	Batch     job.BatchSize
 }
 
-// Allocation returns a grant in the form in which a plan has it.
+// Allocation returns a grant as an allocation of a plan.
 func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	a := v1alpha1.JobAllocation{
 		UID: e.Parsed.UID, Kind: e.Parsed.Kind, Namespace: e.Parsed.Namespace, Name: e.Parsed.Name, Generation: g.Generation,
@@ -98,8 +99,7 @@ func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	return a
 }
 
-// Alike reports whether two allocations are equal, apart from the numbers in reasons and from
-// predictions.
+// Alike reports whether two allocations are equal, apart from messages and predictions.
 func Alike(a, b v1alpha1.JobAllocation) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.GPUs == b.GPUs && a.Reason == b.Reason
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Obstacle returns why a pod of the planned generation does not run, for people.
+// Obstacle describes why a pod of the planned generation does not run, or why some are missing, for users.
 func (e *Job) Obstacle() string {
 	for _, p := range e.Pods {
 		for _, c := range p.Status.Conditions {
@@ -20,12 +20,12 @@ func (e *Job) Obstacle() string {
 		}
 	}
 	if n := e.Made(); n < e.Workers() {
-		return fmt.Sprintf(": %d were made (see the events of the job; a ResourceQuota, perhaps)", n)
+		return fmt.Sprintf(": only %s created; see the job's events (perhaps a ResourceQuota)", Count(n, "pod"))
 	}
 	return ""
 }
 
-// Progress returns the believed progress of a job that starts and does not state it.
+// Progress returns the assumed progress of a job that starts and does not report it.
 func (e *Job) Progress() float64 {
 	if e.Spec.NoCheckpoint {
 		return 0
@@ -33,7 +33,7 @@ func (e *Job) Progress() float64 {
 	return e.Status.Progress
 }
 
-// Place returns the first node of a placement with room for a worker, and takes that room.
+// Place returns the first node of the placement with room for a worker, and takes that room.
 func (e *Job) Place(left map[string]int) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs {
@@ -48,14 +48,14 @@ func (e *Job) Place(left map[string]int) string {
 func (e *Job) WholeWorkers(g *Grant) error {
 	for _, s := range g.Placement {
 		if s.GPUs%max(1, e.Parsed.PerWorker.GPUs) != 0 {
-			return fmt.Errorf("job %s: allocated %d GPUs of node %s, want whole workers of %d", e.Spec.Name, s.GPUs, s.Node, e.Parsed.PerWorker.GPUs)
+			return fmt.Errorf("job %s: allocated %s of node %s, want whole workers of %d", e.Spec.Name, Count(s.GPUs, "GPU"), s.Node, e.Parsed.PerWorker.GPUs)
 		}
 	}
 	return nil
 }
 
-// Grows reports whether an elastic job can be changed to a grant while its workers train on: the
-// workers that stay, which are the first ones, are all on nodes that it keeps.
+// Grows reports whether an elastic job can change to a grant while its workers train. The remaining workers, the
+// first ones, must all stay on their nodes.
 func (e *Job) Grows(next *Grant) bool {
 	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue && !e.Parsed.Sliced || e.Parsed.Node != "" {
 		return false

@@ -6,14 +6,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Table holds the committed plan and the jobs of a queue. Its owner guards it by a lock.
+// A Table holds the committed plan and the jobs of a queue. Its owner guards it with a lock.
 type Table struct {
-	Plan  *v1alpha1.Plan  // as last written or read
-	ByID  map[job.ID]*Job // all jobs
-	Order []*Job          // the same, by submission
-	Past  map[job.ID]Past // of the leader before, until the job is seen
-	Over  map[job.ID]bool // jobs that have ended, while their objects are there
-	// Labels are those of nodes by which Kueue's flavors tell GPU types apart.
+	Plan  *v1alpha1.Plan // as last written or read
+	ByID  map[job.ID]*Job
+	Order []*Job          // the same, in order of submission
+	Past  map[job.ID]Past // of the previous leader, until the job is seen
+	Over  map[job.ID]bool // jobs that have ended and still have objects
+	// Labels are the node labels by which Kueue's flavors distinguish GPU types.
 	Labels map[cluster.GPUType]map[string]string
 }
 

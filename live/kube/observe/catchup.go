@@ -18,12 +18,11 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Recheck is how often it is looked whether watches have caught up.
+// Recheck is how often to check whether watches have caught up.
 const Recheck = 20 * time.Millisecond
 
-// CatchUp waits until the watches show every pod, node and job that the API server has
-// now, as new as it has it, but for what is deleted meanwhile: no watch will show that. If the watch
-// of pods is late, it reads the pods instead.
+// CatchUp waits until the watches show every pod, node and job at least as new as the API server has it now, except
+// deleted ones. If the watch of pods is late, it reads the pods instead.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	kinds := ob.kinds(true)
 	want, err := ob.versions(ctx, kinds)
@@ -49,7 +48,7 @@ func (ob *Observer) CatchUp(ctx context.Context) error {
 	}
 }
 
-// waitFor reports whether the watches show all that is wanted within a time.
+// waitFor reports whether the watches show all wanted versions within a time.
 func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within time.Duration, kinds []kind) (bool, error) {
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		seen, err := ob.shown(ctx, kinds)
@@ -68,14 +67,14 @@ func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within 
 	return false, nil
 }
 
-// A kind is one of objects that are watched, with an empty list for what watches show of it.
+// A kind is a watched kind, with a constructor of its list type.
 type kind struct {
 	schema.GroupVersionKind
 	list func() client.ObjectList
 	of   []client.ListOption
 }
 
-// kinds returns the kinds of job of the queue and, if all are wanted, pods before them, and nodes.
+// kinds returns the queue's job kinds; with all, pods and nodes come first.
 func (ob *Observer) kinds(all bool) []kind {
 	var kinds []kind
 	if all {
@@ -89,12 +88,12 @@ func (ob *Observer) kinds(all bool) []kind {
 			list.SetGroupVersionKind(k.GVK())
 			return &list
 		}
-		kinds = append(kinds, kind{GroupVersionKind: k.GVK(), list: list, of: []client.ListOption{ob.named()}})
+		kinds = append(kinds, kind{GroupVersionKind: k.GVK(), list: list, of: []client.ListOption{ob.byQueue()}})
 	}
 	return kinds
 }
 
-// versions returns the version of every object of some kinds that the API server has, by uid.
+// versions returns the version of every object at the API server, by uid.
 func (ob *Observer) versions(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := make(map[string]uint64)
 	for _, k := range kinds {
@@ -106,7 +105,7 @@ func (ob *Observer) versions(ctx context.Context, kinds []kind) (map[string]uint
 	return all, nil
 }
 
-// shown returns the version of every object of some kinds that the watches show, by uid.
+// shown returns the version of every object in the watches, by uid.
 func (ob *Observer) shown(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := make(map[string]uint64)
 	for _, k := range kinds {
@@ -132,7 +131,6 @@ func (ob *Observer) shown(ctx context.Context, kinds []kind) (map[string]uint64,
 	return all, nil
 }
 
-// covers reports whether every object is seen at least as new as it was.
 func covers(seen, want map[string]uint64) bool {
 	for uid, version := range want {
 		if v, there := seen[uid]; !there || v < version {

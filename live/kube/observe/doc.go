@@ -1,3 +1,3 @@
-// Package observe turns the objects of one queue into an immutable Observation, and verifies that the watches
-// show what the API server has.
+// Package observe turns the objects of one queue into an immutable Observation, and verifies the watches against the
+// API server.
 package observe

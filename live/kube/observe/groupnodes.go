@@ -15,24 +15,24 @@ import (
 
 // A GroupNode is a node of a group, as last seen.
 type GroupNode struct {
-	Object *corev1.Node // not to be changed
-	Held   bool         // a pod of the scheduler's is on it, or pinned to it, and has not ended
-	Bound  bool         // one is on it, as all can see
+	Object *corev1.Node // must not be changed
+	Held   bool         // it has a live pod of the scheduler, or one is pinned to it
+	Bound  bool         // it has such a pod that is bound
 	Usable bool         // jobs can be placed on it
 }
 
-// Name returns the name of the node in Kubernetes.
+// Name returns the node's name in Kubernetes.
 func (l *GroupNode) Name() string { return l.Object.Name }
 
-// Is reports whether l is a node that a plan gives back.
+// Is reports whether l is a leaving node of a plan.
 func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
 
-// Ref names a node in a plan.
+// Ref identifies the node in a plan.
 func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }
 
-// groupNodes returns the nodes of each group among all nodes.
+// groupNodes returns the nodes of each group, oldest first.
 func (ob *Observer) groupNodes(nodes []*corev1.Node, s *Observation, usable []cluster.Node) map[string][]GroupNode {
 	if len(ob.options.Queue.Spec.NodeGroups) == 0 {
 		return nil

@@ -13,23 +13,22 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Prompt is how long watches normally take at most to show a change. What they have not shown by then is read
-// from the API server.
+// Prompt is the normal delay of watches. Later changes are read from the API server.
 const Prompt = 500 * time.Millisecond
 
-// live is what was read from the API server of pods, because a watch was late to show it. Of each pod the
-// newer version counts, the watch's or the one that was read.
+// live has pods that were read from the API server because a watch was late. The newer of the two versions of a pod
+// counts.
 type live struct {
-	pods    map[types.UID]*corev1.Pod // that the watch has yet to show as new as they were read
-	all     map[types.UID]bool        // every pod that there was; nil: only some were read
+	pods    map[types.UID]*corev1.Pod // that are newer than the watch shows
+	all     map[types.UID]bool        // every existing pod; nil: only some were read
 	version uint64                    // of the cluster when all were read
-	at      time.Time                 // when it was read
-	wait    time.Duration             // from then until it may be read again
+	at      time.Time                 // time of the read
+	wait    time.Duration             // until the next read
 }
 
-// Hurry reads pods from the API server if the watch is overdue to show something: those of the
-// queue, or all again if ReadPods has read all and the watch has yet to show them. Each time that the watch has shown meanwhile all
-// that was read, it waits twice as long until it reads again, up to a minute: what is awaited is then not there.
+// Hurry reads the queue's pods from the API server if the watch is overdue. It reads all pods if ReadPods has, and
+// the watch still lags behind. The delay doubles, up to a minute, each time the watch has caught up and is still
+// overdue: then the expected pods do not exist.
 func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	l := &ob.live
 	switch behind := len(l.pods) > 0 || l.all != nil; {
@@ -41,17 +40,17 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	case l.all != nil:
 		return ob.ReadPods(ctx)
 	case behind:
-		return ob.readPods(ctx, Prompt, ob.named())
+		return ob.readPods(ctx, Prompt, ob.byQueue())
 	}
-	return ob.readPods(ctx, min(2*l.wait, Late), ob.named())
+	return ob.readPods(ctx, min(2*l.wait, Late), ob.byQueue())
 }
 
-// ReadPods reads all pods of the cluster from the API server: an observation has from then on whatever there
-// was at that time, and nothing that was gone.
+// ReadPods reads all pods of the cluster from the API server. Later observations have every pod of that time and none
+// deleted before.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
-// readPods reads pods, keeps those that the watch does not show as new, and notes how long to wait at least until the next time: as long as it
-// is told, and as it took.
+// readPods reads pods and stores those newer than the watch shows. The next read comes after wait, or the duration of
+// this one if longer.
 func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...client.ListOption) error {
 	began := time.Now()
 	shown, err := ob.shown(ctx, ob.kinds(true)[:1])
@@ -84,8 +83,8 @@ func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...clie
 	return nil
 }
 
-// newest returns the pods that the watch shows and those that were read, of each the newer version.
-// It forgets what was read once the watch shows all of it.
+// newest returns the newer version of each pod, watched or read. It drops the read pods once the watch shows all of
+// them.
 func (l *live) newest(shown []*corev1.Pod, matters func(*corev1.Pod) bool) []*corev1.Pod {
 	if l.pods == nil {
 		return shown
@@ -95,7 +94,7 @@ func (l *live) newest(shown []*corev1.Pod, matters func(*corev1.Pod) bool) []*co
 		read := l.pods[p.UID]
 		switch {
 		case read != nil && Version(p) < Version(read):
-		case l.gone(p):
+		case l.deleted(p):
 			hidden = true
 		default:
 			delete(l.pods, p.UID)
@@ -115,7 +114,7 @@ func (l *live) newest(shown []*corev1.Pod, matters func(*corev1.Pod) bool) []*co
 	return both
 }
 
-// gone reports whether a pod that the watch shows was not there any more when all were read.
-func (l *live) gone(p *corev1.Pod) bool {
+// deleted reports whether a watched pod did not exist any more when all were read.
+func (l *live) deleted(p *corev1.Pod) bool {
 	return l.all != nil && !l.all[p.UID] && Version(p) <= l.version
 }

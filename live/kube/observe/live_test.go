@@ -110,7 +110,7 @@ func TestNewest(t *testing.T) {
 		ob := late(&apiServer{pods: versioned(c.read...)})
 		err := ob.ReadPods(t.Context())
 		if c.some {
-			err = ob.readPods(t.Context(), Prompt, ob.named())
+			err = ob.readPods(t.Context(), Prompt, ob.byQueue())
 		}
 		if err != nil {
 			t.Fatal(err)

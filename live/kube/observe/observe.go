@@ -25,24 +25,23 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Observation is what the watches show of a queue at one time. Nothing in it may be changed.
+// An Observation is what the watches show of a queue at one time. It must not be changed.
 type Observation struct {
-	Jobs     []ObservedJob            // that name the queue, by creation, then namespace and name
-	Pods     map[string][]*corev1.Pod // by uid of the job; those that are its workers
-	Helpers  map[string][]*corev1.Pod // likewise; those that have no GPUs, and have not ended
-	Unmarked map[string][]*corev1.Pod // likewise; those that have GPUs, and that this scheduler did not start
-	AllPods  []*corev1.Pod            // that may be of a job, ask for devices, or are on nodes with GPUs
-	Nodes    []cluster.Node           // those that say that they are lent to the queue among them
-	Groups   map[string][]GroupNode   // by name of the group
-	// Of nodes that can be lent.
-	Lender     inventory.Lender
-	Marked     []*corev1.Node            // as lent to the queue, whosever they are
+	Jobs       []ObservedJob             // that name the queue, by creation, then namespace and name
+	Pods       map[string][]*corev1.Pod  // workers, by uid of the job
+	Helpers    map[string][]*corev1.Pod  // live pods without GPUs, by uid of the job
+	Unmarked   map[string][]*corev1.Pod  // pods with GPUs that this scheduler did not start, by uid of the job
+	AllPods    []*corev1.Pod             // that may belong to a job, request devices, or are on nodes with GPUs
+	Nodes      []cluster.Node            // including nodes marked as lent to the queue
+	Groups     map[string][]GroupNode    // by name of the group
+	Lender     inventory.Lender          // nodes that can be lent
+	Marked     []*corev1.Node            // nodes marked as lent to the queue
 	uids       map[jobadapter.Key]string // of jobs
 	namespaces map[string]string         // of jobs, by uid
-	owners     map[types.UID]string      // uid of the job of each pod that has one, by uid of the pod
-	Ours       map[string]bool           // jobs of the queue that it schedules, by uid
-	Beyond     map[string]bool           // jobs that are not planned because there are too many, by uid
-	// Labels are those of nodes by which Kueue's flavors tell GPU types apart, if some job is queued by Kueue.
+	owners     map[types.UID]string      // job uid of each pod with a job, by uid of the pod
+	Ours       map[string]bool           // jobs that the queue schedules, by uid
+	Beyond     map[string]bool           // jobs not planned because there are too many, by uid
+	// Labels are the node labels by which Kueue's flavors distinguish GPU types; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
 	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
 }
@@ -61,33 +60,33 @@ func (f *ObservedJob) key() jobadapter.Key {
 // An Observer reads the objects of one queue. It is for one goroutine.
 type Observer struct {
 	options *config.Options
-	client  client.Client           // reads come from watches, and may be late
-	direct  client.Reader           // reads come from the API server
-	known   func(job.ID) bool       // whether a job was taken in before
-	parsed  map[string]parsedObject // of objects, by uid
-	parents map[types.UID]parent    // of objects between jobs and their pods, by uid
-	live    live                    // pods that were read because the watch was late
+	client  client.Client           // reads from watches, may be late
+	direct  client.Reader           // reads from the API server
+	known   func(job.ID) bool       // whether a job was scheduled before
+	parsed  map[string]parsedObject // by uid
+	parents map[types.UID]parent    // objects between jobs and their pods, by uid
+	live    live                    // pods read because the watch was late
 }
 
-// New returns an Observer. Reads of c come from watches, those of direct from the API server. known
-// reports whether a job was taken in before.
+// New returns an Observer. c reads from watches, direct from the API server. known reports whether a job was
+// scheduled before.
 func New(o *config.Options, c client.Client, direct client.Reader, known func(job.ID) bool) *Observer {
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
 
-// Forget drops what was parsed of objects that an observation does not show.
+// Forget drops parsed objects that an observation lacks.
 func (ob *Observer) Forget(s *Observation) {
-	for uid := range ob.parsed { // also of objects that are part of a job
+	for uid := range ob.parsed { // also objects that are part of a job
 		if _, shown := s.Versions[uid]; !shown {
 			delete(ob.parsed, uid)
 		}
 	}
 }
 
-// Remembers reports whether what an object says is kept.
+// Remembers reports whether an object is stored in parsed form.
 func (ob *Observer) Remembers(uid string) bool { _, known := ob.parsed[uid]; return known }
 
-// Parsed returns how many objects it keeps parsed.
+// Parsed returns the number of objects stored in parsed form.
 func (ob *Observer) Parsed() int { return len(ob.parsed) }
 
 // Observe returns what the watches show now.
@@ -116,19 +115,19 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	if err := ob.observePods(ctx, nodes.Items, s); err != nil {
 		return nil, err
 	}
-	if err := ob.own(ctx, s); err != nil {
+	if err := ob.findOwners(ctx, s); err != nil {
 		return nil, err
 	}
 	for _, p := range s.AllPods {
-		ob.sort(p, s)
-		s.note(p)
+		ob.assign(p, s)
+		s.recordVersion(p)
 	}
 	ob.observeNodes(pointers(nodes.Items), s)
 	return s, nil
 }
 
-// observePods adds the pods that may be of a job, or ask for devices, and all pods on nodes with GPUs,
-// which take CPUs and memory. Other pods of the cluster, however many, are not looked at.
+// observePods adds the pods that may belong to a job or request devices, and all pods on nodes with GPUs, which use
+// CPUs and memory there. It does not read other pods.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
 	keys, has := []string{pods.Matters}, make(map[string]bool)
 	for i := range nodes {
@@ -153,10 +152,10 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 	return nil
 }
 
-// sort adds a pod to those of its job: to its workers if it has GPUs, else, while it has not ended,
-// to its helpers. The head of a RayJob, say, is one of these. A pod with GPUs that this scheduler,
-// where it starts jobs, has not marked is no worker: its GPUs count as taken.
-func (ob *Observer) sort(p *corev1.Pod, s *Observation) {
+// assign adds a pod to its job: to the workers if it has GPUs, else to the helpers if it has not ended. The head of a
+// RayJob is such a helper. A pod with GPUs but without this scheduler's mark is no worker if the scheduler starts
+// jobs.
+func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
 	uid := s.Owner(p)
 	switch gpus := pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
 	case uid == "":
@@ -170,10 +169,10 @@ func (ob *Observer) sort(p *corev1.Pod, s *Observation) {
 	}
 }
 
-// lookAtNodes adds the nodes that the queue may use, and those that it may be lent.
+// observeNodes adds the nodes that the queue may use or borrow.
 func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	for _, n := range nodes {
-		s.note(n)
+		s.recordVersion(n)
 		if n.Labels[v1alpha1.LoanLabel] == ob.options.Queue.Name {
 			s.Marked = append(s.Marked, n)
 		}
@@ -188,11 +187,11 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	s.Groups = ob.groupNodes(nodes, s, s.Nodes)
 }
 
-// lookFor adds the jobs of one kind, of none if the cluster does not know the kind.
+// observeJobs adds the jobs of one kind; none if the cluster lacks the kind.
 func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Observation) error {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(k.GVK())
-	err := ob.client.List(ctx, &list, client.UnsafeDisableDeepCopy, ob.named())
+	err := ob.client.List(ctx, &list, client.UnsafeDisableDeepCopy, ob.byQueue())
 	if meta.IsNoMatchError(err) {
 		return nil
 	}
@@ -202,7 +201,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	weights := ob.options.Weights()
 	for i := range list.Items {
 		o := &list.Items[i]
-		s.note(o)
+		s.recordVersion(o)
 		seen := jobstate.ObjectOf(o)
 		j, err := ob.read(k, seen, weights[o.GetNamespace()])
 		if err != nil {
@@ -215,12 +214,12 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// Workers returns the pods of a job that have GPUs, whoever started them.
+// Workers returns the pods of a job with GPUs, whoever started them.
 func (s *Observation) Workers(uid string) []*corev1.Pod {
 	return slices.Concat(s.Pods[uid], s.Unmarked[uid])
 }
 
-// TypeOf returns the GPU type of a node of the queue; empty: it has no such node.
+// TypeOf returns the GPU type of a node; empty if the queue lacks the node.
 func (s *Observation) TypeOf(node string) string {
 	i, there := slices.BinarySearchFunc(s.Nodes, cluster.NodeID(node), func(n cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
 	if !there {
@@ -229,10 +228,9 @@ func (s *Observation) TypeOf(node string) string {
 	return string(s.Nodes[i].GPUType)
 }
 
-// note records which version of an object the watches show.
-func (s *Observation) note(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
+func (s *Observation) recordVersion(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
 
-// Version returns an object's resource version, which grows with every write to the cluster.
+// Version returns an object's resource version, which grows with every write to the cluster; 0 if it has none.
 func Version(o metav1.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -241,7 +239,6 @@ func Version(o metav1.Object) uint64 {
 	return n
 }
 
-// pointers returns a pointer to each element.
 func pointers[T any](items []T) []*T {
 	all := make([]*T, len(items))
 	for i := range items {
@@ -250,8 +247,7 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether a job is the backend's to schedule. One that was started by somebody
-// else is not, where the backend starts jobs: its GPUs are taken.
+// Takes reports whether the backend schedules a job. A backend that starts jobs ignores jobs started by others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	id := job.ID(f.Parsed.UID)
 	switch {
@@ -260,50 +256,48 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 	case ob.known(id):
 		return true
 	case ob.Refuses(f) != "":
-		return ob.options.Acts() && f.runs() && ob.lists(f.Parsed.Namespace) // else nobody could stop it any more
+		return ob.options.Acts() && f.runs() && ob.allows(f.Parsed.Namespace) // so that it can still be stopped
 	case ob.options.Acts():
 		return f.Parsed.Suspended || f.Parsed.Generation != 0
 	}
 	return true
 }
 
-// runs reports whether the scheduler has started a job that runs, and what it asks for is known, also if its
-// annotations cannot be read (any more).
+// runs reports whether a job runs that the scheduler has started, and its request is known even if its annotations
+// are invalid.
 func (f *ObservedJob) runs() bool {
 	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }
 
-// Refuses returns why a job cannot be taken in, for people; empty: it can.
+// Refuses returns why a job cannot be scheduled, for users; empty: it can.
 func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
-	case !ob.lists(f.Parsed.Namespace):
-		return fmt.Sprintf("namespace %s may not use queue %s, whose spec.namespaces does not list it", f.Parsed.Namespace, ob.options.Queue.Name)
+	case !ob.allows(f.Parsed.Namespace):
+		return fmt.Sprintf("namespace %s may not use queue %s: add it to the queue's spec.namespaces", f.Parsed.Namespace, ob.options.Queue.Name)
 	case f.Parsed.Spec != nil && ob.options.MostGPUs(f.Parsed.Namespace) > 0 && f.Parsed.Spec.GPUs > ob.options.MostGPUs(f.Parsed.Namespace):
-		return fmt.Sprintf("it asks for %d GPUs, and a job of namespace %s gets at most %d in queue %s (maxGPUs of its spec.limits or spec.namespaces)", f.Parsed.Spec.GPUs, f.Parsed.Namespace, ob.options.MostGPUs(f.Parsed.Namespace), ob.options.Queue.Name)
+		return fmt.Sprintf("it requests %s; a job of namespace %s may have at most %d in queue %s (maxGPUs of its spec.limits or spec.namespaces)", jobstate.Count(f.Parsed.Spec.GPUs, "GPU"), f.Parsed.Namespace, ob.options.MostGPUs(f.Parsed.Namespace), ob.options.Queue.Name)
 	case f.Parsed.Kueue && ob.options.Kueue != nil && !ob.options.Kueue():
-		return "it names a queue of Kueue, and the cluster has no Kueue: take the label kueue.x-k8s.io/queue-name off, or install Kueue"
+		return "it names a Kueue queue, but the cluster has no Kueue: remove its label kueue.x-k8s.io/queue-name or install Kueue"
 	}
 	return cmp.Or(f.Parsed.Problem, ob.options.NoClass(f.Parsed.PriorityClass))
 }
 
-// lists reports whether a namespace may use the queue.
-func (ob *Observer) lists(namespace string) bool {
+func (ob *Observer) allows(namespace string) bool {
 	return slices.ContainsFunc(ob.options.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == namespace })
 }
 
-// named selects the jobs that name the queue.
-func (ob *Observer) named() client.ListOption {
+// byQueue selects the jobs that name the queue.
+func (ob *Observer) byQueue() client.ListOption {
 	return client.MatchingLabels{v1alpha1.QueueLabel: ob.options.Queue.Name}
 }
 
-// A parsedObject is what an object of one version says.
+// A parsedObject is one version of an object in parsed form.
 type parsedObject struct {
 	version uint64
 	job     *jobadapter.Job
 }
 
-// read returns what an object says, which takes a third of a millisecond, once for each of
-// its versions.
+// read parses an object once per version: it takes a third of a millisecond.
 func (ob *Observer) read(k jobadapter.Kind, o jobstate.Object, weight int32) (*jobadapter.Job, error) {
 	uid, v := string(o.Meta().GetUID()), Version(o.Meta())
 	if r, known := ob.parsed[uid]; known && r.version == v {

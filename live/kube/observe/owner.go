@@ -15,9 +15,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// Whose a pod is. Labels do not say it: anybody who may create pods in one namespace could name the
-// job of another there. A pod belongs to a job of its own namespace to which its controller leads:
-// that of the pod, that of its Job, that of its JobSet.
+// A pod belongs to the job that its chain of controllers leads to, in its own namespace. Labels are no proof: a user
+// could name a job of another namespace there.
 
 // deepest is the length of the longest chain: pod, Job, JobSet, TrainJob.
 const deepest = 3
@@ -25,18 +24,16 @@ const deepest = 3
 // A parent is the controller of an object that is part of a job.
 type parent struct{ of *metav1.OwnerReference }
 
-// An owned is what a pod belongs to.
-type owned struct {
+type ownership struct {
 	uid   string // of the job
 	known bool   // the chain is known to its end
 }
 
-// Owner returns the uid of the job that a pod of the observation belongs to, if it names the queue;
-// empty: none does. A job that had the name before is another.
+// Owner returns the uid of the queue's job that a pod belongs to; empty: none. An earlier job of the same name is
+// another job.
 func (s *Observation) Owner(p *corev1.Pod) string { return s.owners[p.UID] }
 
-// own notes whose each pod is.
-func (ob *Observer) own(ctx context.Context, s *Observation) error {
+func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
 	s.owners = make(map[types.UID]string)
 	parents := make(map[types.UID]parent) // that a pod still has
 	for _, p := range s.AllPods {
@@ -55,30 +52,30 @@ func (ob *Observer) own(ctx context.Context, s *Observation) error {
 	return nil
 }
 
-// owner follows the controllers of a pod until one is a job of the queue.
-func (ob *Observer) owner(ctx context.Context, s *Observation, p *corev1.Pod, parents map[types.UID]parent) (owned, error) {
+// owner follows the controllers of a pod up to a job of the queue. It ends after deepest steps.
+func (ob *Observer) owner(ctx context.Context, s *Observation, p *corev1.Pod, parents map[types.UID]parent) (ownership, error) {
 	by := metav1.GetControllerOfNoCopy(p)
 	for range deepest {
 		if by == nil {
-			return owned{known: true}, nil
+			return ownership{known: true}, nil
 		}
 		if namespace, named := s.namespaces[string(by.UID)]; named {
 			if namespace != p.Namespace {
-				return owned{known: true}, nil
+				return ownership{known: true}, nil
 			}
-			return owned{string(by.UID), true}, nil
+			return ownership{string(by.UID), true}, nil
 		}
 		next, known, err := ob.parent(ctx, s, p.Namespace, by, parents)
 		if err != nil || !known {
-			return owned{}, err
+			return ownership{}, err
 		}
 		by = next
 	}
-	return owned{known: true}, nil
+	return ownership{known: true}, nil
 }
 
-// parent returns the controller of an object that controls others; nil: it has none. It is not known
-// of an object that watches do not show (any more).
+// parent returns the controller of an object; nil if it has none. It is unknown if the watches do not show the
+// object.
 func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string, of *metav1.OwnerReference, parents map[types.UID]parent) (by *metav1.OwnerReference, known bool, err error) {
 	if of.Kind == "RayCluster" {
 		return s.rayJob(namespace, of.Name), true, nil
@@ -103,7 +100,7 @@ func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string
 	return p.of, true, nil
 }
 
-// kind returns the kind of an object that controls others, if objects of that kind are watched.
+// kind returns the kind of a controlling object, if that kind is watched.
 func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bool) {
 	g, err := schema.ParseGroupVersion(of.APIVersion)
 	if err != nil {
@@ -117,8 +114,8 @@ func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bo
 	return schema.GroupVersionKind{}, false
 }
 
-// rayJob returns a reference to the RayJob of the queue that has made a RayCluster; nil: none has.
-// RayClusters are not watched: KubeRay names them after their RayJob, in its namespace.
+// rayJob returns a reference to the queue's RayJob that created a RayCluster; nil: none. RayClusters are not watched;
+// KubeRay derives their names from the RayJob.
 func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	name, made := jobadapter.RayJobOf(cluster)
 	if !made {
@@ -131,8 +128,8 @@ func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{Kind: "RayJob", Name: name, UID: types.UID(uid)}
 }
 
-// marked returns the job that the mark of a pod names, if that is one of its namespace. It is asked
-// while an object between the two is not seen (any more).
+// marked returns the job that a pod's label names, if it is in the pod's namespace. It is used while the watches do
+// not show an object of the chain.
 func (s *Observation) marked(p *corev1.Pod) string {
 	if uid := p.Labels[v1alpha1.JobUID]; uid != "" && s.namespaces[uid] == p.Namespace {
 		return uid
@@ -140,10 +137,10 @@ func (s *Observation) marked(p *corev1.Pod) string {
 	return ""
 }
 
-// IsOurs returns whether a pod is, or was, one of a job of the queue: also after the job is gone,
-// or has opted out, if the pod has the marks that the scheduler's template gave it.
+// IsOurs returns a function that reports whether a pod is or was a job's pod. It includes pods with the scheduler's
+// labels whose job was deleted or has opted out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
-		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.lists(p.Namespace)
+		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)
 	}
 }

@@ -118,7 +118,7 @@ func TestOwner(t *testing.T) {
 	} {
 		ob, s, _ := belongs()
 		s.AllPods = []*corev1.Pod{podOf(c.namespace, c.by, c.mark, 0)}
-		if err := ob.own(t.Context(), s); err != nil {
+		if err := ob.findOwners(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimPrefix(s.Owner(s.AllPods[0]), "uid-of-"); got != c.want {
@@ -147,7 +147,7 @@ func TestOwner_reads_each_object_once(t *testing.T) {
 	ob, s, c := belongs()
 	s.AllPods = []*corev1.Pod{podOf("a", by("batch/v1", "Job", "run-node-0"), "", 0)}
 	for range 3 {
-		if err := ob.own(t.Context(), s); err != nil {
+		if err := ob.findOwners(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestOwner_reads_each_object_once(t *testing.T) {
 		t.Errorf("%d reads, and kept %v, want the Job and the JobSet once each", c.gets, got)
 	}
 	s.AllPods = nil
-	if err := ob.own(t.Context(), s); err != nil || len(ob.parents) != 0 {
+	if err := ob.findOwners(t.Context(), s); err != nil || len(ob.parents) != 0 {
 		t.Errorf("kept %v, %v, want nothing", ob.parents, err)
 	}
 }
@@ -180,10 +180,10 @@ func TestSort(t *testing.T) {
 		ob.options.Queue.Spec.Mode = c.mode
 		p := podOf("a", train, c.mark, c.gpus)
 		s.AllPods = []*corev1.Pod{p}
-		if err := ob.own(t.Context(), s); err != nil {
+		if err := ob.findOwners(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		ob.sort(p, s)
+		ob.assign(p, s)
 		worker, helper := len(s.Pods["uid-of-train"]) == 1, len(s.Helpers["uid-of-train"]) == 1
 		if worker != c.worker || helper != c.helper || (s.Owner(p) != "") != (worker || helper) {
 			t.Errorf("%s: worker %v, helper %v, of %q, want %v and %v", name, worker, helper, s.Owner(p), c.worker, c.helper)

@@ -6,8 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// mostJobs is how many jobs of a queue are planned at a time, so that a plan fits into an object and a
-// round into its time.
+// mostJobs is how many jobs of a queue are planned at a time, so that plans and rounds stay bounded.
 const mostJobs = 10000
 
 // quota returns how many jobs of a namespace are planned at a time.
@@ -21,9 +20,8 @@ func (ob *Observer) quota(namespace string) int {
 	return max(1, mostJobs/max(1, len(all)))
 }
 
-// choose decides which jobs of the queue are planned: those that were, or that run by an earlier plan, and of the
-// others the oldest, as long as their namespace and the queue have not too many. Jobs that have ended
-// do not count.
+// choose decides which jobs are planned: known and running ones, then the oldest others within the limits of the
+// namespace and the queue. Ended jobs do not count.
 func (ob *Observer) choose(s *Observation) {
 	counts, total := make(map[string]int), 0
 	for _, earlier := range []bool{true, false} {
@@ -47,12 +45,12 @@ func (ob *Observer) choose(s *Observation) {
 	}
 }
 
-// Full returns why a job is not planned though it could be, for people.
+// Full explains why a job is not planned because of too many jobs, for users.
 func (ob *Observer) Full(f *ObservedJob) string {
-	return fmt.Sprintf("namespace %s has as many jobs in queue %s as are planned at a time, %d, or the queue has %d: it is planned once others have ended", f.Parsed.Namespace, ob.options.Queue.Name, ob.quota(f.Parsed.Namespace), mostJobs)
+	return fmt.Sprintf("too many jobs: queue %s plans %d of namespace %s at a time, and %d in all; it is planned once others end", ob.options.Queue.Name, ob.quota(f.Parsed.Namespace), f.Parsed.Namespace, mostJobs)
 }
 
-// FullNamespaces returns how many jobs of each namespace are not planned because there are too many.
+// FullNamespaces returns the number of jobs in Beyond by namespace.
 func (s *Observation) FullNamespaces() map[string]int {
 	all := make(map[string]int)
 	for i := range s.Jobs {

@@ -7,21 +7,18 @@ import (
 	"time"
 )
 
-// ErrWatches says that the watches do not show what the API server has, and will not by
-// themselves: an event was lost, or they have stood still for long. All that this process knows is
-// then in doubt; another that lists everything anew goes on from the Plan.
-var ErrWatches = errors.New("the watches do not show what the API server has")
+// ErrWatches means that the watches have lost an event or have stalled. The process must restart and list everything
+// again; the next leader continues from the Plan.
+var ErrWatches = errors.New("the watches miss changes of the API server")
 
-// How often what the watches show is compared with what the API server has, and how long they
-// have to show it.
+// Relist is the time between comparisons of the watches with the API server. Late is how long the watches may lag.
 const (
 	Relist = 5 * time.Minute
 	Late   = time.Minute
 )
 
-// Verify compares again and again what the watches show with what the API server has, until
-// ctx is done or they do not agree: then it returns ErrWatches. While the API server does not
-// answer nothing is concluded.
+// Verify compares the watches with the API server at intervals, until ctx is done or they differ: then it returns
+// ErrWatches. It continues if the API server does not answer.
 func (ob *Observer) Verify(ctx context.Context) error {
 	for {
 		if !Wait(ctx, Relist) {
@@ -33,12 +30,12 @@ func (ob *Observer) Verify(ctx context.Context) error {
 		case errors.Is(err, ErrWatches):
 			return err
 		case err != nil:
-			ob.options.Log.Warn("it could not be compared what the watches show", "queue", ob.options.Queue.Name, "err", err)
+			ob.options.Log.Warn("cannot compare the watches with the API server", "queue", ob.options.Queue.Name, "err", err)
 		}
 	}
 }
 
-// Wait waits, and reports whether ctx is still not done.
+// Wait waits, and reports whether ctx is still active.
 func Wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -48,8 +45,8 @@ func Wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// compare returns ErrWatches, with an object that shows it, if the watches still do not show some
-// time later what the API server has now. What changes meanwhile they may show or not.
+// compare returns ErrWatches if the watches, after a grace period, do not show what the API server has now. It
+// ignores changes during that period.
 func (ob *Observer) compare(ctx context.Context, grace time.Duration, kinds []kind) error {
 	began := time.Now()
 	before, err := ob.shown(ctx, kinds)
@@ -71,12 +68,12 @@ func (ob *Observer) compare(ctx context.Context, grace time.Duration, kinds []ki
 	}
 	for uid := range before {
 		if then[uid] == 0 && now[uid] == 0 && after[uid] > 0 {
-			return fmt.Errorf("%w: uid %s, which has not been there for %v", ErrWatches, uid, at.Sub(began).Round(time.Second))
+			return fmt.Errorf("%w: uid %s was deleted at least %v ago and is still shown", ErrWatches, uid, at.Sub(began).Round(time.Second))
 		}
 	}
 	for uid, version := range then {
 		if now[uid] > 0 && after[uid] < version {
-			return fmt.Errorf("%w: uid %s of resource version %d (0: none), and it was %d %v before", ErrWatches, uid, after[uid], version, at.Sub(began).Round(time.Second))
+			return fmt.Errorf("%w: uid %s is shown at resource version %d (0: not at all); the API server had %d already %v before", ErrWatches, uid, after[uid], version, at.Sub(began).Round(time.Second))
 		}
 	}
 	return nil

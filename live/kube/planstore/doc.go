@@ -1,3 +1,3 @@
-// Package planstore reads and writes the Plan object: it takes epochs over and writes by compare-and-swap. It also
-// decides whether a plan says anything new.
+// Package planstore reads and writes the Plan object by compare-and-swap, and takes new epochs. It also decides
+// whether a plan differs enough to be written.
 package planstore

@@ -11,22 +11,22 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A plan is written for nothing but what is expected at most so often, and only if a time has
-// moved by more than that and by more than a tenth of what there is until then.
+// ForetellEvery is the shortest time between writes for predictions alone, and the smallest change of a predicted
+// time that causes one. Such a change must also be more than 1/foretellPart of the time until then.
 const (
 	ForetellEvery = time.Minute
 	foretellPart  = 10
 )
 
-// FillExpected fills in what is expected of the jobs of a plan. As long as nothing is known, what
-// the last plan said holds. Of a job that the plan stops, what would help was found out before it, if at all: nothing is said.
+// FillExpected sets the predictions of a plan's jobs. Without new ones it keeps those of the last plan. A job that
+// this plan stops gets no Unblock, which would be outdated.
 func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
 	}
 	expected := expect()
 	if expected == nil {
-		expected = Said(last)
+		expected = Predictions(last)
 	}
 	for i := range all {
 		x := expected[job.ID(all[i].UID)]
@@ -34,19 +34,18 @@ func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan,
 		if all[i].GPUs > 0 {
 			all[i].Unblock, all[i].ETA = "", afterStart(x.ETA)
 		}
-		if all[i].Unblock != "" && ran(last, all[i].UID) {
+		if all[i].Unblock != "" && hadGPUs(last, all[i].UID) {
 			all[i].Unblock = ""
 		}
 	}
 }
 
-// ran reports whether a job had GPUs by a plan.
-func ran(p *v1alpha1.Plan, uid string) bool {
+func hadGPUs(p *v1alpha1.Plan, uid string) bool {
 	return p != nil && slices.ContainsFunc(p.Spec.Allocations, func(a v1alpha1.JobAllocation) bool { return a.UID == uid && a.GPUs > 0 })
 }
 
-// Said returns what a plan says is expected.
-func Said(p *v1alpha1.Plan) map[job.ID]config.Expected {
+// Predictions returns the predictions in a plan.
+func Predictions(p *v1alpha1.Plan) map[job.ID]config.Expected {
 	all := make(map[job.ID]config.Expected, len(p.Spec.Allocations))
 	for i := range p.Spec.Allocations {
 		a := &p.Spec.Allocations[i]
@@ -55,7 +54,7 @@ func Said(p *v1alpha1.Plan) map[job.ID]config.Expected {
 	return all
 }
 
-// afterStart returns what is still to be expected of a job that has GPUs; nil: nothing.
+// afterStart returns the prediction for a job with GPUs.
 func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	if e == nil || e.End == nil {
 		return nil
@@ -63,9 +62,8 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// Outdated reports whether a plan is to be written again for what is expected of its jobs, or for
-// what they have measured and no leader after this one would know:
-// next has the same jobs in the same order, and differs in nothing else.
+// Outdated reports whether a plan must be written for new predictions, or for unsaved measurements that the next
+// leader would lack. next must equal last in everything else.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(last.Spec.Time.Time) < ForetellEvery {
@@ -83,7 +81,6 @@ func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	return false
 }
 
-// moved reports whether what is expected has changed by enough to be told.
 func moved(a, b *v1alpha1.ETA, now time.Time) bool {
 	if a == nil || b == nil {
 		return a != b

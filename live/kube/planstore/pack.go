@@ -8,30 +8,28 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// An object has 1.5 MB at most in etcd. So that thousands of jobs fit into a plan, only the first ones
-// are in it as people read them; the others are packed, at some 50 bytes each. These are the most bytes of
-// each part, together 1.1 MB; what is on loan and rented comes on top. The API server checks and compares each field of what is
-// not packed, at every write: of 64 kB that is 60 ms of a processor, of 10,000 jobs that are packed 20.
+// An object may have 1.5 MB in etcd. To fit thousands of jobs, only the first ones of a plan are readable; the others
+// are packed, at about 50 bytes each. These are the most bytes of each part: 1.1 MB, plus loans and rentals. Readable
+// fields cost the API server time at every write: 60 ms of CPU for 64 kB, against 20 ms for 10,000 packed jobs.
 const (
-	openSpec     = 64 << 10 // of allocations that are not packed, while jobs are few
+	openSpec     = 64 << 10 // readable allocations, for few jobs
 	packedSpec   = 600 << 10
-	openStatus   = 16 << 10 // of states that are not packed, while jobs are few
+	openStatus   = 16 << 10 // readable states, for few jobs
 	packedStatus = 400 << 10
-	few          = 1000 // jobs; of more a part is readable that is as many times as small as they are more
+	few          = 1000 // jobs; with more, the readable bytes shrink in proportion
 )
 
-// readable returns how many bytes of a list of so many may be readable, of most for a few.
+// readable returns how many bytes of a list may be readable.
 func readable(most, jobs, shrink int) int { return most * few / max(few, jobs) / shrink }
 
-// A fitted is a part of a plan in the form in which it is written, and how many jobs are left out.
+// A fitted is a part of a plan as written, and the number of jobs left out.
 type fitted struct {
-	plan *v1alpha1.Plan
-	left int
+	plan    *v1alpha1.Plan
+	leftOut int
 }
 
-// fitSpec returns a plan without its status, which a write of the spec does not change, with parts that are shrink times as small as
-// they may be. It leaves out jobs without GPUs that never had any: the next leader finds them in the queue
-// anew. It does not change the plan.
+// fitSpec returns a plan without its status, within the limits divided by shrink. It leaves out only jobs that have
+// never had GPUs; the next leader finds them as new. It does not change p.
 func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	open, rest, err := split(p.Spec.Allocations, readable(openSpec, len(p.Spec.Allocations), shrink))
@@ -39,11 +37,11 @@ func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 		return f, err
 	}
 	f.plan.Spec.Allocations = open
-	f.plan.Spec.Packed, f.left, err = packWithin(terse(rest), packedSpec/shrink, started)
+	f.plan.Spec.Packed, f.leftOut, err = packWithin(terse(rest), packedSpec/shrink, started)
 	return f, err
 }
 
-// fitStatus returns a plan without its spec, likewise. It leaves out the history of jobs.
+// fitStatus returns a plan without its spec, in the same way. It leaves out job history.
 func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Status: p.Status}
 	states, more, err := split(p.Status.Jobs, readable(openStatus, len(p.Status.Jobs), shrink))
@@ -51,11 +49,11 @@ func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 		return f, err
 	}
 	f.plan.Status.Jobs = states
-	f.plan.Status.Packed, f.left, err = packWithin(more, packedStatus/shrink, func(*v1alpha1.JobState) bool { return false })
+	f.plan.Status.Packed, f.leftOut, err = packWithin(more, packedStatus/shrink, func(*v1alpha1.JobState) bool { return false })
 	return f, err
 }
 
-// split cuts a list where its JSON has so many bytes.
+// split cuts a list after most bytes of JSON.
 func split[T any](all []T, most int) (open, rest []T, err error) {
 	for i := range all {
 		text, err := json.Marshal(&all[i])
@@ -69,7 +67,7 @@ func split[T any](all []T, most int) (open, rest []T, err error) {
 	return all, nil, nil
 }
 
-// terse returns allocations without what is written for people: that is in the condition of each job.
+// terse returns allocations without their texts, which are also in each job's condition.
 func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 	all = slices.Clone(all)
 	for i := range all {
@@ -78,12 +76,13 @@ func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 	return all
 }
 
-// started reports whether a job has GPUs, or had them.
+// started reports whether a job has or had GPUs.
 func started(a *v1alpha1.JobAllocation) bool { return a.GPUs > 0 || a.Generation > 0 }
 
-// packWithin packs a list, without the last ones of those that need not be kept if it has more bytes than most as
-// text. It returns how many it left out.
-func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, left int, err error) {
+// packWithin packs a list. It removes items from the end, except those to keep, until the result has at most most
+// bytes as text. Each round removes more, so at most all removable items: it ends. It also returns how many it
+// removed.
+func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, leftOut int, err error) {
 	spare := 0
 	for i := range all {
 		if !keep(&all[i]) {
@@ -98,7 +97,7 @@ func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, left
 	}
 }
 
-// without returns a list without the last n of those that need not be kept.
+// without returns a list without the last n removable items.
 func without[T any](all []T, n int, keep func(*T) bool) []T {
 	if n == 0 {
 		return all

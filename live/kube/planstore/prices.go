@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Prices returns those of a plan that are of GPU types.
+// Prices returns the prices of a plan by GPU type.
 func Prices(p *policy.Plan) []v1alpha1.TypePrice {
 	if p == nil {
 		return nil

@@ -17,16 +17,16 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// ErrFenced says that another leader has planned since: this one must not any more.
+// ErrFenced means that another leader has written a plan, so this one must stop planning.
 var ErrFenced = errors.New("another scheduler has taken over")
 
-// A Store is the Plan object of a queue, at the API server. State is safe for concurrent use.
+// A Store is the Plan object of a queue. State is safe for concurrent use.
 type Store struct {
 	options *config.Options
 	client  client.Client
-	direct  client.Reader // reads come from the API server
-	shrink  int           // parts of the plan are so many times as small as they may be
-	saved   time.Time     // when the history of jobs was
+	direct  client.Reader // reads from the API server, never from a watch
+	shrink  int           // divides the limits of the plan's parts
+	saved   time.Time     // when job history was last written
 	saving  time.Duration // how long that took
 	writing time.Duration // how long the last plan took
 
@@ -34,14 +34,14 @@ type Store struct {
 	state State
 }
 
-// A State is how it stands with the writing of plans.
+// A State describes the last attempt to write a plan.
 type State struct {
-	LeftOut int       // jobs that wait and are not in the last plan, because they did not fit
-	Trouble error     // why the plan that is to be written was not yet; nil: it was
-	Since   time.Time // since when
+	LeftOut int       // waiting jobs that did not fit
+	Trouble error     // why the plan is not written yet; nil: it is
+	Since   time.Time // time of the first failure
 }
 
-// State returns how it stands with the writing of plans.
+// State returns the current State.
 func (s *Store) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,12 +53,12 @@ func NewStore(o *config.Options, c client.Client, direct client.Reader) *Store {
 	return &Store{options: o, client: c, direct: direct, shrink: 1}
 }
 
-// note records what became of an attempt to write a plan, and logs what went wrong.
-func (s *Store) note(left int, err error) {
+// record stores the result of an attempt to write a plan.
+func (s *Store) record(leftOut int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		s.state = State{LeftOut: left}
+		s.state = State{LeftOut: leftOut}
 		return
 	}
 	if s.state.Trouble == nil {
@@ -68,16 +68,15 @@ func (s *Store) note(left int, err error) {
 	s.options.Log.Warn("a plan was not written", "queue", s.options.Queue.Name, "err", err)
 }
 
-// mostShrink is how many times as small the parts of a plan are made at most for an API server that takes
-// less than others.
+// mostShrink is the largest shrink, for an API server with lower limits.
 const mostShrink = 8
 
-// Commit writes a plan, again and again while the API server does not take it, later each time, and
-// no sooner than the API server asks for. One that is too large is tried again with less in it.
+// Commit writes a plan. It retries temporary errors with growing delays, never shorter than the API server asks for.
+// It reduces a plan that is too large.
 func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	for wait := jobstate.Backoff; ; wait = min(2*wait, 30*time.Second) {
-		left, err := s.write(ctx, next)
-		s.note(left, err)
+		leftOut, err := s.write(ctx, next)
+		s.record(leftOut, err)
 		if err == nil {
 			return nil
 		}
@@ -85,7 +84,7 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 			s.shrink *= 2
 			continue
 		}
-		if !passes(err) {
+		if !temporary(err) {
 			return fmt.Errorf("plan %s: %w", next.Name, err)
 		}
 		select {
@@ -96,8 +95,8 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver reads the Plan, or makes it, and takes the next epoch, which is newer than that of every
-// witness; in a mode that writes nothing it reads it only.
+// TakeOver reads or creates the Plan and takes the next epoch, newer than all recorded ones. In a mode that writes
+// nothing it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
@@ -112,15 +111,15 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 		if !s.options.Writes() {
 			return p, nil
 		}
-		seen, err := s.witnessed(ctx)
+		seen, err := s.highestEpoch(ctx)
 		if err != nil {
 			return nil, err
 		}
 		p.Spec.Epoch = max(max(p.Spec.Epoch, seen)+1, s.clock())
 		p.Spec.Leader = s.options.Identity
-		err = s.take(ctx, p, missing)
+		err = s.writeEpoch(ctx, p, missing)
 		if err == nil {
-			return p, s.testify(ctx, p.Spec.Epoch)
+			return p, s.recordEpoch(ctx, p.Spec.Epoch)
 		}
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return nil, err
@@ -128,8 +127,8 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	}
 }
 
-// take writes a plan with a new epoch.
-func (s *Store) take(ctx context.Context, p *v1alpha1.Plan, missing bool) error {
+// writeEpoch writes a plan with a new epoch.
+func (s *Store) writeEpoch(ctx context.Context, p *v1alpha1.Plan, missing bool) error {
 	f, err := fitSpec(p, s.shrink)
 	if err != nil {
 		return err
@@ -143,11 +142,8 @@ func (s *Store) take(ctx context.Context, p *v1alpha1.Plan, missing bool) error 
 	return err
 }
 
-// write makes a plan the committed one, and returns how many jobs that wait did not fit. A conflict
-// is looked into: if the plan that is there is this one, the answer to an earlier attempt was lost; if
-// it is another leader's, this one has been fenced; if somebody else touched it, the plan is written
-// over that.
-func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (left int, err error) {
+// write commits a plan and returns how many waiting jobs did not fit.
+func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (leftOut int, err error) {
 	f, err := fitSpec(next, s.shrink)
 	if err != nil {
 		return 0, err
@@ -160,10 +156,11 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (left int, err e
 	if err == nil {
 		next.ObjectMeta = *f.plan.ObjectMeta.DeepCopy()
 	}
-	return f.left, err
+	return f.leftOut, err
 }
 
-// resolve looks into a conflict.
+// resolve handles a conflict. If the stored plan is this one, the response to an earlier attempt was lost. If it is
+// another leader's, this one is fenced. Otherwise someone else edited the object, and the plan overwrites it.
 func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	var there v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKeyFromObject(next), &there); err != nil {
@@ -171,7 +168,7 @@ func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 	switch {
 	case there.Spec.Epoch != next.Spec.Epoch || there.Spec.Leader != next.Spec.Leader:
-		return fmt.Errorf("%w: epoch %d of %s, and this is epoch %d of %s", ErrFenced, there.Spec.Epoch, there.Spec.Leader, next.Spec.Epoch, next.Spec.Leader)
+		return fmt.Errorf("%w: the plan has epoch %d of %s; this is epoch %d of %s", ErrFenced, there.Spec.Epoch, there.Spec.Leader, next.Spec.Epoch, next.Spec.Leader)
 	case there.Spec.Round == next.Spec.Round && there.Spec.Inputs == next.Spec.Inputs:
 		next.ResourceVersion = there.ResourceVersion
 		return nil
@@ -180,20 +177,20 @@ func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	return s.client.Update(ctx, next)
 }
 
-// Leads returns ErrFenced if another leader has taken the Plan over.
+// Leads returns ErrFenced if another leader has taken over.
 func (s *Store) Leads(ctx context.Context, epoch int64) error {
 	var p v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKey{Name: s.options.Queue.Name}, &p); err != nil {
 		return err
 	}
 	if p.Spec.Epoch != epoch {
-		return fmt.Errorf("%w: epoch %d of %s, and this is epoch %d of %s", ErrFenced, p.Spec.Epoch, p.Spec.Leader, epoch, s.options.Identity)
+		return fmt.Errorf("%w: the plan has epoch %d of %s; this is epoch %d of %s", ErrFenced, p.Spec.Epoch, p.Spec.Leader, epoch, s.options.Identity)
 	}
 	return nil
 }
 
-// passes reports whether an error may pass by itself: the plan waits for that.
-func passes(err error) bool {
+// temporary reports whether a retry may succeed.
+func temporary(err error) bool {
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err), tooLarge(err):
 		return false
@@ -201,26 +198,26 @@ func passes(err error) bool {
 	return !errors.Is(err, ErrFenced)
 }
 
-// tooLarge reports whether the API server, or etcd behind it, does not take an object for its size.
+// tooLarge reports whether the API server or etcd rejects an object for its size.
 func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || err != nil && strings.Contains(err.Error(), "request is too large")
 }
 
-// seldom is how many times as long as it took to save the history of jobs it is not saved again. A round waits for it, and it costs the API server as
-// much as the plan. Where the plan took long, the history is taken to take as long, so that a round that was long is seldom made longer.
-const seldom = 9
+// saveInterval is the shortest time between writes of job history, as a multiple of the last write's duration. Rounds
+// wait for that write. If plans are slow, the history is written even less often.
+const saveInterval = 9
 
-// Due reports whether the history of jobs may be saved again.
-func (s *Store) Due() bool { return time.Since(s.saved) >= seldom*max(s.saving, s.writing) }
+// Due reports whether job history may be written again.
+func (s *Store) Due() bool { return time.Since(s.saved) >= saveInterval*max(s.saving, s.writing) }
 
-// Save writes the status of a plan, which outlives this leader; what of it does not fit is left out.
+// Save writes the status of a plan, for the next leader. It leaves out what does not fit.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
 	f, err := fitStatus(p, s.shrink)
 	if err != nil {
 		return err
 	}
-	if f.left > 0 {
-		s.options.Log.Warn("the history of some jobs does not fit into the plan", "queue", p.Name, "jobs", f.left)
+	if f.leftOut > 0 {
+		s.options.Log.Warn("some job history does not fit into the plan", "queue", p.Name, "jobs", f.leftOut)
 	}
 	began := time.Now()
 	err = s.client.Status().Update(ctx, f.plan)

@@ -11,16 +11,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// The epoch of a queue never falls, even if its Plan is deleted: a former leader could write again. Its
-// witnesses are the status of the Queue, where each new epoch is noted, the jobs, which carry the
-// epoch of the last write to them, and the clock, as a backup of etcd that is restored sets all others back.
+// The epoch of a queue must never fall, or a former leader could write again. If the Plan was deleted, the epoch is
+// still in the Queue's status and on the jobs. If etcd was restored from a backup, only the clock is reliable.
 
-// mostEpoch is the highest epoch that is believed of a job: leaders do not reach it, and it leaves room to
-// grow.
+// mostEpoch bounds epochs read from jobs, so that a false value leaves room to grow.
 const mostEpoch = 1 << 40
 
-// witnessed returns the highest epoch that the queue and its jobs know of; 0: none.
-func (s *Store) witnessed(ctx context.Context) (int64, error) {
+// highestEpoch returns the highest epoch in the Queue's status and on its jobs; 0: none.
+func (s *Store) highestEpoch(ctx context.Context) (int64, error) {
 	var q v1alpha1.Queue
 	if err := client.IgnoreNotFound(s.direct.Get(ctx, client.ObjectKey{Name: s.options.Queue.Name}, &q)); err != nil {
 		return 0, err
@@ -39,7 +37,7 @@ func (s *Store) witnessed(ctx context.Context) (int64, error) {
 	return epoch, nil
 }
 
-// clock returns the witness that no backup sets back: the seconds since 1970, by the clock of this machine; 0: it is not asked.
+// clock returns the Unix time as a lower bound of epochs, or 0 without Options.Now.
 func (s *Store) clock() int64 {
 	if s.options.Now == nil {
 		return 0
@@ -47,8 +45,8 @@ func (s *Store) clock() int64 {
 	return min(s.options.Now().Unix(), mostEpoch)
 }
 
-// testify notes a new epoch in the status of the Queue, before anything is written by it.
-func (s *Store) testify(ctx context.Context, epoch int64) error {
+// recordEpoch writes a new epoch to the Queue's status, before any other write with it.
+func (s *Store) recordEpoch(ctx context.Context, epoch int64) error {
 	q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"epoch":`+strconv.FormatInt(epoch, 10)+`}}`))
 	return client.IgnoreNotFound(s.client.Status().Patch(ctx, q, patch))

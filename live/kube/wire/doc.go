@@ -1,3 +1,3 @@
-// Package wire has the formats that the scheduler shares with the command line: the ConfigMap in which a user asks a question,
-// and compressed lists. It imports nothing of Kubernetes, so that the command line stays small.
+// Package wire has the formats shared by the scheduler and the command line: questions in a ConfigMap, and compressed
+// lists. It imports no Kubernetes libraries, to keep the command line small.
 package wire

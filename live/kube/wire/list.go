@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// mostOpened is the largest list that UnpackList returns, in bytes of JSON: 20,000 jobs have a fifth of it.
-const mostOpened = 64 << 20
+// mostUnpacked is the largest list to unpack, in bytes of JSON: five times a list of 20,000 jobs.
+const mostUnpacked = 64 << 20
 
-// PackList returns a list as JSON that is compressed with gzip; nil: the list is empty.
+// PackList returns a list as JSON compressed with gzip; nil if it is empty.
 func PackList[T any](items []T) ([]byte, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -27,18 +27,18 @@ func PackList[T any](items []T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnpackList returns the list that PackList was given. The error says what is wrong with data.
+// UnpackList returns the list in the result of PackList.
 func UnpackList[T any](data []byte) ([]T, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("a packed list: %w", err)
+		return nil, fmt.Errorf("packed list: %w", err)
 	}
 	var all []T
-	if err := json.NewDecoder(io.LimitReader(z, mostOpened)).Decode(&all); err != nil {
-		return nil, fmt.Errorf("a packed list: %w", err)
+	if err := json.NewDecoder(io.LimitReader(z, mostUnpacked)).Decode(&all); err != nil {
+		return nil, fmt.Errorf("packed list: %w", err)
 	}
 	return all, nil
 }

@@ -3,31 +3,32 @@ package wire
 import "encoding/json"
 
 const (
-	// QuestionMap is the name of the ConfigMap.
+	// QuestionMap is the name of the ConfigMap, in the scheduler's namespace. Users need the rights to get and patch
+	// it.
 	QuestionMap = "oxgang-question"
-	// RequestKey is the key under which a Request is written.
+	// RequestKey is the key of the Request.
 	RequestKey = "request"
-	// ReplyKey is that of the Reply.
+	// ReplyKey is the key of the Reply.
 	ReplyKey = "reply"
-	// MostJobs is how many jobs an answer lists, those for which most changes: an object holds 1 MiB.
+	// MostJobs is how many jobs an answer lists, those with the largest changes: an object holds 1 MiB.
 	MostJobs = 20
 )
 
-// A Request is one question.
+// A Request is one question. It names jobs by uid.
 type Request struct {
-	ID       string          `json:"id"` // of this request, by which its reply is known
+	ID       string          `json:"id"` // matches the Reply
 	Queue    string          `json:"queue"`
 	Question json.RawMessage `json:"question"` // a whatif.Question
 }
 
-// A Reply answers the request of the same ID, or says why it does not.
+// A Reply answers the Request with the same ID, or says why it is refused.
 type Reply struct {
 	ID      string          `json:"id"`
 	Answer  json.RawMessage `json:"answer,omitempty"` // a whatif.Answer
 	Refused string          `json:"refused,omitempty"`
 }
 
-// PatchQuestion returns the merge patch that writes a request or a reply under a key.
+// PatchQuestion returns the merge patch that writes a Request or Reply under a key.
 func PatchQuestion(key string, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -36,7 +37,7 @@ func PatchQuestion(key string, v any) ([]byte, error) {
 	return json.Marshal(map[string]any{"data": map[string]string{key: string(text)}})
 }
 
-// ReadQuestion returns the request and the reply of the data of the ConfigMap; what is not there, or is none, is the zero value.
+// ReadQuestion returns the Request and Reply in the ConfigMap's data. A missing or invalid one is the zero value.
 func ReadQuestion(data map[string]string) (asked Request, said Reply) {
 	if json.Unmarshal([]byte(data[RequestKey]), &asked) != nil {
 		asked = Request{}
