@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Agents answers the messages of the programs of a backend's jobs: all of agentapi.Jobs but Job, by
-// which a backend checks their tokens.
+// Agents implements agentapi.Jobs for a backend, except Job, with which the backend checks tokens.
 type Agents struct {
 	feed  *Feed
 	every time.Duration
@@ -20,36 +19,35 @@ type Agents struct {
 	saved func(id job.ID)
 }
 
-// NewAgents returns what answers the programs of the jobs of a Feed. They report at every interval.
-// find returns the start of a job that sends a message, and takes over that it sent one; or
-// agentapi.ErrUnknown, ErrGeneration or ErrLater. It is called under the lock. saved, which may be
-// nil, is called without it after each Hello and each Checkpoint.
+// NewAgents returns Agents for the jobs of a Feed. Programs report at intervals of every. find records that a job
+// sent a message and returns the job's start, or agentapi.ErrUnknown, ErrGeneration or ErrLater. It is called under
+// the lock. saved may be nil; it is called without the lock after each Hello and Checkpoint.
 func NewAgents(f *Feed, every time.Duration, find func(id job.ID, generation int) (Program, *Start, error), saved func(id job.ID)) *Agents {
 	return &Agents{f, every, find, saved}
 }
 
-// A Program takes over what the program of one start of a job sends. It is called under the lock.
+// A Program handles the messages of one start of a job. It is called under the lock.
 type Program interface {
-	// Hello returns how the job is described now.
+	// Hello returns the updated description of the job.
 	Hello(h *agentapi.Hello) (*job.Spec, error)
 	Report(r *agentapi.Report) error
 	Checkpoint(c *agentapi.Checkpoint) error
 }
 
-// A Start is what is known of one start of a job when its program sends a message.
+// A Start describes one start of a job at the time of a message.
 type Start struct {
-	Least, Most int            // how many workers it may have; Most is 0 if that is not known
-	Planned     time.Time      // zero: how long it took to start is not to be measured, or was already
-	Took        *agentapi.Mean // has these measurements
-	Batch       job.BatchSize  // of the plan; zero: the program decides
+	Least, Most int            // number of workers it may have; Most is 0 if not known
+	Planned     time.Time      // time of the plan; zero if the start time is not measured or was measured already
+	Took        *agentapi.Mean // mean of the measured start times
+	Batch       job.BatchSize  // of the plan; zero if the program decides
 	Allocation  cluster.Allocation
 	Type        cluster.GPUType
 	GPUs        int
-	Unsettled   bool             // what runs is not what is planned: nothing is profiled
-	Notice      *agentapi.Notice // that it is to stop; nil: it is not
+	Unsettled   bool             // what runs differs from the plan, so nothing is profiled
+	Notice      *agentapi.Notice // request to stop; nil if there is none
 }
 
-// Hello implements agentapi.Jobs: the program states what its job is, and that it trains.
+// Hello implements agentapi.Jobs.
 func (a *Agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (_ *agentapi.Welcome, err error) {
 	defer a.save(id, &err)
 	a.feed.Lock()
@@ -74,7 +72,7 @@ func (a *Agents) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (_ *agen
 	}
 	row := a.feed.Snapshot.Job(id)
 	w := &agentapi.Welcome{Batch: s.batch(row), ReportSeconds: a.every.Seconds()}
-	if !s.Unsettled && (row == nil || row.Perf == nil) { // nobody knows its speed
+	if !s.Unsettled && (row == nil || row.Perf == nil) { // its speed is not known
 		w.Profile = agentapi.Ladder(spec, s.Type, s.GPUs)
 	}
 	return w, nil
@@ -112,12 +110,12 @@ func (a *Agents) save(id job.ID, err *error) {
 	}
 }
 
-// batch returns the batch size for a job to train with. row is the job in the last round; nil: it was not in it.
+// batch returns the batch size to train with. row is the job in the last round; nil if it was not in it.
 func (s *Start) batch(row *policy.Job) agentapi.Batch {
 	return agentapi.ToTrain(s.Batch, row, s.Allocation, s.GPUs)
 }
 
-// OtherGeneration returns the error for a message of a generation that is not the present one.
+// OtherGeneration returns the error for a message from an outdated generation.
 func OtherGeneration(sent, present int) error {
-	return fmt.Errorf("%w: this is %d, the present one is %d", agentapi.ErrGeneration, sent, present)
+	return fmt.Errorf("%w: the message is from generation %d, the current one is %d", agentapi.ErrGeneration, sent, present)
 }

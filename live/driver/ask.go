@@ -9,18 +9,18 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// longestAnswer bounds how long a question may wait for another one, and then how long it is simulated.
+// longestAnswer limits the wait for another question, and then the simulation.
 const longestAnswer = 10 * time.Second
 
-// ErrBusy says that another question is being answered.
+// ErrBusy is returned while another question is being answered.
 var ErrBusy = errors.New("another question is being answered; ask again soon")
 
-// Ask answers what would be, by simulation of the state that the last round left, from copies and beside the rounds: nothing is done,
-// and what is predicted of jobs does not change. One question is answered at a time, on one processor, in 10 s at most; of a larger
-// simulation the answer has what was found until then. Errors: ErrBusy, and those of whatif.Ask.
+// Ask answers a what-if question by simulating from a copy of the last round's state. It changes nothing. One
+// question is answered at a time, on one processor. After 10 s the answer has what was found until then. Errors:
+// ErrBusy, and those of whatif.Ask.
 func (d *Driver) Ask(ctx context.Context, q whatif.Question) (a *whatif.Answer, err error) {
 	if d.ahead == nil {
-		return nil, errors.New("nothing is predicted in this queue")
+		return nil, errors.New("predictions are switched off in this queue")
 	}
 	turn, stop := context.WithTimeoutCause(ctx, longestAnswer, ErrBusy)
 	defer stop()
@@ -31,7 +31,7 @@ func (d *Driver) Ask(ctx context.Context, q whatif.Question) (a *whatif.Answer, 
 		return nil, context.Cause(turn)
 	}
 	defer func() {
-		if r := recover(); r != nil { // answers are for people only: it must not end the scheduler
+		if r := recover(); r != nil { // an answer must not end the scheduler
 			a, err = nil, fmt.Errorf("what if: panicked: %v", r)
 		}
 	}()

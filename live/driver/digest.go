@@ -12,15 +12,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A digest is the SHA-256 of the journal so far: of all events and all decisions of the scheduler.
-// It is a scheduler.Observer.
+// A digest is the SHA-256 of the journal so far. It is a scheduler.Observer.
 type digest struct {
 	mu sync.Mutex
 	h  hash.Hash
 	w  *journal.Writer
 }
 
-// begin starts with the head of the journal.
+// begin hashes the journal's header.
 func (d *digest) begin(h journal.Header) {
 	d.h = sha256.New()
 	d.w = journal.NewWriter(d.h, h)
@@ -40,11 +39,11 @@ func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Acti
 	d.w.Round(s, p, acts)
 }
 
-// Digest returns, in hexadecimal, the SHA-256 of the journal so far. Two schedulers with the same
-// events and decisions have the same digest. Options.Digest must be set, and a Backend attached.
+// Digest returns the SHA-256 of the journal so far, in hexadecimal. It is equal for schedulers with equal events
+// and decisions. It needs Options.Digest and an attached Backend.
 func (d *Driver) Digest() string {
 	d.digest.mu.Lock()
 	defer d.digest.mu.Unlock()
-	_ = d.digest.w.Flush() // a hash takes everything
+	_ = d.digest.w.Flush() // writing to a hash cannot fail
 	return hex.EncodeToString(d.digest.h.Sum(nil))
 }

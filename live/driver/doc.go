@@ -1,14 +1,11 @@
-// Package driver runs the scheduler over a live backend (Backend). It has what every such backend
-// needs: the policy with its fallback, metrics and traces of each round, the journal and its
-// digest, predictions of when jobs start and end, and explanations.
+// Package driver runs the scheduler over a live backend. It provides what every backend needs: the policy with its
+// fallback, metrics and traces, the journal and its digest, predictions, and explanations.
 //
-// A new backend consists of three parts:
+// A new backend consists of:
 //
-//   - a type that implements Backend: it observes what runs, and executes what is planned;
-//   - a command that makes a Driver (New), opens the Backend, attaches it (Driver.Attach) and
-//     runs both (Driver.Run);
-//   - the interface for its users, which uses Driver.Story, Driver.Look and Driver.Trouble.
+//   - a type that implements Backend (most of it by embedding a Table);
+//   - a command that calls New, opens the Backend, and calls Driver.Attach and Driver.Run;
+//   - an interface for users, on top of Driver.Story, Driver.Look and Driver.Trouble.
 //
-// It embeds a Table, which implements most of Backend. The toy backend in the tests of this package is
-// the shortest example.
+// The toy backend in this package's tests is the shortest example.
 package driver

@@ -16,48 +16,46 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Backend runs the jobs of one queue. The scheduler gets events from it and gives it actions
-// (scheduler.Backend), and it observes each round (scheduler.Observer).
+// A Backend runs the jobs of one queue. It sends events to the scheduler, executes its actions, and observes each
+// round.
 type Backend interface {
 	scheduler.Backend
 	scheduler.Observer
-	// Cluster returns the present nodes, which the header of the journal has.
+	// Cluster returns the current nodes, for the header of the journal.
 	Cluster() *cluster.Cluster
-	// Follow sets the time between regular rounds, and the function that returns the scheduler's
-	// view of its jobs, as if the actions of a round were carried out. It is called once, before
-	// the first round.
+	// Follow sets the time between regular rounds, and a function that returns the scheduler's view of its jobs
+	// after the actions of the last round. It is called once, before the first round.
 	Follow(round time.Duration, jobs func(now time.Time) []*policy.Job)
-	// ClockMoved returns how far the machine's clock has been set forward, or back if it is
-	// negative, since the Backend was opened.
+	// ClockMoved returns how far the machine's clock was set forward since the Backend was opened; negative if
+	// back.
 	ClockMoved() time.Duration
-	// Execute makes what runs equal to what is planned, until ctx is done.
+	// Execute makes the running jobs match the plan, until ctx is done.
 	Execute(ctx context.Context) error
 }
 
-// A Driver runs the scheduler of one queue over one Backend. Make one with New, attach the
-// backend, run it and close it. Methods that say nothing else are safe for concurrent use once
-// Attach has returned.
+// A Driver runs the scheduler of one queue over one Backend. Unless noted, its methods are safe for concurrent use
+// after Attach.
 type Driver struct {
 	o         Options
-	digest    *digest    // nil: not wanted
-	predictor *predictor // nil: it never predicts
+	digest    *digest    // nil without Options.Digest
+	predictor *predictor // nil without Options.Predict
 	ahead     *whatif.Predictor
-	again     *redecider    // nil: without Options.Predict
-	asked     chan struct{} // has an item while a question is answered
+	again     *redecider    // nil without Options.Predict
+	asked     chan struct{} // holds an item while a question is answered
 
 	backend Backend
 	sched   *scheduler.Scheduler
 	watch   *monitor.Watch
 	queue   *monitor.Queue
 	health  *health
-	record  *Recorder // nil: no journal is written
-	begun   time.Time // when the journal was
-	// checkpoints are those of the journal; nil: no journal is written.
+	record  *Recorder // nil if no journal is written
+	begun   time.Time // start of the journal
+	// checkpoints is nil if no journal is written.
 	checkpoints *whatif.Checkpointer
 }
 
-// New returns a Driver without a Backend. The Backend that will be attached may already use its methods
-// Digest and Predictions.
+// New returns a Driver without a Backend. Digest and Predictions may be passed to the Backend before it is
+// attached.
 func New(o Options) *Driver {
 	d := &Driver{o: o, asked: make(chan struct{}, 1)}
 	if o.Digest {
@@ -69,10 +67,9 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach makes the scheduler for a Backend, and begins the journal. stopping, which may be nil,
-// returns, by type, the GPUs that processes still use although their jobs have lost them. It
-// returns an error if the policy or its settings are not known, or the journal cannot be created.
-// Call it once, before Run.
+// Attach creates the scheduler for a Backend and begins the journal. Call it once, before Run. stopping, which may
+// be nil, returns by type the GPUs still used by processes of jobs that have lost them. It fails if the policy or
+// its settings are unknown, or the journal cannot be created.
 func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
 	d.backend = b
 	p, placer, err := d.o.newPolicy()
@@ -103,8 +100,8 @@ func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) erro
 	return nil
 }
 
-// monitor makes what measures the rounds. The counters of the queue go on where an earlier
-// Driver of the same queue left them.
+// monitor creates the metrics, logs and traces of rounds. Counters continue from an earlier Driver of the same
+// queue.
 func (d *Driver) monitor(s monitor.Source) {
 	d.queue = d.o.Metrics.Queue(d.o.Queue, d.o.Round, s)
 	report := []func(*monitor.Timing){d.queue.Timed}
@@ -117,7 +114,6 @@ func (d *Driver) monitor(s monitor.Source) {
 	d.watch = monitor.NewWatch(report...)
 }
 
-// lookAhead makes what predicts, if that is wanted.
 func (d *Driver) lookAhead() {
 	if !d.o.Predict {
 		return
@@ -128,7 +124,7 @@ func (d *Driver) lookAhead() {
 	d.predictor.ahead, d.predictor.again = d.ahead, d.again
 }
 
-// begin writes the head of the journal.
+// begin writes the header of the journal.
 func (d *Driver) begin() error {
 	h := d.o.header(d.backend)
 	if d.digest != nil {
@@ -146,9 +142,8 @@ func (d *Driver) begin() error {
 	return err
 }
 
-// Run schedules, executes and predicts until ctx is done or one of them fails, and returns
-// why: the context's error, or the first failure. Observers see each event and round after
-// the driver's own.
+// Run schedules, executes and predicts until ctx is done or one of them fails. It returns the context's error or
+// the first failure. Observers are called after the driver's own.
 func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if d.predictor != nil {
@@ -161,8 +156,8 @@ func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error
 	return g.Wait()
 }
 
-// observers returns the driver's own, in order. The watch is first: what the others do is a
-// stage of the round. The digest comes before the backend, which publishes it.
+// observers returns the driver's own observers, in order. The watch is first, so that it times the others. The
+// digest comes before the backend, which publishes it.
 func (d *Driver) observers() []scheduler.Observer {
 	all := []scheduler.Observer{d.watch, d.queue, d.health}
 	if d.digest != nil {
@@ -178,11 +173,10 @@ func (d *Driver) observers() []scheduler.Observer {
 	return all
 }
 
-// Monitor returns the metrics of the queue, for what the driver does not know: whether this
-// process leads, and budgets.
+// Monitor returns the metrics of the queue, so that a backend can add its own.
 func (d *Driver) Monitor() *monitor.Queue { return d.queue }
 
-// Journal returns the path of the part of the journal that is being written; empty if none is.
+// Journal returns the path of the part that is being written; empty if there is none.
 func (d *Driver) Journal() string {
 	if d.record == nil {
 		return ""
@@ -190,18 +184,17 @@ func (d *Driver) Journal() string {
 	return d.record.Path()
 }
 
-// Trouble returns what is wrong with the journal, the policy or the clock, in words for users; empty if
-// nothing is.
+// Trouble returns what is wrong with the journal, the policy or the clock, for users; empty if nothing is.
 func (d *Driver) Trouble() string {
 	if d.record != nil {
 		if err := d.record.Trouble(); err != nil {
-			return "the journal is not written any more: " + err.Error()
+			return "the journal cannot be written: " + err.Error()
 		}
 	}
 	return d.health.trouble()
 }
 
-// Close ends the journal. It returns an error if the journal lacks something.
+// Close ends the journal, and returns an error if it is incomplete.
 func (d *Driver) Close() error {
 	if d.record == nil {
 		return nil

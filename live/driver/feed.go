@@ -12,29 +12,29 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Feed gives the events of a backend to its scheduler, and has what the last round decided. A
-// backend embeds a Feed, or a Table, which has one: it implements all methods of Backend but
-// Cluster, Do and Execute. The lock guards its fields, and everything else of the backend.
+// A Feed passes the events of a backend to its scheduler, and stores what the last round decided. Embedded,
+// directly or in a Table, it implements all of Backend except Cluster, Do and Execute. Its lock guards the Feed and
+// the rest of the backend.
 type Feed struct {
 	sync.Mutex
 	Events   *Queue
-	Work     chan struct{}                     // wakes Repeat: there is something for the executor to do
-	Jobs     func(now time.Time) []*policy.Job // the scheduler's view of its jobs, as Follow set it; nil before
+	Work     chan struct{}                     // wakes Repeat
+	Jobs     func(now time.Time) []*policy.Job // set by Follow; nil before
 	Snapshot *policy.Snapshot                  // of the last round; nil before the first
-	Plan     *policy.Plan                      // likewise
+	Plan     *policy.Plan                      // of the last round; nil before the first
 	owner    Owner
 	ends     error
 }
 
-// Owner is how a Feed asks about the jobs of its backend. All functions are called under the lock.
+// Owner gives a Feed access to the jobs of its backend. All functions are called under the lock.
 type Owner struct {
-	Known func(id job.ID) bool     // reports whether the scheduler may speak of a job
-	Live  func() int               // returns how many jobs have not ended, or are not cleared away
+	Known func(id job.ID) bool     // reports whether the scheduler may name this job
+	Live  func() int               // returns the number of jobs that have not ended or are not cleared away
 	Taken func(ev scheduler.Event) // is called with each event that the scheduler takes
-	Hold  func() time.Duration     // returns how long a round that is due has to wait; nil: it need not
+	Hold  func() time.Duration     // returns how long a due round has to wait; may be nil
 }
 
-// NewFeed returns a Feed of the events in a queue.
+// NewFeed returns a Feed over a queue of events.
 func NewFeed(q *Queue, o Owner) *Feed {
 	return &Feed{Events: q, Work: make(chan struct{}, 1), owner: o}
 }
@@ -60,8 +60,7 @@ func (f *Feed) ClockMoved() time.Duration {
 	return f.Events.ClockMoved()
 }
 
-// Drain makes Next return io.EOF once all jobs have ended and are cleared away, and background work
-// has ended.
+// Drain makes Next return io.EOF once all jobs are cleared away and background work has ended.
 func (f *Feed) Drain() {
 	f.Lock()
 	defer f.Unlock()
@@ -77,13 +76,12 @@ func (f *Feed) End(why error) {
 // Ends returns the error of End; nil before. The caller holds the lock.
 func (f *Feed) Ends() error { return f.ends }
 
-// Next implements scheduler.Backend. Its time is real time, except for the delay with which events
-// are taken.
+// Next implements scheduler.Backend. Event times are real time.
 func (f *Feed) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	return Wait(ctx, f.Events.Woken(), func() (scheduler.Event, time.Duration, error) { return f.Take(deadline) })
 }
 
-// Take returns the next event, or how long to wait for one; 0 if the deadline has come.
+// Take returns the next event, or how long to wait for one; 0 if the deadline has passed.
 func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	f.Lock()
 	defer f.Unlock()
@@ -115,23 +113,23 @@ func (f *Feed) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	f.Snapshot, f.Plan = s, p
 }
 
-// LastRound returns what the last round saw and decided, which is immutable; nil before the first.
+// LastRound returns the input and the plan of the last round, both immutable; nil before the first.
 func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
 	f.Lock()
 	defer f.Unlock()
 	return f.Snapshot, f.Plan
 }
 
-// A Draft takes the actions of a round that concern jobs. A backend makes it its plan.
+// A Draft collects the actions of a round that concern jobs or nodes. The backend then makes it its plan.
 type Draft interface {
 	Preempt(a scheduler.Preempt) error
 	Run(a *scheduler.Run) error
-	// Nodes takes an action that rents nodes, or gives them back.
+	// Nodes takes an action that rents or returns nodes.
 	Nodes(a scheduler.Action) error
 }
 
-// Apply puts the actions of a round into a draft, up to the first error, and begins background work.
-// Jobs are profiled while they train, by their own agents. The caller holds the lock.
+// Apply passes the actions of a round to a draft, up to the first error, and starts background work. A request to
+// profile succeeds at once, since agents profile jobs while they train. The caller holds the lock.
 func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
 	for _, a := range actions {
 		var err error
@@ -172,4 +170,4 @@ func (f *Feed) Repeat(ctx context.Context, every time.Duration, pass func()) err
 	}
 }
 
-func errNotLive(id job.ID) error { return fmt.Errorf("job %s: no such job is live", id) }
+func errNotLive(id job.ID) error { return fmt.Errorf("job %s: no such job, or it has ended", id) }

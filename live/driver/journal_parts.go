@@ -15,18 +15,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// extension ends the names of journals.
+// extension is the file extension of journals.
 const extension = ".oxj"
 
-// numbered is how the name of a part ends that is not the first.
+// numbered matches the ending of the second and later parts.
 var numbered = regexp.MustCompile(`\.(\d{4,9})\.oxj$`)
 
-// named returns the path of a part by its number.
 func (r *Recorder) named(part int) string {
 	return fmt.Sprintf("%s.%04d%s", strings.TrimSuffix(r.first, extension), part, extension)
 }
 
-// partOf returns the name of the first part of a journal by the path of any, and the number of this, from 1.
+// partOf returns the path of a journal's first part and the number of the given part, from 1.
 func partOf(path string) (first string, number int) {
 	if m := numbered.FindStringSubmatch(path); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > 1 {
@@ -36,8 +35,8 @@ func partOf(path string) (first string, number int) {
 	return path, 1
 }
 
-// JournalParts returns the paths of the parts of a journal that are there, in order, by the path of any of them.
-// A file that is no part is the only one.
+// JournalParts returns the paths of all parts of a journal that exist, in order. path is any of them. A file that
+// is not a part is returned alone.
 func JournalParts(path string) ([]string, error) {
 	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {
@@ -60,18 +59,18 @@ func JournalParts(path string) ([]string, error) {
 		return cmp.Compare(i, j)
 	})
 	if !slices.Contains(all, filepath.Clean(path)) {
-		return []string{path}, nil // it is no regular file, or not there
+		return []string{path}, nil // not a regular file, or missing
 	}
 	return all, nil
 }
 
-// A JournalFile is a journal that is open, with its parts.
+// A JournalFile is an open journal with its parts.
 type JournalFile struct {
 	*journal.File
 	closers []io.Closer
 }
 
-// OpenJournal opens parts of a journal, in order. through, which may be nil, returns what a file is read through.
+// OpenJournal opens parts of a journal, in order. through, which may be nil, wraps each file.
 func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*JournalFile, error) {
 	f := &JournalFile{}
 	sources := make([]journal.Source, 0, len(paths))

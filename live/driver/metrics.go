@@ -15,8 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
-// NewMetrics returns the metrics of a process that has no registry of its own yet, and that
-// registry, which has the metrics of Go and of the process too.
+// NewMetrics returns a new registry with the metrics of Go and of the process, and Oxgang's metrics in it.
 func NewMetrics(tool string) (*prometheus.Registry, *monitor.Metrics, error) {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -24,8 +23,7 @@ func NewMetrics(tool string) (*prometheus.Registry, *monitor.Metrics, error) {
 	return r, m, err
 }
 
-// ServeMetrics answers GET /metrics with those of a registry until ctx is done, and then
-// returns nil.
+// ServeMetrics answers GET /metrics until ctx is done, and then returns nil.
 func ServeMetrics(ctx context.Context, l net.Listener, r *prometheus.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r}))

@@ -16,22 +16,21 @@ import (
 
 // Options configure a Driver.
 type Options struct {
-	Queue    string            // name of the queue in metrics, traces and logs
-	Policy   string            // by name: one of policy/registry
-	Settings map[string]string // of the policy; nil: its defaults
+	Queue    string            // its name in metrics, traces and logs
+	Policy   string            // name in policy/registry
+	Settings map[string]string // of the policy; nil for its defaults
 	Round    time.Duration     // between plans
-	Verify   bool              // fitted models are checked against later reports (model/perf/estimate)
+	Verify   bool              // check fitted models against later reports (model/perf/estimate)
 	Tool     string            // name and version of the program, for journals
-	Journals string            // directory of journals, made if it is not there; empty: none is written
-	Digest   bool              // Driver.Digest is asked for
-	Predict  bool              // a goroutine predicts beside the rounds when jobs start and end: Driver.Look, Driver.Predictions
+	Journals string            // directory of journals, created if missing; empty for none
+	Digest   bool              // enables Driver.Digest
+	Predict  bool              // enables Driver.Look and Driver.Predictions, computed by a goroutine
 	Metrics  *monitor.Metrics  // that the queue's metrics are added to
 	Traces   trace.TracerProvider
-	Log      *slog.Logger // of rounds and of predictions that fail; nil: nothing is logged
+	Log      *slog.Logger // of rounds and of failed predictions; may be nil
 }
 
-// NewPolicy returns a new instance of a policy and of its placer. It returns an error if no
-// policy has the name, or the settings are not its own.
+// NewPolicy returns a new policy and its placer, or an error if the name or a setting is unknown.
 func NewPolicy(name string, settings map[string]string) (policy.Policy, placement.Placer, error) {
 	entry, err := registry.Find(name)
 	if err != nil {
@@ -49,8 +48,8 @@ func (o *Options) newPolicy() (policy.Policy, placement.Placer, error) {
 	return NewPolicy(o.Policy, o.Settings)
 }
 
-// scheduler returns the options of the scheduler. Jobs are profiled while they train, not
-// before; a job need not wait for the next regular round; jobs of a class learn together.
+// scheduler returns the options of the scheduler. Jobs are profiled while they train. A submission starts a round.
+// Jobs of a class learn together.
 func (o *Options) scheduler() scheduler.Options {
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile, so.OnSubmit, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, true, o.Verify
@@ -60,8 +59,7 @@ func (o *Options) scheduler() scheduler.Options {
 	return so
 }
 
-// header returns the head of the journal: which run it is of, and the settings of the
-// scheduler and the policy that a replay needs.
+// header returns the header of the journal, with the settings that a replay needs.
 func (o *Options) header(b Backend) journal.Header {
 	h := journal.Header{
 		Tool: o.Tool, Policy: o.Policy, Seed: 1, Start: b.Now(), Round: o.Round, Cluster: b.Cluster(),

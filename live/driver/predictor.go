@@ -18,33 +18,32 @@ import (
 // A Prediction is what is expected of one job.
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
-	From    time.Time  // of the round that it was predicted from; zero: ETA is not known
-	Unblock string     // the cheapest change that would give it GPUs, in a clause; empty: not known
+	From    time.Time  // the round that it is based on; zero if ETA is not known
+	Unblock string     // the cheapest change that would give it GPUs, as a clause; empty if not known
 }
 
-// Bounds of what predictions may cost.
+// Limits on the cost of predictions.
 const (
-	longestLook = 10 * time.Second // limit of one look
-	restFactor  = 9                // the pause after a look, over the time that the look took
-	mostWaiting = 20               // number of waiting jobs, the first ones, whose Unblock is computed
-	quietLook   = time.Minute      // between looks while nothing happens, as plans are written no more often then
+	longestLook = 10 * time.Second // of one look
+	restFactor  = 9                // pause after a look, as a multiple of its duration
+	mostWaiting = 20               // number of waiting jobs whose Unblock is computed
+	quietLook   = time.Minute      // between looks while nothing happens; plans are not written more often
 )
 
-// A predictor computes Predictions beside the rounds of a scheduler. It looks ahead after a
-// round that does something or that events came before; one look runs at a time, and looks
-// take a tenth of the time at most. It is a scheduler.Observer.
+// A predictor computes Predictions in a goroutine of its own. It looks ahead after each round with events or
+// actions. Looks never overlap, and take at most a tenth of the time. It is a scheduler.Observer.
 type predictor struct {
-	log   *slog.Logger // nil: nothing is logged
+	log   *slog.Logger // may be nil
 	queue string
 	ahead *whatif.Predictor // set before the first round
-	again *redecider        // likewise
-	wake  chan struct{}     // holds an item if a look is due
+	again *redecider        // set before the first round
+	wake  chan struct{}     // holds an item when a look is due
 
-	news  bool      // an event came since the last wake-up; the scheduler's goroutine has it
-	woken time.Time // the last wake-up, in the scheduler's time; the scheduler's goroutine has it
+	news  bool      // an event came after the last wake-up; used by the scheduler's goroutine only
+	woken time.Time // the last wake-up, in the scheduler's time; used by the scheduler's goroutine only
 
 	mu   sync.Mutex
-	last map[job.ID]Prediction // nil before the first look; never changed once it is here
+	last map[job.ID]Prediction // nil before the first look; the map is never changed
 }
 
 var _ scheduler.Observer = (*predictor)(nil)
@@ -53,8 +52,8 @@ func newPredictor(log *slog.Logger, queue string) *predictor {
 	return &predictor{log: log, queue: queue, wake: make(chan struct{}, 1)}
 }
 
-// Predictions returns what the last look predicts, by job; nil before the first, or if
-// Options.Predict is not set. The caller must not change it.
+// Predictions returns the last predictions by job. The caller must not change them. They are nil before the first
+// look and without Options.Predict.
 func (d *Driver) Predictions() map[job.ID]Prediction {
 	if d.predictor == nil {
 		return nil
@@ -62,9 +61,9 @@ func (d *Driver) Predictions() map[job.ID]Prediction {
 	return d.predictor.predictions()
 }
 
-// Look returns when the jobs of the last round are to start and end, and the time of that
-// round. It computes if the last round is new, for whatif.Patience at most, and returns what
-// an earlier look said if that is too short; nil if nothing is known.
+// Look returns when the jobs of the last round should start and end, and the time of that round. It computes them
+// if the round is new. If that takes longer than whatif.Patience, it returns an earlier result. It returns nil if
+// nothing is known.
 func (d *Driver) Look(ctx context.Context) (map[job.ID]whatif.ETA, time.Time) {
 	if d.ahead == nil {
 		return nil, time.Time{}
@@ -103,7 +102,7 @@ func (p *predictor) run(ctx context.Context) error {
 		}
 		began := time.Now()
 		if err := p.look(ctx); err != nil && p.log != nil {
-			p.log.Warn("what is expected of jobs is not known", "queue", p.queue, "err", err)
+			p.log.Warn("cannot predict when jobs start and end", "queue", p.queue, "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -113,12 +112,11 @@ func (p *predictor) run(ctx context.Context) error {
 	}
 }
 
-// look predicts once. Predictions are for people only, so a panic becomes an error: it must
-// not end the scheduler.
+// look predicts once. A panic becomes an error, so that it cannot end the scheduler.
 func (p *predictor) look(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("looking ahead panicked: %v", r)
+			err = fmt.Errorf("prediction panicked: %v", r)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, longestLook)
@@ -134,7 +132,7 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	}
 	p.unblock(ctx, s, whatif.Ends(etas, s.Now.Sub(from)), all)
 	if ctx.Err() != nil && len(etas) == 0 {
-		return fmt.Errorf("not found out in %v: %w", longestLook, ctx.Err())
+		return fmt.Errorf("no prediction within %v: %w", longestLook, ctx.Err())
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,8 +140,8 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	return nil
 }
 
-// unblock adds to predictions what would help the first jobs that wait; ends says in how long others end. Where there is no
-// time to compute it anew, it stays what it was.
+// unblock adds to predictions what would help the first waiting jobs. ends is the time until other jobs end. An
+// earlier value stays if there is no time to compute a new one.
 func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[job.ID]time.Duration, all map[job.ID]Prediction) {
 	waiting, before := firstWaiting(s), p.predictions()
 	if len(waiting) == 0 {
@@ -162,7 +160,7 @@ func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[jo
 	}
 }
 
-// firstWaiting returns the first mostWaiting jobs of a snapshot that hold no GPUs and are not being profiled.
+// firstWaiting returns the first mostWaiting jobs that neither hold GPUs nor are being profiled.
 func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	var all []*policy.Job
 	for _, j := range s.Jobs {
@@ -173,8 +171,7 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	return all
 }
 
-// clause returns a change in words, with jobs as pages call them. It leaves out
-// how long it is until that job ends: the clause is read later, and beside it the end.
+// clause describes a change. It leaves out the time until a job ends, because the clause is read later.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
 	then.In, then.Start = -1, 0

@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds events that have happened and that the scheduler has not taken. Make one with NewQueue.
-// The caller must guard it by a lock; only the channel of Woken may be used without it.
+// A Queue holds events that the scheduler has not taken yet. The caller guards it by a lock; only the channel of
+// Woken may be used without it.
 type Queue struct {
-	// Round is the time between regular rounds. A deadline that is missed by as much is not caught
-	// up. Default 0: the time since the last deadline.
+	// Round is the time between regular rounds. A deadline missed by that much is not made up for. The default, 0,
+	// stands for the time since the last deadline.
 	Round time.Duration
 
 	clock Clock
-	start time.Time // at which Clock.Elapsed is 0
+	start time.Time // time at which Clock.Elapsed is 0
 	last  time.Time // the last deadline that passed
 	now   time.Time
 	items []stamped // by time
@@ -25,14 +25,14 @@ type Queue struct {
 	ending
 }
 
-// A stamped event is one with the time at which it happened.
+// A stamped event has the time at which it happened.
 type stamped struct {
 	at time.Time
 	ev scheduler.Event
 }
 
-// A Clock tells a Queue the time. Wall is the clock of the machine, which people set. Elapsed is
-// the time since the Clock was made; it grows evenly, whatever is done to the clock of the machine.
+// A Clock gives a Queue the time. Wall is the machine's clock, which may be set. Elapsed is the time since the
+// Clock was made, and is monotonic.
 type Clock struct {
 	Wall    func() time.Time
 	Elapsed func() time.Duration
@@ -44,7 +44,7 @@ func NewQueue() *Queue {
 	return NewQueueWithClock(Clock{Wall: time.Now, Elapsed: func() time.Duration { return time.Since(start) }})
 }
 
-// NewQueueWithClock returns an empty Queue whose time is that of a Clock.
+// NewQueueWithClock returns an empty Queue that uses a Clock.
 func NewQueueWithClock(c Clock) *Queue {
 	start := c.Wall().Round(0).UTC().Add(-c.Elapsed())
 	q := &Queue{clock: c, start: start, woken: make(chan struct{}, 1)}
@@ -53,16 +53,16 @@ func NewQueueWithClock(c Clock) *Queue {
 	return q
 }
 
-// Present returns the time at which an event that happens now is stamped: that of the machine's
-// clock when the Queue was made, and what has passed since. It never goes back or leaps.
+// Present returns the time stamp for an event that happens now: the wall time at creation plus the elapsed time. It
+// is monotonic.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
-// Begin makes the present the logical time. Call it once what is restored was emitted, however long
-// that took: the first round then knows all of it.
+// Begin sets the logical time to the present. Call it after the restored events were emitted, so that the first
+// round takes them all.
 func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
 
-// ClockMoved returns how far the clock of the machine is ahead of Present, because it was set
-// while the Queue lived. It is negative if the clock was set back. The machine's sleep counts too.
+// ClockMoved returns how far the machine's clock is ahead of Present; negative if it was set back. Sleep of the
+// machine counts too.
 func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }
 
 // Now returns the logical time.
@@ -71,30 +71,30 @@ func (q *Queue) Now() time.Time { return q.now }
 // Len returns the number of events in the queue.
 func (q *Queue) Len() int { return len(q.items) }
 
-// Woken returns a channel that gets an item when there may be something to take.
+// Woken returns a channel that receives an item when there may be something to take.
 func (q *Queue) Woken() <-chan struct{} { return q.woken }
 
 // Wake wakes the goroutine that waits for the queue.
 func (q *Queue) Wake() { Wake(q.woken) }
 
-// Emit adds an event that happens now, and wakes the goroutine that waits for the queue.
+// Emit adds an event that happens now, and wakes the waiting goroutine.
 func (q *Queue) Emit(ev scheduler.Event) {
 	q.items = append(q.items, stamped{q.Present(), ev})
 	q.Wake()
 }
 
-// Any reports whether is returns true of an event in the queue.
+// Any reports whether is returns true for an event in the queue.
 func (q *Queue) Any(is func(scheduler.Event) bool) bool {
 	return slices.ContainsFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Drop removes the events of which is returns true.
+// Drop removes the events for which is returns true.
 func (q *Queue) Drop(is func(scheduler.Event) bool) {
 	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Take removes and returns the next event, and makes its time the logical time. It returns
-// nil if no event happened up to the deadline.
+// Take removes the next event and makes its time the logical time. It returns nil if no event happened up to the
+// deadline.
 func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	if len(q.items) == 0 || q.items[0].at.After(deadline) {
 		return nil
@@ -107,12 +107,11 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	return next.ev
 }
 
-// Until returns how long it is until a deadline; 0 or less if it has come.
+// Until returns the time until a deadline; 0 or less if it has passed.
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
-// Pass returns how long it is until a deadline. If the deadline has come, Pass makes it the
-// logical time and returns 0. If another round could have passed since (Queue.Round), the present becomes the logical time: what was slept through is not
-// caught up.
+// Pass returns the time until a deadline. If the deadline has passed, Pass makes it the logical time and returns 0.
+// If it was missed by a round or more (Queue.Round), the present becomes the logical time instead.
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
 	if wait > 0 {
@@ -129,9 +128,8 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 	return 0
 }
 
-// Wait calls take until it returns an event, an error, or a time to wait of 0, and returns
-// that. It calls take again when woken gets an item, and after the time that take returns. It
-// returns the error of ctx once that is done.
+// Wait calls take until it returns an event, an error, or a wait of 0. It calls take again when woken receives an
+// item and after the wait that take returned. It returns the error of ctx once that is done.
 func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()
@@ -151,8 +149,7 @@ func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Eve
 	}
 }
 
-// Wake puts an item into a channel with room for one, unless there is one already. A goroutine that
-// waits for the channel is woken now, or when it waits next.
+// Wake puts an item into a channel with room for one, unless it has one already.
 func Wake(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:

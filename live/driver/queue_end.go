@@ -8,13 +8,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An ending is what a backend waits for before it is over.
+// An ending tracks what must finish before a backend ends.
 type ending struct {
-	draining  bool // it ends when its jobs have ended
-	computing int  // background work that is under way
+	draining  bool // Drain was called
+	computing int  // background tasks that run
 }
 
-// Compute does background work in a goroutine of its own, and emits its result under the lock that guards the queue.
+// Compute does background work in a new goroutine, and emits its result under lock, which guards the queue.
 func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work) {
 	q.computing++
 	go func() {
@@ -26,7 +26,7 @@ func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work)
 	}()
 }
 
-// Drain has the backend end once all has ended.
+// Drain makes the backend end once all jobs have ended.
 func (q *Queue) Drain() {
 	q.draining = true
 	q.Wake()
@@ -35,8 +35,7 @@ func (q *Queue) Drain() {
 // Draining reports whether Drain was called.
 func (q *Queue) Draining() bool { return q.draining }
 
-// Over reports whether nothing can happen any more after Drain: there are so many jobs, no event is left, and no background work is
-// under way.
+// Over reports whether nothing can happen any more after Drain: no jobs, no events, no background work.
 func (q *Queue) Over(jobs int) bool {
 	return q.draining && jobs == 0 && q.Len() == 0 && q.computing == 0
 }

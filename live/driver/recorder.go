@@ -14,21 +14,20 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Limits of a part, unless others are set.
+// Default limits of a part.
 const (
 	PartBytes = 16 << 20
 	PartAge   = 24 * time.Hour
 )
 
-// unfinished ends the name of a part that has no checkpoint yet. Nobody reads it.
+// unfinished ends the name of a part without a checkpoint yet. Readers ignore it.
 const unfinished = ".new"
 
-// A Recorder writes the journal of a run, line by line. It is a scheduler.Observer, and a
-// whatif.Journal, whose checkpoints begin new parts. If the
-// journal cannot be written any more, scheduling goes on: Trouble says why.
+// A Recorder writes the journal of a run in parts, so that old parts can be deleted. It is a scheduler.Observer and
+// a whatif.Journal. If the journal cannot be written, scheduling continues, and Trouble returns the error.
 type Recorder struct {
 	Start time.Time // of the run
-	// With the first checkpoint after one of these the next part begins. Set them before the first event.
+	// The next part begins with the first checkpoint after either limit. Set them before the first event.
 	PartBytes int64
 	PartAge   time.Duration
 
@@ -38,15 +37,15 @@ type Recorder struct {
 	mu    sync.Mutex
 	w     *journal.Writer
 	err   error
-	file  *os.File  // of the present part
-	path  string    // its path
-	part  int       // its number, from 1
-	begun time.Time // when it began, in the time of the run
-	from  int64     // bytes of the journal before it
+	file  *os.File // the current part
+	path  string
+	part  int       // number of the current part, from 1
+	begun time.Time // start of the current part, in the time of the run
+	from  int64     // bytes of the journal before the current part
 }
 
-// NewRecorder creates the journal of a run in a directory. The file has the start of the run as its
-// name; an error is returned if it exists, or the directory does not. What an earlier run did not finish is deleted.
+// NewRecorder creates the journal of a run in a directory, named by the start of the run. It fails if the file
+// exists or the directory does not. It deletes unfinished parts of an earlier run.
 func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	if err := sweep(dir); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	return r, nil
 }
 
-// sweep deletes the parts that a run which crashed did not finish.
+// sweep deletes the unfinished parts of a run that crashed.
 func sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -83,7 +82,7 @@ func create(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Path returns the path of the part that is being written.
+// Path returns the path of the current part.
 func (r *Recorder) Path() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,15 +112,15 @@ func (r *Recorder) Written() (all, since int64) {
 	return r.w.Written()
 }
 
-// Due reports whether the present part is so old that a new one should begin.
+// Due reports whether the current part is old enough for a new one.
 func (r *Recorder) Due(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return now.Sub(r.begun) >= r.PartAge
 }
 
-// Checkpoint implements whatif.Journal. Where the present part is long or old, the next one begins with the
-// checkpoint. If that cannot be created, the journal goes on in the present one.
+// Checkpoint implements whatif.Journal. If the current part is long or old enough, the checkpoint begins the next
+// part. If that part cannot be created, the current one continues.
 func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,8 +135,8 @@ func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte)
 	r.flush()
 }
 
-// turn begins the next part in a file. The part gets its name when its checkpoint is in it, and all that was
-// before is on the disk: after a crash no part is missing between two.
+// turn begins the next part in f. It renames f only after the previous part is synced and f has its checkpoint, so
+// that a crash never leaves a gap between parts.
 func (r *Recorder) turn(f *os.File, from int64, now time.Time, m *scheduler.Memory, memory []byte) {
 	if r.flush(); r.err != nil {
 		r.err = errors.Join(r.err, f.Close(), os.Remove(f.Name()))
@@ -155,7 +154,7 @@ func (r *Recorder) flush() {
 	}
 }
 
-// Trouble returns what keeps the journal from being written; nil if nothing does.
+// Trouble returns the first error of writing the journal, or nil.
 func (r *Recorder) Trouble() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,19 +11,19 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// Up says whether processes of a job run whose program has not said yet whether it trains.
+// Up reports whether processes run for a job whose program has not reported yet.
 type Up bool
 
-// What a Backend sees of a job.
+// What a Backend observes of a job.
 const (
-	Unseen  Up = false // what the journal says is all that is known
+	Unseen  Up = false // only the journal is known
 	Running Up = true
 )
 
-// Story explains a job as it is now, and as its backend sees it: the journal says what happened and why, and a look ahead
-// adds the cheapest change that would help the job, and when it is to start and end. It
-// returns an *explain.UnknownJobError if the journal has no such job, and an error if no
-// journal is written. It reads the last parts of the journal, and those before only if they do not know the job.
+// Story explains a job as of now. The journal gives what happened and why. A prediction adds the cheapest change
+// that would help, and the expected start and end. It returns an *explain.UnknownJobError if the journal lacks the
+// job, and an error if no journal is written. Earlier parts of the journal are read only if the last ones lack the
+// job.
 func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")
@@ -35,7 +35,7 @@ func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, e
 	return s, err
 }
 
-// recorded returns what the journal says of a job up to now.
+// recorded returns the story of a job from the journal.
 func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
 	all, err := JournalParts(d.record.Path())
 	if err != nil {
@@ -48,11 +48,10 @@ func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
 	return s, err
 }
 
-// lastParts is how many parts of a journal are read for a job that has not ended long ago: what came before
-// is in the checkpoint with which they begin.
+// lastParts is the number of parts read at first. What came before is in the checkpoint at their beginning.
 const lastParts = 2
 
-// read returns what parts of the journal say of a job up to now.
+// read returns the story of a job from parts of the journal.
 func (d *Driver) read(parts []string, id job.ID, up Up) (*explain.Story, error) {
 	f, err := OpenJournal(nil, parts...)
 	if err != nil {
@@ -67,14 +66,10 @@ func (d *Driver) read(parts []string, id job.ID, up Up) (*explain.Story, error) 
 	return explain.Live(r, id, explain.Seen{At: at, Up: bool(up)})
 }
 
-// foresee adds to a story of now what no recording says: what would help the job, and when it
-// is to start and to end.
+// foresee adds the cheapest helpful change and the expected start and end to a story.
 func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	m := s.Moment
-	if m == nil || d.ahead == nil {
-		return
-	}
-	if m.Ended {
+	if m == nil || m.Ended || d.ahead == nil {
 		return
 	}
 	if terms, ok := d.again.weighed(ctx, s.Job); ok {
@@ -103,8 +98,8 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	m.End = expected(eta.End, passed)
 }
 
-// unblock returns the cheapest change that would give a job more GPUs, also in words, where it is known in how long some
-// jobs end; nil and why not if it is not known. It decides the last round again for whatif.Patience at most.
+// unblock returns the cheapest change that would give a job more GPUs, also in words; nil and the reason if it is
+// not known. It takes at most whatif.Patience. ends is the time until some jobs end.
 func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, string) {
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
@@ -115,14 +110,14 @@ func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Du
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, "not found in " + whatif.Patience.String()
+		return nil, "not found within " + whatif.Patience.String()
 	case err != nil:
 		return nil, "not known: the last round cannot be decided again"
 	}
 	return change, change.String()
 }
 
-// expected returns a range of a prediction as seen a time after it was made.
+// expected returns a predicted range as seen some time after it was made.
 func expected(r whatif.Range, passed time.Duration) *explain.Expected {
 	if r.Why != whatif.Known {
 		return &explain.Expected{Unknown: r.Why.String()}

@@ -9,22 +9,20 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Entry is what every backend keeps of a job that has not ended, or is not cleared away. A
-// backend embeds it in an entry of its own.
+// An Entry is the part of a backend's job entry that all backends need. Backends embed it.
 type Entry struct {
 	ID        job.ID
 	Over      bool          // it has ended for good
-	Lost      bool          // it holds nothing, and the scheduler has not taken that yet
-	NotBefore time.Time     // it is not started before that, after a failure
-	Heard     time.Time     // when its program sent something last; zero: nothing yet
+	Lost      bool          // it holds nothing, and the scheduler has not taken that event yet
+	NotBefore time.Time     // earliest restart after a failure
+	Heard     time.Time     // last message of its program; zero for none
 	Silent    bool          // its program has sent nothing for long
-	Starts    agentapi.Mean // from plan to training
+	Starts    agentapi.Mean // time from plan to training
 }
 
 func (e *Entry) entry() *Entry { return e }
 
-// A Table has the jobs of a backend in the order in which they came, and the events that its
-// scheduler has not taken: see Feed. E is the backend's entry of a job, a pointer to a type that
+// A Table has the jobs of a backend, in order of arrival, and a Feed of its events. E is a pointer to a type that
 // embeds Entry.
 //
 // Invariant: ByID and Order have the same entries.
@@ -36,15 +34,15 @@ type Table[E interface{ entry() *Entry }] struct {
 	freed, ended func(E)
 }
 
-// NewTable returns a Table without jobs. Once the scheduler has taken that a job holds nothing any
-// more, freed is called under the lock; once it has taken that a job has ended for good, ended is.
+// NewTable returns an empty Table. Both functions are called under the lock: freed after the scheduler took the
+// loss of a job's GPUs, ended after it took a job's final end.
 func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
 	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
 	t.Feed = NewFeed(q, Owner{Known: t.known, Live: func() int { return len(t.Order) }, Taken: t.taken})
 	return t
 }
 
-// Get returns a job that the scheduler may speak of.
+// Get returns a job, or an error if there is none with that ID.
 func (t *Table[E]) Get(id job.ID) (E, error) {
 	e, ok := t.ByID[id]
 	if !ok {
@@ -67,14 +65,14 @@ func (t *Table[E]) Remove(e E) {
 	t.Events.Wake()
 }
 
-// Lose reports that a job has lost what it held. It may start again.
+// Lose reports that a job has lost its GPUs. It may start again.
 func (t *Table[E]) Lose(e E, detail string) {
 	e.entry().Lost = true
 	t.exit(e, scheduler.Lost, detail)
 }
 
-// RetractLoss removes the event that a job was lost, if the scheduler has not taken it yet: what the
-// scheduler has planned since is a new generation.
+// RetractLoss removes the event of a loss that the scheduler has not taken yet. The scheduler has planned a new
+// generation since.
 func (t *Table[E]) RetractLoss(e E) {
 	e.entry().Lost = false
 	t.Events.Drop(func(ev scheduler.Event) bool {
@@ -93,7 +91,7 @@ func (t *Table[E]) exit(e E, outcome scheduler.Outcome, detail string) {
 	t.Events.Emit(scheduler.Exited{Job: e.entry().ID, Outcome: outcome, Detail: detail})
 }
 
-// EndPending reports whether the scheduler has not taken yet that a job has ended for good.
+// EndPending reports whether the scheduler has not taken the final end of a job yet.
 func (t *Table[E]) EndPending(id job.ID) bool {
 	return t.Events.Any(func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -103,7 +101,7 @@ func (t *Table[E]) EndPending(id job.ID) bool {
 
 func (t *Table[E]) known(id job.ID) bool { _, ok := t.ByID[id]; return ok }
 
-// taken records that the scheduler has taken an event.
+// taken handles an event that the scheduler has taken.
 func (t *Table[E]) taken(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	if !ok || !t.known(exit.Job) {
