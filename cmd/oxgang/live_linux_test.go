@@ -222,7 +222,7 @@ func TestLogs_follow(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	want := "error: log of job mnist: the scheduler stops; the job goes on without it\n"
+	want := "error: log of job mnist: the scheduler stops; the job keeps running\n"
 	if _, got := q.ends(t, 1); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

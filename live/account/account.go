@@ -1,4 +1,4 @@
-// Package account says who a user of this machine is: to the kernel, by numbers, and to people, by a name.
+// Package account identifies users of this machine: by number for the kernel, by name for people.
 package account
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A User is a user as the kernel knows one. All that it may do to files follows from these numbers.
+// A User has the numbers that decide on access to files.
 type User struct {
 	UID    int   `json:"uid"`
-	GID    int   `json:"gid"`              // the primary group
-	Groups []int `json:"groups,omitempty"` // the supplementary ones
+	GID    int   `json:"gid"`              // primary group
+	Groups []int `json:"groups,omitempty"` // supplementary groups
 }
 
 // Name returns the user's name, or "uid 1234" if it has none.
@@ -30,8 +30,8 @@ func Name(uid int) string {
 // In reports whether the user is in a group.
 func (u *User) In(gid int) bool { return u.GID == gid || slices.Contains(u.Groups, gid) }
 
-// Environment returns an environment for a program of the user: USER and LOGNAME are the user's name,
-// whatever env says, and HOME is the user's home unless env has one. A user without a name gets none of them.
+// Environment returns an environment for a program of the user. It sets USER and LOGNAME, and HOME unless env has
+// it. For a user without a name it returns env.
 func (u *User) Environment(env []string) []string {
 	known, err := user.LookupId(strconv.Itoa(u.UID))
 	if err != nil {
@@ -46,7 +46,7 @@ func (u *User) Environment(env []string) []string {
 	return append(own, "USER="+known.Username, "LOGNAME="+known.Username)
 }
 
-// ID returns the number of the user of a name, or of a number.
+// ID returns the uid for a name or a number.
 func ID(name string) (int, error) {
 	if known, err := user.Lookup(name); err == nil {
 		return strconv.Atoi(known.Uid)
@@ -54,7 +54,7 @@ func ID(name string) (int, error) {
 	return number("user", name)
 }
 
-// GroupID returns the number of the group of a name, or of a number.
+// GroupID returns the gid for a name or a number.
 func GroupID(name string) (int, error) {
 	if known, err := user.LookupGroup(name); err == nil {
 		return strconv.Atoi(known.Gid)
@@ -62,11 +62,10 @@ func GroupID(name string) (int, error) {
 	return number("group", name)
 }
 
-// number reads the number of a user or a group that need not have a name.
 func number(kind, text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%s %q: there is none, want a name or a number of this machine", kind, text)
+		return 0, fmt.Errorf("%s %q: not found; use a name or a number of this machine", kind, text)
 	}
 	return int(n), nil
 }

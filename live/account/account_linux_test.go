@@ -49,8 +49,8 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "-1", "nobody known", "4294967295"} {
-		if _, err := ID(text); err == nil || !strings.Contains(err.Error(), "there is none, want a name or a number") {
-			t.Errorf("user %q: got %v, want that there is none", text, err)
+		if _, err := ID(text); err == nil || !strings.Contains(err.Error(), "not found; use a name or a number") {
+			t.Errorf("user %q: got %v, want that it is not found", text, err)
 		}
 	}
 }

@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of asks the kernel who opened a connection: SO_PEERCRED and SO_PEERGROUPS of unix(7). What the other end
-// says of itself does not count.
+// Of returns the user who opened a connection, from the kernel (SO_PEERCRED and SO_PEERGROUPS of unix(7)).
 func Of(c net.Conn) (User, error) {
 	local, ok := c.(*net.UnixConn)
 	if !ok {
-		return User{}, fmt.Errorf("not known of a %T", c)
+		return User{}, fmt.Errorf("a %T does not identify its user", c)
 	}
 	raw, err := local.SyscallConn()
 	if err != nil {
@@ -40,7 +39,8 @@ func Of(c net.Conn) (User, error) {
 // mostGroups is NGROUPS_MAX of Linux.
 const mostGroups = 1 << 16
 
-// groups returns the supplementary groups of who opened a connection.
+// groups returns the supplementary groups of the peer. It needs unsafe, because golang.org/x/sys/unix has no call
+// for an option of variable size.
 func groups(fd uintptr) ([]int, error) {
 	for n := 64; ; n = mostGroups {
 		list := make([]uint32, n)
@@ -61,7 +61,7 @@ func groups(fd uintptr) ([]int, error) {
 	}
 }
 
-// Credential returns the user as a new process gets it.
+// Credential returns the user for a new process.
 func (u *User) Credential() *syscall.Credential {
 	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
 	for _, g := range u.Groups {
@@ -70,28 +70,28 @@ func (u *User) Credential() *syscall.Credential {
 	return c
 }
 
-// Do calls f, which may look at files as the user may, and no more: setfsuid(2). The caller must be root, or u
-// is nil and f is just called. f must not start goroutines that look at files.
+// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil: then f is
+// just called. f must not access files in other goroutines.
 func (u *User) Do(f func() error) error {
 	if u == nil {
 		return f()
 	}
-	runtime.LockOSThread() // what follows is true of this thread alone
+	runtime.LockOSThread() // the rights are those of this thread only
 	before, err := unix.Getgroups()
 	if err == nil {
-		err = wear(u.Groups, u.GID, u.UID)
+		err = setRights(u.Groups, u.GID, u.UID)
 	}
 	if err == nil {
 		err = f()
 	}
-	if wear(before, unix.Getegid(), unix.Geteuid()) == nil {
+	if setRights(before, unix.Getegid(), unix.Geteuid()) == nil {
 		runtime.UnlockOSThread() // otherwise the thread ends with its goroutine
 	}
 	return err
 }
 
-// wear makes this thread look at files as a user with groups.
-func wear(groups []int, gid, uid int) error {
+// setRights gives this thread the rights to files of a user with groups.
+func setRights(groups []int, gid, uid int) error {
 	if err := unix.Setgroups(groups); err != nil {
 		return fmt.Errorf("become uid %d: %w", uid, err)
 	}
@@ -102,8 +102,8 @@ func wear(groups []int, gid, uid int) error {
 		if _, err := id.set(id.want); err != nil {
 			return err
 		}
-		if now, err := id.set(-1); err != nil || now != id.want { // it has no error of its own
-			return fmt.Errorf("become uid %d: the kernel says %d (%w)", uid, now, unix.EPERM)
+		if now, err := id.set(-1); err != nil || now != id.want { // setfsuid reports no errors
+			return fmt.Errorf("become uid %d: the kernel keeps uid or gid %d (%w)", uid, now, unix.EPERM)
 		}
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// Of returns an error: only on Linux is it known who opens a connection.
-func Of(net.Conn) (User, error) { return User{}, errors.New("known on Linux only") }
+// Of returns an error: only Linux identifies the peer.
+func Of(net.Conn) (User, error) { return User{}, errors.New("users can be identified on Linux only") }
 
 // Do calls f.
 func (u *User) Do(f func() error) error { return f() }

@@ -11,48 +11,47 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Quarantine says how many messages of a job were refused, and keeps the last of them.
+// A Quarantine has the number of refused messages of a job, and the last of them.
 type Quarantine struct {
-	Count     int64     // of messages refused
-	Path      string    // of the last one: "/v1/report"
-	Complaint string    // why the last one was refused
-	Body      []byte    // first 4 KiB of the last one; nil if it could not be read
-	At        time.Time // of the last
+	Count     int64
+	Path      string // endpoint of the last one: "/v1/report"
+	Complaint string // why the last one was refused
+	Body      []byte // first 4 KiB of the last one; nil if it could not be read
+	At        time.Time
 }
 
-// An account has the rate limits of a job, and the last messages of its present generation.
+// An account has the rate limits of a job and what was accepted from its current generation.
 type account struct {
 	id     job.ID
 	bucket *bucket
-	inside atomic.Int32 // requests
+	inside atomic.Int32 // number of open requests
 
 	mu  sync.Mutex
 	bad Quarantine
 
-	// turn holds an element while a message of the job is handled: its messages are handled
-	// one after the other. It guards what follows.
+	// turn holds an element while a message of the job is handled, so that they are handled one by one. It guards
+	// taken.
 	turn  chan struct{}
 	taken record
 }
 
-// newAccount returns the account of a job that has sent nothing.
 func newAccount(id job.ID, o *Options) *account {
 	return &account{id: id, turn: make(chan struct{}, 1), bucket: newBucket(o.Rate, o.Burst)}
 }
 
-// A record is what was last accepted from a job's present generation.
+// A record is the last state that was accepted from a job's current generation.
 type record struct {
 	generation int
-	sequence   int64   // of the last report; 0: none
-	step       int64   // of it, or restored
-	progress   float64 // likewise
+	sequence   int64   // of the last report; 0 for none
+	step       int64   // of the last report, or restored
+	progress   float64 // of the last report, or restored
 	saved      int64   // step of the last checkpoint
 	answer     *Answer // to the last report
 	pace       pace
-	refused    *Report // the last that went backwards; nil: the last was taken
+	refused    *Report // the last report that went backwards; nil if the last one was accepted
 }
 
-// quarantine keeps a message that was refused.
+// quarantine stores a refused message.
 func (a *account) quarantine(path, complaint string, body []byte) {
 	const most = 4 << 10
 	a.mu.Lock()
@@ -63,7 +62,6 @@ func (a *account) quarantine(path, complaint string, body []byte) {
 	}
 }
 
-// quarantined returns what is kept; the caller may change it.
 func (a *account) quarantined() Quarantine {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +70,7 @@ func (a *account) quarantined() Quarantine {
 	return q
 }
 
-// enter notes that a request begins. It returns false if the job has too many requests.
+// enter counts a new request; it returns false if the job has too many. Otherwise call leave at the end.
 func (a *account) enter() bool {
 	if a.inside.Add(1) > atOnce {
 		a.inside.Add(-1)
@@ -81,11 +79,9 @@ func (a *account) enter() bool {
 	return true
 }
 
-// leave notes that a request that entered is over.
 func (a *account) leave() { a.inside.Add(-1) }
 
-// await waits until no other message of the job is handled. If it returns nil, the caller must
-// call done.
+// await waits for the turn of a message. If it returns nil, the caller must call done.
 func (a *account) await(ctx context.Context) error {
 	select {
 	case a.turn <- struct{}{}:
@@ -95,11 +91,9 @@ func (a *account) await(ctx context.Context) error {
 	}
 }
 
-// done lets the next message of the job be handled.
 func (a *account) done() { <-a.turn }
 
-// outdated returns an ErrGeneration if a message is of an earlier generation than the present one.
-// Jobs decides about later generations.
+// outdated returns an ErrGeneration for a message of an earlier generation. Jobs decides about later ones.
 func (t *record) outdated(generation int) error {
 	if generation < t.generation {
 		return fmt.Errorf("%w: generation %d, want %d", ErrGeneration, generation, t.generation)
@@ -107,7 +101,7 @@ func (t *record) outdated(generation int) error {
 	return nil
 }
 
-// hello notes the first message of a generation, and hands it to Jobs.
+// hello passes the first message of a generation to Jobs and records it.
 func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
 	if err := a.taken.outdated(h.Generation); err != nil {
 		return nil, err
@@ -127,7 +121,6 @@ func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
 	return &answer, nil
 }
 
-// begin makes the record one of a generation and reports whether that is a new one.
 func (t *record) begin(generation int) bool {
 	if generation == t.generation {
 		return false
@@ -136,8 +129,7 @@ func (t *record) begin(generation int) bool {
 	return true
 }
 
-// report notes measurements and hands them to Jobs, once. A report whose sequence number is not
-// above the last one of its generation gets that one's answer.
+// report passes measurements to Jobs once. A repeated or older sequence number gets the last answer again.
 func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	t := &a.taken
 	if err := t.outdated(r.Generation); err != nil {
@@ -164,18 +156,18 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	return answer, nil
 }
 
-// backwards returns an ErrInvalid if a report says that less was done than an earlier one. If the
-// next one goes on from it, that is two against one: it is the earlier one that was wrong.
+// backwards returns an ErrInvalid if a report has less work done than an earlier one. If the next report agrees
+// with the refused one, the earlier one was wrong, and the next is accepted.
 func (t *record) backwards(r *Report) error {
 	if w := t.refused; w != nil && r.Sequence > w.Sequence && r.Step >= w.Step && r.Progress >= w.Progress {
 		return nil
 	}
 	var b boundary
 	if r.Step < t.step {
-		b.bad("step %d, want at least %d as before", r.Step, t.step)
+		b.bad("step %d, want at least %d, the step of an earlier report", r.Step, t.step)
 	}
 	if r.Progress < t.progress {
-		b.bad("progress %v, want at least %v as before", r.Progress, t.progress)
+		b.bad("progress %v, want at least %v, the progress of an earlier report", r.Progress, t.progress)
 	}
 	if len(b.complaints) > 0 {
 		t.refused = r
@@ -183,14 +175,14 @@ func (t *record) backwards(r *Report) error {
 	return b.err()
 }
 
-// checkpoint notes that a job saved its state, and hands that to Jobs.
+// checkpoint passes a checkpoint to Jobs and records it.
 func (a *account) checkpoint(ctx context.Context, j Jobs, c *Checkpoint) (any, error) {
 	t := &a.taken
 	if err := t.outdated(c.Generation); err != nil {
 		return nil, err
 	}
 	if c.Generation == t.generation && c.Step < t.saved {
-		return nil, fmt.Errorf("%w: step %d, want at least %d as the checkpoint before", ErrInvalid, c.Step, t.saved)
+		return nil, fmt.Errorf("%w: step %d, want at least %d, the step of the previous checkpoint", ErrInvalid, c.Step, t.saved)
 	}
 	if err := j.Checkpoint(ctx, a.id, c); err != nil {
 		return nil, err

@@ -8,15 +8,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A span is the range of a quantity, both ends included.
+// A span is an inclusive range of a quantity.
 type span struct {
 	least, most float64
-	tiny        float64 // below it, a value counts as 0
-	unit        string  // for people
+	tiny        float64 // smaller values count as 0
+	unit        string
 }
 
-// The spans of all quantities. A gradient's squared norm and variance may have the range of
-// 32-bit floats and some more, so that their quotient is finite.
+// The spans of all quantities. gradients covers somewhat more than 32-bit floats, and keeps quotients finite.
 var (
 	seconds   = span{most: 24 * 60 * 60, unit: " s"}
 	samples   = span{most: 1e18, unit: " samples"}
@@ -27,15 +26,15 @@ var (
 	lengths   = span{least: 1, most: job.MaxEpochs, unit: " epochs"}
 	workers   = span{least: 1, most: 1e6}
 	batches   = span{least: 1, most: 1e9, unit: " samples"}
-	limits    = span{most: 1e9, unit: " samples"} // 0: not limited
+	limits    = span{most: 1e9, unit: " samples"} // 0 for no limit
 	passes    = span{most: 1e9}
 	versions  = span{least: Version, most: Version}
 )
 
-// admit checks a number from outside; all such numbers must pass it. It returns the value to use,
-// which is never NaN, infinite or -0, or an error that says what is wanted.
+// admit checks a number from outside; every such number must pass it. It returns a value that is never NaN,
+// infinite or -0, or an error with the wanted range.
 func (s span) admit(v float64) (float64, error) {
-	if !(v >= s.least && v <= s.most) { // NaN is neither
+	if !(v >= s.least && v <= s.most) { // false for NaN
 		return 0, fmt.Errorf("%v, want %s", v, s)
 	}
 	if v < s.tiny {
@@ -52,7 +51,7 @@ func (s span) String() string {
 	return plain(s.least) + " to " + plain(s.most) + s.unit
 }
 
-// plain returns a number of a span with all its digits, or as 1e+18 where they are many.
+// plain formats a number with all its digits, or as 1e+18 if it is long.
 func plain(v float64) string {
 	if v < 1e16 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -63,7 +62,7 @@ func plain(v float64) string {
 // A boundary collects the errors found in one message.
 type boundary struct{ complaints []string }
 
-// float checks *v; a value that is refused becomes 0.
+// float checks *v and sets it to 0 if it is refused.
 func (b *boundary) float(name string, v *float64, s span) {
 	admitted, err := s.admit(*v)
 	if err != nil {
@@ -72,19 +71,18 @@ func (b *boundary) float(name string, v *float64, s span) {
 	*v = admitted
 }
 
-// whole checks a whole number. Those that it accepts are exact as a float64.
+// whole checks a whole number. Accepted numbers are exact as a float64.
 func (b *boundary) whole(name string, v int64, s span) {
 	if _, err := s.admit(float64(v)); err != nil {
 		b.bad("%s %d, want %s", name, v, s)
 	}
 }
 
-// bad adds a complaint.
 func (b *boundary) bad(format string, args ...any) {
 	b.complaints = append(b.complaints, fmt.Sprintf(format, args...))
 }
 
-// err returns an error that joins the complaints, the first ten where there are more, or nil.
+// err joins the first ten complaints, or returns nil.
 func (b *boundary) err() error {
 	const most = 10
 	n := len(b.complaints)

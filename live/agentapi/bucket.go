@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A bucket is a rate limit: it holds up to size tokens, rate more per second, and each
-// request takes one.
+// A bucket is a rate limit: up to size tokens, refilled at rate per second, one for each request.
 type bucket struct {
 	rate, size float64
 
@@ -15,12 +14,11 @@ type bucket struct {
 	last time.Time
 }
 
-// newBucket returns a full bucket.
 func newBucket(perSecond float64, size int) *bucket {
 	return &bucket{rate: perSecond, size: float64(size), left: float64(size)}
 }
 
-// take takes a token and returns 0, or returns how long it is until there will be one.
+// take takes a token and returns 0, or returns the time until there is one.
 func (b *bucket) take(now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

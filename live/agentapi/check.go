@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A message is a body from outside. Check checks every number in it, and returns an ErrInvalid that
-// joins all errors. A message with errors must not be used.
+// A message is a body from outside. Check checks all its numbers and returns an ErrInvalid with all errors. Do not
+// use a message with errors.
 type message interface{ Check() error }
 
 // Check implements message.
@@ -36,7 +36,7 @@ func (h *Hello) Check() error {
 	return b.err()
 }
 
-// check adds the complaints about l, which must leave the job a batch size.
+// check adds complaints about l.
 func (l *BatchLimits) check(b *boundary) {
 	b.whole("batch: init", int64(l.Init), batches)
 	b.whole("batch: max", int64(l.Max), batches)
@@ -74,7 +74,7 @@ func (r *Report) Check() error {
 	return b.err()
 }
 
-// check adds the complaints about a batch; nil has none.
+// check adds complaints about c.
 func (c *Batch) check(b *boundary) {
 	b.whole("batch: local", int64(c.Local), batches)
 	b.whole("batch: accumulation", int64(c.Accumulation), passes)
@@ -99,8 +99,7 @@ func (c *Checkpoint) Check() error {
 	return b.err()
 }
 
-// maxFileName is in bytes. As a count in the expression it would take longer to compile than all else
-// that happens before main.
+// maxFileName is in bytes. A repeat count in the regular expression would compile very slowly at start-up.
 const maxFileName = 255
 
 var (
@@ -108,19 +107,18 @@ var (
 	sha256   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
-// checksum complains of what is not one.
 func (b *boundary) checksum(name, sum string) {
 	if !sha256.MatchString(sum) {
 		b.bad("%s %s, want sha256: and 64 lower-case hexadecimal digits", name, quote(sum))
 	}
 }
 
-// printable reports whether s can stand in a log line.
+// printable reports whether s is safe in a log line.
 func printable(s string) bool {
 	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// quote returns s in quotes for an error, shortened: it may be as long as a body.
+// quote returns s quoted and shortened, for an error.
 func quote(s string) string {
 	if short := shorten(s); short != s {
 		return strconv.Quote(s[:shown]) + "..."
@@ -128,10 +126,9 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// shown is how many bytes of a value an error shows.
+// shown is the number of bytes of a value in an error.
 const shown = 40
 
-// shorten returns s, or its beginning and dots.
 func shorten(s string) string {
 	if len(s) <= shown {
 		return s

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads a body, which is one JSON value of m's shape and nothing else, into m, and checks
-// it. It returns an ErrInvalid that says where the first error in the JSON is, or that has all
-// errors in the values.
+// decode reads a body, which must be one JSON value of m's shape, into m and checks it. It returns an ErrInvalid
+// with the position of the first syntax error, or with all wrong values.
 func decode(body []byte, of *shape, m message) error {
 	if !utf8.Valid(body) {
 		return fmt.Errorf("%w: body is not UTF-8", ErrInvalid)
@@ -31,11 +30,10 @@ func decode(body []byte, of *shape, m message) error {
 	return m.Check()
 }
 
-// A scanner reads JSON side by side with the shape that it should have. It recurses into
-// shapes only, so JSON that is nested deeper than its shape is refused there.
+// A scanner reads JSON along its expected shape. It recurses only as deep as the shape, so deeper JSON is refused.
 type scanner struct{ *json.Decoder }
 
-// value reads a value; name is the path of keys to it, for errors.
+// value reads a value; name is its path of keys, for errors.
 func (s scanner) value(name string, of *shape) error {
 	token, err := s.Token()
 	if err != nil {
@@ -62,7 +60,7 @@ func (s scanner) value(name string, of *shape) error {
 	return unlike(name, of, token)
 }
 
-// nested reads an object or a list, whose first character was read.
+// nested reads an object or a list after its first character.
 func (s scanner) nested(name string, of *shape, open json.Delim) error {
 	switch {
 	case open == '{' && of.json == object:
@@ -73,14 +71,13 @@ func (s scanner) nested(name string, of *shape, open json.Delim) error {
 				return err
 			}
 		}
-		_, err := s.Token() // the bracket
+		_, err := s.Token()
 		return s.broken(err)
 	}
 	return unlike(name, of, open)
 }
 
-// object reads the keys and values of an object: each of them known, none twice, all there
-// that must be.
+// object reads an object with known, unique keys, and all required ones.
 func (s scanner) object(name string, of *shape) error {
 	seen := make(map[string]bool, len(of.keys))
 	for s.More() {
@@ -101,7 +98,7 @@ func (s scanner) object(name string, of *shape) error {
 			return err
 		}
 	}
-	if _, err := s.Token(); err != nil { // the brace
+	if _, err := s.Token(); err != nil {
 		return s.broken(err)
 	}
 	for _, key := range of.keys {
@@ -112,7 +109,7 @@ func (s scanner) object(name string, of *shape) error {
 	return nil
 }
 
-// broken returns err with where it happened; nil if there is none.
+// broken adds the position to err; nil if err is.
 func (s scanner) broken(err error) error {
 	switch {
 	case err == nil:
@@ -123,7 +120,7 @@ func (s scanner) broken(err error) error {
 	return fmt.Errorf("offset %d: %w", s.InputOffset(), err)
 }
 
-// number checks that a number is one that its shape can hold.
+// number checks that a number fits its shape.
 func number(name string, of *shape, n json.Number) error {
 	var err error
 	switch of.json {
@@ -140,7 +137,7 @@ func number(name string, of *shape, n json.Number) error {
 	return nil
 }
 
-// unlike returns the error of a token that is of another type than wanted.
+// unlike returns the error for a token of the wrong type.
 func unlike(name string, of *shape, token json.Token) error {
 	got := "null"
 	switch v := token.(type) {
@@ -159,7 +156,7 @@ func unlike(name string, of *shape, token json.Token) error {
 	return fmt.Errorf("%s %s, want %s", name, got, of.json)
 }
 
-// under returns the beginning of the path of a key within name.
+// under returns the path prefix for keys within name.
 func under(name string) string {
 	if name == "" {
 		return ""

@@ -7,10 +7,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A forgetter lets a Server forget jobs that have ended.
+// A forgetter makes a Server forget jobs that have ended.
 type forgetter struct{ server *Server }
 
-// Forgetter returns an observer of the jobs' scheduler that lets s forget the jobs that have ended.
+// Forgetter returns an observer of the scheduler that makes s forget jobs that have ended.
 func (s *Server) Forgetter() scheduler.Observer { return forgetter{s} }
 
 // Event implements scheduler.Observer.

@@ -27,13 +27,13 @@ func TestServer_takes_in_forward(t *testing.T) {
 		seen                 int // reports that came through
 	}{
 		{"begins", "hello", hello, 200, "", 0},
-		{"before what was restored", "report", reported(t, 1, 999, 128000), 400, "step 999, want at least 1000 as before", 0},
+		{"before what was restored", "report", reported(t, 1, 999, 128000), 400, "step 999, want at least 1000, the step of an earlier report", 0},
 		{"first", "report", reported(t, 1, 1000, 128000), 200, `"local":1,`, 1},
 		{"again", "report", reported(t, 1, 1000, 128000), 200, `"local":1,`, 1},
 		{"next", "report", reported(t, 5, 1100, 130000.5), 200, `"local":5,`, 2},
 		{"replayed, another body", "report", reported(t, 2, 9000, 1e9), 200, `"local":5,`, 2},
-		{"step back", "report", reported(t, 6, 1099, 130001), 400, "step 1099, want at least 1100 as before", 2},
-		{"progress back", "report", reported(t, 6, 1100, 130000.4), 400, "progress 130000.4, want at least 130000.5 as before", 2},
+		{"step back", "report", reported(t, 6, 1099, 130001), 400, "step 1099, want at least 1100, the step of an earlier report", 2},
+		{"progress back", "report", reported(t, 6, 1100, 130000.4), 400, "progress 130000.4, want at least 130000.5, the progress of an earlier report", 2},
 		{"hello again", "hello", hello, 200, "", 2},
 		{"step back after it", "report", reported(t, 6, 1000, 128000), 400, backwards, 2},
 		{"same once more", "report", reported(t, 6, 1100, 130000.5), 200, `"local":6,`, 3},
@@ -43,7 +43,7 @@ func TestServer_takes_in_forward(t *testing.T) {
 		{"earlier checkpoint", "checkpoint", strings.Replace(saved, `"generation":3`, `"generation":2`, 1), 409, "generation 2, want 3", 3},
 		{"checkpoint", "checkpoint", saved, 200, "{}", 3},
 		{"checkpoint again", "checkpoint", saved, 200, "{}", 3},
-		{"checkpoint back", "checkpoint", strings.Replace(saved, `"step":1000`, `"step":999`, 1), 400, "step 999, want at least 1000 as the checkpoint before", 3},
+		{"checkpoint back", "checkpoint", strings.Replace(saved, `"step":1000`, `"step":999`, 1), 400, "step 999, want at least 1000, the step of the previous checkpoint", 3},
 		{"the last sequence number", "report", reported(t, 1<<53-1, 1200, 140000), 200, "", 4},
 	} {
 		got := post(t, c, "key-j1", "/v1/"+tc.endpoint, tc.body)

@@ -48,19 +48,18 @@ func as[M any, P interface {
 	}
 }
 
-// A refusal is an answer that is not 200.
+// A refusal is an answer with a status other than 200.
 type refusal struct {
 	status int
 	text   string
-	wait   time.Duration // until it is worth to ask again; 0: it does not say
-	hangUp bool          // close the connection after it
+	wait   time.Duration // for Retry-After; 0 for none
+	hangUp bool          // close the connection
 }
 
 // Error returns the message to the client.
 func (r *refusal) Error() string { return r.text }
 
-// ServeHTTP answers one request: it identifies the job, checks its limits, decodes the message
-// and handles it.
+// ServeHTTP identifies the job, checks its limits, then decodes and handles the message.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.survive(w, r)
 	a, err := s.admit(r)
@@ -77,8 +76,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, answer)
 }
 
-// admit returns the account of the job whose token a request bears, if its limits allow it;
-// then leave must be called when the request is over.
+// admit returns the account for the token of a request, if its limits allow it. The caller must then call leave at
+// the end.
 func (s *Server) admit(r *http.Request) (*account, error) {
 	id, err := s.know(r)
 	if err != nil {
@@ -94,8 +93,7 @@ func (s *Server) admit(r *http.Request) (*account, error) {
 	return a, nil
 }
 
-// know returns the job whose token a request bears. An unknown token counts against the limit
-// of the listener.
+// know returns the job for the token of a request. Unknown tokens count against the limit of the listener.
 func (s *Server) know(r *http.Request) (job.ID, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), knowTime)
 	defer cancel()
@@ -104,16 +102,16 @@ func (s *Server) know(r *http.Request) (job.ID, error) {
 	case err == nil:
 		return id, nil
 	case errors.Is(err, ErrLater):
-		return "", &refusal{status: http.StatusServiceUnavailable, text: "whose token that is cannot be said now", wait: time.Second}
+		return "", &refusal{status: http.StatusServiceUnavailable, text: "the token cannot be checked now; try again", wait: time.Second}
 	case !errors.Is(err, ErrUnknown):
-		return "", fmt.Errorf("whose token that is: %w", err)
+		return "", fmt.Errorf("check token: %w", err)
 	case listenerOf(r).strangers.take(time.Now()) > 0:
 		return "", &refusal{status: http.StatusTooManyRequests, text: "too many requests without a known token", wait: time.Second, hangUp: true}
 	}
 	return "", &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}
 }
 
-// token returns the bearer token of a request, or one that is nobody's.
+// token returns the bearer token of a request; empty if there is none.
 func token(r *http.Request) string {
 	all := r.Header.Values("Authorization")
 	if len(all) != 1 {
@@ -126,8 +124,7 @@ func token(r *http.Request) string {
 	return token
 }
 
-// serve reads a request of a job and returns the answer. A message that is invalid goes
-// into the job's quarantine.
+// serve handles a request of a job. An invalid message goes into the job's quarantine.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, a *account) (any, error) {
 	do := endpoints[r.URL.Path]
 	switch {
@@ -148,8 +145,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, a *account) (any,
 	return answer, err
 }
 
-// malformed reports whether a request was refused because of its message, and not because of its
-// time or sender.
+// malformed reports whether the message itself was the reason for the refusal.
 func (r *refusal) malformed() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
@@ -158,7 +154,6 @@ func (r *refusal) malformed() bool {
 	return false
 }
 
-// read returns the body of a request.
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	t, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset, says := params["charset"]
@@ -171,14 +166,14 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case errors.As(err, &tooLarge):
 		return body, &refusal{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf("body above %d bytes", maxBody), hangUp: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return body, &refusal{status: http.StatusRequestTimeout, text: "body did not end in time", hangUp: true}
+		return body, &refusal{status: http.StatusRequestTimeout, text: "the body was not complete in time", hangUp: true}
 	case err != nil:
 		return body, &refusal{status: http.StatusBadRequest, text: "body: " + err.Error(), hangUp: true}
 	}
 	return body, nil
 }
 
-// refusalOf returns the refusal that an error comes to; its status is 0 if there is none.
+// refusalOf converts an error to a refusal, with status 0 for nil.
 func refusalOf(err error) *refusal {
 	var f *refusal
 	switch {
@@ -195,12 +190,11 @@ func refusalOf(err error) *refusal {
 	case errors.Is(err, ErrLater):
 		return &refusal{status: http.StatusServiceUnavailable, text: err.Error(), wait: time.Second}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &refusal{status: http.StatusServiceUnavailable, text: "not taken in in time", wait: time.Second}
+		return &refusal{status: http.StatusServiceUnavailable, text: "not processed in time; send it again", wait: time.Second}
 	}
 	return &refusal{status: http.StatusInternalServerError, text: "internal error"}
 }
 
-// refuse answers that a request was refused.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	giveUp(r)
 	f := refusalOf(err)
@@ -219,10 +213,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, f.status, Error{Error: f.text})
 }
 
-// write writes an answer. It ignores that the client may be gone.
+// write sends an answer, and ignores connection errors.
 func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	body, err := json.Marshal(answer)
-	if err != nil { // a number of Jobs that is not finite
+	if err != nil { // a number from Jobs that is not finite
 		s.o.Log.Error("agent API: answer: " + err.Error())
 		status, body = http.StatusInternalServerError, []byte(`{"error":"internal error"}`)
 	}
@@ -232,7 +226,7 @@ func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(body)
 }
 
-// survive answers 500 if Jobs panicked. It is deferred.
+// survive answers 500 after a panic of Jobs. It is deferred.
 func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	v := recover()
 	if v == nil {
@@ -242,7 +236,7 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusInternalServerError, Error{Error: "internal error"})
 }
 
-// hide returns a text for the log without the token of a request.
+// hide removes the token of a request from a text for the log.
 func hide(what string, r *http.Request) string {
 	if t := token(r); t != "" {
 		return strings.ReplaceAll(what, t, "[token]")

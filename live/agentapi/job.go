@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Described returns a job's specification: what its user asked for, with what its program states
-// on GPUs of type t. restart, if not 0, is the measured time of its starts.
+// Described returns a job's specification: the user's request, updated by what its program reports on GPUs of type
+// t. restart is the measured start time, or 0.
 func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Duration) *job.Spec {
 	spec := *asked
 	spec.BatchSize = h.Batch.Init
@@ -40,9 +40,9 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 	return &spec
 }
 
-// ToTrain returns the batch size with which a job with a number of workers should train: the one of
-// the plan, or else the best by its model if the scheduler may choose, or else zero, which leaves
-// the choice to the client. row is the job as the scheduler sees it; nil if it does not know it yet.
+// ToTrain returns the batch size to train with: the planned one, or the best by the job's model if the scheduler
+// may choose, or zero, which leaves the choice to the client. row is the scheduler's view of the job; nil if it has
+// none yet.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
@@ -54,17 +54,16 @@ func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers
 	return Batch{Local: best.Local, Accumulation: best.Accumulation}
 }
 
-// A ladder has at most rungs batch sizes, and the smallest makes a step of at most mostPasses passes.
+// Limits of a ladder: the number of batch sizes, and the passes per step at the smallest one.
 const (
 	rungs      = 4
 	mostPasses = 16
 )
 
-// Ladder returns the local batch sizes with which a job of unknown speed makes its first steps. If
-// the total batch size is fixed, accumulation keeps it, so that the training is the same: then steps
-// at a local batch size of 1 would take, on a GPU that computes 32 samples as fast as one, as many times as long as others.
-// So the smallest is a sixteenth of the samples of a worker, what each of 16 times as many workers would have.
-// Source: Sia §3.3.2, which measures a job apart from its training.
+// Ladder returns the local batch sizes for the first steps of a job of unknown speed. If the total batch size is
+// fixed, accumulation keeps it. The smallest size is then a sixteenth of a worker's samples, since a local batch
+// size of 1 could take many times as long per step. Source: Sia §3.3.2, which measures a job apart from its
+// training.
 func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	limits := spec.Batch
 	share := (limits.Init + workers - 1) / workers
@@ -79,17 +78,17 @@ func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	return perf.Ladder(&limits, t, rungs)
 }
 
-// A Mean is the mean time from the start of a generation until it trained.
+// A Mean is the mean time from the start of a generation to its training.
 type Mean struct {
-	N    int // starts
+	N    int
 	mean time.Duration
 }
 
-// Add adds one start.
+// Add adds one measurement.
 func (m *Mean) Add(d time.Duration) {
 	m.N++
 	m.mean += (d - m.mean) / time.Duration(m.N)
 }
 
-// Value returns the mean; 0 before the first start.
+// Value returns the mean; 0 before the first measurement.
 func (m *Mean) Value() time.Duration { return m.mean }

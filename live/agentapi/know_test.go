@@ -23,8 +23,8 @@ func TestServer_asks_whose_token_it_is(t *testing.T) {
 	}{
 		{"known", nil, http.StatusOK, "", "{}"},
 		{"nobody's", fmt.Errorf("pod gone: %w", ErrUnknown), http.StatusUnauthorized, "", `{"error":"unknown token"}`},
-		{"not now", fmt.Errorf("away: %w", ErrLater), http.StatusServiceUnavailable, "1", `{"error":"whose token that is cannot be said now"}`},
-		{"too late", context.DeadlineExceeded, http.StatusServiceUnavailable, "1", `{"error":"not taken in in time"}`},
+		{"not now", fmt.Errorf("away: %w", ErrLater), http.StatusServiceUnavailable, "1", `{"error":"the token cannot be checked now; try again"}`},
+		{"too late", context.DeadlineExceeded, http.StatusServiceUnavailable, "1", `{"error":"not processed in time; send it again"}`},
 		{"broken", errors.New("secret detail"), http.StatusInternalServerError, "", `{"error":"internal error"}`},
 	} {
 		w := newFakeJobs("j1")

@@ -9,24 +9,21 @@ import (
 	"sync"
 )
 
-// A limitListener is a listener that accepts a limited number of connections. While it is
-// full, a new connection replaces the one that has been quiet for longest, or waits until one
-// becomes quiet. A connection is quiet in two cases: no request on it has a complete header,
-// because it is idle, new or slow on purpose; or its request was refused, and net/http reads the
-// rest of it. So quiet connections cannot keep others out.
+// A limitListener accepts a limited number of connections. When it is full, a new connection replaces the one that
+// has been quiet longest, or waits for one to become quiet. A connection is quiet while no request on it has a
+// complete header, and after its request was refused. So quiet connections cannot keep others out.
 type limitListener struct {
 	net.Listener
-	most      int     // connections open at a time
-	strangers *bucket // of requests without a known token
+	most      int     // open connections
+	strangers *bucket // limit of requests without a known token
 
 	mu      sync.Mutex
-	changed sync.Cond // a connection became quiet or was closed, or the listener was
+	changed sync.Cond // a connection became quiet or closed, or the listener closed
 	open    int
-	quiet   []*limitedConn // longest first
+	quiet   []*limitedConn // quiet longest first
 	shut    bool
 }
 
-// newLimitListener returns a limitListener on a listener.
 func newLimitListener(l net.Listener, o *Options) *limitListener {
 	d := &limitListener{Listener: l, most: o.Connections, strangers: newBucket(o.Strangers, int(math.Ceil(o.Strangers)))}
 	d.changed.L = &d.mu
@@ -48,7 +45,7 @@ func (d *limitListener) Accept() (net.Conn, error) {
 		}
 		longest := d.quiet[0]
 		d.closed(longest)
-		_ = longest.Conn.Close() // it is given up
+		_ = longest.Conn.Close()
 	}
 	if d.shut {
 		_ = c.Close()
@@ -67,7 +64,7 @@ func (d *limitListener) Close() error {
 	return d.Listener.Close()
 }
 
-// closed notes that a connection is closed. It needs d.mu.
+// closed records that a connection is closed. It needs d.mu.
 func (d *limitListener) closed(v *limitedConn) {
 	if v.gone {
 		return
@@ -78,14 +75,14 @@ func (d *limitListener) closed(v *limitedConn) {
 	d.changed.Broadcast()
 }
 
-// setBusy notes that a connection is not quiet. It needs d.mu.
+// setBusy removes a connection from the quiet ones. It needs d.mu.
 func (d *limitListener) setBusy(v *limitedConn) {
 	if i := slices.Index(d.quiet, v); i >= 0 {
 		d.quiet = slices.Delete(d.quiet, i, i+1)
 	}
 }
 
-// setQuiet notes that a connection is quiet. It needs d.mu.
+// setQuiet adds a connection to the quiet ones. It needs d.mu.
 func (d *limitListener) setQuiet(v *limitedConn) {
 	d.setBusy(v)
 	if !v.gone {
@@ -98,7 +95,7 @@ func (d *limitListener) setQuiet(v *limitedConn) {
 type limitedConn struct {
 	net.Conn
 	listener *limitListener
-	gone     bool // under listener.mu
+	gone     bool // guarded by listener.mu
 }
 
 // Close implements net.Conn.
@@ -109,8 +106,7 @@ func (v *limitedConn) Close() error {
 	return v.Conn.Close()
 }
 
-// noteState is an http.Server's ConnState: it keeps the list of quiet connections. A
-// connection becomes active when the header of a request was read.
+// noteState is the ConnState of the http.Server. A connection is active once the header of a request was read.
 func noteState(c net.Conn, state http.ConnState) {
 	v, ok := c.(*limitedConn)
 	if !ok {
@@ -126,16 +122,16 @@ func noteState(c net.Conn, state http.ConnState) {
 	d.setBusy(v)
 }
 
-// connKey is the key of a request's connection in its context.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// withConn is an http.Server's ConnContext.
+// withConn is the ConnContext of the http.Server.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c.(*limitedConn))
 }
 
-// Source returns the address, without port, from which the request of a context came that
-// Jobs was called with; "" where there is none, as of a unix socket.
+// Source returns the remote address, without port, of the request whose context Jobs received; empty for unix
+// sockets.
 func Source(ctx context.Context) string {
 	v, ok := ctx.Value(connKey{}).(*limitedConn)
 	if !ok {
@@ -143,18 +139,16 @@ func Source(ctx context.Context) string {
 	}
 	host, _, err := net.SplitHostPort(v.RemoteAddr().String())
 	if err != nil {
-		return "" // no address of a network
+		return ""
 	}
 	return host
 }
 
-// listenerOf returns the listener that accepted the connection of a request.
 func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
 func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(connKey{}).(*limitedConn) }
 
-// giveUp notes that nothing more of a request will be read: its connection is quiet. A request that
-// did not come through Serve has none.
+// giveUp marks the connection of a refused request as quiet. A request that did not come through Serve has none.
 func giveUp(r *http.Request) {
 	v, ok := r.Context().Value(connKey{}).(*limitedConn)
 	if !ok {

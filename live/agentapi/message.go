@@ -8,39 +8,39 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is that of the messages, as Hello gives it.
+// Version is the version of the messages.
 const Version = 1
 
-// A Hello is the first message of a generation: what the job's program says of itself.
+// A Hello is the first message of a generation and describes the job.
 type Hello struct {
-	Version        int         `json:"version"`    // 1
-	Client         string      `json:"client"`     // name and version, for people: printable, at most 100 bytes
-	Generation     int         `json:"generation"` // which start of the job this is, from 1
-	WorldSize      int         `json:"world_size"` // worker processes
+	Version        int         `json:"version"`
+	Client         string      `json:"client"`     // name and version: printable, at most 100 bytes
+	Generation     int         `json:"generation"` // number of this start of the job, from 1
+	WorldSize      int         `json:"world_size"` // number of workers
 	Batch          BatchLimits `json:"batch"`
-	Schedule       []Regime    `json:"schedule,omitempty"`        // how the job changes its batch size by itself; empty: it does not say
-	Epochs         int         `json:"epochs,omitempty"`          // that the job trains for; 0: not known
-	Samples        float64     `json:"samples,omitempty"`         // at the efficiency of the initial batch, to completion; 0: not known
-	Restored       *Restored   `json:"restored"`                  // nil: it begins anew
-	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // from the start of the process until now; 0: not measured
+	Schedule       []Regime    `json:"schedule,omitempty"`        // the job's own changes of its batch size; may be empty
+	Epochs         int         `json:"epochs,omitempty"`          // to train; 0 if not known
+	Samples        float64     `json:"samples,omitempty"`         // to completion, at the efficiency of the initial batch; 0 if not known
+	Restored       *Restored   `json:"restored"`                  // nil without a checkpoint
+	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // since the start of the process; 0 if not measured
 }
 
-// BatchLimits bounds the batch sizes that a job may train with, in samples.
+// BatchLimits limits the batch sizes of a job, in samples.
 type BatchLimits struct {
-	Init     int  `json:"init"`                // total, at the start
-	Max      int  `json:"max"`                 // total; at least Init
+	Init     int  `json:"init"`                // initial total
+	Max      int  `json:"max"`                 // largest total; at least Init
 	LocalMin int  `json:"local_min,omitempty"` // per worker and pass; 0 means 1
-	LocalMax int  `json:"local_max,omitempty"` // per worker and pass: what fits into its memory; 0: not limited
-	Adaptive bool `json:"adaptive,omitempty"`  // the scheduler may choose; else it is Init, or as Schedule says
+	LocalMax int  `json:"local_max,omitempty"` // per worker and pass, limited by memory; 0 for no limit
+	Adaptive bool `json:"adaptive,omitempty"`  // the scheduler may choose; otherwise Init or Schedule holds
 }
 
-// A Regime is a run of epochs with one total batch size, in samples.
+// A Regime is a number of epochs with one total batch size, in samples.
 type Regime struct {
 	BatchSize int `json:"batch_size"`
 	Epochs    int `json:"epochs"`
 }
 
-// Restored says from which checkpoint a job goes on.
+// Restored identifies the checkpoint from which a job continues.
 type Restored struct {
 	Step     int64   `json:"step"`     // optimiser steps since the job began
 	Progress float64 `json:"progress"` // as Report.Progress
@@ -49,61 +49,59 @@ type Restored struct {
 
 // A Welcome answers a Hello.
 type Welcome struct {
-	Batch         Batch   `json:"batch"`          // zero: the client chooses
-	ReportSeconds float64 `json:"report_seconds"` // seconds between reports
-	// Profile holds the local batch sizes to take a few steps with first, while the job
-	// trains. Where the batch is fixed, the global batch stays the same. Empty: none.
+	Batch         Batch   `json:"batch"` // zero if the client chooses
+	ReportSeconds float64 `json:"report_seconds"`
+	// Profile has the local batch sizes of the first steps, while the job trains. A fixed global batch size is
+	// kept.
 	Profile []int `json:"profile"`
 }
 
-// A Batch is how a worker splits its part of a batch: Accumulation passes without and one pass
-// with gradient exchange, of Local samples each. The zero value leaves the choice to the
-// client; it is not valid in a Report.
+// A Batch is a worker's part of a batch: Accumulation passes without gradient exchange and one with it, of Local
+// samples each. Zero leaves the choice to the client, and is not valid in a Report.
 type Batch struct {
 	Local        int `json:"local"`        // samples per worker and pass
-	Accumulation int `json:"accumulation"` // passes before the synchronising one
+	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
 }
 
-// A Report is what a job measured over an interval in which nothing changed. Times are
-// seconds, means over optimiser steps.
+// A Report has measurements of an interval without changes. Times are seconds, as means over optimiser steps.
 type Report struct {
 	Generation int     `json:"generation"` // as in Hello
-	Sequence   int64   `json:"sequence"`   // from 1, grows with each report of a generation
+	Sequence   int64   `json:"sequence"`   // from 1, increasing within a generation
 	Step       int64   `json:"step"`       // optimiser steps since the job began
 	Progress   float64 `json:"progress"`   // samples at the efficiency of the initial batch, since the job began
 	Epoch      int     `json:"epoch"`      // from 0
-	Interval   float64 `json:"interval"`   // seconds that the report covers
+	Interval   float64 `json:"interval"`   // covered by the report
 	Batch      Batch   `json:"batch"`
-	StepTime   float64 `json:"step_time"`           // seconds of one synchronising pass: compute and gradient exchange; 0: not measured
-	SyncTime   float64 `json:"sync_time"`           // of which gradient exchange
-	WaitTime   float64 `json:"wait_time,omitempty"` // seconds per step spent waiting for input
+	StepTime   float64 `json:"step_time"`           // one pass with gradient exchange; 0 if not measured
+	SyncTime   float64 `json:"sync_time"`           // gradient exchange, part of StepTime
+	WaitTime   float64 `json:"wait_time,omitempty"` // waiting for input, per step
 	GradSqr    float64 `json:"grad_sqr,omitempty"`  // squared norm of the gradient, referred to the initial batch
-	GradVar    float64 `json:"grad_var,omitempty"`  // its variance, likewise; both 0: not measured
+	GradVar    float64 `json:"grad_var,omitempty"`  // its variance; both 0 if not measured
 	Profile    bool    `json:"profile,omitempty"`   // with a batch size of Welcome.Profile
 }
 
 // An Answer answers a Report.
 type Answer struct {
-	Batch  Batch   `json:"batch"`  // to train with from now on; zero: the client chooses
-	Notice *Notice `json:"notice"` // nil: go on
+	Batch  Batch   `json:"batch"`  // for the next steps; zero if the client chooses
+	Notice *Notice `json:"notice"` // nil to continue
 }
 
 // A Notice asks a job to save a checkpoint and exit with status 75.
 type Notice struct {
-	Deadline float64 `json:"deadline"` // Unix seconds at which its processes are killed
-	Reason   string  `json:"reason"`   // for people
+	Deadline float64 `json:"deadline"` // Unix seconds; then its processes are killed
+	Reason   string  `json:"reason"`
 }
 
-// A Checkpoint says that a job saved its state.
+// A Checkpoint reports a saved state.
 type Checkpoint struct {
-	Generation int     `json:"generation"` // as in Hello
-	Step       int64   `json:"step"`       // as in Report
-	Progress   float64 `json:"progress"`   // as in Report
-	Epoch      int     `json:"epoch"`      // as in Report
-	Bytes      int64   `json:"bytes"`      // written
-	Seconds    float64 `json:"seconds"`    // that training stood still for it
-	Path       string  `json:"path"`       // its name in the job's checkpoint directory: letters, digits and ". _ -", no leading dot, at most 255 bytes
-	Checksum   string  `json:"checksum"`   // "sha256:" and 64 lower-case hexadecimal digits
+	Generation int     `json:"generation"`
+	Step       int64   `json:"step"`
+	Progress   float64 `json:"progress"`
+	Epoch      int     `json:"epoch"`
+	Bytes      int64   `json:"bytes"`
+	Seconds    float64 `json:"seconds"`  // of pause in training
+	Path       string  `json:"path"`     // name in the job's checkpoint directory: letters, digits and ". _ -", no leading dot, at most 255 bytes
+	Checksum   string  `json:"checksum"` // "sha256:" and 64 lower-case hexadecimal digits
 }
 
 // Empty answers a Checkpoint.
@@ -114,8 +112,8 @@ type Error struct {
 	Error string `json:"error"`
 }
 
-// Job returns r as the scheduler takes it: measured by a job while it held a configuration,
-// cores and host bytes; both 0: not counted. r has passed the boundary.
+// Job converts a checked report for the scheduler. The job held a configuration, cores and host bytes; both are 0
+// if not counted.
 func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory int64) job.Report {
 	return job.Report{
 		Job: id, Interval: duration(r.Interval), Configuration: held, CPUs: cpus, Memory: memory,
@@ -126,7 +124,7 @@ func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory
 	}
 }
 
-// duration returns seconds as a Duration, rounded to the nanosecond.
+// duration converts seconds, rounded to the nanosecond.
 func duration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// Options are the limits of a Server. The zero value of a field means its default.
+// Options are the limits of a Server. Zero fields have their default.
 type Options struct {
-	Rate        float64       // requests per second of one job, on average; 10
-	Burst       int           // requests of one job at once; 20
-	Strangers   float64       // requests per second and listener without a known token that get an answer of 401, on average; 10
-	Connections int           // open at a time per listener; 256
-	ReadTime    time.Duration // from the first byte of a request, or the start of a connection, to the last byte of the body; 10 s
-	Log         *slog.Logger  // panics of Jobs, failed answers and trouble of listeners; nil: they are not logged
+	Rate        float64       // requests per second of a job, on average; 10
+	Burst       int           // requests of a job at once; 20
+	Strangers   float64       // requests per second and listener without a known token, on average; 10
+	Connections int           // open connections per listener; 256
+	ReadTime    time.Duration // from the first byte of a request, or the start of a connection, to the end of the body; 10 s
+	Log         *slog.Logger  // may be nil
 }
 
-// DefaultOptions returns the defaults. A job reports every 30 s, so a client that sends 10
-// requests per second has a fault.
+// DefaultOptions returns the defaults. They are far above the needs of a client, which reports every 30 s.
 func DefaultOptions() Options {
 	return Options{
 		Rate: 10, Burst: 20, Strangers: 10, Connections: 256, ReadTime: 10 * time.Second,
@@ -26,7 +25,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// complete returns o with the defaults where o is zero.
+// complete returns o with defaults in zero fields.
 func (o Options) complete() Options {
 	d := DefaultOptions()
 	set(&o.Rate, d.Rate)
@@ -38,7 +37,6 @@ func (o Options) complete() Options {
 	return o
 }
 
-// set makes *v a default where it is zero.
 func set[T comparable](v *T, to T) {
 	var zero T
 	if *v == zero {
@@ -46,7 +44,7 @@ func set[T comparable](v *T, to T) {
 	}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	for _, f := range []struct {

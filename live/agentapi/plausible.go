@@ -2,22 +2,22 @@ package agentapi
 
 import "time"
 
-// Bounds of what a report may say beyond the one before.
+// Limits of a report relative to the last one.
 const (
-	slack    = 10               // times the samples of a step, or the steps of a time, that were measured
-	leastGap = time.Minute      // that reports are taken to be apart: they come late, and in bursts
-	fastest  = time.Microsecond // a step of a job of which nothing was measured yet
+	slack    = 10               // factor over the measured samples per step and steps per time
+	leastGap = time.Minute      // assumed between reports, since they may arrive late and in bursts
+	fastest  = time.Microsecond // a step, before one was measured
 )
 
-// A pace is how fast a generation has been seen to train.
+// A pace is the observed speed of a generation.
 type pace struct {
-	workers int           // that it said it has; 0: not known
-	samples float64       // most of a step, of all workers; 0: nothing was measured
-	step    time.Duration // least of a step; 0: nothing was measured
-	at      time.Time     // of the last report that was taken, or of its start; zero: not known
+	workers int           // 0 if not known
+	samples float64       // largest per step, of all workers; 0 if not measured
+	step    time.Duration // shortest; 0 if not measured
+	at      time.Time     // time of the last accepted report or the start; zero if not known
 }
 
-// measure takes in a report that was taken at a time.
+// measure adds an accepted report.
 func (p *pace) measure(r *Report, now time.Time) {
 	p.samples = max(p.samples, r.samples(p.workers))
 	if took := r.step(); took > 0 && (p.step == 0 || took < p.step) {
@@ -26,30 +26,29 @@ func (p *pace) measure(r *Report, now time.Time) {
 	p.at = now
 }
 
-// samples returns those of a step of all workers; 0 if it is not said how many there are.
+// samples returns the samples per step of all workers; 0 if their number is not known.
 func (r *Report) samples(workers int) float64 {
 	return float64(r.Batch.Local) * float64(r.Batch.Accumulation+1) * float64(workers)
 }
 
-// step returns the time of a step; 0 if it was not measured.
+// step returns the time of a step; 0 if not measured.
 func (r *Report) step() time.Duration { return time.Duration(r.StepTime * float64(time.Second)) }
 
-// implausible returns an ErrInvalid if a report says that more steps were done since the last one,
-// or more progress made in them, than what was measured leaves room for. A first report is held
-// to the batch size that it states itself.
+// implausible returns an ErrInvalid if a report has more steps or more progress since the last one than the
+// measured speed allows. A first report is checked against its own batch size.
 func (t *record) implausible(r *Report, now time.Time) error {
 	var b boundary
 	p, steps := &t.pace, max(0, float64(r.Step-t.step))
 	if most := slack * steps * max(p.samples, r.samples(p.workers)); p.workers > 0 && r.Step >= t.step && r.Progress-t.progress > most {
-		b.bad("progress %v, want at most %v more than before in %v steps", r.Progress, most, steps)
+		b.bad("progress %v, want an increase of at most %v in %v steps", r.Progress, most, steps)
 	}
 	if most := p.steps(now); !p.at.IsZero() && steps > most {
-		b.bad("step %d, want at most %v more than before in that time", r.Step, most)
+		b.bad("step %d, want an increase of at most %v since the last report", r.Step, most)
 	}
 	return b.err()
 }
 
-// steps returns how many there is room for since the last report.
+// steps returns the number of steps that are possible since the last report.
 func (p *pace) steps(now time.Time) float64 {
 	took := p.step
 	if took == 0 {

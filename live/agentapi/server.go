@@ -13,21 +13,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs receives the messages. Its methods may be called at the same time, but Hello, Report and
-// Checkpoint never twice at once for one job.
+// Jobs handles the messages. Its methods may be called concurrently, but Hello, Report and Checkpoint only once at
+// a time for one job.
 //
-// Job returns the job that a token belongs to. It returns ErrUnknown, wrapped, if there is
-// none, and ErrLater, wrapped, if that is not known now. It must take the same time whichever
-// bytes of a token are wrong: compare with crypto/subtle, or look up by a digest of the token.
-// It is called before the rate limits are checked, so it should be cheap; if it asks another
-// process, it has to limit how often, by Source. Its context ends after five seconds.
+// Job returns the job of a token. It returns ErrUnknown, wrapped, if there is none, and ErrLater, wrapped, if it
+// cannot tell now. Its running time must not depend on which bytes of a token are wrong: use crypto/subtle, or look
+// up a digest. It is called before the rate limits, so it should be cheap; if it asks another process, it must
+// limit that by Source. Its context ends after five seconds.
 //
-// Hello, Report and Checkpoint get messages that have passed every check here; the ID is
-// that of the token. A client whose connection breaks before the answer sends its message again:
-// they may see the same Hello or Checkpoint twice, and the same Report if they returned an
-// error for it. They return ErrGeneration, ErrUnknown, ErrInvalid or ErrLater, wrapped, to refuse a
-// message; the client sees such an error's text, of others nothing. What they return is
-// kept and must not be changed. The context ends after ten seconds.
+// Hello, Report and Checkpoint receive checked messages; the ID is that of the token. A client that got no answer
+// repeats its message. So Hello and Checkpoint may come twice, and a Report after an error. They refuse a message
+// with ErrGeneration, ErrUnknown, ErrInvalid or ErrLater, wrapped; the client sees the text of only these errors.
+// Their results are stored and must not be changed. The context ends after ten seconds.
 type Jobs interface {
 	Job(ctx context.Context, token string) (job.ID, error)
 	Hello(ctx context.Context, id job.ID, h *Hello) (*Welcome, error)
@@ -35,26 +32,26 @@ type Jobs interface {
 	Checkpoint(ctx context.Context, id job.ID, c *Checkpoint) error
 }
 
-// Why a message is refused.
+// Reasons for refusing a message.
 var (
 	ErrInvalid    = errors.New("invalid message")    // 400; the message is quarantined
-	ErrUnknown    = errors.New("no such job")        // 404; 401 of a token
-	ErrLater      = errors.New("not known yet")      // 503: the job of the token, or its start; to be sent again
-	ErrGeneration = errors.New("another generation") // 409: the message is not of the job's present start
+	ErrUnknown    = errors.New("no such job")        // 404; 401 for a token
+	ErrLater      = errors.New("not known yet")      // 503; send it again
+	ErrGeneration = errors.New("another generation") // 409; not the job's current start
 )
 
-// What one request may be.
+// Limits of one request.
 const (
-	maxBody    = 64 << 10         // bytes
-	maxHeader  = 8 << 10          // bytes; net/http adds 4 KiB
-	atOnce     = 4                // requests of one job: only rank 0 sends any, and again if it got no answer
-	knowTime   = 5 * time.Second  // of Jobs.Job
-	callTime   = 10 * time.Second // of Jobs for one message
+	maxBody    = 64 << 10
+	maxHeader  = 8 << 10          // net/http adds 4 KiB
+	atOnce     = 4                // requests of one job; only rank 0 sends, and repeats
+	knowTime   = 5 * time.Second  // for Jobs.Job
+	callTime   = 10 * time.Second // for Jobs to handle a message
 	answerTime = 5 * time.Second  // to write the answer
-	idleTime   = 2 * time.Minute  // of a connection between requests; reports come every 30 s
+	idleTime   = 2 * time.Minute  // between requests; reports come every 30 s
 )
 
-// A Server answers the workers of all jobs. Make one with New.
+// A Server answers the workers of all jobs.
 type Server struct {
 	jobs Jobs
 	o    Options
@@ -64,8 +61,7 @@ type Server struct {
 	known map[job.ID]*account
 }
 
-// New returns a server of j's jobs. Zero fields of o have their default; New panics if o
-// does not pass Validate.
+// New returns a server for j's jobs. It panics if o fails Validate.
 func New(j Jobs, o Options) *Server {
 	if err := o.Validate(); err != nil {
 		panic("agentapi: " + err.Error())
@@ -74,10 +70,10 @@ func New(j Jobs, o Options) *Server {
 	s := &Server{jobs: j, o: o, known: make(map[job.ID]*account)}
 	s.http = http.Server{
 		Handler:                      s,
-		DisableGeneralOptionsHandler: true, // it answers without a token
+		DisableGeneralOptionsHandler: true, // it needs no token
 		ReadHeaderTimeout:            o.ReadTime,
 		ReadTimeout:                  o.ReadTime,
-		WriteTimeout:                 o.ReadTime + knowTime + callTime + answerTime, // from the end of the header
+		WriteTimeout:                 o.ReadTime + knowTime + callTime + answerTime, // counted from the end of the header
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    noteState,
@@ -87,8 +83,7 @@ func New(j Jobs, o Options) *Server {
 	return s
 }
 
-// Serve answers requests that come through l until Shutdown, then returns nil. It may be
-// called for several listeners at once.
+// Serve answers requests on l until Shutdown, and then returns nil. Several listeners may be served at once.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.http.Serve(newLimitListener(l, &s.o))
 	if errors.Is(err, http.ErrServerClosed) {
@@ -97,17 +92,16 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// Shutdown closes the listeners and waits for the requests that have begun; when ctx ends
-// it cuts them off and returns its error.
+// Shutdown closes the listeners and waits for open requests. When ctx ends, it cuts them off and returns its error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {
-		_ = s.http.Close() // err says why
+		_ = s.http.Close()
 	}
 	return err
 }
 
-// Quarantined returns the Quarantine of each job that had a message refused.
+// Quarantined returns the Quarantine of each job with refused messages.
 func (s *Server) Quarantined() map[job.ID]Quarantine {
 	s.mu.Lock()
 	accounts := maps.Clone(s.known)
@@ -121,14 +115,13 @@ func (s *Server) Quarantined() map[job.ID]Quarantine {
 	return all
 }
 
-// Forget drops all that is known of a job: it has ended, and its token is void.
+// Forget drops the state of a job that has ended.
 func (s *Server) Forget(id job.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.known, id)
 }
 
-// account returns what is known of a job.
 func (s *Server) account(id job.ID) *account {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -152,7 +152,7 @@ func TestServer_survives_Jobs(t *testing.T) {
 		"unknown":  {func(job.ID) error { return fmt.Errorf("%w: j1 is over", ErrUnknown) }, 404, "no such job: j1 is over", ""},
 		"invalid":  {func(job.ID) error { return fmt.Errorf("%w: checkpoint is not there", ErrInvalid) }, 400, "checkpoint is not there", ""},
 		"failed":   {func(job.ID) error { return errors.New("disk full at key-j1") }, 500, `"internal error"`, "disk full at [token]"},
-		"too slow": {func(job.ID) error { return fmt.Errorf("store: %w", context.DeadlineExceeded) }, 503, "not taken in in time", ""},
+		"too slow": {func(job.ID) error { return fmt.Errorf("store: %w", context.DeadlineExceeded) }, 503, "not processed in time; send it again", ""},
 		"panics":   {func(job.ID) error { panic("lost key-j1") }, 500, `"internal error"`, "panic: lost [token]"},
 	} {
 		w.hook = tc.hook

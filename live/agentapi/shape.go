@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// A jsonType is what a JSON value is, in words for people.
+// A jsonType is a type of JSON value, in words.
 type jsonType string
 
-// The JSON types there are.
 const (
 	object jsonType = "an object"
 	list   jsonType = "a list"
@@ -18,24 +17,23 @@ const (
 	float  jsonType = "a number"
 )
 
-// A shape is the JSON that a Go type is decoded from.
+// A shape is the expected JSON of a Go type.
 type shape struct {
 	json     jsonType
-	required bool // a key that must be there: its field is not omitempty
-	nullable bool // may be null, which says the same as a key that is missing
+	required bool // a key without omitempty
+	nullable bool // null is accepted and equals a missing key
 	keys     []string
 	fields   map[string]*shape // of an object, by key
 	element  *shape            // of a list
 }
 
-// The shapes of the messages from outside.
 var (
 	helloShape      = shapeOf(reflect.TypeFor[Hello]())
 	reportShape     = shapeOf(reflect.TypeFor[Report]())
 	checkpointShape = shapeOf(reflect.TypeFor[Checkpoint]())
 )
 
-// shapeOf returns the shape of a type; it panics where that is not a message's.
+// shapeOf returns the shape of a type of message, and panics for others.
 func shapeOf(t reflect.Type) *shape {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -59,7 +57,6 @@ func shapeOf(t reflect.Type) *shape {
 	}
 }
 
-// shapeOfStruct returns the shape of a struct whose fields all name their keys.
 func shapeOfStruct(t reflect.Type) *shape {
 	s := &shape{json: object, fields: make(map[string]*shape)}
 	for f := range t.Fields() {

@@ -21,22 +21,20 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrAbsent says that no scheduler listens on a socket.
+// ErrAbsent is returned if no scheduler listens on a socket.
 var ErrAbsent = errors.New("no scheduler listens")
 
-// answerTime is how long the scheduler may take to begin an answer; it writes a job to
-// the disk, or explains one, meanwhile.
+// answerTime limits the wait for the beginning of an answer; storing or explaining a job takes time.
 const answerTime = 30 * time.Second
 
-// A Client sends commands to the scheduler that listens on a socket. Its methods return an
-// *Error if the scheduler refuses, and an ErrAbsent if there is no scheduler.
+// A Client sends commands to the scheduler on a socket. Its methods return an *Error if the scheduler refuses, and
+// ErrAbsent if there is none.
 type Client struct {
 	socket string
 	http   http.Client
 }
 
-// NewClient returns a client of the scheduler that listens at a path. It connects when
-// it is used.
+// NewClient returns a client for the socket at a path. It connects on first use.
 func NewClient(socket string) *Client {
 	c := &Client{socket: socket}
 	c.http.Transport = &http.Transport{
@@ -49,7 +47,7 @@ func NewClient(socket string) *Client {
 	return c
 }
 
-// Submit returns the name under which a job has been accepted.
+// Submit returns the ID of the accepted job.
 func (c *Client) Submit(ctx context.Context, r *Request) (job.ID, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -67,7 +65,7 @@ func (c *Client) Submit(ctx context.Context, r *Request) (job.ID, error) {
 	return job.ID(a.ID), err
 }
 
-// Status returns the state of the machine and its jobs; with all also jobs that have ended.
+// Status returns the state of the machine and its jobs; with all, ended jobs too.
 func (c *Client) Status(ctx context.Context, all bool) (*status.Status, error) {
 	path := "/v1/status"
 	if all {
@@ -92,12 +90,12 @@ func (c *Client) Explain(ctx context.Context, id job.ID) (*Explanation, error) {
 	return &e, err
 }
 
-// Cancel asks that a job end.
+// Cancel ends a job.
 func (c *Client) Cancel(ctx context.Context, id job.ID) error {
 	return c.ask(ctx, http.MethodDelete, pathOf(id), nil, nil)
 }
 
-// Ask says what would be, as a whatif.Answer.
+// Ask returns a whatif.Answer.
 func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) {
 	v := url.Values{}
 	for name, text := range map[string]string{"cancel": string(q.Cancel), "type": string(q.Type), "resize": string(q.Resize)} {
@@ -115,7 +113,7 @@ func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) 
 	return a, err
 }
 
-// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
+// Prune deletes old data of ended jobs, or returns what would be deleted.
 func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -126,7 +124,7 @@ func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount,
 	return p.Amounts, err
 }
 
-// Log writes the last lines of a job's log; follow: and what comes, until the job ends.
+// Log writes the last lines of a job's log; with follow, also new lines until the job ends.
 func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
 	resp, err := c.do(ctx, http.MethodGet, fmt.Sprintf("%s/log?lines=%d&follow=%t", pathOf(id), lines, follow), nil)
 	if err != nil {
@@ -147,7 +145,7 @@ func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w i
 	return nil
 }
 
-// A sink is a writer that keeps its error, so that it is not taken for one of the connection.
+// A sink stores its write error, to distinguish it from errors of the connection.
 type sink struct {
 	w   io.Writer
 	err error
@@ -162,10 +160,9 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// pathOf returns the path of a job, whatever its name.
 func pathOf(id job.ID) string { return "/v1/jobs/" + url.PathEscape(string(id)) }
 
-// ask sends a request and decodes the answer into v; it drops the answer if v is nil.
+// ask sends a request and decodes the answer into v, unless v is nil.
 func (c *Client) ask(ctx context.Context, method, path string, body []byte, v any) error {
 	resp, err := c.do(ctx, method, path, body)
 	if err != nil {
@@ -181,7 +178,6 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, v an
 	return nil
 }
 
-// do sends a request and returns the answer, or the error that the answer is.
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://oxgang"+path, bytes.NewReader(body))
 	if err != nil {
@@ -202,26 +198,26 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 	return nil, e
 }
 
-// broken returns the error of a request without an answer, or with only a part of one.
+// broken returns the error of a request without a complete answer.
 func (c *Client) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // without the URL, which users never see
+		err = e.Err // users never see the URL
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w on %s", ErrAbsent, Short(c.socket))
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("control socket %s: permission denied: the scheduler is another user's", Short(c.socket))
+		return fmt.Errorf("control socket %s: permission denied: the scheduler belongs to another user", Short(c.socket))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fmt.Errorf("%w on %s any more: it ended before it had answered", ErrAbsent, Short(c.socket))
+		return fmt.Errorf("%w on %s any more: it ended before it answered", ErrAbsent, Short(c.socket))
 	}
 	return fmt.Errorf("control socket %s: %w", Short(c.socket), err)
 }
 
-// Short returns a path as people write it: ~/a for one in their home.
+// Short abbreviates the home directory in a path: ~/a.
 func Short(path string) string {
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 && strings.HasPrefix(path, home+"/") {
 		return "~" + path[len(home):]

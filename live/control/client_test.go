@@ -57,11 +57,11 @@ func TestClient_what_is_no_answer(t *testing.T) {
 		absent bool
 		want   string
 	}{
-		{"ends at once", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "it ended before it had answered"},
+		{"ends at once", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "it ended before it answered"},
 		{"ends within", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, `{"machine":`)
-		}, true, "it ended before it had answered"},
+		}, true, "it ended before it answered"},
 		{"another program", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hello", http.StatusTeapot) }, false, "answered 418 I'm a teapot"},
 		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, false, "invalid character 'h'"},
 	}

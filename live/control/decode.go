@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// decode reads one JSON object into v. It refuses keys that v lacks, and keys that occur twice.
+// decode reads one JSON object into v. It refuses unknown and repeated keys.
 func decode(r io.Reader, v any) error {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -26,15 +26,14 @@ func decode(r io.Reader, v any) error {
 	return nil
 }
 
-// once returns an error unless text is one JSON object none of whose objects has a key
-// twice.
+// once returns an error unless text is one JSON object without repeated keys at any level.
 func once(text []byte) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return errors.New("empty, want a JSON object")
 	}
 	if !json.Valid(text) {
 		var v any
-		return json.Unmarshal(text, &v) // says where
+		return json.Unmarshal(text, &v) // returns the position
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -43,7 +42,7 @@ func once(text []byte) error {
 	return keys(dec)
 }
 
-// keys reads the rest of an object whose brace has been read.
+// keys reads the rest of an object after its brace.
 func keys(dec *json.Decoder) error {
 	seen := map[string]bool{}
 	for dec.More() {
@@ -51,12 +50,12 @@ func keys(dec *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string) // of valid JSON it is one
-		// Package json does not distinguish letters that fold to the same case: k and the
-		// kelvin sign, s and the long s.
+		name, _ := t.(string) // valid JSON has a string here
+		// Like encoding/json, treat letters with the same case folding as equal: k and the kelvin sign, s and the
+		// long s.
 		key := strings.ToLower(strings.ToUpper(name))
 		if seen[key] {
-			return fmt.Errorf("key %.40q is there twice", name)
+			return fmt.Errorf("key %.40q occurs twice", name)
 		}
 		seen[key] = true
 		if err := value(dec); err != nil {
@@ -67,7 +66,6 @@ func keys(dec *json.Decoder) error {
 	return err
 }
 
-// value reads a value, and what is in it.
 func value(dec *json.Decoder) error {
 	t, err := dec.Token()
 	switch {

@@ -10,10 +10,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Error is an answer that says what is wrong, and what to do next if there is
-// something to do.
+// An Error says what is wrong, and in Hint what to do.
 type Error struct {
-	Status  int    `json:"-"` // of HTTP
+	Status  int    `json:"-"` // HTTP status
 	Message string `json:"error"`
 	Hint    string `json:"hint,omitzero"`
 }
@@ -21,18 +20,17 @@ type Error struct {
 // Error returns the message without the hint.
 func (e *Error) Error() string { return e.Message }
 
-// Refuse returns an Error of status 400: what was asked for cannot be done.
+// Refuse returns an Error of status 400.
 func Refuse(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
 }
 
-// TooLate returns an Error of status 409: the job has ended, say.
+// TooLate returns an Error of status 409, for example for a job that has ended.
 func TooLate(format string, args ...any) *Error {
 	return &Error{Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unknown returns an Error of status 404: there is no such job. Its hint names those of
-// known that may have been meant, or says how to list all.
+// Unknown returns an Error of status 404 for a job. Its hint has similar names, or how to list all.
 func Unknown(id job.ID, known []job.ID) *Error {
 	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no job %q", id), Hint: "there are no jobs"}
 	names := make([]string, 0, 3)
@@ -43,18 +41,18 @@ func Unknown(id job.ID, known []job.ID) *Error {
 	case len(names) > 0:
 		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(names, " or "))
 	case len(known) > 0:
-		e.Hint = `"oxgang jobs --all" lists those there are`
+		e.Hint = `"oxgang jobs --all" lists all jobs`
 	}
 	return e
 }
 
-// asError returns err as an Error. An error of another type becomes one of status 500.
+// asError returns err as an Error, of status 500 if it is of another type.
 func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("request larger than %d bytes, most of which are usually the environment", maxBody)}
+		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("request larger than %d bytes; the environment is usually the largest part", maxBody)}
 	}
 	return &Error{Status: http.StatusInternalServerError, Message: err.Error()}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// fits returns an error that joins everything that r asks for and the machine can never give.
-// A job that can never run is not accepted.
+// fits returns an error with all demands of r that the machine can never meet.
 func (r *Request) fits(m *status.Node) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -22,7 +21,7 @@ func (r *Request) fits(m *status.Node) error {
 		slots[m.Slots[i].Type]++
 	}
 	has := slices.Sorted(maps.Keys(slots))
-	most := 0 // slots of one type, as a job has GPUs of one type
+	most := 0 // slots of one type, since a job uses one type
 	for _, gpuType := range has {
 		if len(r.GPUTypes) == 0 || slices.Contains(r.GPUTypes, gpuType) {
 			most = max(most, slots[gpuType])
@@ -30,7 +29,7 @@ func (r *Request) fits(m *status.Node) error {
 	}
 	for _, gpuType := range r.GPUTypes {
 		if slots[gpuType] == 0 {
-			bad("gpu type %s: %s has none, want of %s", gpuType, m.Name, list(has))
+			bad("gpu type %s: %s has only %s", gpuType, m.Name, list(has))
 		}
 	}
 	if r.GPUs.Max > most && len(errs) == 0 {
@@ -45,7 +44,6 @@ func (r *Request) fits(m *status.Node) error {
 	return errors.Join(errs...)
 }
 
-// list returns "a100, h200".
 func list(types []cluster.GPUType) string {
 	names := make([]string, len(types))
 	for i, t := range types {
@@ -54,14 +52,13 @@ func list(types []cluster.GPUType) string {
 	return strings.Join(names, ", ")
 }
 
-// checkDir returns an error unless dir is a folder.
 func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
 		return fmt.Errorf("dir: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("dir %s: not a folder", dir)
+		return fmt.Errorf("dir %s: not a directory", dir)
 	}
 	return nil
 }

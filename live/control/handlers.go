@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// submit accepts a job that this machine can run.
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	request := NewRequest()
 	if err := body(w, r, &request); err != nil {
@@ -36,12 +35,11 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	return accepted{string(id)}, err
 }
 
-// accepted is the answer to a request.
 type accepted struct {
 	ID string `json:"id"`
 }
 
-// body decodes the body of a request, which must arrive within a time limit.
+// body decodes the body of a request, within a time limit.
 func body(w http.ResponseWriter, r *http.Request, v any) error {
 	c := http.NewResponseController(w)
 	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
@@ -100,7 +98,6 @@ func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Explain(r.Context(), id)
 }
 
-// pruned is the answer to a PruneRequest.
 type pruned struct {
 	Amounts []statedir.Amount `json:"amounts"`
 }
@@ -117,7 +114,8 @@ func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {
 	return pruned{amounts}, err
 }
 
-// question answers what would be. It says of jobs no more than all who may ask see anyway: names and times.
+// question answers a what-if question. The answer has only names and times of jobs, which every user of the socket
+// may see.
 func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	given := r.URL.Query()
 	q := Question{Cancel: job.ID(given.Get("cancel")), Type: cluster.GPUType(given.Get("type")), Resize: job.ID(given.Get("resize"))}
@@ -131,8 +129,7 @@ func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Ask(r.Context(), &q)
 }
 
-// log streams the log of a job. An error before the first byte is an ordinary answer; a later
-// one is in the trailer.
+// log streams the log of a job. An error after the first byte is in the trailer.
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)
 	if err == nil {
@@ -146,19 +143,19 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Trailer", trailerName)
 	out := &stream{w, http.NewResponseController(w)}
-	err = out.c.Flush() // the reader knows now that there is such a job
+	err = out.c.Flush() // the client knows that the job exists
 	if err == nil {
 		err = s.service.Log(r.Context(), id, lines, follow, out)
 	}
-	if errors.Is(err, context.Canceled) { // the client is gone
-		err = errors.New("the scheduler stops; the job goes on without it")
+	if errors.Is(err, context.Canceled) { // the client left, or the scheduler stops
+		err = errors.New("the scheduler stops; the job keeps running")
 	}
 	if err != nil {
 		w.Header().Set(trailerName, strings.Join(strings.Fields(err.Error()), " "))
 	}
 }
 
-// extent reads how much of a log is wanted.
+// extent reads the wanted part of a log.
 func extent(r *http.Request) (lines int, follow bool, err error) {
 	if err := known(r, "lines", "follow"); err != nil {
 		return 0, false, err
@@ -173,7 +170,7 @@ func extent(r *http.Request) (lines int, follow bool, err error) {
 	return lines, follow, err
 }
 
-// A stream sends on at once what is written to it.
+// A stream sends each write at once.
 type stream struct {
 	w http.ResponseWriter
 	c *http.ResponseController

@@ -10,29 +10,27 @@ import (
 	"time"
 )
 
-// maxPath is the most bytes of a socket's path (sun_path of unix(7), less the 0 at its
-// end).
+// maxPath is the maximum length of a socket's path (sun_path of unix(7)).
 const maxPath = 107
 
-// An Access says who may connect to a socket.
+// An Access defines who may connect to a socket.
 type Access struct {
 	mode   fs.FileMode
-	group  int         // that the socket is given to; nobody: it stays in the owner's
-	folder fs.FileMode // that of its folder may have
+	group  int         // of the socket; nobody for no change
+	folder fs.FileMode // maximum mode of the directory
 }
 
-// Private is for the owner, and root, alone.
+// Private allows the owner and root.
 func Private() Access { return Access{0o600, nobody, 0o700} }
 
-// OfGroup is for the members of a group, too. Others may pass through the socket's folder.
+// OfGroup also allows members of a group. Others may pass through the socket's directory.
 func OfGroup(gid int) Access { return Access{0o660, gid, 0o711} }
 
-// Public is for everybody.
+// Public allows everybody.
 func Public() Access { return Access{0o666, nobody, 0o711} }
 
-// Listen returns the socket at path. Its folder, which Listen makes if need be, must be its owner's alone, but for
-// users who may pass through it if the socket is for others, too. Listen replaces a socket that a scheduler has left
-// behind; it returns an error if a scheduler still listens there.
+// Listen returns the socket at path. It creates the directory if needed; others must not have more rights there
+// than a allows. It replaces the socket of a dead scheduler, and fails if a live one listens there.
 func Listen(path string, a Access) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("control socket %s: %d bytes, want at most %d: choose a shorter state directory", path, len(path), maxPath)
@@ -46,7 +44,7 @@ func Listen(path string, a Access) (net.Listener, error) {
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
-			return nil, fmt.Errorf("control socket %s: something else is there, want nothing", path)
+			return nil, fmt.Errorf("control socket %s: the path is not a socket; remove it", path)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("control socket: %w", err)
@@ -58,7 +56,7 @@ func Listen(path string, a Access) (net.Listener, error) {
 	}
 	err = os.Lchown(path, -1, a.group)
 	if err == nil {
-		err = os.Chmod(path, a.mode) // until now only the folder, and who asks who connects, protected it
+		err = os.Chmod(path, a.mode) // until now the directory and the check of peers protected it
 	}
 	if err != nil {
 		_ = l.Close()
@@ -67,8 +65,7 @@ func Listen(path string, a Access) (net.Listener, error) {
 	return l, nil
 }
 
-// private makes a folder of a mode. It returns an error if the folder exists and others may do more in it than
-// the mode says.
+// private creates a directory with mode most, and returns an error if it exists with more rights.
 func private(dir string, most fs.FileMode) error {
 	if err := os.MkdirAll(dir, most); err != nil {
 		return fmt.Errorf("state directory: %w", err)

@@ -7,19 +7,19 @@ import (
 	"net"
 )
 
-// An Access says who may connect to a socket.
+// An Access defines who may connect to a socket.
 type Access struct{}
 
-// Private is for the owner, and root, alone.
+// Private allows the owner and root.
 func Private() Access { return Access{} }
 
-// OfGroup is for the members of a group, too.
+// OfGroup also allows members of a group.
 func OfGroup(int) Access { return Access{} }
 
-// Public is for everybody.
+// Public allows everybody.
 func Public() Access { return Access{} }
 
-// Listen returns an error: only on Linux is it checked who connects.
+// Listen returns an error: only Linux identifies the peer.
 func Listen(string, Access) (net.Listener, error) {
 	return nil, errors.New("control socket: works on Linux only")
 }

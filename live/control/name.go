@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// maxName is the most bytes of a name: that of a DNS label, so that names can be those
-// of folders, hosts and pods.
+// maxName is the length of a DNS label, so that names can be those of directories, hosts and pods.
 const maxName = 63
 
-// ValidName returns an error unless name is 1 to 63 small letters, digits and dashes, of
-// which neither the first nor the last is a dash. What says whose name it is.
+// ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. what is the
+// subject of the error.
 func ValidName(what, name string) error {
 	ok := name != "" && len(name) <= maxName && strings.Trim(name, "-") == name
 	for _, c := range name {
@@ -23,8 +22,7 @@ func ValidName(what, name string) error {
 	return nil
 }
 
-// base returns a name without the number at its end: mnist of mnist-2 and of mnist2. It
-// returns a name of digits alone as it is.
+// base removes the number at the end of a name: mnist-2 and mnist2 become mnist. A name of digits stays.
 func base(name string) string {
 	short := strings.TrimRight(strings.TrimRight(name, "0123456789"), "-")
 	if short == "" {
@@ -33,8 +31,8 @@ func base(name string) string {
 	return short
 }
 
-// nameOf returns a name for a command: train of "python -u train.py --lr 1" and of
-// "./train.sh", and job where nothing better is to be found.
+// nameOf returns a name for a command: train for "python -u train.py --lr 1" and "./train.sh"; job if there is
+// nothing better.
 func nameOf(command []string) string {
 	if len(command) == 0 {
 		return "job"
@@ -51,7 +49,7 @@ func nameOf(command []string) string {
 	return label(strings.TrimSuffix(program, filepath.Ext(program)))
 }
 
-// interprets reports whether a program runs one that is its argument.
+// interprets reports whether a program runs a program given as argument.
 func interprets(program string) bool {
 	switch strings.TrimRight(program, ".0123456789") {
 	case "python", "torchrun", "bash", "sh", "env", "uv", "accelerate":
@@ -60,7 +58,7 @@ func interprets(program string) bool {
 	return false
 }
 
-// label makes a valid name of any text: characters that names may not have become dashes.
+// label makes a valid name from any text.
 func label(text string) string {
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

@@ -12,22 +12,20 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// peerKey is the key of a connection's peer in the context of its requests.
+// peerKey is the context key of a connection's peer.
 type peerKey struct{}
 
-// A peer is the user on the other end of a connection.
+// A peer is the user at the other end of a connection.
 type peer struct {
 	account.User
-	err error // not nil: the user is not known
+	err error // set if the user could not be identified
 }
 
-// withPeer adds the peer of a new connection to its context.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	u, err := account.Of(c)
 	return context.WithValue(ctx, peerKey{}, peer{u, err})
 }
 
-// peerOf returns the peer that sent a request.
 func peerOf(ctx context.Context) peer {
 	p, ok := ctx.Value(peerKey{}).(peer)
 	if !ok {
@@ -36,11 +34,11 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// nobody is no group.
+// nobody is the gid for no group.
 const nobody = -1
 
-// allowed returns an error unless p is owner or root, or in a group; nobody: in none. Without a group a job runs as
-// the owner, so that the right to submit one is the right to do everything that the owner may.
+// allowed returns an error unless p is owner or root, or a member of group. Without a group all jobs run as the
+// owner, so submitting a job means having all rights of the owner.
 func allowed(p peer, owner, group int) error {
 	switch {
 	case p.err != nil:
@@ -53,14 +51,14 @@ func allowed(p peer, owner, group int) error {
 	return fmt.Errorf("uid %d: not the owner of this scheduler (uid %d), nor root", p.UID, owner)
 }
 
-// rules reports whether p may do everything: as the owner of the scheduler, or root.
+// rules reports whether p is the owner of the scheduler, or root.
 func (s *Server) rules(p peer) bool { return p.UID == s.owner || p.UID == 0 }
 
-// own returns an error of status 403 unless the peer may have a say in a job: it is his, or he is the owner or root.
+// own returns an error of status 403 unless the peer is the user of the job, the owner or root.
 func (s *Server) own(ctx context.Context, id job.ID) error {
 	v, err := s.service.Job(id)
 	if p := peerOf(ctx); err == nil && !s.rules(p) && p.UID != v.Owner {
-		return forbidden("job %s: is user %s's, who alone may do that, and root", id, v.User)
+		return forbidden("job %s belongs to user %s; only that user and root may do this", id, v.User)
 	}
 	return err
 }
@@ -68,7 +66,7 @@ func (s *Server) own(ctx context.Context, id job.ID) error {
 // ruler returns an error of status 403 unless the peer is the owner of the scheduler, or root.
 func (s *Server) ruler(ctx context.Context) error {
 	if !s.rules(peerOf(ctx)) {
-		return forbidden("only %s and root may do that", account.Name(s.owner))
+		return forbidden("only %s and root may do this", account.Name(s.owner))
 	}
 	return nil
 }
@@ -77,8 +75,7 @@ func forbidden(format string, args ...any) *Error {
 	return &Error{Status: http.StatusForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// hide removes from the view of another user's job what only its user may know: what it runs, and the last lines of its
-// output, which its end may have.
+// hide removes the command and the last output of another user's job.
 func (s *Server) hide(ctx context.Context, v *status.Job) {
 	if p := peerOf(ctx); !s.rules(p) && p.UID != v.Owner {
 		v.Command, v.Detail = nil, ""

@@ -195,7 +195,7 @@ func TestListen_refuses(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		filepath.Join(open, "s"):       "mode 0750, want 0700: others could use it",
-		filepath.Join(taken, "s"):      "something else is there, want nothing",
+		filepath.Join(taken, "s"):      "the path is not a socket; remove it",
 		filepath.Join(taken, "s", "s"): "state directory: mkdir",
 		"/" + strings.Repeat("x", 107): "108 bytes, want at most 107: choose a shorter state directory",
 		"/proc/nowhere/control.sock":   "state directory: mkdir /proc/nowhere: ",

@@ -7,18 +7,17 @@ import (
 	"sync"
 )
 
-// mostQuiet is how many connections may be open on which no request is under way.
+// mostQuiet is the maximum number of connections without an open request.
 const mostQuiet = 64
 
-// A quietList has the connections of a server on which no request is under way: they are new, idle,
-// or slow to say what they want. Those beyond mostQuiet are closed, the one that has been quiet for
-// longest first: so they cannot use up the files that the process may have open.
+// A quietList has the connections without an open request: new, idle or slow ones. Beyond mostQuiet it closes the
+// one that has been quiet longest, so that they cannot use up the process's file descriptors.
 type quietList struct {
 	mu    sync.Mutex
-	conns []net.Conn // longest first
+	conns []net.Conn // quiet longest first
 }
 
-// note is an http.Server's ConnState.
+// note is the ConnState of the http.Server.
 func (q *quietList) note(c net.Conn, state http.ConnState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -28,7 +27,7 @@ func (q *quietList) note(c net.Conn, state http.ConnState) {
 	}
 	q.conns = append(q.conns, c)
 	if len(q.conns) > mostQuiet {
-		_ = q.conns[0].Close() // it is given up
+		_ = q.conns[0].Close()
 		q.conns = q.conns[1:]
 	}
 }

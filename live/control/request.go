@@ -15,29 +15,28 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Request is a job to be run. Its JSON may leave out everything but Command and Dir; the
-// values of NewRequest then hold.
+// A Request is a job to run. JSON without a field has the value of NewRequest; Command and Dir are required.
 type Request struct {
-	Name     string            `json:"name,omitzero"` // empty: taken from the command
+	Name     string            `json:"name,omitzero"` // default: from the command
 	Command  []string          `json:"command"`
-	Dir      string            `json:"dir"`           // absolute; its workers start there
+	Dir      string            `json:"dir"`           // working directory, absolute
 	Env      []string          `json:"env,omitempty"` // NAME=value
 	GPUs     Range             `json:"gpus"`
-	GPUTypes []cluster.GPUType `json:"gpu_types,omitempty"` // it may run on; none: any
-	Class    job.Class         `json:"class,omitzero"`      // of jobs that learn from each other; empty: the given name without a number at its end, or none
-	Batch    int               `json:"batch,omitzero"`      // samples of one step, of all workers; 0: the program says
-	Samples  float64           `json:"samples,omitzero"`    // to completion, at initial efficiency; 0: the program says
-	CPUs     float64           `json:"cpus,omitzero"`       // cores, of all workers; 0: the machine's share
-	Memory   int64             `json:"memory,omitzero"`     // bytes, of all workers; 0: as much as they take
+	GPUTypes []cluster.GPUType `json:"gpu_types,omitempty"` // allowed types; any if empty
+	Class    job.Class         `json:"class,omitzero"`      // jobs of a class learn from each other; default: Name without the number at its end
+	Batch    int               `json:"batch,omitzero"`      // samples per step, of all workers; 0 if the program reports it
+	Samples  float64           `json:"samples,omitzero"`    // to completion, at initial efficiency; 0 if the program reports it
+	CPUs     float64           `json:"cpus,omitzero"`       // cores, of all workers; 0 for the machine's share
+	Memory   int64             `json:"memory,omitzero"`     // bytes, of all workers; 0 for no limit
 	Weight   float64           `json:"weight"`
-	// Preemptible: it may be stopped after a checkpoint, to go on later or elsewhere.
+	// Preemptible: it may be stopped after a checkpoint, to continue later or elsewhere.
 	Preemptible    bool    `json:"preemptible"`
-	RestartSeconds float64 `json:"restart_seconds"` // a stop and a new start cost, until measured
-	// User is who asks, by the word of the kernel, where jobs are several users'; nil: they are the scheduler's.
+	RestartSeconds float64 `json:"restart_seconds"` // cost of a restart, until measured
+	// User is the peer, if the scheduler has several users; nil otherwise.
 	User *account.User `json:"-"`
 }
 
-// A Range is the least and most GPUs of a job; a rigid one has both the same.
+// A Range is the minimum and maximum number of GPUs, equal for a rigid job.
 type Range struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
@@ -51,14 +50,12 @@ func (r Range) String() string {
 	return fmt.Sprintf("%d..%d", r.Min, r.Max)
 }
 
-// NewRequest returns a request of one GPU that leaves everything to defaults: a restart
-// is believed to cost 30 s.
+// NewRequest returns a request of one GPU with the defaults. A restart is assumed to cost 30 s.
 func NewRequest() Request {
 	return Request{GPUs: Range{1, 1}, Weight: 1, Preemptible: true, RestartSeconds: 30}
 }
 
-// Limits of what a request may ask for: far above any machine, far below where sums
-// overflow.
+// Limits of a request, chosen so that sums cannot overflow.
 const (
 	maxGPUs    = 1 << 12
 	maxBatch   = 1 << 30
@@ -70,9 +67,8 @@ const (
 	maxTypes   = 64
 )
 
-// Complete fills in the name and class that a valid request may leave out. A name taken
-// from the command makes no class: two programs that are both called train.py need not
-// have anything in common.
+// Complete fills in the name and class. A name from the command makes no class, since different programs may be
+// called train.py.
 func (r *Request) Complete() {
 	if r.Class == "" && r.Name != "" {
 		r.Class = job.Class(base(r.Name))
@@ -82,7 +78,7 @@ func (r *Request) Complete() {
 	}
 }
 
-// Validate returns an error that joins all that is wrong with r, whatever the machine.
+// Validate returns all errors of r that do not depend on the machine.
 func (r *Request) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -112,7 +108,7 @@ func (r *Request) Validate() error {
 	return errors.Join(errs...)
 }
 
-// numbers returns what is wrong with the numbers of r: each passes here.
+// numbers returns the errors in the numbers of r.
 func (r *Request) numbers() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -140,8 +136,7 @@ func (r *Request) numbers() error {
 	return errors.Join(errs...)
 }
 
-// Spec returns the job that r asks for, without what only its program can say. r is valid and
-// complete.
+// Spec returns the job of a valid and complete r, without what its program reports.
 func (r *Request) Spec(id job.ID) *job.Spec {
 	s := &job.Spec{
 		ID: id, Name: r.Name, Class: r.Class, Weight: r.Weight,

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// name returns the i-th file, 0 the one that is written to.
+// name returns the path of the i-th file; 0 is the current one.
 func (t *Tail) name(i int) string {
 	if i == 0 {
 		return t.Path
@@ -15,7 +15,7 @@ func (t *Tail) name(i int) string {
 	return fmt.Sprintf("%s.%d", t.Path, i)
 }
 
-// open opens the i-th file; nil: there is none.
+// open opens the i-th file; nil if it is missing.
 func (t *Tail) open(i int) (*os.File, error) {
 	f, err := os.Open(t.name(i))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,8 +24,8 @@ func (t *Tail) open(i int) (*os.File, error) {
 	return f, err
 }
 
-// next returns the file after f; nil: f is the newest, or there is no log. There is a gap
-// if f has been deleted since, and perhaps others after it.
+// next returns the file after f; nil if f is the newest or there is no log. gap is set if f, and perhaps later
+// files, were deleted.
 func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	for {
 		i, found, err := t.index(f)
@@ -46,8 +46,7 @@ func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	}
 }
 
-// newer opens the file that comes after the i-th. While files are renamed, from the
-// oldest to the newest, one name is missing: then it is the one after that.
+// newer opens the file after the i-th. One name is missing during a rotation; then it opens the next one.
 func (t *Tail) newer(i int) (*os.File, error) {
 	for j := i - 1; j >= 0; j-- {
 		if f, err := t.open(j); f != nil || err != nil {
@@ -57,8 +56,8 @@ func (t *Tail) newer(i int) (*os.File, error) {
 	return nil, nil //nolint:nilnil // no file is no mistake
 }
 
-// settled reports whether f is still the i-th file and next the one after it, so that no
-// rotation happened between opening one and the other.
+// settled reports whether f is still the i-th file and next the one after it: no rotation happened while they were
+// opened.
 func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	again, err := t.newer(i)
 	if err != nil || again == nil {
@@ -77,8 +76,8 @@ func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	return now == i && os.SameFile(a, b), err
 }
 
-// index returns which file f is now; of one that has been deleted, and of nil, the number
-// after the oldest there is. One name may be missing.
+// index returns the number of file f now. For nil or a deleted file it returns the number after the oldest. One
+// name may be missing.
 func (t *Tail) index(f *os.File) (i int, found bool, err error) {
 	var own os.FileInfo
 	if f != nil {

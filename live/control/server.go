@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	maxBody     = 1 << 20 // bytes of a request: environments are large
+	maxBody     = 1 << 20 // bytes of a request, most of them the environment
 	bodyTime    = 30 * time.Second
 	headTime    = 10 * time.Second
 	idleTime    = time.Minute
-	maxHead     = 1 << 16 // bytes
+	maxHead     = 1 << 16
 	maxLines    = 1_000_000
 	usualLines  = 50
 	trailerName = "Oxgang-Error"
@@ -30,12 +30,12 @@ const (
 type Server struct {
 	service Service
 	owner   int // uid
-	group   int // gid of other users; nobody: there are none
+	group   int // gid of other users; nobody for none
 	http    http.Server
-	stop    context.CancelFunc // of streams
+	stop    context.CancelFunc // ends streams
 }
 
-// New returns a Server of this process's user.
+// New returns a Server owned by this process's user.
 func New(service Service) *Server {
 	s := &Server{service: service, owner: os.Geteuid(), group: nobody}
 	ctx, stop := context.WithCancel(context.Background())
@@ -48,11 +48,10 @@ func New(service Service) *Server {
 	return s
 }
 
-// Share lets the members of a group give commands, too, each about his own jobs. Call it before Serve.
+// Share lets members of a group manage their own jobs. Call it before Serve.
 func (s *Server) Share(gid int) { s.group = gid }
 
-// Serve answers until Shutdown, and then returns nil; else it returns what ended it. It
-// closes the listener.
+// Serve answers until Shutdown, and then returns nil. It closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("control socket: %w", err)
@@ -60,8 +59,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown ends the logs that are followed and waits, until ctx ends, for requests under
-// way.
+// Shutdown ends followed logs and waits for open requests until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
 	if err := s.http.Shutdown(ctx); err != nil {
@@ -70,7 +68,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// handler returns the handler of all paths, which first checks the peer.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/jobs", answer(s.submit))
@@ -82,12 +79,12 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/question", answer(s.question, "cancel", "nodes", "type", "resize", "gpus"))
 	mux.HandleFunc("POST /v1/prune", answer(s.prune))
 	mux.HandleFunc("/", answer(func(_ http.ResponseWriter, r *http.Request) (any, error) {
-		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("%s %.80s: not known; is the scheduler of another version?", r.Method, r.URL.Path)}
+		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("%s %.80s: unknown; is the scheduler an older version?", r.Method, r.URL.Path)}
 	}))
 	return s.guarded(mux)
 }
 
-// guarded refuses users who are neither the owner nor root, nor in the group.
+// guarded refuses users without access.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := allowed(peerOf(r.Context()), s.owner, s.group); err != nil {
@@ -98,8 +95,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// answer returns a handler that writes what f returns as JSON. The request may have
-// these query parameters.
+// answer returns a handler that writes f's result as JSON. parameters are the allowed query parameters.
 func answer(f func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := known(r, parameters...)
@@ -116,24 +112,22 @@ func answer(f func(http.ResponseWriter, *http.Request) (any, error), parameters 
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(append(text, '\n')) // the client may be gone
+		_, _ = w.Write(append(text, '\n'))
 	}
 }
 
-// fail writes an error.
 func fail(w http.ResponseWriter, e *Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) // the client may be gone
+	_ = json.NewEncoder(w).Encode(e)
 }
 
-// known returns an error if a request has a query parameter that is not among names, or
-// one twice.
+// known returns an error for unknown or repeated query parameters.
 func known(r *http.Request, names ...string) error {
 	for name, values := range r.URL.Query() {
 		switch {
 		case !strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" "):
-			return Refuse("parameter %.40q: not known here", name)
+			return Refuse("parameter %.40q: unknown", name)
 		case len(values) > 1:
 			return Refuse("parameter %s: given %d times", name, len(values))
 		}
@@ -141,7 +135,7 @@ func known(r *http.Request, names ...string) error {
 	return nil
 }
 
-// flag reads a parameter that is true or false.
+// flag reads a boolean parameter.
 func flag(r *http.Request, name string) (bool, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -154,7 +148,7 @@ func flag(r *http.Request, name string) (bool, error) {
 	return on, nil
 }
 
-// named returns the job of a path, whose name is one.
+// named returns the job ID in a path.
 func named(r *http.Request) (job.ID, error) {
 	id := r.PathValue("id")
 	if err := ValidName("job", id); err != nil {

@@ -144,17 +144,17 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/jobs", `{`, 400, "request: unexpected end of JSON input"},
 		{"POST", "/v1/jobs", job(``) + job(``), 400, "request: invalid character '{' after top-level value"},
 		{"POST", "/v1/jobs", job(`,"gpu":1`), 400, `request: json: unknown field "gpu"`},
-		{"POST", "/v1/jobs", job(`,"dir":"/"`), 400, `request: key "dir" is there twice`},
-		{"POST", "/v1/jobs", job(`,"Dir":"/tmp"`), 400, `request: key "Dir" is there twice`},
-		{"POST", "/v1/jobs", job(`,"samples":1,"\u017famples":2`), 400, "request: key \"ſamples\" is there twice"},
-		{"POST", "/v1/jobs", job(`,"gpus":{"min":1,"min":2}`), 400, `request: key "min" is there twice`},
+		{"POST", "/v1/jobs", job(`,"dir":"/"`), 400, `request: key "dir" occurs twice`},
+		{"POST", "/v1/jobs", job(`,"Dir":"/tmp"`), 400, `request: key "Dir" occurs twice`},
+		{"POST", "/v1/jobs", job(`,"samples":1,"\u017famples":2`), 400, "request: key \"ſamples\" occurs twice"},
+		{"POST", "/v1/jobs", job(`,"gpus":{"min":1,"min":2}`), 400, `request: key "min" occurs twice`},
 		{"POST", "/v1/jobs", job(`,"gpus":2`), 400, "request: json: cannot unmarshal number"},
 		{"POST", "/v1/jobs", `{"dir":"/"}`, 400, "command: empty, want a program and its arguments"},
 		{"POST", "/v1/jobs", `{"command":[""],"dir":"/"}`, 400, "command: empty"},
 		{"POST", "/v1/jobs", `{"command":["a\u0000b"],"dir":"/"}`, 400, "contains a zero byte"},
 		{"POST", "/v1/jobs", `{"command":["a"],"dir":"here"}`, 400, `dir "here", want an absolute path`},
 		{"POST", "/v1/jobs", `{"command":["a"],"dir":"/no/such"}`, 400, "dir: stat /no/such: no such file or directory"},
-		{"POST", "/v1/jobs", `{"command":["a"],"dir":"` + file + `"}`, 400, "not a folder"},
+		{"POST", "/v1/jobs", `{"command":["a"],"dir":"` + file + `"}`, 400, "not a directory"},
 		{"POST", "/v1/jobs", job(`,"env":["A"]`), 400, `env "A", want NAME=value`},
 		{"POST", "/v1/jobs", job(`,"env":["=b"]`), 400, `env "=b", want NAME=value`},
 		{"POST", "/v1/jobs", job(`,"name":"MNIST"`), 400, `name "MNIST", want 1 to 63 of a-z, 0-9 and -`},
@@ -165,7 +165,7 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/jobs", job(`,"gpus":{"min":0,"max":2}`), 400, "gpus 0..2, want 1 <= min <= max"},
 		{"POST", "/v1/jobs", job(`,"gpus":{"min":3,"max":2}`), 400, "gpus 3..2, want 1 <= min <= max"},
 		{"POST", "/v1/jobs", job(`,"gpus":{"min":1,"max":8}`), 400, "gpus 1..8: gpu7 has 4 slots for them, want at most 4"},
-		{"POST", "/v1/jobs", job(`,"gpu_types":["a100"]`), 400, "gpu type a100: gpu7 has none, want of h200"},
+		{"POST", "/v1/jobs", job(`,"gpu_types":["a100"]`), 400, "gpu type a100: gpu7 has only h200"},
 		{"POST", "/v1/jobs", job(`,"batch":-1`), 400, "batch -1, want 0 to"},
 		{"POST", "/v1/jobs", job(`,"samples":-1`), 400, "samples -1, want 0 to 1e+18"},
 		{"POST", "/v1/jobs", job(`,"samples":1e19`), 400, "samples 1e+19, want 0 to 1e+18"},
@@ -177,7 +177,7 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/jobs", job(`,"restart_seconds":-1`), 400, "restart_seconds -1, want 0 to 86400"},
 		{"POST", "/v1/jobs", job(`,"batch":-1,"weight":0`), 400, "weight 0"}, // all complaints
 		{"POST", "/v1/jobs", job(`,"env":["A=` + strings.Repeat("x", 1<<20) + `"]`), 413, "request larger than 1048576 bytes"},
-		{"POST", "/v1/status?all=true", job(``), 400, `parameter "all": not known here`},
+		{"POST", "/v1/status?all=true", job(``), 400, `parameter "all": unknown`},
 
 		{"GET", "/v1/status?all=perhaps", "", 400, `parameter all: got "perhaps", want true or false`},
 		{"GET", "/v1/status?all=true&all=false", "", 400, "parameter all: given 2 times"},
@@ -188,9 +188,9 @@ func TestRefused(t *testing.T) {
 		{"DELETE", "/v1/jobs/mnits", "", 404, `no job \"mnits\"`},
 		{"GET", "/v1/jobs/mnist/log?lines=-1", "", 400, `lines \"-1\", want 0 to 1000000`},
 		{"GET", "/v1/jobs/mnist/log?lines=many", "", 400, `lines \"many\", want`},
-		{"GET", "/v1/jobs/mnist/log?line=1", "", 400, `parameter \"line\": not known here`},
-		{"GET", "/v2/jobs", "", 404, "GET /v2/jobs: not known"},
-		{"PUT", "/v1/jobs/mnist", "", 404, "PUT /v1/jobs/mnist: not known"},
+		{"GET", "/v1/jobs/mnist/log?line=1", "", 400, `parameter \"line\": unknown`},
+		{"GET", "/v2/jobs", "", 404, "GET /v2/jobs: unknown"},
+		{"PUT", "/v1/jobs/mnist", "", 404, "PUT /v1/jobs/mnist: unknown"},
 	}
 	for _, test := range tests {
 		status, got := p.send(t, test.method, test.path, test.body)
@@ -355,7 +355,7 @@ func TestLog_shutdown(t *testing.T) {
 	if err := p.server.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; err == nil || err.Error() != "log of job a: the scheduler stops; the job goes on without it" {
+	if err := <-done; err == nil || err.Error() != "log of job a: the scheduler stops; the job keeps running" {
 		t.Errorf("got %v, want that it was cut off", err)
 	}
 	if _, err := p.Client.Status(t.Context(), false); !errors.Is(err, control.ErrAbsent) {

@@ -11,34 +11,31 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Service is a scheduler that runs jobs on this machine, as the commands use it. Its methods
-// may be called at the same time. An *Error is shown as it is, any other error as a fault of
-// the scheduler.
+// A Service is a scheduler of jobs on this machine. Its methods may be called concurrently. An *Error is shown to
+// the user; other errors are faults of the scheduler.
 type Service interface {
-	// Submit accepts a job, durably, and returns its ID: its name, with a number behind it if
-	// another job has that. The request is valid, and fits the Node.
+	// Submit stores a valid request that fits the Node, and returns its ID: its name, with a number if that is
+	// taken.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
-	// Status returns the state of the machine and its jobs; with all also jobs that have ended.
+	// Status returns the state of the machine and its jobs; with all, ended jobs too.
 	Status(all bool) *status.Status
 	// Node returns what the machine has.
 	Node() status.Node
 	// Job returns a job, or Unknown.
 	Job(id job.ID) (status.Job, error)
-	// Explain says why a job waits or has what it has.
+	// Explain returns why a job waits or runs.
 	Explain(ctx context.Context, id job.ID) (*Explanation, error)
-	// Log writes the last lines of the output of a job's workers. With follow it goes on
-	// with what they write, until the job has ended or ctx is done.
+	// Log writes the last lines of a job's output. With follow it adds new lines until the job ends or ctx is done.
 	Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error
-	// Cancel makes a job end soon. It is an error if it has ended.
+	// Cancel ends a job soon. It fails if the job has ended.
 	Cancel(ctx context.Context, id job.ID) error
-	// Ask says what would be if something were otherwise, by simulation; nothing is done.
+	// Ask answers a what-if question by simulation.
 	Ask(ctx context.Context, q *Question) (json.RawMessage, error)
-	// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
+	// Prune deletes old data of ended jobs, or returns what would be deleted.
 	Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error)
 }
 
-// A Question is what would be otherwise: one of a job that is cancelled, more nodes of a type, or a job with other GPUs. The answer
-// is a whatif.Answer.
+// A Question is one of: a job is cancelled, nodes of a type are added, or a job gets other GPUs.
 type Question struct {
 	Cancel job.ID
 	Nodes  int
@@ -47,14 +44,14 @@ type Question struct {
 	GPUs   int
 }
 
-// A PruneRequest asks for what is not kept to be deleted.
+// A PruneRequest asks to delete old data.
 type PruneRequest struct {
-	Keep   statedir.Limits `json:"keep,omitempty"` // other limits than the scheduler's, by category
+	Keep   statedir.Limits `json:"keep,omitempty"` // limits that replace the scheduler's, by category
 	DryRun bool            `json:"dry_run,omitempty"`
 }
 
-// An Explanation says why a job has what it has.
+// An Explanation explains the state of a job.
 type Explanation struct {
 	Text  string          `json:"text"`
-	Story json.RawMessage `json:"story,omitempty"` // an explain.Story; nil: there is only text
+	Story json.RawMessage `json:"story,omitempty"` // an explain.Story; may be nil
 }

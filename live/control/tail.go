@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// A Tail reads a log that rotates: Path is written to, Path.1 was before it, Path.2
-// before that. Files are renamed, never cut or written again.
+// A Tail reads a rotated log: Path is the newest file, then Path.1 and so on. Files are renamed, but never cut or
+// rewritten.
 type Tail struct {
 	Path string
-	// Ended reports whether nothing will be written any more.
+	// Ended reports whether the log is complete.
 	Ended func() bool
 }
 
-// pollTime is the time between two reads of a log that is followed.
 const pollTime = 200 * time.Millisecond
 
-// Copy writes the last lines to w. With follow it goes on with what is added to the log, until
-// the log has ended or ctx is done. A log that does not exist counts as empty.
+// Copy writes the last lines to w. With follow it adds new output until the log has ended or ctx is done. A missing
+// log is empty.
 func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) error {
 	f, err := t.start(lines)
 	if err != nil {
 		return err
 	}
 	for {
-		ended := !follow || t.Ended() // asked before the last read, which reads all there is
+		ended := !follow || t.Ended() // asked before the last read
 		if f, err = t.drain(ctx, f, w); err != nil || ended {
 			return errors.Join(err, closed(f))
 		}
@@ -39,7 +38,7 @@ func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) er
 	}
 }
 
-// closed closes a file, if there is one.
+// closed closes a file that may be nil.
 func closed(f *os.File) error {
 	if f == nil {
 		return nil
@@ -47,8 +46,7 @@ func closed(f *os.File) error {
 	return f.Close()
 }
 
-// start returns the file and the place in it from which on there are so many lines; nil:
-// there is no log.
+// start returns the oldest file needed for the last lines, positioned at the first of them; nil if there is no log.
 func (t *Tail) start(lines int) (*os.File, error) {
 	var best *os.File
 	for i := 0; ; i++ {
@@ -73,8 +71,7 @@ func (t *Tail) start(lines int) (*os.File, error) {
 	}
 }
 
-// back sets f to where its last lines begin, and returns how many of them it does not
-// have.
+// back positions f at its last lines, and returns how many lines are missing.
 func back(f *os.File, lines int) (left int, err error) {
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil || lines == 0 || end == 0 {
@@ -88,7 +85,7 @@ func back(f *os.File, lines int) (left int, err error) {
 			return 0, err
 		}
 		for i := n - 1; i >= 0; i-- {
-			if block[i] != '\n' || at+i == end-1 { // after the last line no other begins
+			if block[i] != '\n' || at+i == end-1 { // no line begins after the last newline
 				continue
 			}
 			if lines--; lines == 0 {
@@ -98,21 +95,20 @@ func back(f *os.File, lines int) (left int, err error) {
 		}
 	}
 	_, err = f.Seek(0, io.SeekStart)
-	return lines - 1, err // the first has no line before it
+	return lines - 1, err // the first line has no newline before it
 }
 
-// lost replaces, in what is read, the part of a log that was deleted before it was read.
-const lost = "[oxgang: output was left out here, it came faster than it was read]\n"
+// lost replaces output that was deleted before it was read.
+const lost = "[oxgang: some output is missing here; it came faster than it was read]\n"
 
-// drain writes all there is from f on, and returns the file where it stopped, which is
-// the newest; nil: there is still no log.
+// drain writes everything from f on, and returns the newest file with its position; nil if there is no log.
 func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, error) {
 	for {
 		next, gap, err := t.next(f)
 		if err != nil {
 			return f, err
 		}
-		if f != nil { // after next was looked for: what f got before it was renamed is read
+		if f != nil { // after looking for next, so that all of f is read
 			if _, err := io.Copy(w, until{ctx, f}); err != nil {
 				return f, errors.Join(err, closed(next))
 			}
@@ -130,7 +126,7 @@ func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, er
 	}
 }
 
-// until is a file that can be read until its context ends.
+// until reads a file until its context ends.
 type until struct {
 	ctx context.Context
 	f   *os.File

@@ -2,8 +2,7 @@ package device
 
 import "golang.org/x/sys/unix"
 
-// affinity returns the cores that this process may run on, ascending; nil if the system does
-// not say. Source: sched_getaffinity(2).
+// affinity returns the cores that this process may run on, ascending; nil if unknown. Source: sched_getaffinity(2).
 func affinity() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

@@ -2,5 +2,4 @@
 
 package device
 
-// affinity is not known here.
 func affinity() []int { return nil }

@@ -1,5 +1,4 @@
-// Package device finds what this machine offers to jobs: its GPUs as the driver
-// names them, cores and memory, divided into slots.
+// Package device finds the GPUs, cores and memory of this machine, and divides them into slots.
 package device
 
 import (
@@ -13,40 +12,38 @@ import (
 // CPU is the GPU type of slots without a GPU.
 const CPU cluster.GPUType = "cpu"
 
-// Options say how a machine is divided.
+// Options configure the division of a machine.
 type Options struct {
-	// Slots is how many workers the machine can have at a time: as many as it
-	// has GPUs, several on each, or, without GPUs, any number. 0: one per GPU;
-	// without GPUs one per core.
+	// Slots is the number of workers at a time: a multiple of the number of GPUs, or any number without GPUs. The
+	// default, 0, is one per GPU, or one per core without GPUs.
 	Slots int
 }
 
-// A Machine is this machine as one node of a cluster.
+// A Machine is this machine as a node of a cluster.
 type Machine struct {
-	Name      string // of the host
+	Name      string // host name
 	Type      cluster.GPUType
-	GPUMemory int64  // per GPU, bytes; 0 without GPUs. Workers that share a GPU share it
-	Slots     []Slot // what a job's GPUs are here, in the order of the GPUs
+	GPUMemory int64  // bytes per GPU; 0 without GPUs; divided among the workers of a GPU
+	Slots     []Slot // in the order of the GPUs
 	CPUs      float64
-	Cores     []int // that processes may run on, ascending; nil: not known
+	Cores     []int // that processes may run on, ascending; nil if unknown
 	Memory    int64 // bytes
 }
 
 // A Slot is a place for one worker.
 type Slot struct {
 	Visible string // CUDA_VISIBLE_DEVICES of its worker; "" hides all GPUs
-	Shared  bool   // other slots are on the same GPU
+	Shared  bool   // the GPU has other slots
 }
 
-// A gpu is one GPU as the driver shows it.
+// A gpu is one GPU as nvidia-smi shows it.
 type gpu struct {
-	uuid   string // "GPU-...": it names the same GPU whatever the order of the others
+	uuid   string // "GPU-...", stable
 	name   string // "NVIDIA H200"
 	memory int64  // bytes
 }
 
-// Find returns this machine. GPUs of several types are an error, since a node
-// has one: hide the others with CUDA_VISIBLE_DEVICES.
+// Find returns this machine. GPUs of several types are an error; CUDA_VISIBLE_DEVICES can hide some.
 func Find(o Options) (Machine, error) {
 	m, err := host()
 	if err != nil {
@@ -65,7 +62,7 @@ func Find(o Options) (Machine, error) {
 	return m, nil
 }
 
-// divide makes the slots of m.
+// divide creates the slots of m.
 func (m *Machine) divide(gpus []gpu, o Options) error {
 	if o.Slots < 0 {
 		return fmt.Errorf("%d slots, want at least 0", o.Slots)
@@ -89,13 +86,13 @@ func (m *Machine) divide(gpus []gpu, o Options) error {
 	return m.share(gpus, o.Slots)
 }
 
-// share gives every GPU the same number of slots; slots of a GPU are adjacent.
+// share gives every GPU the same number of adjacent slots.
 func (m *Machine) share(gpus []gpu, slots int) error {
 	if slots == 0 {
 		slots = len(gpus)
 	}
 	if slots%len(gpus) != 0 {
-		return fmt.Errorf("%d slots on %d GPUs, want a multiple: as many on each", slots, len(gpus))
+		return fmt.Errorf("%d slots on %d GPUs, want a multiple of the number of GPUs", slots, len(gpus))
 	}
 	each := slots / len(gpus)
 	for _, g := range gpus {
@@ -106,8 +103,8 @@ func (m *Machine) share(gpus []gpu, slots int) error {
 	return nil
 }
 
-// Workers returns how many workers of one job work at the same time here: as many as there are slots or, where
-// slots share GPUs, GPUs. Two workers of one job on one GPU take turns.
+// Workers returns how many workers of one job can work in parallel: the number of slots, or of GPUs if slots share
+// them.
 func (m Machine) Workers() int {
 	gpus := map[string]bool{}
 	for _, s := range m.Slots {
@@ -119,8 +116,7 @@ func (m Machine) Workers() int {
 	return len(gpus)
 }
 
-// Node returns m as a node whose GPUs are its slots. The memory of a GPU that
-// slots share is divided among them.
+// Node returns m as a node whose GPUs are its slots. Slots that share a GPU divide its memory.
 func (m Machine) Node() cluster.Node {
 	n := cluster.Node{
 		ID: cluster.NodeID(m.Name), GPUType: m.Type, GPUMemory: m.GPUMemory,
@@ -134,7 +130,6 @@ func (m Machine) Node() cluster.Node {
 	return n
 }
 
-// host returns the machine without its GPUs.
 func host() (Machine, error) {
 	name, err := os.Hostname()
 	if err != nil {
@@ -148,8 +143,7 @@ func host() (Machine, error) {
 	return Machine{Name: name, CPUs: cpus, Cores: affinity(), Memory: memory}, err
 }
 
-// bytesOf is the boundary for sizes from outside: a whole number of units from
-// 0 up to a pebibyte.
+// bytesOf parses a size from outside: up to a pebibyte, in units.
 func bytesOf(s string, unit int64) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > (1<<50)/unit {

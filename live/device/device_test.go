@@ -88,7 +88,7 @@ func TestVisible(t *testing.T) {
 	for list, want := range map[string]string{
 		"0,1": "GPU-aa1 GPU-ab2", "1,0": "GPU-ab2 GPU-aa1", "1 ,7": "GPU-ab2", "GPU-ab": "GPU-ab2",
 		"": "", "-1": "", "0,7,1": "GPU-aa1", "GPU-": "several GPUs", "MIG-1": "part of a GPU",
-		"0,0": "second time", "1,GPU-ab2": "second time",
+		"0,0": "names a GPU twice", "1,GPU-ab2": "names a GPU twice",
 	} {
 		kept, err := visible(gpus, func(string) (string, bool) { return list, true })
 		var names []string
@@ -206,7 +206,7 @@ func TestLimits(t *testing.T) {
 		{"version 1, no limit", map[string]string{"memory.limit_in_bytes": "9223372036854771712\n", "cpu.cfs_quota_us": "-1\n", "cpu.cfs_period_us": "100000\n"}, 9223372036854771712, math.Inf(1), ""},
 		{"no number", map[string]string{"memory.max": "many\n"}, 0, 0, `memory.max: "many"`},
 		{"no words", map[string]string{"memory.max": ""}, 0, 0, "memory.max: 0 words, want 1"},
-		{"no period", map[string]string{"cpu.max": "1000 0\n"}, math.MaxInt64, 0, "want microseconds"},
+		{"no period", map[string]string{"cpu.max": "1000 0\n"}, math.MaxInt64, 0, "want quota and period in microseconds"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,11 +13,9 @@ import (
 	"strings"
 )
 
-// cgroups is where control groups are mounted.
 const cgroups = "/sys/fs/cgroup"
 
-// cores returns the cores that this process may use: those it may run on
-// (sched_getaffinity, as of its start), or fewer by the quota of its cgroups.
+// cores returns the number of cores that this process may use, by affinity at its start and by cgroup quota.
 func cores() (float64, error) {
 	n := float64(runtime.NumCPU())
 	for _, dir := range groups(cgroups, "cpu") {
@@ -30,8 +28,7 @@ func cores() (float64, error) {
 	return n, nil
 }
 
-// memory returns the memory that this process may use, in bytes: that of the
-// machine, or less by its cgroups.
+// memory returns the bytes that this process may use, of the machine and by its cgroups.
 func memory() (int64, error) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -58,7 +55,7 @@ func totalIn(meminfo string) (int64, error) {
 		if len(words) == 3 && words[0] == "MemTotal:" && words[2] == "kB" {
 			n, err := bytesOf(words[1], 1<<10)
 			if err == nil && n == 0 {
-				err = errors.New("0, want some memory")
+				err = errors.New("0, want more than 0")
 			}
 			if err != nil {
 				return 0, fmt.Errorf("/proc/meminfo: MemTotal: %w", err)
@@ -69,8 +66,7 @@ func totalIn(meminfo string) (int64, error) {
 	return 0, errors.New("/proc/meminfo: no MemTotal in kB")
 }
 
-// groups lists the directories of this process' cgroups for one controller,
-// those above it included, below where they are mounted.
+// groups lists the directories of this process's cgroups for a controller, with all their ancestors.
 func groups(mount, controller string) []string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -79,8 +75,7 @@ func groups(mount, controller string) []string {
 	return groupsIn(string(text), mount, controller)
 }
 
-// groupsIn reads lines of "4:memory:/a/b" (version 1) and "0::/a/b" (version 2).
-// See cgroups(7).
+// groupsIn reads lines of "4:memory:/a/b" (version 1) and "0::/a/b" (version 2). See cgroups(7).
 func groupsIn(text, mount, controller string) []string {
 	var dirs []string
 	for line := range strings.Lines(text) {
@@ -107,8 +102,8 @@ func groupsIn(text, mount, controller string) []string {
 	return dirs
 }
 
-// limitOf returns the memory limit of a cgroup in bytes: memory.max or, of
-// version 1, memory.limit_in_bytes; math.MaxInt64: none.
+// limitOf returns the memory limit of a cgroup in bytes, from memory.max (version 2) or memory.limit_in_bytes;
+// math.MaxInt64 for none.
 func limitOf(dir string) (int64, error) {
 	for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
 		words, err := read(dir, name, 1)
@@ -129,8 +124,7 @@ func limitOf(dir string) (int64, error) {
 	return math.MaxInt64, nil
 }
 
-// quotaOf returns the cores that a cgroup may use: cpu.max or, of version 1,
-// cpu.cfs_quota_us; +Inf: any.
+// quotaOf returns the cores that a cgroup may use, from cpu.max (version 2) or cpu.cfs_quota_us; +Inf for no limit.
 func quotaOf(dir string) (float64, error) {
 	words, err := read(dir, "cpu.max", 2)
 	if err != nil {
@@ -150,12 +144,12 @@ func quotaOf(dir string) (float64, error) {
 	quota, err := strconv.ParseInt(words[0], 10, 64)
 	period, err2 := strconv.ParseInt(words[1], 10, 64)
 	if err != nil || err2 != nil || quota <= 0 || period <= 0 {
-		return 0, fmt.Errorf("%s: a quota of %q, want microseconds of microseconds", dir, words)
+		return 0, fmt.Errorf("%s: a quota of %q, want quota and period in microseconds", dir, words)
 	}
 	return float64(quota) / float64(period), nil
 }
 
-// read returns the words of a file, which must be so many; nil: it is not there.
+// read returns the words of a file, which must have that number of words; nil if the file is missing.
 func read(dir, name string, words int) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

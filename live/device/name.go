@@ -8,35 +8,33 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Words of a name that do not distinguish GPU types.
+// Words of a name that do not identify the GPU type.
 var (
 	makers = []string{"nvidia", "tesla", "geforce", "quadro", "graphics", "device"}
-	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"} // how it is built in; what follows says no more
+	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"} // form factors; later words are ignored
 )
 
-// typeOf returns the GPU type of a driver's name: "NVIDIA A100-SXM4-80GB" is
-// "a100", "NVIDIA GeForce RTX 4090" is "rtx4090". How a GPU is built in and how
-// much memory it has is left out: traces and profiles name types so.
+// typeOf returns the GPU type for a driver's name: "a100" for "NVIDIA A100-SXM4-80GB", "rtx4090" for "NVIDIA
+// GeForce RTX 4090". Form factor and memory are left out, as in traces and profiles.
 func typeOf(name string) cluster.GPUType {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
-	var kept []string
+	var parts []string
 	for _, w := range words {
 		if slices.ContainsFunc(forms, func(f string) bool { return strings.HasPrefix(w, f) }) || isMemory(w) {
 			break
 		}
 		if !slices.Contains(makers, w) {
-			kept = append(kept, w)
+			parts = append(parts, w)
 		}
 	}
-	if len(kept) == 0 {
+	if len(parts) == 0 {
 		return "gpu"
 	}
-	return cluster.GPUType(strings.Join(kept, ""))
+	return cluster.GPUType(strings.Join(parts, ""))
 }
 
-// isMemory reports whether a word is like "80gb".
 func isMemory(w string) bool {
 	digits, ok := strings.CutSuffix(w, "gb")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""

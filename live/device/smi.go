@@ -13,38 +13,35 @@ import (
 	"time"
 )
 
-// smiLimit is how long nvidia-smi may take: it loads the driver where nothing
-// else keeps it loaded, which takes seconds per GPU.
+// smiLimit limits nvidia-smi. It may have to load the driver, which takes seconds per GPU.
 const smiLimit = time.Minute
 
-// smi asks nvidia-smi for the GPUs; none where it is not installed or finds no
-// driver to talk to.
+// smi lists the GPUs with nvidia-smi; none if it is not installed or finds no driver.
 func smi() ([]gpu, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), smiLimit)
 	defer cancel()
 	path, err := exec.LookPath("nvidia-smi")
 	if err != nil {
-		return nil, nil // without it, there is no GPU that it could show
+		return nil, nil
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, "--query-gpu=index,uuid,name,memory.total", "--format=csv,noheader,nounits")
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
 	err = cmd.Run()
-	said := strings.TrimSpace(stdout.String() + " " + stderr.String())
-	if err != nil && (strings.Contains(said, "couldn't communicate with the NVIDIA driver") || strings.Contains(said, "No devices were found")) {
+	output := strings.TrimSpace(stdout.String() + " " + stderr.String())
+	if err != nil && (strings.Contains(output, "couldn't communicate with the NVIDIA driver") || strings.Contains(output, "No devices were found")) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("nvidia-smi: %w: %s", errors.Join(err, ctx.Err()), said)
+		return nil, fmt.Errorf("nvidia-smi: %w: %s", errors.Join(err, ctx.Err()), output)
 	}
-	if said == "No devices were found" {
+	if output == "No devices were found" {
 		return nil, nil
 	}
 	return parseSMI(stdout.String())
 }
 
-// parseSMI reads lines of "0, GPU-8f1c, NVIDIA H200, 143771": index, UUID, name
-// and memory in MiB.
+// parseSMI reads lines of "0, GPU-8f1c, NVIDIA H200, 143771": index, UUID, name, memory in MiB.
 func parseSMI(text string) ([]gpu, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.TrimLeadingSpace, r.FieldsPerRecord = true, 4
@@ -66,15 +63,14 @@ func parseSMI(text string) ([]gpu, error) {
 	return gpus, nil
 }
 
-// visible leaves those GPUs that CUDA_VISIBLE_DEVICES of this process names, by
-// index or UUID, in its order; all where it is not set. As CUDA does, it ends
-// at the first that is not there.
+// visible returns the GPUs that CUDA_VISIBLE_DEVICES names, by index or UUID, in its order; all if it is not set.
+// Like CUDA, it stops at the first unknown name.
 func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 	list, set := lookup("CUDA_VISIBLE_DEVICES")
 	if !set {
 		return gpus, nil
 	}
-	var kept []gpu
+	var found []gpu
 	for name := range strings.SplitSeq(list, ",") {
 		i, err := find(gpus, strings.TrimSpace(name))
 		if err != nil {
@@ -83,16 +79,15 @@ func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 		if i < 0 {
 			break
 		}
-		if slices.Contains(kept, gpus[i]) {
-			return nil, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s names a GPU for the second time, want each once", strings.TrimSpace(name))
+		if slices.Contains(found, gpus[i]) {
+			return nil, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s names a GPU twice", strings.TrimSpace(name))
 		}
-		kept = append(kept, gpus[i])
+		found = append(found, gpus[i])
 	}
-	return kept, nil
+	return found, nil
 }
 
-// find returns the position of a GPU in the list, -1 if it is not there. Part of
-// a UUID names a GPU if it names only one.
+// find returns the position of a GPU; -1 if it is missing. A unique prefix of a UUID suffices.
 func find(gpus []gpu, name string) (int, error) {
 	if strings.HasPrefix(name, "MIG-") {
 		return 0, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s is part of a GPU, want whole ones", name)

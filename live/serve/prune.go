@@ -107,7 +107,7 @@ func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, 
 // openPresent opens the database of a state directory, which must be there.
 func openPresent(dir string) (*store.Store, error) {
 	if !store.Present(dir) {
-		return nil, fmt.Errorf("%s: there is no database of a scheduler in it", dir)
+		return nil, fmt.Errorf("%s: no scheduler has used this directory", dir)
 	}
 	return store.Open(dir)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Backup writes one state of the database of a state directory to a file that must not be there, whether
-// a scheduler uses the directory or not. The file is durable when Backup returns.
+// Backup writes a consistent copy of the database of a state directory to a new file, durably. A scheduler may be
+// using the directory.
 func Backup(dir, path string) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if !Present(dir) {
-		return s.explain(fmt.Errorf("%s: there is no database of a scheduler in it", dir))
+		return s.explain(fmt.Errorf("%s: no scheduler has used this directory", dir))
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // nobody else may read it
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // only the owner may read it
 	if err != nil {
 		return s.explain(named("backup", err))
 	}
@@ -33,27 +33,27 @@ func Backup(dir, path string) error {
 	return s.explain(named("backup", errors.Join(err, db.Close(), syncLog(path))))
 }
 
-// Restore makes a backup, a file, the database of a state directory, which must have none. The
-// directory gets another identity, so that it is not taken for that of which the backup is: processes
-// of jobs there are not touched. Checkpoints are forgotten unless there says that they are there.
+// Restore makes a backup file the database of a state directory without one. The directory gets a new identity, so
+// that processes of the backed-up directory's jobs are not touched. It forgets checkpoints for which there returns
+// false.
 func Restore(dir, backup string, there func(id job.ID, path string) bool) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if Present(dir) {
-		return s.explain(fmt.Errorf("%s: there is a database already, want none", dir))
+		return s.explain(fmt.Errorf("%s: it has a database already; restore into an empty directory", dir))
 	}
 	db, err := dial(backup, "_txlock=immediate")
 	if err != nil {
 		return s.explain(err)
 	}
-	err = errors.Join(transaction(db, func(tx *sql.Tx) error { return anew(tx, there) }), db.Close())
+	err = errors.Join(transaction(db, func(tx *sql.Tx) error { return renew(tx, there) }), db.Close())
 	if err == nil {
 		err = rename(backup, s.path)
 	}
 	return s.explain(named("restore", err))
 }
 
-// anew makes a database that of another state directory.
-func anew(tx *sql.Tx, there func(id job.ID, path string) bool) error {
+// renew gives the database a new identity and forgets missing checkpoints.
+func renew(tx *sql.Tx, there func(id job.ID, path string) bool) error {
 	if _, err := tx.Exec("UPDATE state SET identity = ?", rand.Text()); err != nil {
 		return err
 	}

@@ -10,17 +10,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Commit makes a plan the one in force: all of it or, with an error, nothing. It refuses a
-// round that is not above the last one's, which is an older scheduler's, a change of a job
-// that is not known, has ended or has seen a later generation, and a slot that two jobs
-// would hold.
+// Commit stores a plan, completely or not at all. It refuses a round that is not above the last one, a change of a
+// job that is unknown, has ended or has a later generation, and a slot with two holders.
 func (s *Store) Commit(p *Plan) error {
 	return s.write(func(tx *sql.Tx) error {
 		return named(fmt.Sprintf("plan of round %d", p.Round), commit(tx, p))
 	})
 }
 
-// commit carries out the steps of Commit: the round, the jobs, their slots.
 func commit(tx *sql.Tx, p *Plan) error {
 	if err := advance(tx, p.Round, p.Time); err != nil {
 		return err
@@ -29,7 +26,7 @@ func commit(tx *sql.Tx, p *Plan) error {
 	for i := range p.Changes {
 		c := &p.Changes[i]
 		if _, twice := numbers[c.Job]; twice {
-			return about(c.Job, errors.New("changed twice, want once"))
+			return about(c.Job, errors.New("changed twice in one plan"))
 		}
 		number, err := change(tx, c)
 		if err != nil {
@@ -37,7 +34,7 @@ func commit(tx *sql.Tx, p *Plan) error {
 		}
 		numbers[c.Job] = number
 	}
-	for i := range p.Changes { // only now: slots go from job to job
+	for i := range p.Changes { // after all changes, since slots pass from job to job
 		c := &p.Changes[i]
 		if err := hold(tx, numbers[c.Job], c.Held); err != nil {
 			return about(c.Job, err)
@@ -46,7 +43,6 @@ func commit(tx *sql.Tx, p *Plan) error {
 	return nil
 }
 
-// advance makes a round the last one.
 func advance(tx *sql.Tx, round int64, at time.Time) error {
 	var last int64
 	if err := tx.QueryRow("SELECT round FROM state").Scan(&last); err != nil {
@@ -63,7 +59,7 @@ func advance(tx *sql.Tx, round int64, at time.Time) error {
 	return err
 }
 
-// change writes what a plan says of one job, takes its slots, and returns its number.
+// change writes the change of one job, removes its slots, and returns its number.
 func change(tx *sql.Tx, c *Change) (int64, error) {
 	number, err := active(tx, c.Job)
 	if err != nil {
@@ -82,8 +78,7 @@ func change(tx *sql.Tx, c *Change) (int64, error) {
 	return number, about(c.Job, cmp.Or(err1, err2))
 }
 
-// later returns an error if a change is not of the last generation of a job or a new one,
-// or ends it.
+// later returns an error if a change ends a job or is of an earlier generation.
 func later(tx *sql.Tx, number int64, c *Change) error {
 	var last int
 	if err := tx.QueryRow("SELECT generation FROM jobs WHERE number = ?", number).Scan(&last); err != nil {
@@ -98,7 +93,6 @@ func later(tx *sql.Tx, number int64, c *Change) error {
 	return nil
 }
 
-// hold gives a job its slots.
 func hold(tx *sql.Tx, number int64, slots []int) error {
 	for rank, slot := range slots {
 		var other job.ID

@@ -63,7 +63,7 @@ func TestOpen_refuses_what_is_no_database(t *testing.T) {
 			must(t, err)
 			_, err = Open(dir)
 			wants(t, err, "store: "+path+" is damaged (")
-			wants(t, err, "put a backup in its place, and of its -wal and -shm, or run \"oxgang serve --recover\"")
+			wants(t, err, "replace it, its -wal and its -shm by a backup, or run \"oxgang serve --recover\"")
 			after, err := os.ReadFile(path)
 			must(t, err)
 			if string(before) != string(after) {

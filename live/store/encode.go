@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// encode returns v as JSON. It fails on numbers that are not finite and on years that have
-// not four digits.
+// encode returns v as JSON. It fails for numbers that are not finite and for years without four digits.
 func encode(v any) (string, error) {
 	body, err := json.Marshal(v)
 	return string(body), err
 }
 
-// decode reads what encode wrote. A field that v does not have is an error, not lost.
+// decode reads the result of encode. Unknown fields are an error.
 func decode(body string, v any) error {
 	d := json.NewDecoder(strings.NewReader(body))
 	d.DisallowUnknownFields()
@@ -32,8 +31,7 @@ func decode(body string, v any) error {
 	return nil
 }
 
-// encodeSpec returns a spec as JSON that is read back as exactly that spec: text that is
-// not UTF-8 would not be.
+// encodeSpec returns a spec as JSON, and fails if decoding would change it, as for text that is not UTF-8.
 func encodeSpec(s *job.Spec) (string, error) {
 	body, err := encode(s)
 	if err != nil {
@@ -44,12 +42,12 @@ func encodeSpec(s *job.Spec) (string, error) {
 		return "", fmt.Errorf("spec: %w", err)
 	}
 	if !reflect.DeepEqual(&back, s) {
-		return "", errors.New("spec: not all of its text is UTF-8, want it to be")
+		return "", errors.New("spec: its text is not all UTF-8")
 	}
 	return body, nil
 }
 
-// encodeStatus returns a status as JSON, its times in UTC and without clock readings.
+// encodeStatus returns a status as JSON, with times in UTC.
 func encodeStatus(s job.Status) (string, error) {
 	for _, t := range []*time.Time{&s.Submitted, &s.FirstStarted, &s.Finished, &s.Since, &s.Reported} {
 		*t = t.UTC()
@@ -61,13 +59,12 @@ func encodeStatus(s job.Status) (string, error) {
 	return body, nil
 }
 
-// stamp is the form of times in columns: of one width, so that their order is that of text.
+// stamp is the format of times in columns. Its fixed width makes text order equal to time order.
 const (
 	stamp  = "2006-01-02T15:04:05.000000000Z"
 	noTime = "0001-01-01T00:00:00.000000000Z"
 )
 
-// encodeTime returns a time as text in UTC, to the nanosecond.
 func encodeTime(t time.Time) (string, error) {
 	t = t.UTC()
 	if year := t.Year(); year < 0 || year > 9999 {
@@ -76,23 +73,20 @@ func encodeTime(t time.Time) (string, error) {
 	return t.Format(stamp), nil
 }
 
-// decodeTime reads what encodeTime wrote.
 func decodeTime(s string) (time.Time, error) { return time.Parse(stamp, s) }
 
-// encodeStrings returns strings with a zero byte behind each, the way the system hands
-// arguments to a process.
+// encodeStrings appends a zero byte to each string, as for the arguments of a process.
 func encodeStrings(list []string) ([]byte, error) {
 	blob := []byte{}
 	for i, s := range list {
 		if strings.Contains(s, "\x00") {
-			return nil, fmt.Errorf("string %d has a zero byte, want none", i+1)
+			return nil, fmt.Errorf("string %d has a zero byte", i+1)
 		}
 		blob = append(append(blob, s...), 0)
 	}
 	return blob, nil
 }
 
-// decodeStrings reads what encodeStrings wrote; nil of none.
 func decodeStrings(blob []byte) ([]string, error) {
 	if len(blob) == 0 {
 		return nil, nil

@@ -9,15 +9,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrFull is wrapped by the error of a call that found no room on the disk. Nothing of what
-// it should write is there; the store goes on as soon as there is room again.
+// ErrFull is wrapped by errors of a full disk. Nothing was written; the store works again once there is room.
 var ErrFull = errors.New("the disk is full")
 
-// ErrDamaged is wrapped by the error of Open if the database is not what was written, or its
-// main file is gone.
+// ErrDamaged is wrapped by the error of Open for a damaged or incomplete database.
 var ErrDamaged = errors.New("is damaged")
 
-// explain says whose error it is, and what to do about a full disk or a damaged file.
+// explain adds the source of an error, and what to do about a full disk or damage.
 func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil
@@ -31,7 +29,7 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("store: %w", err)
 }
 
-// code returns the primary result code of SQLite in an error; 0: it is not SQLite's.
+// code returns the primary result code of SQLite; 0 for other errors.
 func code(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -40,7 +38,7 @@ func code(err error) int {
 	return e.Code() & 0xff
 }
 
-// damaged returns the error of a database that is not what was written, and says what to do.
+// damaged returns the error of a damaged database, with what to do.
 func (s *Store) damaged(err error) error {
-	return fmt.Errorf("%s %w (%w): put a backup in its place, and of its -wal and -shm, or run \"oxgang serve --recover\", which rebuilds the jobs from their folders", s.path, ErrDamaged, err)
+	return fmt.Errorf("%s %w (%w): replace it, its -wal and its -shm by a backup, or run \"oxgang serve --recover\", which rebuilds the jobs from their directories", s.path, ErrDamaged, err)
 }

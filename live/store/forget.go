@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Forget drops the bulk of what is kept of jobs that have ended: command, directory, environment and
-// checkpoints. Their names, specs and endings stay: no other job gets their IDs. It is an error, and
-// nothing is dropped, if one of them has not ended. To forget a job twice changes nothing.
+// Forget drops command, directory, environment and checkpoints of jobs that have ended. Their IDs, specs and
+// endings stay. It drops nothing if one of the jobs has not ended. Repeating it changes nothing.
 func (s *Store) Forget(ids []job.ID) error {
 	return s.write(func(tx *sql.Tx) error {
 		for _, id := range ids {
@@ -23,12 +22,11 @@ func (s *Store) Forget(ids []job.ID) error {
 	})
 }
 
-// forget drops the bulk of one job.
 func forget(tx *sql.Tx, id job.ID) error {
 	var number int64
 	err := tx.QueryRow("SELECT number FROM jobs WHERE id = ? AND ended IS NOT NULL", id).Scan(&number)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errors.New("is not known, or has not ended: want one that has")
+		return errors.New("is unknown or has not ended")
 	}
 	if err != nil {
 		return err
@@ -38,10 +36,9 @@ func forget(tx *sql.Tx, id job.ID) error {
 	return cmp.Or(err1, err2)
 }
 
-// endedBefore are the numbers of the jobs that ended before a time.
 const endedBefore = "(SELECT number FROM jobs WHERE ended IS NOT NULL AND ended_at < ?)"
 
-// CountReports returns how many reports there are of jobs that ended before a time.
+// CountReports returns the number of reports of jobs that ended before a time.
 func (s *Store) CountReports(before time.Time) (n int, err error) {
 	when, err := encodeTime(before)
 	if err != nil {
@@ -53,7 +50,7 @@ func (s *Store) CountReports(before time.Time) (n int, err error) {
 	return n, err
 }
 
-// ForgetReports drops what was learned of jobs that ended before a time.
+// ForgetReports deletes the reports of jobs that ended before a time.
 func (s *Store) ForgetReports(before time.Time) error {
 	when, err := encodeTime(before)
 	if err != nil {

@@ -14,7 +14,7 @@ func TestForget(t *testing.T) {
 	accepted(t, s, "done", "c")
 	must(t, s.End("done", Ending{Outcome: scheduler.Done, At: at(1)}))
 	for id, list := range map[job.ID][]job.ID{"runs": {"done", "runs"}, "nobody": {"done", "nobody"}} {
-		wants(t, s.Forget(list), "job "+string(id)+": is not known, or has not ended")
+		wants(t, s.Forget(list), "job "+string(id)+": is unknown or has not ended")
 	}
 	commands := func() map[job.ID]int {
 		jobs, err := s.Jobs(true)

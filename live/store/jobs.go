@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Accept stores a new job, which holds no slots, has no checkpoint and has not ended, and
-// sets its Number, and Asked if it is nil. It is an error if a job has, or had, its ID or its token.
+// Accept stores a new job and sets its Number, and Asked if nil. It fails if the ID or the token was used before.
 func (s *Store) Accept(j *Job) error {
 	row, err := newRow(j)
 	if err != nil {
@@ -37,8 +36,7 @@ func (s *Store) Accept(j *Job) error {
 	return err
 }
 
-// newRow returns the columns of a new job. It returns an error if it is not new, or cannot
-// be stored as it is.
+// newRow returns the columns of a new job.
 func newRow(j *Job) ([]any, error) {
 	if err := fresh(j); err != nil {
 		return nil, err
@@ -57,22 +55,22 @@ func newRow(j *Job) ([]any, error) {
 	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, asked, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures, user}, nil
 }
 
-// fresh returns an error if a job cannot be a new one.
+// fresh returns an error unless a job is new.
 func fresh(j *Job) error {
 	switch {
 	case !safe(string(j.Spec.ID)):
-		return errors.New("want an ID of at most 100 letters, digits, '.', '_' and '-', the first a letter or a digit")
+		return errors.New("want an ID of at most 100 letters, digits, '.', '_' and '-', beginning with a letter or a digit")
 	case j.Token == "":
-		return errors.New("no token, want one")
+		return errors.New("no token")
 	case j.Status.Phase.Terminal():
-		return fmt.Errorf("phase %s, want one before", j.Status.Phase)
+		return fmt.Errorf("phase %s: the job has ended", j.Status.Phase)
 	case j.Ended != nil || j.Checkpoint != nil || j.Previous != nil || len(j.Held) > 0:
-		return errors.New("has a past, want a new job: no slots, no checkpoint, no ending")
+		return errors.New("want a new job, without slots, checkpoint or ending")
 	}
 	return nil
 }
 
-// taken returns an error that names the job that has the ID or the token of a new one.
+// taken returns an error if another job has the ID or the token.
 func taken(tx *sql.Tx, j *Job) error {
 	var id job.ID
 	var number int64
@@ -83,9 +81,9 @@ func taken(tx *sql.Tx, j *Job) error {
 	case err != nil:
 		return err
 	case id == j.Spec.ID:
-		return fmt.Errorf("is there already, accepted as number %d: want another ID", number)
+		return fmt.Errorf("exists already, with number %d: use another ID", number)
 	}
-	return fmt.Errorf("its token is that of job %s, want another", id)
+	return fmt.Errorf("its token is that of job %s: use another", id)
 }
 
 // Describe replaces the spec of a job that has not ended.
@@ -107,7 +105,7 @@ func (s *Store) Describe(id job.ID, spec *job.Spec) error {
 	})
 }
 
-// Report stores what a job that has not ended reported at some logical time.
+// Report stores a report of a job that has not ended, with its logical time.
 func (s *Store) Report(id job.ID, at time.Time, r *job.Report) error {
 	body, err1 := encode(r)
 	when, err2 := encodeTime(at)
@@ -121,10 +119,9 @@ func (s *Store) Report(id job.ID, at time.Time, r *job.Report) error {
 	return s.explain(s.insert(id, when, body))
 }
 
-// insertReport is a transaction by itself. It inserts nothing for a job that has ended.
+// insertReport is a transaction. It inserts nothing for a job that has ended.
 const insertReport = "INSERT INTO reports (job, at, body) SELECT number, ?, ? FROM jobs WHERE id = ? AND outcome IS NULL"
 
-// insert carries out insertReport.
 func (s *Store) insert(id job.ID, when, body string) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -137,14 +134,13 @@ func (s *Store) insert(id job.ID, when, body string) error {
 		return about(id, err)
 	}
 	return transaction(s.writer, func(tx *sql.Tx) error {
-		_, err := active(tx, id) // says why not
+		_, err := active(tx, id) // returns the reason
 		return err
 	})
 }
 
-// Checkpoint stores that a job that has not ended has saved itself, and how often in a row it has
-// failed without a new one: both or neither. The last two checkpoints are kept. The same path again
-// replaces what was said of it.
+// Checkpoint stores a checkpoint of a job that has not ended, together with its number of consecutive failures. It
+// keeps the last two checkpoints. A checkpoint with the same path is replaced.
 func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)
@@ -161,7 +157,7 @@ func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	})
 }
 
-// replace makes a checkpoint the last of a job and drops all but the one before it.
+// replace adds a checkpoint and drops all but the last two.
 func replace(tx *sql.Tx, number int64, path, body string) error {
 	_, err1 := tx.Exec("DELETE FROM checkpoints WHERE job = ? AND path = ?", number, path)
 	_, err2 := tx.Exec("INSERT INTO checkpoints (job, path, body) VALUES (?, ?, ?)", number, path, body)
@@ -170,12 +166,11 @@ func replace(tx *sql.Tx, number int64, path, body string) error {
 	return cmp.Or(err1, err2, err3)
 }
 
-// keptReports is how many reports of ended jobs are kept of each class.
+// keptReports is the number of reports of ended jobs kept for each class.
 const keptReports = 200
 
-// End stores how a job ended, once: its processes are over. It settles its status, as the
-// scheduler does, and takes its slots. Of the reports of ended jobs of its class, the last
-// 200 are kept; jobs without a class count as one.
+// End stores the ending of a job, settles its status and frees its slots. It keeps the last 200 reports of ended
+// jobs of its class; jobs without a class count as one class.
 func (s *Store) End(id job.ID, e Ending) error {
 	phase, ok := terminal[e.Outcome]
 	at, err := encodeTime(e.At)
@@ -200,8 +195,8 @@ func (s *Store) End(id job.ID, e Ending) error {
 	})
 }
 
-// Rename gives the state directory another name: that which the processes of its jobs are marked
-// with, if the database had to be made anew.
+// Rename changes the identity of the state directory to the one that marks its jobs' processes, after the database
+// was rebuilt.
 func (s *Store) Rename(identity string) error {
 	err := s.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE state SET identity = ?", identity)
@@ -213,12 +208,11 @@ func (s *Store) Rename(identity string) error {
 	return err
 }
 
-// terminal are the phases that jobs end in.
 var terminal = map[scheduler.Outcome]job.Phase{
 	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
 }
 
-// settle books the service that a job attained until it ended.
+// settle adds the service that a job attained until it ended.
 func settle(tx *sql.Tx, number int64, phase job.Phase, now time.Time) error {
 	var body string
 	var st job.Status
@@ -239,7 +233,7 @@ func settle(tx *sql.Tx, number int64, phase job.Phase, now time.Time) error {
 	return err
 }
 
-// prune drops the oldest reports of ended jobs of the class of a job that ends. If that has none, none are too many.
+// prune drops the oldest reports of ended jobs in the class of an ending job, if that job has any.
 func prune(tx *sql.Tx, number int64) error {
 	var some bool
 	if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM reports WHERE job = ?)", number).Scan(&some); err != nil || !some {
@@ -259,14 +253,13 @@ func active(tx *sql.Tx, id job.ID) (int64, error) {
 	err := tx.QueryRow("SELECT number, outcome, ended_at FROM jobs WHERE id = ?", id).Scan(&number, &outcome, &at)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return 0, about(id, errors.New("is not known"))
+		return 0, about(id, errors.New("is unknown"))
 	case outcome.Valid:
 		return 0, about(id, fmt.Errorf("has ended already, %s at %s", outcome.String, at.String))
 	}
 	return number, about(id, err)
 }
 
-// about says which job an error is about.
 func about(id job.ID, err error) error { return named("job "+string(id), err) }
 
 func named(what string, err error) error {

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	keptEnded   = 50  // ended jobs of each class that a restart learns from
+	keptEnded   = 50  // ended jobs of a class that a restart learns from
 	listedEnded = 200 // ended jobs in a listing
 )
 
-// Load returns everything that a restart needs, as of one moment.
+// Load returns a consistent state for a restart.
 func (s *Store) Load() (*State, error) {
 	st := &State{}
 	err := s.read(func(tx *sql.Tx) error {
@@ -42,8 +42,7 @@ func (s *Store) Load() (*State, error) {
 	return st, nil
 }
 
-// learn sorts jobs by whether they have ended and adds what they reported. Reports up to
-// the last were stored before the plan.
+// learn separates jobs that have ended and adds the reports. Reports up to last were stored before the plan.
 func (s *Store) learn(tx *sql.Tx, st *State, jobs []storedJob, last int64) error {
 	known := make(map[int64]*Known, len(jobs))
 	for _, f := range jobs {
@@ -81,7 +80,6 @@ func (s *Store) learn(tx *sql.Tx, st *State, jobs []storedJob, last int64) error
 	return err
 }
 
-// report reads one report of a job.
 func (s *Store) report(id job.ID, at, body string) (Report, error) {
 	var r Report
 	err := decode(body, &r.Report)
@@ -97,8 +95,7 @@ func (s *Store) report(id job.ID, at, body string) (Report, error) {
 	return r, nil
 }
 
-// Jobs returns the jobs that have not ended, or all of these and the 200 that ended last,
-// in order of acceptance.
+// Jobs returns the jobs that have not ended, with all also the 200 that ended last, in order of acceptance.
 func (s *Store) Jobs(all bool) ([]*Job, error) {
 	where := "ended IS NULL"
 	if all {
@@ -118,14 +115,14 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 	return list, nil
 }
 
-// An Outline is the little of a job that says how far it has come.
+// An Outline is the progress of a job.
 type Outline struct {
-	Generation int // of its last start; 0: never started
+	Generation int // of its last start; 0 if never started
 	Ended      bool
-	EndedAt    time.Time // zero: it has not
+	EndedAt    time.Time // zero if it has not ended
 }
 
-// Outlines returns those of all jobs that were ever accepted.
+// Outlines returns the outlines of all jobs ever accepted.
 func (s *Store) Outlines() (map[job.ID]Outline, error) {
 	all := map[job.ID]Outline{}
 	err := s.read(func(tx *sql.Tx) error {
@@ -138,7 +135,6 @@ func (s *Store) Outlines() (map[job.ID]Outline, error) {
 	return all, err
 }
 
-// outline reads the outline of one job.
 func (s *Store) outline(rows *sql.Rows) (id job.ID, o Outline, err error) {
 	at := ""
 	if err = rows.Scan(&id, &o.Generation, &o.Ended, &at); err == nil && o.Ended {
@@ -149,19 +145,19 @@ func (s *Store) outline(rows *sql.Rows) (id job.ID, o Outline, err error) {
 	return id, o, err
 }
 
-// A storedJob is a job and the order of its ending; 0: it has not ended.
+// A storedJob is a job with its position in the order of ending; 0 if it has not ended.
 type storedJob struct {
 	job   *Job
 	ended int64
 }
 
-// byEnd orders jobs by their ending, those that have not ended first and by acceptance.
+// byEnd orders jobs by ending. Jobs that have not ended come first, by acceptance.
 func byEnd(a, b storedJob) int {
 	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.job.Number, b.job.Number))
 }
 
-// jobs reads the jobs of a condition, whose parameter, if it has one, is limit, in order of
-// acceptance, with their slots and checkpoints.
+// jobs reads the jobs of a condition with their slots and checkpoints, in order of acceptance. limit is the
+// parameter of the condition, if it has one.
 func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]storedJob, error) {
 	const columns = `SELECT number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures,
 		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, ''), user FROM jobs WHERE `
@@ -185,7 +181,6 @@ func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]storedJob, error) {
 	return list, err
 }
 
-// holdings adds the slots that jobs hold.
 func holdings(tx *sql.Tx, by map[int64]*Job) error {
 	return each(tx, func(rows *sql.Rows) error {
 		var number int64
@@ -198,7 +193,6 @@ func holdings(tx *sql.Tx, by map[int64]*Job) error {
 	}, "SELECT job, slot FROM slots ORDER BY job, rank")
 }
 
-// checkpoints adds the checkpoints of jobs.
 func (s *Store) checkpoints(tx *sql.Tx, by map[int64]*Job) error {
 	return each(tx, func(rows *sql.Rows) error {
 		var number int64

@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// patience is how long to wait for the lock of a process that has ended. A child that the process
-// was starting holds the lock, too, until the child has called exec.
+// patience limits the wait for the lock of a process that has ended. A child holds the lock too until it has called
+// exec.
 const patience = 5 * time.Second
 
-// lives reports whether the process whose ID is in a lock file exists.
+// lives reports whether the process named in a lock file exists.
 func lives(f *os.File) bool {
 	var pid int
 	if _, err := fmt.Sscanf(holder(f), "process %d", &pid); err != nil || pid < 1 {
-		return true // it has not yet signed
+		return true // not written yet
 	}
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// lock takes the state directory for this process, until the file is closed or the process
-// ends in whatever way. The file holds the ID of the process.
+// lock locks the state directory until the file is closed or the process ends. The file has the pid.
 func lock(dir string) (*os.File, error) {
 	if err := private(dir); err != nil {
 		return nil, err
@@ -53,20 +52,19 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// plain returns an error unless a file is a regular one with no other name, which is all that
-// sign may write to.
+// plain returns an error unless f is a regular file without other names, which sign may overwrite.
 func plain(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() || !single(info) {
-		return errors.New("want a regular file that has no other name")
+		return errors.New("want a regular file without other names")
 	}
 	return nil
 }
 
-// sign writes the process' ID over that of the one before.
+// sign writes the pid to the file.
 func sign(f *os.File) error {
 	pid := fmt.Sprintf("%d\n", os.Getpid())
 	if _, err := f.WriteAt([]byte(pid), 0); err != nil {
@@ -75,7 +73,7 @@ func sign(f *os.File) error {
 	return f.Truncate(int64(len(pid)))
 }
 
-// holder names the process that holds a lock; it may have the lock and not yet have signed.
+// holder names the process that holds a lock.
 func holder(f *os.File) string {
 	text := make([]byte, 20)
 	n, _ := f.ReadAt(text, 0)

@@ -15,7 +15,7 @@ func TestLock_follows_no_link(t *testing.T) {
 		want string
 	}{
 		"symbolic link": {func(dir, victim string) error { return os.Symlink(victim, filepath.Join(dir, "oxgang.lock")) }, "is a link"},
-		"hard link":     {func(dir, victim string) error { return os.Link(victim, filepath.Join(dir, "oxgang.lock")) }, "has no other name"},
+		"hard link":     {func(dir, victim string) error { return os.Link(victim, filepath.Join(dir, "oxgang.lock")) }, "without other names"},
 		"writable":      {func(dir, _ string) error { return os.Chmod(dir, 0o777) }, "others may write to it"},
 		"foreign":       {func(dir, _ string) error { return os.Chown(dir, os.Geteuid()+1, -1) }, "use a directory of your own"},
 	} {

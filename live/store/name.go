@@ -10,25 +10,23 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// maxID bounds the IDs of jobs, in bytes: they name directories.
+// maxID is the maximum length of IDs in bytes; they name directories.
 const maxID = 100
 
-// letter reports whether a character may begin an ID.
 func letter(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// inside reports whether a character may be in an ID.
 func inside(c rune) bool { return letter(c) || c == '.' || c == '_' || c == '-' }
 
-// safe reports whether a text can be an ID: a file name without surprises.
+// safe reports whether a text can be an ID.
 func safe(id string) bool {
 	return id != "" && len(id) <= maxID && letter(rune(id[0])) &&
 		strings.IndexFunc(id, func(c rune) bool { return !inside(c) }) < 0
 }
 
-// Name returns an ID that no job has had and that was not returned before since Open:
-// "mnist", then "mnist-2" and so on. Of base it keeps what IDs may have.
+// Name returns an ID that no job has had and that it did not return since Open: "mnist", then "mnist-2" and so on.
+// Characters of base that IDs cannot have are replaced.
 func (s *Store) Name(base string) (job.ID, error) {
 	s.naming.Lock()
 	defer s.naming.Unlock()
@@ -50,7 +48,7 @@ func (s *Store) Name(base string) (job.ID, error) {
 	return id, nil
 }
 
-// clean makes a text the beginning of an ID, with room for a number.
+// clean makes a valid prefix of an ID, with room for a number.
 func clean(base string) string {
 	base = strings.Map(func(c rune) rune {
 		if inside(c) {
@@ -66,13 +64,13 @@ func clean(base string) string {
 	return base
 }
 
-// used reports whether a job has, or had, an ID, or Name returned it.
+// used reports whether an ID was ever used by a job or returned by Name.
 func (s *Store) used(tx *sql.Tx, id string) (used bool, err error) {
 	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ?)", id).Scan(&used)
 	return used || s.named[job.ID(id)], err
 }
 
-// count sets the highest number that was added to a name, if it is not known: it reads all jobs of the name.
+// count finds the highest number appended to a name, from all jobs of the name, if it is not known.
 func (s *Store) count(tx *sql.Tx, base string) error {
 	if s.highest[base] > 0 {
 		return nil
@@ -81,7 +79,7 @@ func (s *Store) count(tx *sql.Tx, base string) error {
 	for id := range s.named {
 		s.see(id)
 	}
-	// All that begin with base and a hyphen: a dot comes right after it.
+	// All IDs that begin with base and a hyphen: the dot is the next character.
 	err := each(tx, func(rows *sql.Rows) error {
 		var id job.ID
 		err := rows.Scan(&id)
@@ -94,7 +92,7 @@ func (s *Store) count(tx *sql.Tx, base string) error {
 	return err
 }
 
-// see counts the number at the end of an ID, if those of its name are counted.
+// see updates the highest number for the name of an ID.
 func (s *Store) see(id job.ID) {
 	i := strings.LastIndexByte(string(id), '-')
 	if i < 0 {

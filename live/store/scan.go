@@ -11,7 +11,7 @@ import (
 
 var errForeign = errors.New("is another job, want the same in all columns")
 
-// A row is a job as the database has it.
+// A row is a job in the database.
 type row struct {
 	id                  job.ID
 	class               job.Class
@@ -22,7 +22,7 @@ type row struct {
 	user                string
 }
 
-// scan reads a job, and refuses one whose columns contradict each other.
+// scan reads a job, and refuses contradictions between its columns.
 func (s *Store) scan(rows *sql.Rows) (storedJob, error) {
 	var r row
 	f := storedJob{job: &Job{Spec: &job.Spec{}, Asked: &job.Spec{}}}
@@ -38,7 +38,6 @@ func (s *Store) scan(rows *sql.Rows) (storedJob, error) {
 	return f, nil
 }
 
-// decode reads the bodies of a row into a job.
 func (r *row) decode(j *Job, ended bool) error {
 	err := cmp.Or(
 		named("spec", decode(r.spec, j.Spec)),
@@ -65,7 +64,6 @@ func (r *row) decode(j *Job, ended bool) error {
 	return nil
 }
 
-// ending reads how a job ended.
 func (r *row) ending(j *Job) error {
 	at, err := decodeTime(r.at)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// migrations change an empty database to the present schema, one transaction each. They are
-// only ever added to: the number of those that a database has seen is its user_version.
+// migrations bring an empty database to the current schema, one transaction each. They are append-only:
+// user_version is the number of applied ones.
 var migrations = []string{
 	`CREATE TABLE state (
 		one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -62,15 +62,14 @@ var migrations = []string{
 	`ALTER TABLE jobs ADD COLUMN user TEXT NOT NULL DEFAULT 'null'; -- JSON`,
 }
 
-// migrate brings a database to the last of the migrations. One that knows more of them is
-// refused; if one fails, those before it stay.
+// migrate applies the missing migrations. It refuses a newer database. If one fails, the earlier ones stay.
 func migrate(db *sql.DB, list []string) error {
 	var version int
 	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
 	if version > len(list) {
-		return fmt.Errorf("schema %d is newer than this oxgang knows (%d): use a newer oxgang", version, len(list))
+		return fmt.Errorf("schema %d is newer than this version of oxgang supports (%d): use a newer version", version, len(list))
 	}
 	for n := version + 1; n <= len(list); n++ {
 		if err := step(db, n, list[n-1]); err != nil {
@@ -80,7 +79,7 @@ func migrate(db *sql.DB, list []string) error {
 	return nil
 }
 
-// step carries out migration n. The first one marks the database as ours.
+// step applies migration n. The first one also creates the identity.
 func step(db *sql.DB, n int, migration string) error {
 	tx, err := db.Begin()
 	if err != nil {

@@ -119,8 +119,8 @@ func TestMigrate(t *testing.T) {
 		must(t, s.Close())
 	}
 	_, err = Open(dir)
-	wants(t, err, "store: schema 3 is newer than this oxgang knows (2): use a newer oxgang")
+	wants(t, err, "store: schema 3 is newer than this version of oxgang supports (2): use a newer version")
 	must(t, alter(filepath.Join(dir, "oxgang.db"), "PRAGMA user_version = 7"))
 	_, err = Open(dir)
-	wants(t, err, "store: schema 7 is newer than this oxgang knows (2): use a newer oxgang")
+	wants(t, err, "store: schema 7 is newer than this version of oxgang supports (2): use a newer version")
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Store is an open database. Its methods may be called at the same time: writes wait for
-// each other, reads wait for nothing.
+// A Store is an open database. Its methods may be called concurrently. Writes wait for each other; reads do not
+// wait.
 type Store struct {
-	dir, path string // of the state directory and of the database in it
+	dir, path string // paths of the state directory and its database
 	lock      *os.File
 	identity  string
 	writing   sync.Mutex
 	writer    *sql.DB // one connection
 	reader    *sql.DB
-	reports   *sql.Stmt // insertReport: what is carried out most is parsed once
+	reports   *sql.Stmt // insertReport, prepared because it is the most frequent statement
 
 	naming  sync.Mutex
-	named   map[job.ID]bool  // by Name, whether accepted or not
-	highest map[string]int64 // number that was added to a name, at least 1; of names that were asked for
+	named   map[job.ID]bool  // IDs returned by Name
+	highest map[string]int64 // highest number appended to a name, at least 1; of names passed to Name
 }
 
 // Present reports whether a state directory has a database.
@@ -38,10 +38,9 @@ func Present(dir string) bool {
 	return err == nil
 }
 
-// Open opens the database of a state directory, and makes both if they are not there. It
-// refuses a directory that another process uses, naming that process, a database that is
-// damaged or has lost its main file, and one that a newer version wrote. It never resets
-// one. It reads the whole file.
+// Open opens or creates the database of a state directory, and reads all of it to check it. It refuses a directory
+// in use, naming the process, a damaged or incomplete database, and one of a newer version. It never resets a
+// database.
 func Open(dir string) (*Store, error) { return open(dir, migrations) }
 
 func open(dir string, list []string) (*Store, error) {
@@ -62,7 +61,7 @@ func open(dir string, list []string) (*Store, error) {
 	return s, nil
 }
 
-// connect opens, or makes, the database, and brings it to the last migration.
+// connect opens or creates the database, and migrates it.
 func (s *Store) connect(list []string) error {
 	if err := s.present(list); err != nil {
 		return err
@@ -93,8 +92,8 @@ func (s *Store) connect(list []string) error {
 	return s.writer.QueryRow("SELECT identity FROM state").Scan(&s.identity)
 }
 
-// keepLog turns the write-ahead log on: reads and writes do not wait for each other. The
-// file remembers it; a backup has forgotten it.
+// keepLog enables the write-ahead log, so that reads and writes do not wait for each other. Backups lack the
+// setting.
 func (s *Store) keepLog() error {
 	mode := ""
 	if err := s.writer.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
@@ -106,7 +105,7 @@ func (s *Store) keepLog() error {
 	return nil
 }
 
-// dial opens one database with what all connections have in common.
+// dial opens a database with the common options.
 func dial(path, options string) (*sql.DB, error) {
 	at := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&" + options}
 	db, err := sql.Open("sqlite", at.String())
@@ -116,15 +115,14 @@ func dial(path, options string) (*sql.DB, error) {
 	return db, err
 }
 
-// present makes sure that there is a database. A new one gets its name when it is whole, so
-// that one without tables was not made so.
+// present creates a missing database. It gets its name when it is complete.
 func (s *Store) present(list []string) error {
 	_, err := os.Stat(s.path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, err := os.Stat(s.path + "-wal"); err == nil {
-		return fmt.Errorf("%s %w (it is gone but its -wal is there): put it back, or run \"oxgang serve --recover\", which rebuilds the jobs from their folders", s.path, ErrDamaged)
+		return fmt.Errorf("%s %w (the file is missing but its -wal exists): put it back, or run \"oxgang serve --recover\", which rebuilds the jobs from their directories", s.path, ErrDamaged)
 	}
 	part := s.path + ".new"
 	for _, rest := range []string{part, part + "-journal"} {
@@ -154,8 +152,7 @@ func create(path string, list []string) error {
 	return errors.Join(migrate(db, list), db.Close())
 }
 
-// SetAside moves the database of a state directory out of the way, and returns where it is now. It
-// returns an error if another process uses the directory.
+// SetAside renames the database of a state directory that is not in use, and returns its new path.
 func SetAside(dir string) (string, error) {
 	lock, err := lock(dir)
 	if err != nil {
@@ -172,19 +169,19 @@ func SetAside(dir string) (string, error) {
 	return aside, nil
 }
 
-// syncFile makes a file durable; tests see what is synced.
+// syncFile makes a file durable. It is a variable for tests.
 var syncFile = (*os.File).Sync
 
-// SimulateSync makes a file durable by sync until restore is called. It is for tests that simulate a
-// disk, and open no other store meanwhile.
+// SimulateSync replaces the sync of files until restore is called. Tests that simulate a disk use it, and open no
+// other store meanwhile.
 func SimulateSync(sync func(*os.File) error) (restore func()) {
 	was := syncFile
 	syncFile = sync
 	return func() { syncFile = was }
 }
 
-// syncLog makes the write-ahead log durable, if there is one. A process that died may have written to
-// it and not synced it: SQLite shows that, and what is done because of it must not outlive it.
+// syncLog makes the write-ahead log durable. A dead process may have left unsynced transactions, which SQLite
+// shows.
 func syncLog(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +193,7 @@ func syncLog(path string) error {
 	return errors.Join(syncFile(f), f.Close())
 }
 
-// rename gives a whole, synced file its name, durably.
+// rename gives a complete, synced file its name, durably.
 func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -208,9 +205,8 @@ func rename(from, to string) error {
 	return errors.Join(syncFile(dir), dir.Close())
 }
 
-// examine looks for damage that SQLite can detect. It uses integrity_check: quick_check does
-// not compare indexes with their tables, and reads are answered from indexes. That takes
-// several times as long: 0.3 s instead of 0.1 s for 100,000 reports (BenchmarkOpen).
+// examine looks for damage that SQLite can detect. It uses integrity_check, because quick_check does not compare
+// indexes with tables and reads use indexes. It takes 0.3 s for 100,000 reports (BenchmarkOpen).
 func (s *Store) examine() error {
 	complaint := ""
 	if err := s.writer.QueryRow("PRAGMA integrity_check(1)").Scan(&complaint); err != nil {
@@ -229,7 +225,7 @@ func (s *Store) examine() error {
 	return nil
 }
 
-// Close closes the database and gives the directory back.
+// Close closes the database and releases the directory.
 func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -242,22 +238,21 @@ func (s *Store) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	// Closing the file alone would not do: a child that this process is starting
-	// has it too, until the child is another program.
+	// Unlock explicitly: a child that is being started shares the file until it calls exec.
 	return errors.Join(append(errs, release(s.lock), s.lock.Close())...)
 }
 
-// Identity returns the name of the state directory: random, made with it, never changed.
+// Identity returns the random name of the state directory.
 func (s *Store) Identity() string { return s.identity }
 
-// write carries out one transaction: all of it or, with an error, nothing.
+// write runs one transaction, completely or not at all.
 func (s *Store) write(do func(tx *sql.Tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.explain(transaction(s.writer, do))
 }
 
-// read shows one state of the database, whatever is written meanwhile.
+// read runs a function on a consistent state of the database.
 func (s *Store) read(do func(tx *sql.Tx) error) error {
 	return s.explain(transaction(s.reader, do))
 }
@@ -274,7 +269,6 @@ func transaction(db *sql.DB, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each calls scan for every row of a query.
 func each(tx *sql.Tx, scan func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := tx.Query(query, args...)
 	if err != nil {

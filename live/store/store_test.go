@@ -58,16 +58,16 @@ func TestAccept_refuses(t *testing.T) {
 		change func(*Job)
 		want   string
 	}{
-		"an ID that is there": {func(j *Job) { j.Spec.ID = "a" }, "store: job a: is there already, accepted as number 1"},
-		"one that ended":      {func(j *Job) { j.Spec.ID = "over" }, "job over: is there already, accepted as number 2"},
+		"an ID that is there": {func(j *Job) { j.Spec.ID = "a" }, "store: job a: exists already, with number 1"},
+		"one that ended":      {func(j *Job) { j.Spec.ID = "over" }, "job over: exists already, with number 2"},
 		"a token that is":     {func(j *Job) { j.Token = "token of a" }, "job b: its token is that of job a"},
 		"no token":            {func(j *Job) { j.Token = "" }, "no token"},
 		"a path":              {func(j *Job) { j.Spec.ID = "../a" }, "job ../a: want an ID of"},
 		"a hidden file":       {func(j *Job) { j.Spec.ID = ".a" }, "want an ID of"},
 		"an endless ID":       {func(j *Job) { j.Spec.ID = job.ID(strings.Repeat("a", 101)) }, "at most 100"},
-		"a job with slots":    {func(j *Job) { j.Held = []int{1} }, "has a past"},
+		"a job with slots":    {func(j *Job) { j.Held = []int{1} }, "want a new job"},
 		"a job that ended":    {func(j *Job) { j.Status.Phase = job.Failed }, "phase failed"},
-		"other than UTF-8":    {func(j *Job) { j.Spec.Name = "\xff" }, "not all of its text is UTF-8"},
+		"other than UTF-8":    {func(j *Job) { j.Spec.Name = "\xff" }, "its text is not all UTF-8"},
 		"no number":           {func(j *Job) { j.Spec.Weight = nan }, "unsupported value: NaN"},
 		"a zero byte":         {func(j *Job) { j.Request.Env = []string{"A=1", "B=\x00"} }, "environment: string 2 has a zero byte"},
 		"a far future":        {func(j *Job) { j.Status.Since = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) }, "year outside of range"},
@@ -99,7 +99,7 @@ func TestCommit_refuses_and_writes_nothing(t *testing.T) {
 	}{
 		"the same round":     {Plan{Round: 3}, "store: plan of round 3: round 3 is committed already, want a later one"},
 		"an older round":     {Plan{Round: 2}, "plan of round 2: round 3 is committed already"},
-		"a stranger":         {Plan{Round: 4, Changes: []Change{started("c", 1, 5), started("x", 1)}}, "plan of round 4: job x: is not known"},
+		"a stranger":         {Plan{Round: 4, Changes: []Change{started("c", 1, 5), started("x", 1)}}, "plan of round 4: job x: is unknown"},
 		"one that ended":     {Plan{Round: 4, Changes: []Change{started("c", 1, 5), started("over", 1)}}, "job over: has ended already, failed at 2026-03-01T12:00:01"},
 		"a job twice":        {Plan{Round: 4, Changes: []Change{started("c", 1, 5), started("c", 1, 6)}}, "job c: changed twice"},
 		"an old generation":  {Plan{Round: 4, Changes: []Change{started("c", 1, 5), started("a", 1, 0)}}, "job a: generation 1, want at least 2"},
@@ -143,7 +143,7 @@ func TestEnd_once(t *testing.T) {
 	wants(t, s.Report("a", at(70), &job.Report{Job: "a"}), "has ended already")
 	wants(t, s.Checkpoint("a", Checkpoint{Path: "p"}, 0), "has ended already")
 	wants(t, s.Describe("a", &job.Spec{ID: "a"}), "has ended already")
-	wants(t, s.End("b", how), "job b: is not known")
+	wants(t, s.End("b", how), "job b: is unknown")
 	st := loaded(t, s)
 	if len(st.Jobs) != 0 || len(st.Ended) != 1 {
 		t.Fatalf("%d jobs, %d ended; want 0 and 1", len(st.Jobs), len(st.Ended))
@@ -170,5 +170,5 @@ func TestDescribe(t *testing.T) {
 		t.Error(diff)
 	}
 	wants(t, s.Describe("a", &job.Spec{ID: "b"}), "job a: spec of job b")
-	wants(t, s.Describe("b", &job.Spec{ID: "b"}), "job b: is not known")
+	wants(t, s.Describe("b", &job.Spec{ID: "b"}), "job b: is unknown")
 }

@@ -7,23 +7,23 @@ import (
 	"syscall"
 )
 
-// room is what a disk must have left, in bytes, that is not full: a failed write may have
-// been larger than what is left.
+// room is the free space in bytes below which a disk counts as full, since the failed write may have been larger
+// than the rest.
 const room = 1 << 20
 
-// full reports whether the disk of a directory has no room left.
+// full reports whether the disk of a directory is full.
 func full(dir string) bool {
 	var fs syscall.Statfs_t
 	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room
 }
 
-// release releases the lock of a file, even if other processes have the file open.
+// release unlocks a file, even if other processes have it open.
 func release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// seize locks a file for this process, or fails at once with EWOULDBLOCK.
+// seize locks a file, or fails at once with EWOULDBLOCK.
 func seize(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// private returns an error if others than its owner, or root, may have put things into a directory.
+// private returns an error if users other than its owner or root may write to a directory.
 func private(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -32,23 +32,22 @@ func private(dir string) error {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("%s: is no directory: name another, or remove it", dir)
+		return fmt.Errorf("%s: is not a directory: use another path, or remove it", dir)
 	case int(owner) != os.Geteuid():
 		return fmt.Errorf("%s: belongs to user %d: use a directory of your own", dir, owner)
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s: others may write to it (mode %v): run \"chmod go-w %[1]s\", and see what is in it", dir, info.Mode().Perm())
+		return fmt.Errorf("%s: others may write to it (mode %v): run \"chmod go-w %[1]s\", and check its content", dir, info.Mode().Perm())
 	}
 	return nil
 }
 
-// openLock opens or makes a lock file, unless it is a link.
+// openLock opens or creates a lock file, and refuses a link.
 func openLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s: is a link, which the scheduler does not make: remove it", path)
+		return nil, fmt.Errorf("%s: is a link, which the scheduler does not create: remove it", path)
 	}
 	return f, err
 }
 
-// single reports whether a file has one name.
 func single(info os.FileInfo) bool { return info.Sys().(*syscall.Stat_t).Nlink == 1 }

@@ -11,45 +11,43 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what the store keeps of one job.
+// A Job is what the store keeps of a job.
 type Job struct {
 	Spec       *job.Spec
-	Asked      *job.Spec // what was submitted, before its program described it; nil in Accept: Spec
+	Asked      *job.Spec // as submitted, before its program described it; nil in Accept for Spec
 	Request    Request
-	Token      string // its workers' secret; no two jobs have the same
-	Generation int    // of its last start, counted from 1; 0: never started
+	Token      string // its workers' secret, unique
+	Generation int    // of its last start, from 1; 0 if never started
 	Status     job.Status
 	Batch      job.BatchSize // of the committed plan
-	Number     int64         // order of acceptance, from 1; Accept sets it
-	Ended      *Ending       // nil: it has not
-	Failures   int           // failed generations in a row without progress
+	Number     int64         // order of acceptance, from 1; set by Accept
+	Ended      *Ending       // nil if it has not ended
+	Failures   int           // consecutive failed generations without progress
 	Held       []int         // slots of the committed plan, by rank
-	Checkpoint *Checkpoint   // the last; nil: none
-	Previous   *Checkpoint   // the one before it, should the last be unreadable
+	Checkpoint *Checkpoint   // the last; may be nil
+	Previous   *Checkpoint   // the one before, in case the last is unreadable
 }
 
-// A Request is what to run. Its strings are bytes, as the system has them: of any
-// encoding, but without zero bytes.
+// A Request is what to run. Its strings are bytes of any encoding, without zero bytes.
 type Request struct {
 	Command []string
 	Dir     string
 	Env     []string
-	User    *account.User // whose job it is, and as whom it runs; nil: the scheduler's user
+	User    *account.User // the job's user; nil for the scheduler's
 }
 
-// A Checkpoint is what a job saved of itself.
+// A Checkpoint is a saved state of a job.
 type Checkpoint struct {
 	Step     int64
 	Progress float64 // samples at the efficiency of the initial batch
 	At       time.Time
 	Bytes    int64
 	Checksum string
-	Path     string  // names it among those of its job
-	Seconds  float64 // that it took
+	Path     string  // name within the job's checkpoints
+	Seconds  float64 // duration
 }
 
-// Validate returns an error that joins all that is wrong with c: numbers that are not finite,
-// or below 0, and a missing path.
+// Validate returns all errors of c: numbers that are negative or not finite, and a missing path.
 func (c *Checkpoint) Validate() error {
 	var errs []error
 	for _, f := range []struct {
@@ -66,7 +64,7 @@ func (c *Checkpoint) Validate() error {
 		}
 	}
 	if c.Path == "" {
-		errs = append(errs, errors.New("no path, want one"))
+		errs = append(errs, errors.New("no path"))
 	}
 	return errors.Join(errs...)
 }
@@ -74,44 +72,43 @@ func (c *Checkpoint) Validate() error {
 // An Ending is how a job ended: Done, Failed or Cancelled.
 type Ending struct {
 	Outcome scheduler.Outcome
-	Detail  string // for people
+	Detail  string
 	At      time.Time
 }
 
-// A Plan is what one round decided.
+// A Plan is the result of one round.
 type Plan struct {
-	Round   int64     // from 1; above those of all plans before
-	Time    time.Time // logical: what was reported until then was known to the round
-	Changes []Change  // each job at most once
+	Round   int64     // from 1, increasing
+	Time    time.Time // logical; the round knew all earlier reports
+	Changes []Change  // at most one per job
 }
 
-// A Change is what a plan says of one job. The allocation and the placement are those of
-// the status.
+// A Change is the part of a plan for one job. Status has the allocation and placement.
 type Change struct {
 	Job        job.ID
-	Generation int // never falls
+	Generation int // never decreases
 	Status     job.Status
 	Batch      job.BatchSize
-	Held       []int // slots by rank; no slot has two holders
+	Held       []int // slots by rank; a slot has one holder
 	Failures   int
 }
 
-// A State is everything that a restart needs.
+// A State is what a restart needs.
 type State struct {
-	Round int64     // of the last plan; 0: none
+	Round int64     // of the last plan; 0 for none
 	Time  time.Time // of the last plan
-	Jobs  []Known   // that have not ended, in order of acceptance
-	Ended []Known   // the last 50 of each class that did, in order of ending
+	Jobs  []Known   // not ended, in order of acceptance
+	Ended []Known   // the last 50 of each class, in order of ending
 }
 
-// A Known is a job and what it reported, in order of arrival.
+// A Known is a job with its reports, in order of arrival.
 type Known struct {
 	Job    *Job
-	Before []Report // known to the last plan; of an ended job all that are kept
-	After  []Report // came later than its time, or were stored after it
+	Before []Report // known to the last plan; all for an ended job
+	After  []Report // later than the last plan, or stored after it
 }
 
-// A Report is what a job reported, and when.
+// A Report is a job's report with its time.
 type Report struct {
 	At time.Time
 	job.Report

@@ -14,20 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A group is the cgroup of a generation, with one below it for each worker. A nil group
-// stands for none. See the kernel's admin-guide/cgroup-v2.
+// A group is the cgroup of a generation, with a child for each worker. A nil group is no cgroup. See the kernel's
+// admin-guide/cgroup-v2.
 type group struct {
 	path    string
-	workers []*os.File // directories, by rank; nil: it has none
+	workers []*os.File // directories by rank; nil if missing
 }
 
-// groupPath is where the cgroup of l is.
 func groupPath(l *Launch) string {
 	return filepath.Join(l.Cgroup, "oxgang-"+url.PathEscape(l.Tag))
 }
 
-// newGroup makes the cgroup of l, if it asks for one. The error says what could not be made;
-// the group holds what could.
+// newGroup creates the cgroup of l, if requested. It may return a partial group with an error.
 func newGroup(l *Launch) (*group, error) {
 	if l.Cgroup == "" {
 		return nil, nil //nolint:nilnil // nil is no cgroup, and none was asked for
@@ -37,7 +35,7 @@ func newGroup(l *Launch) (*group, error) {
 		return nil, fmt.Errorf("no cgroup: %s: %w", l.Cgroup, err)
 	}
 	if where.Type != unix.CGROUP2_SUPER_MAGIC {
-		return nil, fmt.Errorf("no cgroup: %s is not of version 2", l.Cgroup)
+		return nil, fmt.Errorf("no cgroup: %s is not a cgroup of version 2", l.Cgroup)
 	}
 	g := &group{groupPath(l), make([]*os.File, len(l.Workers))}
 	if err := makeDir(g.path); err != nil {
@@ -50,7 +48,7 @@ func newGroup(l *Launch) (*group, error) {
 	return g, errors.Join(errs...)
 }
 
-// enable switches on the controllers of the workers' groups that limits need.
+// enable enables the controllers that the workers' limits need.
 func (g *group) enable(l *Launch) error {
 	var memory, cores bool
 	for _, w := range l.Workers {
@@ -68,7 +66,7 @@ func (g *group) enable(l *Launch) error {
 	return errors.Join(errs...)
 }
 
-// add makes the group of a worker with its limits.
+// add creates the group of a worker with its limits.
 func (g *group) add(rank int, w *Worker) error {
 	path := filepath.Join(g.path, strconv.Itoa(rank))
 	if err := makeDir(path); err != nil {
@@ -90,7 +88,7 @@ func (g *group) add(rank int, w *Worker) error {
 	return errors.Join(errs...)
 }
 
-// worker returns the descriptor of a worker's group, if there is one.
+// worker returns the descriptor of a worker's group.
 func (g *group) worker(rank int) (fd int, ok bool) {
 	if g == nil || g.workers[rank] == nil {
 		return 0, false
@@ -98,15 +96,15 @@ func (g *group) worker(rank int) (fd int, ok bool) {
 	return int(g.workers[rank].Fd()), true
 }
 
-// kill sends SIGKILL to every process of the group at once, those that fork
-// included. A kernel before 5.14 cannot; killAll then kills them one by one.
+// kill sends SIGKILL to all processes of the group at once. Kernels before 5.14 lack it; then killAll kills them
+// one by one.
 func (g *group) kill() {
 	if g != nil {
 		_ = set(g.path, "cgroup.kill", "1")
 	}
 }
 
-// remove removes the group, which must be empty.
+// remove removes the empty group.
 func (g *group) remove() error {
 	if g == nil {
 		return nil
@@ -121,7 +119,6 @@ func (g *group) remove() error {
 	return errors.Join(append(errs, gone(unix.Rmdir(g.path)))...)
 }
 
-// set writes a setting of a cgroup.
 func set(path, name, value string) error {
 	f, err := os.OpenFile(filepath.Join(path, name), os.O_WRONLY, 0)
 	if err != nil {

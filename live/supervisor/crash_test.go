@@ -320,7 +320,7 @@ func TestCgroup(t *testing.T) {
 		b := newBench(t, 1, "exit 0")
 		b.launch.Cgroup = b.root
 		b.start()
-		if s := b.end(); !strings.Contains(s.Note, "no cgroup: "+b.root+" is not of version 2") || !s.Workers[0].OK() {
+		if s := b.end(); !strings.Contains(s.Note, "no cgroup: "+b.root+" is not a cgroup of version 2") || !s.Workers[0].OK() {
 			t.Errorf("got %+v, want it to go on without, and to say so", s)
 		}
 	})

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Delegated returns the cgroup v2 directory that systemd has delegated to this process (Delegate=yes),
-// in which it may make groups of its own; empty if there is none. See systemd's
-// CGROUP_DELEGATION and user.delegate in systemd.exec.
+// Delegated returns the cgroup v2 directory that systemd delegated to this process (Delegate=yes); empty if there
+// is none. See systemd's CGROUP_DELEGATION and user.delegate in systemd.exec.
 func Delegated() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -19,8 +18,7 @@ func Delegated() string {
 	return delegated(string(text), "/sys/fs/cgroup", marked)
 }
 
-// delegated returns the nearest delegated directory at or above the group that a text like
-// /proc/self/cgroup says, below a mount point.
+// delegated returns the nearest delegated directory at or above the group in text, which is like /proc/self/cgroup.
 func delegated(text, mount string, is func(dir string) bool) string {
 	for line := range strings.Lines(text) {
 		group, found := strings.CutPrefix(strings.TrimSpace(line), "0::/")
@@ -36,8 +34,7 @@ func delegated(text, mount string, is func(dir string) bool) string {
 	return ""
 }
 
-// marked reports whether a directory is a cgroup of version 2 that bears systemd's mark of delegation,
-// and may be written to.
+// marked reports whether a directory is a writable cgroup v2 with systemd's mark of delegation.
 func marked(dir string) bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(dir, &fs) != nil || fs.Type != unix.CGROUP2_SUPER_MAGIC || unix.Access(dir, unix.W_OK) != nil {

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A record is state.json: what the supervisor knows, as of the last change.
+// A record is the content of state.json.
 type record struct {
 	Version    int       `json:"version"`
 	Phase      Phase     `json:"phase"`
 	Supervisor process   `json:"keeper"`
-	Workers    []process `json:"workers,omitempty"` // by rank, of those that started
-	Exits      []Exit    `json:"exits,omitempty"`   // by rank, of Ended
+	Workers    []process `json:"workers,omitempty"` // by rank
+	Exits      []Exit    `json:"exits,omitempty"`   // by rank, after the end
 	Ended      time.Time `json:"ended,omitzero"`
 	Killed     bool      `json:"killed,omitempty"`
 	Tail       []string  `json:"tail,omitempty"`
@@ -29,22 +29,19 @@ type record struct {
 	Note       string    `json:"note,omitempty"`
 }
 
-// recordVersion is the form of state.json that this program reads and writes.
 const recordVersion = 1
 
-// A process is known by its pid and by when it started, since a pid alone is
-// given out again.
+// A process is identified by its pid and start time, since pids are reused.
 type process struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // clock ticks since boot: /proc/<pid>/stat, field 22
 }
 
-// state returns the part of r that callers of Look get.
 func (r *record) state() State {
 	return State{r.Phase, r.Exits, r.Ended, r.Killed, r.Tail, r.Detail, r.Note}
 }
 
-// readRecord reads state.json of dir; nil without error: there is none.
+// readRecord reads state.json of dir; it returns nil, nil if there is none.
 func readRecord(dir string) (*record, error) {
 	var r record
 	found, err := readJSON(filepath.Join(dir, stateFile), &r)
@@ -57,7 +54,7 @@ func readRecord(dir string) (*record, error) {
 	return &r, nil
 }
 
-// readJSON decodes a file into v and reports whether it is there.
+// readJSON decodes a file into v and reports whether it exists.
 func readJSON(path string, v any) (found bool, err error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,14 +69,14 @@ func readJSON(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// syncFile makes a file durable; tests see what is synced.
+// syncFile makes a file durable. It is a variable for tests.
 var syncFile = (*os.File).Sync
 
-// fileMax is the most bytes that a file of a generation may have: its folder is its job's, too.
+// fileMax limits the size of a file in bytes, because jobs can write to the directory too.
 const fileMax = 64 << 20
 
-// readFile reads a regular file. A job may put anything in its place: a pipe must not make the
-// reader wait, and a link must not lead out.
+// readFile reads a regular file. The job may have replaced it: a pipe must not block the reader, and a link must
+// not be followed.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -96,8 +93,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// ReadLaunch returns what a generation was launched with. It returns an error if its file
-// cannot be read.
+// ReadLaunch returns the Launch of a generation.
 func ReadLaunch(dir string) (*Launch, error) {
 	var l Launch
 	found, err := readJSON(filepath.Join(dir, launchFile), &l)
@@ -107,11 +103,9 @@ func ReadLaunch(dir string) (*Launch, error) {
 	return &l, err
 }
 
-// writeJSON replaces a file by v atomically: a reader sees either the old or the new
-// content, also after a crash. Only the owner may read the file, because it may have tokens.
+// writeJSON replaces a file atomically and durably. It is for the owner only, because it may contain tokens.
 func writeJSON(path string, v any) error { return replace(path, v, 0o600) }
 
-// replace is writeJSON with a mode.
 func replace(path string, v any, mode fs.FileMode) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -135,7 +129,7 @@ func replace(path string, v any, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// WriteFile replaces a file by v as JSON, atomically and durably; only its owner may read it.
+// WriteFile replaces a file by v as JSON, atomically and durably, readable only by its owner.
 func WriteFile(path string, v any) error { return writeJSON(path, v) }
 
 // syncDir makes the names in a directory durable.

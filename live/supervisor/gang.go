@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap takes the exit status of every child that is over, workers and orphans, and reports
-// whether there are children left. If there are none, no process of the generation is left,
-// since orphans become children of the supervisor.
+// reap collects the exit status of ended children, and reports whether children are left. Orphans become children
+// of the supervisor, so without children no process of the generation is left.
 func (sv *supervisor) reap() bool {
 	for {
 		var status unix.WaitStatus
@@ -41,8 +40,8 @@ func exitOf(s unix.WaitStatus) Exit {
 	return Exit{Code: s.ExitStatus()}
 }
 
-// over records how a worker ended. If it has failed, the others have the grace to end;
-// a worker that stops on notice has not failed.
+// over records the exit of a worker. If it failed, the others get the grace period. A stop on notice is not a
+// failure.
 func (sv *supervisor) over(rank int, e Exit) {
 	sv.rec.Exits[rank] = e
 	if !e.OK() {
@@ -58,27 +57,27 @@ func (sv *supervisor) over(rank int, e Exit) {
 	}
 }
 
-// fail stops the workers that are left after one has failed or did not start.
+// fail stops the remaining workers after one has failed.
 func (sv *supervisor) fail() {
 	sv.graceAt = time.Now().Add(sv.launch.Grace)
 	sv.terminate()
 }
 
-// terminate sends SIGTERM to every worker, once. It sends none to what the workers have
-// started, data loaders say: they need it for their last checkpoint.
+// terminate sends SIGTERM to every worker, once. Their children get none, since data loaders are needed for the
+// last checkpoint.
 func (sv *supervisor) terminate() {
 	if sv.stopping {
 		return
 	}
 	sv.stopping = true
 	for pid := range sv.ranks {
-		sv.note(notOver(unix.Kill(pid, unix.SIGTERM))) // our child, not reaped: the pid is its own
+		sv.note(notOver(unix.Kill(pid, unix.SIGTERM))) // not reaped yet, so the pid is not reused
 	}
 	sv.enter(Stopping)
 	at(stepStopping)
 }
 
-// notOver returns err, or nil if err says that the process is over.
+// notOver returns err, or nil if the process has ended.
 func notOver(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return nil
@@ -86,7 +85,7 @@ func notOver(err error) error {
 	return err
 }
 
-// enforce kills every process of the generation when its time is up.
+// enforce kills all processes of the generation after its deadline.
 func (sv *supervisor) enforce() {
 	now := time.Now()
 	late := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
@@ -100,8 +99,8 @@ func (sv *supervisor) enforce() {
 	at(stepKilled)
 }
 
-// killAll sends SIGKILL to every process below the supervisor and returns how many
-// there were. One that is started meanwhile is left for the next call.
+// killAll sends SIGKILL to every process below the supervisor and returns their number. The next call kills those
+// started in the meantime.
 func (sv *supervisor) killAll() int {
 	sv.group.kill()
 	all, err := processes()
@@ -122,7 +121,7 @@ func (sv *supervisor) killAll() int {
 	return n
 }
 
-// sweep kills what the workers have left, until nothing is.
+// sweep kills the remaining processes of the workers, until there are none.
 func (sv *supervisor) sweep() {
 	most := 0
 	for sv.reap() {
@@ -130,13 +129,12 @@ func (sv *supervisor) sweep() {
 		sv.wait()
 	}
 	if most > 0 {
-		sv.note(fmt.Errorf("%d processes that the workers left were killed", most))
+		sv.note(fmt.Errorf("processes that outlived the workers were killed: %d", most))
 	}
 	sv.note(sv.group.remove())
 }
 
-// end writes how the generation ended, however often that must be tried, unless its
-// directory was removed: then nobody can read it any more.
+// end writes the final state, and retries until that succeeds or the directory is removed.
 func (sv *supervisor) end() {
 	sv.closeOutput()
 	tail, err := sv.log.tail()
@@ -153,8 +151,8 @@ func (sv *supervisor) end() {
 	}
 }
 
-// closeOutput waits until the output is written. Its writers are dead, so it has an end, unless
-// a process outside the generation was given a descriptor: closeOutput does not wait for that.
+// closeOutput waits until the output is written. It waits at most 5 s, in case a process outside the generation has
+// a descriptor.
 func (sv *supervisor) closeOutput() {
 	for _, p := range sv.pipes {
 		_ = p.SetReadDeadline(time.Now().Add(5 * time.Second))

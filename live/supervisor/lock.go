@@ -12,17 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errHeld says that somebody else has the lock.
+// errHeld is returned if another process has the lock.
 var errHeld = errors.New("the lock is held")
 
-// The lock of a generation belongs to an open file description, as that of
-// flock(2): a process that inherits the file has it too, and it is released when the last of
-// them is gone. Unlike flock's, it can be tested without being taken, so a test never keeps a
-// supervisor from starting. See fcntl(2), "Open
-// file description locks".
+// The lock of a generation is an open file description lock. Processes that inherit the file share it, and it is
+// released when the last one ends. It can be tested without being taken. See fcntl(2), "Open file description
+// locks".
 
-// takeLock takes the lock of dir, or returns errHeld. With os.O_CREATE the file is
-// made where it is not there; else that is fs.ErrNotExist.
+// takeLock takes the lock of dir, or returns errHeld. Without os.O_CREATE, a missing file is fs.ErrNotExist.
 func takeLock(dir string, create int) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|create, 0o600)
 	if err != nil {
@@ -34,8 +31,7 @@ func takeLock(dir string, create int) (*os.File, error) {
 	return f, nil
 }
 
-// lock takes the lock through f; f may hold it already. It is a variable for
-// the test that must notice a supervisor without it.
+// lock takes the lock through f, which may have it already. It is a variable for tests.
 var lock = func(f *os.File) error {
 	whole := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole)
@@ -48,8 +44,7 @@ var lock = func(f *os.File) error {
 	return nil
 }
 
-// held reports whether somebody has the lock of dir, without taking it. It is a
-// variable for the test in which a generation begins before it looks.
+// held reports whether the lock of dir is taken. It is a variable for tests.
 var held = func(dir string) (bool, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +56,7 @@ var held = func(dir string) (bool, error) {
 	defer f.Close()
 	whole := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &whole); err != nil {
-		return false, fmt.Errorf("%s: look at the lock: %w", f.Name(), err)
+		return false, fmt.Errorf("%s: test the lock: %w", f.Name(), err)
 	}
 	return whole.Type != unix.F_UNLCK, nil
 }

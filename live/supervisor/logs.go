@@ -16,20 +16,19 @@ import (
 )
 
 const (
-	lineMax = 64 << 10  // bytes; longer lines are cut into several
-	recent  = 128 << 10 // bytes of output kept for the tail
+	lineMax = 64 << 10  // bytes; longer lines are split
+	recent  = 128 << 10 // bytes stored for the tail
 	tailMax = 20        // lines
 	tailCut = 1 << 10   // bytes of a line of the tail
 )
 
-// A logFile is the output of a job's workers, rotated: path, path.1 and on to
-// the oldest. It never fails: output that cannot be written is lost, and tail
-// says why, since a full disk must not stop a training.
+// A logFile is the rotated output of a job's workers: path, path.1 and so on. A full disk must not stop a training,
+// so writing never fails: lost output is reported by tail.
 type logFile struct {
 	path  string
 	bytes int64 // per file
 	files int
-	user  *account.User // may read it; nil: nobody else
+	user  *account.User // may read it; nil for the owner only
 
 	mu   sync.Mutex
 	f    *os.File
@@ -38,7 +37,7 @@ type logFile struct {
 	lost error  // the first error
 }
 
-// openLog opens the log of l to append to it.
+// openLog opens the log of l for appending.
 func openLog(l *Launch) (*logFile, error) {
 	w := &logFile{path: l.Log, bytes: l.LogBytes, files: l.LogFiles, user: l.User}
 	return w, w.open()
@@ -60,7 +59,7 @@ func (w *logFile) open() error {
 	return nil
 }
 
-// write appends whole lines of at most about lineMax bytes together.
+// write appends whole lines, in total at most about lineMax bytes.
 func (w *logFile) write(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +69,7 @@ func (w *logFile) write(p []byte) {
 	}
 }
 
-// append is write to the file alone; it rotates first where p does not fit.
+// append writes to the file, and rotates first if p does not fit.
 func (w *logFile) append(p []byte) error {
 	if w.f == nil {
 		if err := w.open(); err != nil {
@@ -87,9 +86,8 @@ func (w *logFile) append(p []byte) error {
 	return err
 }
 
-// rotate moves every file a number up, the oldest goes, and opens a new one.
-// If that fails the file is closed: the next append tries again, and what
-// cannot be rotated does not grow.
+// rotate renames every file to the next number, deletes the oldest, and opens a new one. If that fails, the file
+// stays closed until the next append tries again.
 func (w *logFile) rotate() error {
 	errs := []error{w.f.Close(), gone(os.Remove(w.name(w.files - 1)))}
 	w.f = nil
@@ -102,7 +100,7 @@ func (w *logFile) rotate() error {
 	return w.open()
 }
 
-// gone returns err, or nil if err says that there was no such file.
+// gone returns err, or nil for a missing file.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -110,7 +108,6 @@ func gone(err error) error {
 	return err
 }
 
-// name returns the path of the file that was rotated i times.
 func (w *logFile) name(i int) string {
 	if i == 0 {
 		return w.path
@@ -118,7 +115,7 @@ func (w *logFile) name(i int) string {
 	return fmt.Sprintf("%s.%d", w.path, i)
 }
 
-// remember keeps the end of p, and of what was before it where p is short.
+// remember stores the last output for the tail.
 func (w *logFile) remember(p []byte) {
 	if len(p) >= recent/2 {
 		w.last = append(w.last[:0], p[len(p)-recent/2:]...)
@@ -130,7 +127,7 @@ func (w *logFile) remember(p []byte) {
 	w.last = append(w.last, p...)
 }
 
-// tail returns the last lines that were written, and the error that lost some.
+// tail returns the last lines, and the first error that lost output.
 func (w *logFile) tail() ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,8 +145,7 @@ func (w *logFile) tail() ([]string, error) {
 	return lines, w.lost
 }
 
-// copyLines writes what it reads to w, whole lines at a time, each with the
-// prefix, until the end or an error.
+// copyLines copies whole lines from r to w, each with the prefix, until the end or an error.
 func copyLines(w *logFile, r io.Reader, prefix string) {
 	buf, out := make([]byte, 0, lineMax), []byte(nil)
 	for {
@@ -170,7 +166,6 @@ func copyLines(w *logFile, r io.Reader, prefix string) {
 	}
 }
 
-// prefixed appends the lines of text to out, each with the prefix and an end.
 func prefixed(out, text []byte, prefix string) []byte {
 	if prefix == "" {
 		out = append(out, text...)

@@ -18,70 +18,69 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A step is a moment at which a supervisor may die; tests have it die at each.
+// A step is a moment at which a supervisor may die. Tests make it die at each.
 type step int
 
 const (
-	stepLocked   step = iota + 1 // has the lock and has seen that nothing is written
+	stepLocked   step = iota + 1 // has the lock, nothing is written
 	stepBegun                    // state.json says Starting
 	stepReported                 // Start has returned
-	stepForked                   // a worker runs; once for each
+	stepForked                   // once for each worker
 	stepRunning                  // state.json says Running
 	stepStopping                 // SIGTERM was sent
 	stepKilled                   // SIGKILL was sent
-	stepOver                     // all workers are over
-	stepSwept                    // no descendant is left
-	stepRetry                    // state.json could not say Ended; it is tried again
+	stepOver                     // all workers have ended
+	stepSwept                    // all descendants have ended
+	stepRetry                    // writing Ended failed
 	stepEnded                    // state.json says Ended
-	steps                        // how many there are, and one
+	steps                        // number of steps plus one
 )
 
-// Variables that tests change: what happens at a step, and two properties that the supervisor
-// depends on: orphans become its children, and its workers die with it.
+// Variables that tests replace: the hook of a step, adoption of orphans, and the signal to workers when the
+// supervisor dies.
 var (
 	at          = func(step) {}
 	subreaper   = func() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 	deathSignal = syscall.SIGKILL
 )
 
-// How often the supervisor wakes up without a signal: every tick while there is something to do, and
-// otherwise seldom, to find a notice whose signal was lost.
+// The supervisor wakes up without a signal every tick while there is something to do, and otherwise every idleTick,
+// to find a notice whose signal was lost.
 const (
 	tick     = 100 * time.Millisecond
 	idleTick = 5 * time.Second
 )
 
-// A supervisor is the state of Main. One goroutine has it, on one thread: workers
-// are sent SIGKILL when the thread that started them ends.
+// A supervisor is the state of Main. One goroutine uses it, on one locked thread, because workers get SIGKILL when
+// the thread that started them ends.
 type supervisor struct {
 	dir    string
 	lock   *os.File // held until the process ends
 	launch *Launch
 	log    *logFile
 	rec    record
-	saved  bool // state.json is rec
+	saved  bool // state.json equals rec
 	group  *group
 	wake   chan os.Signal
 	timer  *time.Timer
 
 	complaints int
 
-	ranks   map[int]int // of the workers that run, by pid
+	ranks   map[int]int // running workers by pid
 	pipes   []*os.File  // their output
 	readers sync.WaitGroup
 
 	stopping bool
 	notice   *Notice
-	noticeAt time.Time // the notice's deadline, of the monotonic clock
-	graceAt  time.Time // when the grace ends; zero: no worker failed
+	noticeAt time.Time // deadline of the notice, on the monotonic clock
+	graceAt  time.Time // end of the grace period; zero if no worker failed
 }
 
-// Main is the body of the supervisor of dir, an absolute path. It returns when the
-// generation has ended and that is written, or at once with the reason why it
-// cannot begin; the process ends then.
+// Main runs the supervisor of dir, an absolute path. It returns when the end of the generation is written, or at
+// once with an error if it cannot begin.
 func Main(dir string) error {
 	runtime.LockOSThread()
-	runtime.GOMAXPROCS(1) // a flood of output takes one core, not all
+	runtime.GOMAXPROCS(1) // so that a flood of output uses one core only
 	lock, report, err := inherit(dir)
 	var sv *supervisor
 	if err == nil {
@@ -92,19 +91,19 @@ func Main(dir string) error {
 		word = err.Error()
 	}
 	if report != nil {
-		_, _ = report.WriteString(word) // whoever started it may be gone
+		_, _ = report.WriteString(word) // the process that started it may have ended
 		_ = report.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("keeper: %w", err)
+		return fmt.Errorf("supervisor: %w", err)
 	}
 	at(stepReported)
 	sv.run()
 	return nil
 }
 
-// inherit returns the lock of dir and the pipe that Start handed over; by hand,
-// it takes the lock, and there is no pipe. No other descriptor reaches workers.
+// inherit returns the lock of dir and the pipe from Start. If started by hand, it takes the lock, and there is no
+// pipe.
 func inherit(dir string) (lockHeld, report *os.File, err error) {
 	if err := closeOnExec(); err != nil {
 		return nil, nil, err
@@ -125,8 +124,8 @@ func inherit(dir string) (lockHeld, report *os.File, err error) {
 	return lockHeld, report, lock(lockHeld)
 }
 
-// closeOnExec marks every descriptor beyond stderr: one that a worker has, of
-// the lock above all, would outlive the supervisor.
+// closeOnExec marks every descriptor beyond stderr, so that no worker inherits one. A worker with the lock would
+// keep it.
 func closeOnExec() error {
 	open, err := os.ReadDir("/proc/self/fd")
 	for _, e := range open {
@@ -137,7 +136,7 @@ func closeOnExec() error {
 	return err
 }
 
-// begin prepares the generation and writes that it has begun.
+// begin prepares the generation and writes that it began.
 func begin(dir string, lock *os.File) (*supervisor, error) {
 	sv := &supervisor{dir: dir, lock: lock, launch: &Launch{}, ranks: map[int]int{}}
 	if err := unbegun(dir); err != nil {
@@ -156,7 +155,7 @@ func begin(dir string, lock *os.File) (*supervisor, error) {
 		sv.log, err = openLog(sv.launch)
 	}
 	if err == nil {
-		err = errors.Join(subreaper(), os.Chdir("/")) // so that it keeps no directory busy
+		err = errors.Join(subreaper(), os.Chdir("/")) // it must not keep a directory busy
 	}
 	if err != nil {
 		return nil, err
@@ -165,7 +164,7 @@ func begin(dir string, lock *os.File) (*supervisor, error) {
 	return sv, sv.open()
 }
 
-// open writes that the generation has begun: from here on no other supervisor will.
+// open writes that the generation began, so that no other supervisor will.
 func (sv *supervisor) open() error {
 	self, err := readProc(os.Getpid())
 	if err != nil {
@@ -182,14 +181,13 @@ func (sv *supervisor) open() error {
 	return nil
 }
 
-// listen makes every signal that others may send a mere wake-up: what to do is
-// in notice.json.
+// listen turns all signals into wake-ups; notice.json has the request.
 func (sv *supervisor) listen() {
 	sv.wake, sv.timer = make(chan os.Signal, 16), time.NewTimer(tick)
 	signal.Notify(sv.wake, syscall.SIGCHLD, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 }
 
-// wait returns when something may have happened, or the tick is over.
+// wait waits for a signal or the end of the tick.
 func (sv *supervisor) wait() {
 	most := tick
 	if sv.saved && !sv.stopping && len(sv.ranks) > 0 {
@@ -202,7 +200,6 @@ func (sv *supervisor) wait() {
 	}
 }
 
-// run runs the generation from its workers' start to its end.
 func (sv *supervisor) run() {
 	sv.startWorkers()
 	for sv.reap(); len(sv.ranks) > 0; sv.reap() {
@@ -218,14 +215,12 @@ func (sv *supervisor) run() {
 	at(stepEnded)
 }
 
-// enter changes the phase and writes it.
 func (sv *supervisor) enter(p Phase) {
 	sv.rec.Phase, sv.saved = p, false
 	sv.save()
 }
 
-// save writes the record if it has changed. If that fails, the next call tries
-// again: it is called every tick until it has succeeded.
+// save writes the record if it changed. It is called every tick until it succeeds.
 func (sv *supervisor) save() {
 	if sv.saved {
 		return
@@ -235,8 +230,7 @@ func (sv *supervisor) save() {
 	}
 }
 
-// complain writes an error to stderr, a hundred times at most: what failed is tried again every
-// tick, and the file must not grow for ever.
+// complain writes an error to stderr, at most a hundred times, since failures repeat every tick.
 func (sv *supervisor) complain(err error) {
 	if sv.complaints++; sv.complaints <= 100 {
 		fmt.Fprintln(os.Stderr, err)
@@ -253,7 +247,7 @@ func (sv *supervisor) write() error {
 	return err
 }
 
-// note adds an error to State.Note, and the supervisor goes on.
+// note adds an error to State.Note.
 func (sv *supervisor) note(err error) {
 	if err == nil {
 		return
@@ -265,7 +259,7 @@ func (sv *supervisor) note(err error) {
 	sv.saved = false
 }
 
-// detail says what went wrong; the first word counts.
+// detail records the first thing that went wrong.
 func (sv *supervisor) detail(format string, a ...any) {
 	if sv.rec.Detail == "" {
 		sv.rec.Detail, sv.saved = fmt.Sprintf(format, a...), false

@@ -4,8 +4,7 @@ package supervisor
 
 import "errors"
 
-// errLinux is what every door of this package says elsewhere.
-var errLinux = errors.New("keeper: keeping processes needs Linux")
+var errLinux = errors.New("supervisor: running jobs needs Linux")
 
 // Main needs Linux.
 func Main(string) error { return errLinux }

@@ -12,11 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A proc is a process as /proc shows it.
 type proc struct {
 	process
 	parent int
-	zombie bool // dead; its parent has not asked yet
+	zombie bool // dead, not reaped yet
 }
 
 // readProc reads /proc/<pid>/stat.
@@ -28,8 +27,8 @@ func readProc(pid int) (proc, error) {
 	return parseStat(pid, text)
 }
 
-// parseStat reads "1 (name) S 0 ...". The name may hold anything, brackets
-// too, so that fields count from the last one. See proc_pid_stat(5).
+// parseStat reads "1 (name) S 0 ...". The name may contain anything, so fields are counted from the last bracket.
+// See proc_pid_stat(5).
 func parseStat(pid int, text []byte) (proc, error) {
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
@@ -44,8 +43,7 @@ func parseStat(pid int, text []byte) (proc, error) {
 	return proc{process{pid, start}, parent, dead}, nil
 }
 
-// processes lists the processes of this machine by pid. Those that end
-// meanwhile are left out.
+// processes lists the processes of this machine by pid. Those that end in the meantime are left out.
 func processes() (map[int]proc, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -67,9 +65,8 @@ func processes() (map[int]proc, error) {
 	return all, nil
 }
 
-// below returns the processes under those that are a root: their children and
-// children's children. A child is never older than its parent: one that is has
-// another parent, whose pid was given out again between two readings.
+// below returns the descendants of root processes. A child is never older than its parent; if it seems older, the
+// parent's pid was reused between two readings.
 func below(all map[int]proc, root func(pid int) bool) []proc {
 	var found []proc
 	for _, p := range all {
@@ -88,12 +85,11 @@ func below(all map[int]proc, root func(pid int) bool) []proc {
 	return found
 }
 
-// signal sends a signal to this very process, and never to another that has its pid now.
-// It is no error if the process has ended. The descriptor is opened first, and stays with
-// the process that has the pid then; whether that is p is checked afterwards.
+// signal sends a signal to this very process, never to another with a reused pid. An ended process is no error. It
+// opens the descriptor first and then checks that the pid is still p's.
 func (p process) signal(sig unix.Signal) error {
 	if p.PID <= 1 || p.PID == os.Getpid() {
-		return fmt.Errorf("process %d: refusing to signal it", p.PID)
+		return fmt.Errorf("process %d: refused to signal it", p.PID)
 	}
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if err == nil {
@@ -113,7 +109,7 @@ func (p process) signal(sig unix.Signal) error {
 	return fmt.Errorf("process %d: %w", p.PID, err)
 }
 
-// alive reports whether this very process runs; a zombie does not.
+// alive reports whether this very process runs; zombies do not.
 func (p process) alive() bool {
 	now, err := readProc(p.PID)
 	return err == nil && now.Start == p.Start && !now.zombie

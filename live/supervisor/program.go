@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Program returns the file that a worker runs: the first word of its command as seen from its
-// directory, looked for in the PATH of its own environment unless it is a path. The error says
-// that there is no such file, or that it is not executable.
+// Program returns the executable file of a worker. name is relative to dir if it contains a slash, and otherwise
+// searched in the PATH of env.
 func Program(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := within(dir, name)
@@ -19,7 +18,7 @@ func Program(name, dir string, env []string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("%s: no such file or directory", name)
 		case !runs(info):
-			return "", fmt.Errorf("%s: permission denied: it is no executable file", name)
+			return "", fmt.Errorf("%s: permission denied: it is not executable", name)
 		}
 		return path, nil
 	}
@@ -32,10 +31,8 @@ func Program(name, dir string, env []string) (string, error) {
 	return "", fmt.Errorf("%s: executable file not found in $PATH", name)
 }
 
-// runs reports whether a file may be executed by anybody.
 func runs(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
 
-// within returns a path as seen from dir.
 func within(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -43,7 +40,6 @@ func within(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// value returns the value of a variable, "" if it is not there.
 func value(env []string, name string) string {
 	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {

@@ -8,28 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A System is what this package asks of the machine beside files and their locks: processes, and that
-// a file is durable. Tests simulate it.
+// A System is what this package needs from the machine besides files and locks. Tests simulate it.
 type System struct {
-	// Spawn begins the generation of a directory: lock, which it must duplicate, is its lock.
+	// Spawn begins the generation of a directory. It must duplicate lock, which is the generation's lock.
 	Spawn func(dir string, lock *os.File) error
-	// Signal sends a signal to a process that a state.json names, or that Tagged returned.
+	// Signal sends a signal to a process from a state.json or from Tagged.
 	Signal func(pid int, s unix.Signal) error
-	// Tagged returns the tag of each process that has one which is tag or below it, by pid.
+	// Tagged returns, by pid, the tag of each process whose tag is tag or below it.
 	Tagged func(tag string) map[int]string
 	// Sync makes a file durable.
 	Sync func(*os.File) error
 }
 
-// What System has, as this machine does it.
+// The real machine's System.
 var (
 	spawnProcess  = spawn
 	signalProcess = process.signal
 	listTagged    = tagged
 )
 
-// Simulate uses a System in place of this machine's until restore is called. It is for tests that run
-// nothing else of this package meanwhile.
+// Simulate replaces the machine by a System until restore is called. Nothing else of this package may run
+// meanwhile.
 func Simulate(s *System) (restore func()) {
 	start, signal, list, sync := spawnProcess, signalProcess, listTagged, syncFile
 	spawnProcess = func(_ []string, dir string, lock *os.File) error { return s.Spawn(dir, lock) }

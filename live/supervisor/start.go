@@ -17,24 +17,20 @@ import (
 	"github.com/oxgang/oxgang/live/account"
 )
 
-// How Start hands over to the supervisor: the lock that it took and a pipe for the
-// supervisor's first words, as the descriptors after stderr.
+// Start hands the lock and a pipe for the first response to the supervisor, as the descriptors after stderr.
 const (
-	handedOver = "OXGANG_KEEPER" // set in its environment: the descriptors are there
+	handedOver = "OXGANG_KEEPER" // environment variable that announces the descriptors
 	lockFD     = 3
 	reportFD   = 4
-	wellDone   = "begun\n" // what the supervisor writes if it has begun; otherwise it writes its error
+	wellDone   = "begun\n" // response of a supervisor that began; others send an error
 )
 
-// patience is how long Start waits for the supervisor's first words: some fsyncs,
-// on a busy disk.
+// patience is how long Start waits for the response, which needs some fsyncs.
 const patience = 30 * time.Second
 
-// Start begins the generation l in the directory dir, which it makes. exe is
-// the command that runs Main, without the directory: {"oxgang", "keeper"}. It
-// returns once the supervisor has the lock and has written that it began, or says
-// why it has not; ErrBegun if that happened before. The supervisor runs in a
-// session of its own and goes on when this process ends.
+// Start begins the generation l in dir, which it creates. exe is the command that runs Main, without the directory:
+// {"oxgang", "keeper"}. It returns once the supervisor has the lock and has written that it began. It returns
+// ErrBegun if the generation began before. The supervisor has its own session and outlives this process.
 func Start(exe []string, dir string, l *Launch) error {
 	err := l.Validate()
 	if err == nil {
@@ -44,13 +40,13 @@ func Start(exe []string, dir string, l *Launch) error {
 		err = start(exe, dir, l)
 	}
 	if err != nil {
-		return fmt.Errorf("keeper: job %s: generation %d: %w", l.Job, l.Generation, err)
+		return fmt.Errorf("supervisor: job %s: generation %d: %w", l.Job, l.Generation, err)
 	}
 	return nil
 }
 
-// start takes the lock before it checks anything, and holds it until the supervisor has
-// it, too. So if two processes start the same generation, one finds the lock taken.
+// start takes the lock first and holds it until the supervisor has it. If two processes start the same generation,
+// one finds the lock taken.
 func start(exe []string, dir string, l *Launch) error {
 	if err := makeFolder(dir, l.User); err != nil {
 		return err
@@ -66,8 +62,8 @@ func start(exe []string, dir string, l *Launch) error {
 	return spawnProcess(exe, dir, held)
 }
 
-// makeFolder makes the directory of a generation. The workers of a user pass through it, to the notice; all else in it
-// is the supervisor's.
+// makeFolder creates the directory of a generation. The workers' user may pass through it, to the notice, but not
+// list it.
 func makeFolder(dir string, u *account.User) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil && u != nil {
@@ -76,8 +72,7 @@ func makeFolder(dir string, u *account.User) error {
 	return err
 }
 
-// claim takes the lock of a generation that has not begun. If another process has the
-// lock, it waits until that has begun the generation or has failed to.
+// claim takes the lock of a generation that has not begun. It waits while another process has the lock.
 func claim(dir string) (*os.File, error) {
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		held, err := takeLock(dir, os.O_CREATE)
@@ -93,7 +88,6 @@ func claim(dir string) (*os.File, error) {
 	}
 }
 
-// closeAny closes a file that may be none.
 func closeAny(f *os.File) error {
 	if f == nil {
 		return nil
@@ -101,7 +95,7 @@ func closeAny(f *os.File) error {
 	return f.Close()
 }
 
-// unbegun says ErrBegun if the generation of dir has a state, readable or not.
+// unbegun returns ErrBegun if the generation of dir has a state, readable or not.
 func unbegun(dir string) error {
 	r, err := readRecord(dir)
 	if r != nil || err != nil {
@@ -110,7 +104,7 @@ func unbegun(dir string) error {
 	return nil
 }
 
-// spawn starts the supervisor and waits for its first words.
+// spawn starts the supervisor and waits for its response.
 func spawn(exe []string, dir string, held *os.File) error {
 	hear, report, err := os.Pipe()
 	if err != nil {
@@ -131,25 +125,25 @@ func spawn(exe []string, dir string, held *os.File) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // so that no zombie is left; its word counts, not its status
+	go func() { _ = cmd.Wait() }() // leave no zombie; the response counts, not the status
 	_ = report.Close()
 	return listen(hear, stderr.Name())
 }
 
-// listen reads the supervisor's first words to their end.
+// listen reads the supervisor's response.
 func listen(hear *os.File, stderr string) error {
 	if err := hear.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
 	words, err := io.ReadAll(io.LimitReader(hear, 64<<10))
-	switch said := string(words); {
-	case said == wellDone:
+	switch response := string(words); {
+	case response == wellDone:
 		return nil
-	case said != "":
-		return errors.New(strings.TrimSpace(said))
+	case response != "":
+		return errors.New(strings.TrimSpace(response))
 	case err != nil:
-		return fmt.Errorf("the keeper said nothing: %w", err)
+		return fmt.Errorf("the supervisor did not respond: %w", err)
 	}
 	why, _ := os.ReadFile(stderr)
-	return fmt.Errorf("the keeper ended without a word: %s", why[max(0, len(why)-1<<10):])
+	return fmt.Errorf("the supervisor ended without a response: %s", why[max(0, len(why)-1<<10):])
 }

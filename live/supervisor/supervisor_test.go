@@ -251,8 +251,8 @@ func TestCannotStart(t *testing.T) {
 		if err := Start([]string{"/no/such"}, b.dir, b.launch); err == nil || !strings.Contains(err.Error(), "/no/such") {
 			t.Errorf("error %v, want the name of the program", err)
 		}
-		if err := Start([]string{"false"}, b.dir, b.launch); err == nil || !strings.Contains(err.Error(), "without a word") {
-			t.Errorf("error %v, want that the keeper said nothing", err)
+		if err := Start([]string{"false"}, b.dir, b.launch); err == nil || !strings.Contains(err.Error(), "without a response") {
+			t.Errorf("error %v, want that the supervisor did not respond", err)
 		}
 		b.launch.Log = "/no/such/log"
 		if err := Start(b.exe, b.dir, b.launch); err == nil || !strings.Contains(err.Error(), "open /no/such/log") {

@@ -17,30 +17,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runVariable names the environment variable with the tag of a generation.
+// runVariable is the environment variable with the tag of a generation.
 const runVariable = "OXGANG_RUN"
 
-// sweepLimit is how long Sweep waits for what it killed to be gone: processes
-// that the kernel does not let go, in a driver say, take some seconds.
+// sweepLimit is how long Sweep waits for killed processes to end. Processes inside a driver can take seconds.
 const sweepLimit = 10 * time.Second
 
-// Sweep kills the processes that dead supervisors have left: every process whose
-// environment has OXGANG_RUN=tag, or a tag below it ("a" is above "a/j1/3"), and the
-// descendants of such a process. It spares those of a living supervisor. root is the
-// directory of a generation, or one with generations at most three levels below it.
-// Sweep returns when the processes are gone, or an error that says which are not. A
-// process that hides its environment and has left its parents is found only by its
+// Sweep kills the processes that dead supervisors have left: those whose environment has OXGANG_RUN=tag or a tag
+// below it ("a" is above "a/j1/3"), and their descendants. It spares those of living supervisors. root is the
+// directory of a generation, or contains generations at most three levels below. Sweep returns when the processes
+// have ended, or an error that names the others. A detached process without its environment is found only by its
 // cgroup, and is not waited for.
 func Sweep(root, tag string) error {
 	if tag == "" {
-		return errors.New("keeper: sweep: no tag, want one")
+		return errors.New("supervisor: sweep: no tag")
 	}
-	left := map[process]bool{} // killed, and not gone: one that ends has no environment any more, and still has files and devices
-	clean := 0                 // readings in a row without an orphan: while a process changes its program, it has no environment
+	left := map[process]bool{} // killed but not gone; an ending process has no environment but still holds files and devices
+	clean := 0                 // consecutive readings without an orphan; a process has no environment while it changes its program
 	for end := time.Now().Add(sweepLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		found, err := sweepOnce(root, tag)
 		if err != nil {
-			return fmt.Errorf("keeper: sweep %s: %w", tag, err)
+			return fmt.Errorf("supervisor: sweep %s: %w", tag, err)
 		}
 		for _, o := range found {
 			left[o.process] = true
@@ -52,18 +49,17 @@ func Sweep(root, tag string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("keeper: sweep %s: %v still live after SIGKILL and %v", tag, slices.Collect(maps.Keys(left)), sweepLimit)
+	return fmt.Errorf("supervisor: sweep %s: %v still run %v after SIGKILL", tag, slices.Collect(maps.Keys(left)), sweepLimit)
 }
 
-// An orphan is a process of a generation, whose supervisor may be gone.
+// An orphan is a process of a generation whose supervisor may be gone.
 type orphan struct {
 	process
 	tag string
 }
 
-// sweepOnce kills the present orphans and returns them. The order matters: processes are
-// listed first, and locks are tested afterwards. If the lock of a listed process is free,
-// the supervisor that started it is gone. A supervisor that begins in between has its lock.
+// sweepOnce kills the current orphans and returns them. It lists processes before it tests locks. So if the lock of
+// a listed process is free, its supervisor is gone.
 func sweepOnce(root, tag string) ([]orphan, error) {
 	found, err := listTagged(tag)
 	if err != nil {
@@ -84,7 +80,7 @@ func sweepOnce(root, tag string) ([]orphan, error) {
 	return left, errors.Join(errs...)
 }
 
-// tagged finds the processes with a tag or below one with it.
+// tagged finds the processes whose tag is tag or below it, and their descendants.
 func tagged(tag string) ([]orphan, error) {
 	all, err := processes()
 	if err != nil {
@@ -93,8 +89,7 @@ func tagged(tag string) ([]orphan, error) {
 	runs := map[int]string{}
 	var found []orphan
 	for pid, p := range all {
-		// Alive after its environment was read: it is its own, not that of
-		// another process, which has its pid now.
+		// Checked after its environment was read: the pid was not reused.
 		if run := runOf(pid); under(run, tag) && p.alive() {
 			runs[pid] = run
 			found = append(found, orphan{p.process, run})
@@ -110,8 +105,7 @@ func tagged(tag string) ([]orphan, error) {
 	return found, nil
 }
 
-// runOf returns the tag in a process's environment; "" where there is none or
-// it is not ours to see.
+// runOf returns the tag in a process's environment; empty if there is none or it cannot be read.
 func runOf(pid int) string {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -125,26 +119,24 @@ func runOf(pid int) string {
 	return ""
 }
 
-// under reports whether a tag is another or below it. No tag at all is that of
-// every process there is: it is under nothing, and nothing is under it.
+// under reports whether run is tag or below it. An empty tag is neither.
 func under(run, tag string) bool {
 	return run != "" && tag != "" && (run == tag || strings.HasPrefix(run, tag+"/"))
 }
 
-// living returns the tags at and below root whose supervisor lives, and empties the
-// cgroups of the others.
+// living returns the tags below root whose supervisor lives, and empties the cgroups of the others.
 func living(root, tag string) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for _, dir := range generations(root, 3) {
 		var l Launch
 		_, err := readJSON(filepath.Join(dir, launchFile), &l)
-		begun := unbegun(dir) != nil // before the lock: one that begins now has not lost its supervisor
+		begun := unbegun(dir) != nil // before the lock, so that a generation that begins now is not mistaken for a dead one
 		alive, errLock := held(dir)
 		switch {
 		case errLock != nil:
 			return nil, errLock
 		case err != nil && alive:
-			return nil, err // whose processes to spare cannot be told
+			return nil, err // its processes could not be spared
 		case alive:
 			kept[l.Tag] = true
 		case err == nil && begun && under(l.Tag, tag) && l.Cgroup != "":
@@ -154,8 +146,7 @@ func living(root, tag string) (map[string]bool, error) {
 	return kept, nil
 }
 
-// emptyGroup kills what is in the cgroup of a generation that has begun and
-// whose supervisor is gone, and takes the group away as soon as that is possible.
+// emptyGroup kills the processes in the cgroup of a dead generation, and removes the group if it can.
 func emptyGroup(l *Launch) {
 	g := &group{path: groupPath(l)}
 	if _, err := os.Stat(g.path); err != nil {
@@ -168,8 +159,7 @@ func emptyGroup(l *Launch) {
 	_ = unix.Rmdir(g.path)
 }
 
-// generations lists the directories at and some floors below dir that have a
-// launch.
+// generations lists the directories with a launch, at dir and some levels below.
 func generations(dir string, floors int) []string {
 	if _, err := os.Stat(filepath.Join(dir, launchFile)); err == nil {
 		return []string{dir}

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNotice looks for a new notice, and stops the workers on the first.
+// readNotice reads a new notice and stops the workers on the first.
 func (sv *supervisor) readNotice() {
 	var n Notice
 	found, err := readJSON(filepath.Join(sv.dir, noticeFile), &n)
@@ -27,13 +27,12 @@ func (sv *supervisor) readNotice() {
 	if err != nil || !found || sv.notice != nil && *sv.notice == n {
 		return
 	}
-	// From here on the monotonic clock counts: setting the clock neither
-	// cuts the time short nor draws it out.
+	// The monotonic clock counts from here on, so that setting the clock does not move the deadline.
 	sv.notice, sv.noticeAt = &n, time.Now().Add(time.Until(n.Deadline))
 	sv.terminate()
 }
 
-// startWorkers starts all, or those before the first that cannot start.
+// startWorkers starts the workers, up to the first that fails.
 func (sv *supervisor) startWorkers() {
 	sv.readNotice()
 	if sv.stopping {
@@ -68,7 +67,7 @@ func (sv *supervisor) startAll() error {
 	return nil
 }
 
-// freePort returns a TCP port of the loopback interface that nobody uses now.
+// freePort returns an unused TCP port of the loopback interface.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -77,7 +76,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// startWorker starts the worker of a rank and reads its output.
+// startWorker starts a worker and reads its output.
 func (sv *supervisor) startWorker(rank, port int) error {
 	env := sv.environ(rank, port)
 	path, err := program(sv.launch, env)
@@ -94,7 +93,7 @@ func (sv *supervisor) startWorker(rank, port int) error {
 		return errors.Join(sv.explain(path, err), read.Close())
 	}
 	sv.ranks[pid] = rank
-	p, err := readProc(pid) // our child, not reaped: it is there
+	p, err := readProc(pid) // not reaped yet, so it is there
 	sv.note(err)
 	sv.rec.Workers = append(sv.rec.Workers, p.process)
 	prefix := ""
@@ -109,8 +108,7 @@ func (sv *supervisor) startWorker(rank, port int) error {
 	return nil
 }
 
-// outputPipe returns a pipe whose end to read from can be given a deadline, and
-// whose end to write to blocks, as programs expect.
+// outputPipe returns a pipe whose read end supports deadlines and whose write end blocks, as programs expect.
 func outputPipe() (read, write *os.File, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
@@ -122,8 +120,8 @@ func outputPipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }
 
-// fork starts a worker: leader of a process group, killed when the supervisor dies,
-// on its cores and in its cgroup from its first instruction.
+// fork starts a worker as leader of a process group, on its cores and in its cgroup from the first instruction. It
+// is killed when the supervisor dies.
 func (sv *supervisor) fork(rank int, path string, env []string, output *os.File) (int, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -150,7 +148,7 @@ func (sv *supervisor) fork(rank int, path string, env []string, output *os.File)
 	if err == nil {
 		return pid, nil
 	}
-	// It may be the program or the cgroup that cannot be had.
+	// Retry without the cgroup, to learn whether the program or the cgroup is the problem.
 	attr.Sys.UseCgroupFD = false
 	pid, again := syscall.ForkExec(path, sv.launch.Command, attr)
 	if again == nil {
@@ -159,8 +157,7 @@ func (sv *supervisor) fork(rank int, path string, env []string, output *os.File)
 	return pid, again
 }
 
-// pin has this thread, and what it starts, run on some cores until unpin is
-// called.
+// pin restricts this thread, and what it starts, to some cores until unpin is called.
 func pin(cpus []int) (unpin func(), err error) {
 	var before, set unix.CPUSet
 	if cpus == nil {
@@ -179,7 +176,8 @@ func pin(cpus []int) (unpin func(), err error) {
 	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// program returns the file that a launch runs. Of what its user may not see, it says no more than the user may know.
+// program returns the file that a launch runs. It looks with the rights of the job's user, so the error reveals no
+// more than the user may know.
 func program(l *Launch, env []string) (path string, err error) {
 	err = l.User.Do(func() error {
 		path, err = findProgram(l, env)
@@ -197,7 +195,7 @@ func findProgram(l *Launch, env []string) (string, error) {
 	return Program(l.Command[0], l.Dir, env)
 }
 
-// explain says why a program could not be run.
+// explain returns why a program could not be run.
 func (sv *supervisor) explain(path string, err error) error {
 	name := sv.launch.Command[0]
 	there := sv.launch.User.Do(func() error {
@@ -210,11 +208,11 @@ func (sv *supervisor) explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// environ returns the environment of a worker: the launch's, its own, and what
-// the supervisor says, of which a later value replaces an earlier one.
+// environ returns the environment of a worker: the launch's, its own, and the supervisor's variables. Later values
+// replace earlier ones.
 func (sv *supervisor) environ(rank, port int) []string {
 	l, world := sv.launch, strconv.Itoa(len(sv.launch.Workers))
-	said := []string{
+	own := []string{
 		"RANK=" + strconv.Itoa(rank), "LOCAL_RANK=" + strconv.Itoa(rank), "GROUP_RANK=0",
 		"WORLD_SIZE=" + world, "LOCAL_WORLD_SIZE=" + world,
 		"MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + strconv.Itoa(port),
@@ -225,7 +223,7 @@ func (sv *supervisor) environ(rank, port int) []string {
 	}
 	place := map[string]int{}
 	var env []string
-	for _, list := range [][]string{l.Env, l.Workers[rank].Env, said} {
+	for _, list := range [][]string{l.Env, l.Workers[rank].Env, own} {
 		for _, e := range list {
 			name, _, _ := strings.Cut(e, "=")
 			if i, ok := place[name]; ok {
