@@ -34,3 +34,11 @@ func Short(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
 }
+
+// Counted returns a number with its noun: "1 GPU", "2 GPUs".
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

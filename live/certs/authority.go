@@ -17,18 +17,16 @@ import (
 	"time"
 )
 
-// Options say how long certificates are valid. The zero value of a duration means its
-// default.
+// Options configure certificates. A zero duration has its default.
 type Options struct {
-	Names     []string      // DNS names of the server, at least one; people see the first
-	Authority time.Duration // life of an authority; default 1 year. The next is made after two thirds of it
-	Leaf      time.Duration // life of the server's certificate; default 1 day. The next is made after two thirds of it
-	// Overlap is how long an authority is published before anything is signed by it: longer
-	// than a mounted ConfigMap takes to change, about two minutes. Default 1 hour.
+	Names     []string      // DNS names of the server, at least one
+	Authority time.Duration // lifetime of an authority; default 1 year; renewed after two thirds
+	Leaf      time.Duration // lifetime of the server's certificate; default 1 day; renewed after two thirds
+	// Overlap is how long an authority is published before it signs. It must exceed the time that a mounted
+	// ConfigMap takes to change, about two minutes. Default 1 hour.
 	Overlap time.Duration
 }
 
-// complete returns o with the defaults where o is zero.
 func (o Options) complete() Options {
 	for _, d := range []struct {
 		v  *time.Duration
@@ -41,7 +39,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	c := o.complete()
@@ -51,33 +49,29 @@ func (o *Options) Validate() error {
 	if c.Leaf < 0 || c.Overlap < 0 {
 		errs = append(errs, fmt.Errorf("certificate: life %v, overlap %v, want more than 0", c.Leaf, c.Overlap))
 	}
-	if least := 3 * (c.Leaf + c.Overlap); c.Authority < least { // its last third must be longer than the life of all that it signs
+	if least := 3 * (c.Leaf + c.Overlap); c.Authority < least { // its last third must outlast all that it signs
 		errs = append(errs, fmt.Errorf("certificate: life of an authority %v, want at least %v, three times that of a certificate and the overlap", c.Authority, least))
 	}
 	return errors.Join(errs...)
 }
 
-// due returns when the successor of a certificate with this validity is made.
+// due returns when the successor of a certificate is made.
 func due(from, to time.Time) time.Time { return from.Add(to.Sub(from) / 3 * 2) }
 
-// skew is how far the clocks of workers may be behind ours.
+// skew is the tolerated lag of workers' clocks.
 const skew = 5 * time.Minute
 
-// An authority signs certificates.
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.Signer
 }
 
-// made returns when an authority was made.
 func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 
-// Authorities are the authority that signs, and older and newer ones that workers trust, oldest
-// first. They are immutable.
+// Authorities are the signing authority and others that workers trust, oldest first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns the authorities for the present time: those of a (none if nil) without the expired
-// ones, and a new one if it is due.
+// Renew returns a, which may be nil, without expired authorities, and with a new one if due.
 func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -97,8 +91,7 @@ func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	return next, nil
 }
 
-// signer returns the authority that signs now: the newest one that has been published for at least
-// the overlap or, if there is none, the oldest.
+// signer returns the newest authority that has been published for the overlap, or else the oldest.
 func (a *Authorities) signer(now time.Time, o *Options) *authority {
 	for i := len(a.all) - 1; i > 0; i-- {
 		if !now.Before(a.all[i].made().Add(o.Overlap)) {
@@ -108,7 +101,7 @@ func (a *Authorities) signer(now time.Time, o *Options) *authority {
 	return &a.all[0]
 }
 
-// CertificatesKey is the key, in the data of a ConfigMap, of the certificates that workers trust.
+// CertificatesKey is the key of the trusted certificates in the data of a ConfigMap.
 const CertificatesKey = "ca.crt"
 
 // Trusted returns the certificates that workers trust, as PEM.
@@ -120,8 +113,7 @@ func (a *Authorities) Trusted() []byte {
 	return b.Bytes()
 }
 
-// Issue returns a certificate for the server, signed by the authority that signs now. It
-// does not outlive that authority. It returns an error if a has no authority.
+// Issue returns a certificate for the server that does not outlive its signer. It fails if a has no authority.
 func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")
@@ -148,7 +140,6 @@ func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) 
 	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// newAuthority returns an authority that signs from now on.
 func newAuthority(now time.Time, o *Options) (*authority, error) {
 	t, key, err := template(now, now.Add(o.Authority), "oxgang agents")
 	if err != nil {
@@ -163,7 +154,7 @@ func newAuthority(now time.Time, o *Options) (*authority, error) {
 	return &authority{cert, key}, nil
 }
 
-// template returns what all certificates have, and a new key.
+// template returns the common part of all certificates, and a new key.
 func template(now, ends time.Time, name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -176,7 +167,6 @@ func template(now, ends time.Time, name string) (*x509.Certificate, *ecdsa.Priva
 	return &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-skew), NotAfter: ends}, key, nil
 }
 
-// sign returns a certificate of a key, signed by its parent's.
 func sign(t, parent *x509.Certificate, key, by crypto.Signer) (*x509.Certificate, error) {
 	raw, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), by)
 	if err != nil {

@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// A Server has the certificate of this process, and the authorities that sign it. Make one with
-// NewServer; Renew it before it is used, and then again and again.
+// A Server has the certificate of this process and its authorities. Call Renew before its first use, and then
+// regularly.
 type Server struct {
 	o Options
 
 	mu   sync.Mutex
-	all  *Authorities // nil: none yet
+	all  *Authorities // nil before the first Renew
 	leaf *tls.Certificate
-	by   string // serial number of the authority that signed it
+	by   string // serial number of the signing authority
 }
 
-// NewServer returns a Server without certificate. It returns an error if o does not pass
-// Validate.
+// NewServer returns a Server without a certificate. It fails if o is invalid.
 func NewServer(o Options) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -29,8 +28,8 @@ func NewServer(o Options) (*Server, error) {
 	return &Server{o: o.complete()}, nil
 }
 
-// Renew brings the authorities and the certificate up to date, and returns when it is to be
-// called again. On an error what there is stays.
+// Renew updates the authorities and the certificate, and returns when to call it again. On an error, the old ones
+// stay.
 func (s *Server) Renew() (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +50,7 @@ func (s *Server) Renew() (time.Time, error) {
 	return s.again(now), nil
 }
 
-// Trusted returns the certificates that workers are to trust, as PEM; nil before Renew.
+// Trusted returns the certificates for workers to trust, as PEM; nil before Renew.
 func (s *Server) Trusted() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,8 +60,7 @@ func (s *Server) Trusted() []byte {
 	return s.all.Trusted()
 }
 
-// again returns when something is due: a new certificate, or the end of an overlap. It needs
-// s.mu.
+// again returns when something is due: a certificate, or the end of an overlap. It needs s.mu.
 func (s *Server) again(now time.Time) time.Time {
 	next := due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)
 	if signs := s.all.all[len(s.all.all)-1].made().Add(s.o.Overlap); signs.After(now) && signs.Before(next) {
@@ -71,10 +69,10 @@ func (s *Server) again(now time.Time) time.Time {
 	return next
 }
 
-// retry is how long after a failure Run tries again.
+// retry is the pause after a failure.
 const retry = 10 * time.Second
 
-// Run renews until ctx ends, and tells of failures.
+// Run renews until ctx ends, and passes errors to failed.
 func (s *Server) Run(ctx context.Context, failed func(error)) {
 	for {
 		next, err := s.Renew()
@@ -90,7 +88,7 @@ func (s *Server) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// GetCertificate is a tls.Config's.
+// GetCertificate is for a tls.Config.
 func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +98,7 @@ func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return s.leaf, nil
 }
 
-// Config returns how to serve with certificates: TLS 1.3, which all workers speak.
+// Config returns a configuration with TLS 1.3, which all workers support.
 func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// MostTrusted is how many authorities of earlier processes Trust keeps, the newest first.
+// MostTrusted is the number of authorities of earlier processes that Trust keeps, newest first.
 const MostTrusted = 8
 
-// Trust returns the certificates that workers are to trust, as PEM: mine, and those of was, which was
-// published before, that are valid now. A certificate that an earlier process made is good as long as it lasts.
+// Trust returns the certificates for workers to trust, as PEM: mine, and the valid ones of was, which was published
+// before.
 func Trust(mine, was string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(was), 0

@@ -7,19 +7,19 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// What a round does with a job.
+// Actions of a round on a job.
 const (
-	actStarted   = "started"   // it held nothing
-	actGrown     = "grown"     // it gets more GPUs
-	actShrunk    = "shrunk"    // it gets fewer
-	actMoved     = "moved"     // it gets as many elsewhere
-	actTuned     = "tuned"     // other CPUs, memory or batch sizes on its GPUs
-	actPreempted = "preempted" // it loses all
-	actKept      = "kept"      // it keeps what it has
-	actWaiting   = "waiting"   // it keeps nothing
+	actStarted   = "started"   // had no GPUs
+	actGrown     = "grown"     // more GPUs
+	actShrunk    = "shrunk"    // fewer GPUs
+	actMoved     = "moved"     // as many GPUs elsewhere
+	actTuned     = "tuned"     // other CPUs, memory or batch size
+	actPreempted = "preempted" // loses all GPUs
+	actKept      = "kept"      // no change
+	actWaiting   = "waiting"   // still no GPUs
 )
 
-// decide counts what a round does with its jobs.
+// decide counts the actions of a round.
 func (q *Queue) decide(s *policy.Snapshot, acts []scheduler.Action) {
 	count := func(action string, n int) { q.m.decisions.WithLabelValues(q.name, action).Add(float64(n)) }
 	holding, waiting := 0, 0
@@ -49,8 +49,8 @@ func (q *Queue) decide(s *policy.Snapshot, acts []scheduler.Action) {
 	count(actWaiting, waiting)
 }
 
-// act returns which job of the last snapshot an action is of, what it does with the job, and
-// whether it restarts it; an empty action if it is of no job.
+// act returns the job of an action, the action's name, and whether it restarts the job. The name is empty if the
+// action is not about a job of the last snapshot.
 func (q *Queue) act(a scheduler.Action) (id job.ID, action string, restarts bool) {
 	switch a := a.(type) {
 	case scheduler.Preempt:
@@ -66,7 +66,6 @@ func (q *Queue) act(a scheduler.Action) (id job.ID, action string, restarts bool
 	return "", "", false
 }
 
-// change returns the name of a change from one allocation to another.
 func change(had, gets *cluster.Allocation, same bool) string {
 	switch before, after := had.AllGPUs(), gets.AllGPUs(); {
 	case same:

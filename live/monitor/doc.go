@@ -1,8 +1,6 @@
-// Package monitor measures what a live scheduler does: metrics for Prometheus, and the time
-// of each stage of a round. Metrics belong to one registry and hold any number of queues; a
-// Queue measures the scheduler of one. docs/reference/metrics.md says what each metric means.
+// Package monitor provides metrics, logs and traces of a live scheduler. Metrics belong to one registry and any
+// number of queues. docs/reference/metrics.md describes each metric.
 //
-// The scheduler does not depend on it: a Queue is a scheduler.Observer, and a Watch wraps the
-// policy, the placer and the backend. There is a series for each queue and GPU type. There are
-// series for each job only if Options.Jobs is set.
+// The scheduler does not depend on this package: a Queue is a scheduler.Observer, and a Watch wraps policy, placer
+// and backend. Options.Jobs adds series for each job.
 package monitor

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// enter counts an entry of the ledger. What nobody has is in other metrics.
+// enter counts an entry of the ledger that belongs to a job.
 func (q *Queue) enter(e *ledger.Entry) {
 	if e.Job == nil {
 		return
@@ -22,7 +22,7 @@ func (q *Queue) enter(e *ledger.Entry) {
 	}
 }
 
-// priced sets the prices of GPUs. A plan without prices has none.
+// priced sets the prices of GPUs.
 func (q *Queue) priced(p *policy.Plan) {
 	q.m.price.DeletePartialMatch(prometheus.Labels{"queue": q.name})
 	for i := range p.Prices {

@@ -9,8 +9,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// NewLogger returns a logger of lines of a format, text or json, from a level on: debug,
-// info, warn or error.
+// NewLogger returns a logger with format text or json, and level debug, info, warn or error.
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	o := new(slog.HandlerOptions)
 	var least slog.Level
@@ -27,12 +26,10 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, fmt.Errorf("log format %q, want text or json", format)
 }
 
-// Logr returns a logger as logr has it, for libraries. Messages of V(1) and above are below the
-// level debug, so they are dropped.
+// Logr returns a logger for libraries that use logr. Messages of V(1) and above are dropped.
 func Logr(l *slog.Logger) logr.Logger { return logr.FromSlogHandler(l.Handler()) }
 
-// Log returns a listener of a Watch that logs each round: refused plans as warnings, others for
-// debugging.
+// Log returns a listener of a Watch that logs rounds: refused plans as warnings, others at level debug.
 func Log(l *slog.Logger, queue string) func(*Timing) {
 	return func(r *Timing) {
 		attrs := []any{slog.String("queue", queue), slog.Int("round", r.Seq), slog.Duration("took", r.Ended.Sub(r.Begun))}

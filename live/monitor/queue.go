@@ -14,20 +14,19 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// A Source gives a Queue what it cannot observe. The functions are called on the scheduler's
-// goroutine, once a round, and may be nil.
+// A Source provides what a Queue cannot observe. The functions are called once a round by the scheduler's
+// goroutine, and may be nil.
 type Source struct {
-	// Fallback returns the state of the policy and of its fallback.
+	// Fallback returns the state of the policy's fallback.
 	Fallback func() fallback.State
-	// Stopping returns, by type, the GPUs that the plan has taken from jobs whose processes
-	// are still on them.
+	// Stopping returns, by type, the GPUs still used by processes of jobs that have lost them.
 	Stopping func() map[cluster.GPUType]int
-	// ClockMoved returns how far the machine's clock has been set forward, or back.
+	// ClockMoved returns how far the machine's clock was set forward; negative if back.
 	ClockMoved func() time.Duration
 }
 
-// A Queue measures the scheduler of one queue. It is a scheduler.Observer, and Timed is a
-// listener for a Watch. Methods are for the scheduler's goroutine unless they say otherwise.
+// A Queue measures the scheduler of one queue. It is a scheduler.Observer, and Timed is a listener of a Watch.
+// Unless noted, only the scheduler's goroutine may call its methods.
 type Queue struct {
 	m      *Metrics
 	name   string
@@ -36,46 +35,45 @@ type Queue struct {
 	rows   map[job.ID]*policy.Job // of the last snapshot
 	bill   bill
 	ledger *ledger.Recorder
-	shown  bool // Round was called for the round that Timed is of
+	shown  bool // Round was called for the round of Timed
 }
 
-// Queue returns an observer of the queue of a name whose rounds are a time apart. Its counters
-// go on where those of an earlier observer of that name ended.
+// Queue returns an observer of a queue with rounds at intervals of round. Counters continue from an earlier
+// observer of that name.
 func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
 	q.ledger = ledger.NewRecorder(time.Time{}, nil, q.enter)
 	q.usage = usage{q: q, held: make(map[job.ID]*holding)}
 	for _, v := range []*prometheus.CounterVec{m.rounds, m.refused, m.fallbacks, m.iterations, m.interrupted, m.restarts, m.fenced, m.spent} {
-		v.WithLabelValues(name) // there from the start, at 0
+		v.WithLabelValues(name) // exported from the start, at 0
 	}
 	for _, c := range fallback.Causes() {
 		m.failures.WithLabelValues(name, c.String())
 	}
-	m.gpus.DeletePartialMatch(prometheus.Labels{"queue": name}) // of types that may be gone
+	m.gpus.DeletePartialMatch(prometheus.Labels{"queue": name}) // some types may no longer exist
 	m.fallback.WithLabelValues(name).Set(0)
 	m.interval.WithLabelValues(name).Set(round.Seconds())
 	return q
 }
 
-// Leading sets whether this process plans for the queue. Any goroutine may call it.
+// Leading sets whether this process plans for the queue. It is safe for concurrent use.
 func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(yes)) }
 
-// Fenced counts a write that was refused for its old epoch. Any goroutine may call it.
+// Fenced counts a write that was refused for its old epoch. It is safe for concurrent use.
 func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
 
-// Explained sets the time of the prediction that explanations are based on. Any goroutine may
-// call it.
+// Explained sets the time of the prediction that explanations use. It is safe for concurrent use.
 func (q *Queue) Explained(at time.Time) { q.m.explained.WithLabelValues(q.name).Set(unix(at)) }
 
-// Budget sets what an hour of rented nodes may cost on average. It ignores a value that is not
-// finite or below 0. Any goroutine may call it.
+// Budget sets the limit on the average cost of rented nodes per hour. It ignores invalid values. It is safe for
+// concurrent use.
 func (q *Queue) Budget(perHour float64) {
 	if finite(perHour) && perHour >= 0 {
 		q.m.limit.WithLabelValues(q.name).Set(perHour)
 	}
 }
 
-// Timed counts a round and the times of its stages.
+// Timed records a round and the times of its stages.
 func (q *Queue) Timed(t *Timing) {
 	q.m.rounds.WithLabelValues(q.name).Inc()
 	q.m.last.WithLabelValues(q.name).Set(unix(t.Ended))
@@ -87,7 +85,7 @@ func (q *Queue) Timed(t *Timing) {
 		s := &t.Stages[i]
 		q.m.stages.WithLabelValues(q.name, s.Name, outcome(s)).Observe(s.Ended.Sub(s.Begun).Seconds())
 	}
-	if !q.shown { // there is nothing to plan
+	if !q.shown { // nothing to plan
 		q.phases(nil)
 		q.usage.settle(t.Begun)
 		q.spend(t.Begun)
@@ -96,7 +94,6 @@ func (q *Queue) Timed(t *Timing) {
 	q.shown = false
 }
 
-// outcome returns how a stage ended, in one word.
 func outcome(s *Stage) string {
 	switch {
 	case s.Err != nil:
@@ -146,7 +143,6 @@ func (q *Queue) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	}
 }
 
-// plan counts the statistics of a plan.
 func (q *Queue) plan(p *policy.Plan) {
 	if p.Refused != "" {
 		q.m.refused.WithLabelValues(q.name).Inc()
@@ -161,7 +157,6 @@ func (q *Queue) plan(p *policy.Plan) {
 	}
 }
 
-// policy counts the failures of the policy.
 func (q *Queue) policy() {
 	if q.source.Fallback == nil {
 		return
@@ -176,7 +171,6 @@ func (q *Queue) policy() {
 	}
 }
 
-// phases counts the jobs of a snapshot.
 func (q *Queue) phases(jobs []*policy.Job) {
 	var n [job.Completed]int
 	for _, j := range jobs {
@@ -196,8 +190,6 @@ func bit(yes bool) float64 {
 	return 0
 }
 
-// unix returns seconds since the epoch.
 func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
-// finite reports whether x is a number.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

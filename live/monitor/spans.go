@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans returns a listener of a Watch that makes each round a trace: one span, and one below it
-// for each stage. A round whose plan was refused, or whose stage failed, is an error.
+// Spans returns a listener of a Watch that exports each round as a trace, with a span for each stage. Refused plans
+// and failed stages are errors.
 func Spans(p trace.TracerProvider, queue string) func(*Timing) {
 	t := p.Tracer("github.com/oxgang/oxgang/live/monitor")
 	return func(r *Timing) {
@@ -25,7 +25,6 @@ func Spans(p trace.TracerProvider, queue string) func(*Timing) {
 	}
 }
 
-// stage makes the span of one stage.
 func stage(ctx context.Context, t trace.Tracer, s *Stage) {
 	_, span := t.Start(ctx, s.Name, trace.WithTimestamp(s.Begun))
 	if s.Interrupted {

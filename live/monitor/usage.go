@@ -10,35 +10,35 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// What a GPU does.
+// States of a GPU.
 const (
 	productive = iota // its job trains
 	restarting        // its job starts, or restores a checkpoint
-	heldIdle          // processes of a job that has lost it are not gone yet
+	heldIdle          // processes of a job that lost it still run
 	free
 	states
 )
 
 var stateNames = [states]string{"productive", "restarting", "held_idle", "free"}
 
-// A holding is what one job has.
+// A holding is what a job holds.
 type holding struct {
 	held   cluster.Allocation
 	on     cluster.Placement
 	trains bool
 }
 
-// usage integrates what GPUs do over time. Invariant: counts are the sums of held.
+// usage integrates the states of GPUs over time. Invariant: counts are the sums over held.
 type usage struct {
 	q       *Queue
-	at      time.Time // integrated up to then; zero: nothing yet
+	at      time.Time // integrated up to this time; zero before the first event
 	cluster *cluster.Cluster
 	held    map[job.ID]*holding
-	counts  map[cluster.GPUType]*[2]int // of productive and restarting GPUs
+	counts  map[cluster.GPUType]*[2]int // productive and restarting GPUs
 	idle    map[cluster.GPUType]int     // held idle, as of the last round
 }
 
-// settle counts what the GPUs did until now. A time before the last counts nothing.
+// settle integrates up to now. An earlier time counts nothing.
 func (u *usage) settle(now time.Time) {
 	d := now.Sub(u.at).Seconds()
 	if u.at.IsZero() {
@@ -58,7 +58,7 @@ func (u *usage) settle(now time.Time) {
 	}
 }
 
-// now returns what the GPUs of a type do. GPUs that no job holds are free.
+// now returns the number of GPUs of a type in each state.
 func (u *usage) now(t *cluster.TypeInfo) (n [states]int) {
 	if c := u.counts[t.Type]; c != nil {
 		n[productive], n[restarting] = c[productive], c[restarting]
@@ -69,7 +69,7 @@ func (u *usage) now(t *cluster.TypeInfo) (n [states]int) {
 	return n
 }
 
-// count adds, or takes away, the GPUs of a holding.
+// count adds (sign 1) or removes (sign -1) the GPUs of a holding.
 func (u *usage) count(h *holding, sign int) {
 	state := restarting
 	if h.trains {
@@ -89,7 +89,7 @@ func (u *usage) count(h *holding, sign int) {
 	}
 }
 
-// set replaces what a job has.
+// set replaces the holding of a job.
 func (u *usage) set(id job.ID, h holding) {
 	if old := u.held[id]; old != nil {
 		u.count(old, -1)
@@ -101,7 +101,6 @@ func (u *usage) set(id job.ID, h holding) {
 	}
 }
 
-// event updates what jobs hold by an event.
 func (u *usage) event(now time.Time, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Restored:
@@ -124,7 +123,7 @@ func (u *usage) event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// change takes over another cluster, and drops GPU types that are gone.
+// change replaces the cluster and removes series of missing GPU types.
 func (u *usage) change(c *cluster.Cluster) {
 	if u.cluster != nil && u.cluster != c {
 		for _, t := range u.cluster.Types() {
@@ -138,7 +137,6 @@ func (u *usage) change(c *cluster.Cluster) {
 	u.cluster = c
 }
 
-// round updates what jobs hold by the actions of a round.
 func (u *usage) round(s *policy.Snapshot, acts []scheduler.Action) {
 	u.change(s.Cluster)
 	u.settle(s.Now)
@@ -155,12 +153,12 @@ func (u *usage) round(s *policy.Snapshot, acts []scheduler.Action) {
 			u.set(a.Job, holding{})
 		}
 	}
-	u.settle(s.Now) // shows what is now
+	u.settle(s.Now) // for the current values
 	u.q.m.goodput.WithLabelValues(u.q.name).Set(u.goodput(s))
 }
 
-// goodput returns the GPUs that train, each counted at the statistical efficiency of its job
-// (1 at the most, and where it is not known), over all GPUs.
+// goodput returns the training GPUs, weighted by their jobs' statistical efficiency (1 if unknown), divided by all
+// GPUs.
 func (u *usage) goodput(s *policy.Snapshot) float64 {
 	var sum float64
 	for _, j := range s.Jobs {
@@ -171,7 +169,7 @@ func (u *usage) goodput(s *policy.Snapshot) float64 {
 	return math.Min(1, sum/math.Max(1, float64(s.Cluster.GPUs())))
 }
 
-// efficiency returns that of the batch size that a job trains with, 0 to 1.
+// efficiency returns the statistical efficiency of a job's batch size, 0 to 1.
 func efficiency(j *policy.Job) float64 {
 	total := j.Status.Batch.PerReplica() * j.Allocation.AllGPUs() / j.ReplicaGPUs(j.Allocation.GPUType)
 	if j.Perf == nil || total <= 0 {

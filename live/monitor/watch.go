@@ -9,15 +9,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// The stages of a round, in order. A round in which the policy fails has no StagePlace; one
-// without jobs has no StagePolicy either.
+// Stages of a round, in order. A round without jobs has no StagePolicy; one whose policy failed has no StagePlace.
 const (
-	StageSnapshot = "snapshot" // the snapshot is made; models are fitted
-	StagePolicy   = "policy"   // the policy plans, its solver with it
-	StageCheck    = "check"    // the plan is checked
-	StagePlace    = "place"    // the placer chooses nodes
-	StageDiff     = "diff"     // the placement is checked and compared with the present one
-	StageRecord   = "record"   // observers are called: journals, predictions
+	StageSnapshot = "snapshot" // snapshot and fitting of models
+	StagePolicy   = "policy"   // planning and solving
+	StageCheck    = "check"    // check of the plan
+	StagePlace    = "place"    // choice of nodes
+	StageDiff     = "diff"     // check of the placement, comparison with the current one
+	StageRecord   = "record"   // observers: journals, predictions
 	StageApply    = "apply"    // the backend takes the plan
 )
 
@@ -25,39 +24,38 @@ const (
 type Stage struct {
 	Name         string
 	Begun, Ended time.Time
-	Err          error // with which it ended; nil: none
-	Interrupted  bool  // the policy ran out of time and returned its best plan so far
+	Err          error // nil if it succeeded
+	Interrupted  bool  // the policy reached its time limit and returned its best plan
 }
 
-// A Timing holds the times of the stages of one round. Seq counts the rounds of a Watch from 0.
+// A Timing has the times of the stages of a round. Seq counts the rounds of a Watch from 0.
 type Timing struct {
 	Seq          int
 	Begun, Ended time.Time
 	Stages       []Stage
-	Refused      string // why the plan was refused; empty: it was not
+	Refused      string // reason for refusing the plan; empty if it was not refused
 }
 
-// A Watch measures the stages of rounds. Give the scheduler the Watch's Policy and Placer, and
-// run it with its Backend and with the Watch as the first observer. The Watch hands each round
-// that came to its end to its listeners, on the scheduler's goroutine.
+// A Watch measures the stages of rounds. Give the scheduler its Policy and Placer, and run it with its Backend and
+// with the Watch as the first observer. Listeners are called after each completed round, by the scheduler's
+// goroutine.
 type Watch struct {
 	listeners []func(*Timing)
-	now       Timing    // of the round that is under way
+	now       Timing    // the current round
 	mark      time.Time // end of its last stage
-	open      bool      // one is
-	gap       string    // the stage that is under way
+	open      bool      // a round runs
+	gap       string    // the current stage
 }
 
-// NewWatch returns a Watch that hands each round to listeners, in order.
+// NewWatch returns a Watch that calls listeners in order.
 func NewWatch(listeners ...func(*Timing)) *Watch { return &Watch{listeners: listeners} }
 
-// begin notes that a round begins.
 func (w *Watch) begin() {
 	at := time.Now()
 	w.now, w.mark, w.open, w.gap = Timing{Seq: w.now.Seq, Begun: at}, at, true, StageSnapshot
 }
 
-// end notes the end of the stage under way, and which is the next.
+// end records the end of the current stage, and sets the next.
 func (w *Watch) end(next string, err error) {
 	if !w.open {
 		return
@@ -67,7 +65,6 @@ func (w *Watch) end(next string, err error) {
 	w.mark, w.gap = at, next
 }
 
-// finish hands the round to the listeners.
 func (w *Watch) finish() {
 	w.open, w.now.Ended = false, w.mark
 	done := w.now
@@ -103,7 +100,7 @@ type timedPolicy struct {
 // Plan implements policy.Policy.
 func (t timedPolicy) Plan(ctx context.Context, s *policy.Snapshot) (p *policy.Plan, err error) {
 	t.w.end(StagePolicy, nil)
-	err = errPanic // unless it returns
+	err = errPanic // if it does not return
 	defer func() {
 		t.w.end(StageCheck, err)
 		if n := len(t.w.now.Stages); n > 0 && p != nil {
@@ -133,7 +130,7 @@ type timedBackend struct {
 	w *Watch
 }
 
-// Next implements scheduler.Backend: no event is the beginning of a round.
+// Next implements scheduler.Backend. A return without an event begins a round.
 func (t timedBackend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	t.w.open = false // a round that was dropped
 	ev, err := t.Backend.Next(ctx, deadline)
@@ -143,7 +140,7 @@ func (t timedBackend) Next(ctx context.Context, deadline time.Time) (scheduler.E
 	return ev, err
 }
 
-// Do implements scheduler.Backend: it is the last stage of a round, or what an event asks for.
+// Do implements scheduler.Backend. It is the last stage of a round, or outside a round.
 func (t timedBackend) Do(ctx context.Context, acts []scheduler.Action) error {
 	if !t.w.open {
 		return t.Backend.Do(ctx, acts)

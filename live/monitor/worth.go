@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// This file measures errors of models, fairness and money.
+// Errors of models, fairness and cost.
 
-// compare observes the error of a predicted throughput against what a job's agent measured. The
-// prediction is the last round's, so its model had not seen the measurement.
+// compare observes the error of the throughput predicted in the last round, whose model had not seen the
+// measurement.
 func (q *Queue) compare(r *job.Report) {
 	j := q.rows[r.Job]
 	if r.Profile || j == nil || j.Perf == nil || r.Configuration != j.Allocation.Configuration || j.Allocation.Mixed() {
@@ -29,7 +29,7 @@ func (q *Queue) compare(r *job.Report) {
 	}
 }
 
-// throughput returns the samples per second that a report measured; 0 if it did not.
+// throughput returns the measured samples per second; 0 if not measured.
 func throughput(j *policy.Job, r *job.Report) float64 {
 	if r.StepTime <= 0 {
 		return 0
@@ -38,7 +38,7 @@ func throughput(j *policy.Job, r *job.Report) float64 {
 	return float64(r.Batch.PerReplica()*replicas) / r.Step().Seconds()
 }
 
-// fair sets the mean and the worst predicted finish-time fairness over jobs with a known end.
+// fair sets the mean and the worst predicted finish-time fairness of jobs with a known end.
 func (q *Queue) fair(s *policy.Snapshot) {
 	var sum, worst, n float64
 	for _, j := range s.Jobs {
@@ -55,13 +55,13 @@ func (q *Queue) fair(s *policy.Snapshot) {
 	q.m.fairness.WithLabelValues(q.name, "worst").Set(worst)
 }
 
-// A bill is what is paid for rented nodes.
+// A bill is the cost of rented nodes.
 type bill struct {
-	at   time.Time // paid until then; zero: nothing yet
+	at   time.Time // settled up to this time; zero before the first
 	rate float64   // per hour
 }
 
-// pay counts what was paid until now, and sets what is paid from now on.
+// pay settles the cost until now, and sets the new rate.
 func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
 	q.spend(now)
 	q.bill.rate = 0
@@ -71,7 +71,7 @@ func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
 	}
 }
 
-// spend counts what was paid until now. A time before the last counts nothing.
+// spend adds the cost until now. An earlier time adds nothing.
 func (q *Queue) spend(now time.Time) {
 	if d := now.Sub(q.bill.at); !q.bill.at.IsZero() && d > 0 && finite(q.bill.rate) {
 		q.m.spent.WithLabelValues(q.name).Add(q.bill.rate * d.Hours())
@@ -81,7 +81,7 @@ func (q *Queue) spend(now time.Time) {
 	}
 }
 
-// foresee sets what an hour of the nodes that a plan wants costs.
+// foresee sets the hourly cost of the nodes in a plan.
 func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
 	cost := 0.0
 	for i := range s.Rentals {
@@ -97,7 +97,6 @@ func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// each sets the metrics of each job.
 func (q *Queue) each(s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {
 		id, d := string(j.ID), &p.Jobs[i]
@@ -108,7 +107,7 @@ func (q *Queue) each(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// goodput returns the believed goodput of what a job gets; 0 if that is not known.
+// goodput returns the estimated goodput of a decision; 0 if unknown.
 func goodput(j *policy.Job, d *policy.Decision) float64 {
 	if j.Perf == nil || d.Allocation.GPUs == 0 || d.Allocation.Mixed() {
 		return 0
@@ -118,7 +117,6 @@ func goodput(j *policy.Job, d *policy.Decision) float64 {
 	return j.Perf.Throughput(d.Allocation, b) * j.Perf.Efficiency(float64(total))
 }
 
-// drop forgets a job that has ended.
 func (q *Queue) drop(id job.ID) {
 	if delete(q.rows, id); q.m.o.Jobs {
 		q.m.jobGPUs.DeleteLabelValues(q.name, string(id))

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// A feed is the overview of a live source, looked at once for all viewers.
+// A feed shares the overview of a live source among all viewers.
 type feed struct {
-	overview func(context.Context, time.Duration) (*Overview, error) // of the source
+	overview func(context.Context, time.Duration) (*Overview, error)
 
 	mu     sync.Mutex
-	number int           // of the overview, from 1; 0: there is none yet
-	hash   uint64        // of the overview but for its time
-	text   []byte        // packed
+	number int    // of the overview, from 1; 0 for none yet
+	hash   uint64 // of the overview without its time
+	text   []byte
 	err    error         // of the last look
-	next   chan struct{} // is closed when there is another overview
+	next   chan struct{} // closed when there is a new overview
 }
 
 var seed = maphash.MakeSeed()
 
-// look asks the source for its overview. It is packed only if it is another.
+// look fetches the overview and packs it if it changed.
 func (f *feed) look(ctx context.Context) {
 	overview, err := f.overview(ctx, 0)
 	var text []byte
@@ -50,7 +50,7 @@ func (f *feed) look(ctx context.Context) {
 	f.next = make(chan struct{})
 }
 
-// same reports whether an overview, or the error in its place, is what viewers have.
+// same reports whether viewers already have this overview or error.
 func (f *feed) same(hash uint64, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +61,7 @@ func (f *feed) same(hash uint64, err error) bool {
 	return true
 }
 
-// timeless returns a hash of all of an overview but its time.
+// timeless returns a hash of an overview without its time.
 func timeless(overview *Overview) (uint64, error) {
 	other, s := *overview, *overview.Status
 	s.At, other.Elapsed, other.Last, other.Status = time.Time{}, 0, 0, &s
@@ -69,7 +69,7 @@ func timeless(overview *Overview) (uint64, error) {
 	return maphash.Bytes(seed, plain), err
 }
 
-// now returns the overview, its number, and what is closed when there is another.
+// now returns the overview, its number, and a channel that is closed on the next one.
 func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,10 +79,9 @@ func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	return f.text, f.number, f.next, f.err
 }
 
-// write answers with the overview.
 func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 	text, number, next, err := f.now()
-	if number == 0 { // nobody has looked yet
+	if number == 0 { // not fetched yet
 		select {
 		case <-next:
 		case <-r.Context().Done():
@@ -97,18 +96,18 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 	send(w, r, text)
 }
 
-// beat is how often a connection without news gets a comment, so that one that is gone is noticed.
+// beat is the time between comments on an idle connection, which reveal closed ones.
 const beat = 15 * time.Second
 
-// changes sends the number of each new overview. A source that is not live has none.
+// changes sends the number of each new overview.
 func (f *feed) changes(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	for said := -1; ; {
+	for sent := -1; ; {
 		_, number, next, _ := f.now()
 		line := ": beat\n\n"
-		if number != said {
-			line, said = fmt.Sprintf("data: %d\n\n", number), number
+		if number != sent {
+			line, sent = fmt.Sprintf("data: %d\n\n", number), number
 		}
 		if _, err := fmt.Fprint(w, line); err != nil {
 			return

@@ -7,40 +7,40 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// clock is how times are written.
+// clock is the format of times.
 const clock = "2006-01-02 15:04:05 UTC"
 
-// A history is what was seen of a backend since the program began to look, for backends that keep none.
+// A history is what was observed since the program started, for backends without a history.
 type history struct {
 	series Series
-	lives  map[string]*life          // by key, of the jobs of the last look
-	held   map[string]map[job.ID]int // GPUs by node and holder, at the last look that showed all; nil: it did not
+	lives  map[string]*life          // by key, of the jobs in the last look
+	held   map[string]map[job.ID]int // GPUs by node and holder at the last look; nil if not all pods are visible
 }
 
-// A life is what was seen of a job.
+// A life is the observed history of a job.
 type life struct {
 	held    *explain.Holding
 	on      []status.Share
 	changes []explain.Change
-	begun   time.Time     // from when on what it held is known
-	gpuTime time.Duration // GPUs times time, from then until last
-	last    time.Time     // of the look that counted
+	begun   time.Time     // its holding is known from then on
+	gpuTime time.Duration // GPUs times time, from begun to last
+	last    time.Time     // time of the last look
 }
 
 const (
-	mostLooks   = 20_000 // in a series: the earlier half goes when there are more
-	mostChanges = 200    // of a job, the last ones
+	mostLooks   = 20_000 // limit of a series; then the earlier half is dropped
+	mostChanges = 200    // of a job
 )
 
-// key identifies a job: a name can be used again.
+// key identifies a job, since names are reused.
 func key(j *status.Job) string { return cmp.Or(j.UID, string(j.ID)) }
 
-// add takes another look.
 func (h *history) add(s *status.Status) {
 	gpus, held, waiting, running, own := 0, 0, 0, 0, 0
 	lives := make(map[string]*life, len(s.Jobs))
@@ -57,7 +57,7 @@ func (h *history) add(s *status.Status) {
 	for i := range s.GPUs {
 		gpus, held = gpus+s.GPUs[i].Total-s.GPUs[i].Unusable, held+s.GPUs[i].Held
 	}
-	if len(s.GPUs) == 0 { // idle GPUs are not known
+	if len(s.GPUs) == 0 { // idle GPUs are unknown
 		gpus, held = own, own
 	}
 	h.lives, h.held = lives, now
@@ -78,7 +78,6 @@ func (s *Series) trim() {
 	}
 }
 
-// copied returns a copy of a series.
 func (s *Series) copied() *Series {
 	v := *s
 	v.At = slices.Clone(v.At)
@@ -88,7 +87,7 @@ func (s *Series) copied() *Series {
 	return &v
 }
 
-// life returns what was seen of a job, with what has changed now.
+// life returns the history of a job, with its latest change.
 func (h *history) life(at time.Time, j *status.Job, now map[string]map[job.ID]int) *life {
 	holds, l := holding(j), h.lives[key(j)]
 	if l == nil {
@@ -100,14 +99,14 @@ func (h *history) life(at time.Time, j *status.Job, now map[string]map[job.ID]in
 		return l
 	}
 	l.changes = append(l.changes, explain.Change{
-		At: Since1970(at), What: what(l.held, holds), From: l.held, To: holds, Text: text(holds) + " in place of " + text(l.held) + h.takers(now, l.on, j),
+		At: Since1970(at), What: what(l.held, holds), From: l.held, To: holds, Text: text(holds) + " instead of " + text(l.held) + h.takers(now, l.on, j),
 	})
 	l.changes = l.changes[max(0, len(l.changes)-mostChanges):]
 	l.held, l.on = holds, j.Nodes
 	return l
 }
 
-// count counts what a job has held until a look.
+// count adds GPU time up to a look.
 func (l *life) count(at time.Time) {
 	if l.held != nil && at.After(l.last) {
 		l.gpuTime += time.Duration(l.held.GPUs) * at.Sub(l.last)
@@ -115,17 +114,15 @@ func (l *life) count(at time.Time) {
 	l.last = at
 }
 
-// story returns the life of a job; nil if it was not seen.
 func (h *history) story(j *status.Job) *explain.Story {
 	l := h.lives[key(j)]
 	if l == nil {
 		return nil
 	}
-	note := fmt.Sprintf("Of its life, what was seen since this page was opened. Since %s it has held %.3g GPU-hours, as far as was seen.", l.begun.UTC().Format(clock), l.gpuTime.Hours())
+	note := fmt.Sprintf("Only what happened since this page was opened is known. Since %s it has held %.3g GPU-hours.", l.begun.UTC().Format(clock), l.gpuTime.Hours())
 	return &explain.Story{Job: j.ID, Asked: j.Asked, Changes: slices.Clone(l.changes), Note: note}
 }
 
-// holding returns what a job holds; nil: nothing.
 func holding(j *status.Job) *explain.Holding {
 	if !j.Holds() {
 		return nil
@@ -133,7 +130,7 @@ func holding(j *status.Job) *explain.Holding {
 	return &explain.Holding{Nodes: len(j.Nodes), GPUs: j.GPUs, Type: j.GPUType}
 }
 
-// since returns from when on a job has been as it is; if that is not known, now.
+// since returns when the job got its current state, or at if unknown.
 func since(at time.Time, j *status.Job) time.Time {
 	if j.Since.IsZero() {
 		return at
@@ -141,7 +138,7 @@ func since(at time.Time, j *status.Job) time.Time {
 	return j.Since
 }
 
-// first returns how a job was seen first.
+// first returns the first observed state of a job.
 func first(at time.Time, j *status.Job) explain.Change {
 	c := explain.Change{At: Since1970(since(at, j)), What: explain.Submitted, To: holding(j), Text: "submitted, asking for " + cmp.Or(j.Asked, "GPUs")}
 	submitted := "; submitted at " + j.Submitted.UTC().Format(clock)
@@ -156,7 +153,6 @@ func first(at time.Time, j *status.Job) explain.Change {
 	return c
 }
 
-// what returns the kind of a change.
 func what(from, to *explain.Holding) explain.What {
 	switch {
 	case from == nil:
@@ -171,23 +167,18 @@ func what(from, to *explain.Holding) explain.What {
 	return explain.Moved
 }
 
-// text returns "4 nvidia-h200 GPUs on 2 nodes".
 func text(h *explain.Holding) string {
 	if h == nil {
 		return "no GPUs"
 	}
-	gpus := "GPUs"
-	if h.GPUs == 1 {
-		gpus = "GPU"
-	}
-	words := fmt.Sprintf("%d %s", h.GPUs, strings.TrimSpace(string(h.Type)+" "+gpus))
+	words := printable.Counted(h.GPUs, strings.TrimSpace(string(h.Type)+" GPU"))
 	if h.Nodes > 1 {
 		words += fmt.Sprintf(" on %d nodes", h.Nodes)
 	}
 	return words
 }
 
-// holders returns who has how many GPUs of each node; nil: not all pods are visible.
+// holders returns the GPUs by node and job; nil if not all pods are visible.
 func holders(s *status.Status) map[string]map[job.ID]int {
 	if len(s.GPUs) == 0 {
 		return nil
@@ -203,8 +194,8 @@ func holders(s *status.Status) map[string]map[job.ID]int {
 	return all
 }
 
-// takers says who has more GPUs than before on the nodes on which a job has fewer, and how many more; empty: nobody, or not all pods are
-// visible. Some of these may have been idle before, so it does not say that they were the job's.
+// takers lists the jobs that have more GPUs than before on nodes where j has fewer, and how many more. Some of
+// these GPUs may have been idle before. It is empty if there is none or not all pods are visible.
 func (h *history) takers(now map[string]map[job.ID]int, was []status.Share, j *status.Job) string {
 	more := make(map[job.ID]int)
 	if h.held == nil || now == nil {
@@ -229,5 +220,5 @@ func (h *history) takers(now map[string]map[job.ID]int, was []status.Share, j *s
 		return ""
 	}
 	slices.Sort(all)
-	return "; more GPUs of its nodes than before: " + strings.Join(all, ", ")
+	return "; on its nodes these now hold more GPUs: " + strings.Join(all, ", ")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// StatusOf returns the state that a journal has at one time.
+// StatusOf returns the state at one time of a journal.
 func StatusOf(o *explain.Overview, title string) *status.Status {
 	at := func(s journal.Seconds) time.Time { return o.Begun.Add(time.Duration(s)) }
 	s := &status.Status{Backend: status.Journal, Title: title, At: at(o.At), Policy: o.Policy}
@@ -51,7 +51,7 @@ func StatusOf(o *explain.Overview, title string) *status.Status {
 	return s
 }
 
-// outcomes are the words for how a job ended, by its last phase.
+// outcomes maps the last phase of a job to its outcome.
 var outcomes = map[string]string{job.Completed.String(): "done", job.Failed.String(): "failed", job.Cancelled.String(): "cancelled"}
 
 func nodeOf(o *explain.OverviewNode) status.Node {

@@ -20,14 +20,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Machine is the Source of the scheduler of this machine: the API of commands, and the journal that it writes. Its times count from 1970.
+// A Machine is the Source of this machine's scheduler: the API of commands, and the journal. Times count from 1970.
 type Machine struct {
 	client   *control.Client
-	journals string // folder
+	journals string // directory
 
 	mu     sync.Mutex
 	series *Series
-	due    time.Time // when the journal may be read again
+	due    time.Time // earliest next reading of the journal
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	_ Actor  = (*Machine)(nil)
 )
 
-// NewMachine returns the Source of the scheduler that a client asks, which writes its journals to a folder.
+// NewMachine returns the Source of the scheduler behind a client, with its directory of journals.
 func NewMachine(client *control.Client, journals string) *Machine {
 	return &Machine{client: client, journals: journals}
 }
@@ -54,7 +54,7 @@ func (m *Machine) Overview(ctx context.Context, _ time.Duration) (*Overview, err
 	return LiveOverview(now), nil
 }
 
-// mostEnded bounds how many ends the page shows.
+// mostEnded is the number of ended jobs on the page.
 const mostEnded = 20
 
 // Job implements Source.
@@ -66,11 +66,11 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, er
 	j := &Job{Moment: e.Story}
 	err = m.journal(func(r *journal.Reader) error {
 		if j.Life, err = explain.Life(r, id); err == nil {
-			j.Begun, j.Life.Note = r.Header().Start, "" // that it has no end yet is no news
+			j.Begun, j.Life.Note = r.Header().Start, "" // the note would say that it has not ended yet
 		}
 		return err
 	})
-	if _, absent := errors.AsType[*explain.UnknownJobError](err); absent { // an older journal has it
+	if _, absent := errors.AsType[*explain.UnknownJobError](err); absent { // it is in an older journal
 		err = nil
 	}
 	return j, err
@@ -79,7 +79,7 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, er
 // Asks implements Asker.
 func (*Machine) Asks() bool { return true }
 
-// Ask implements Asker. The scheduler answers from the state that its last round left.
+// Ask implements Asker. The answer is based on the last round.
 func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	of := control.Question(q)
 	text, err := m.client.Ask(ctx, &of)
@@ -90,12 +90,12 @@ func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (
 	return a, json.Unmarshal(text, a)
 }
 
-// Cancel implements Actor, with the rights of who runs this program.
+// Cancel implements Actor, with the rights of this program's user.
 func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
 	return refused(m.client.Cancel(ctx, id))
 }
 
-// refused returns an error with which the page says what the scheduler said.
+// refused converts an error of the scheduler to one for the page.
 func refused(err error) error {
 	e, ok := errors.AsType[*control.Error](err)
 	if !ok || e.Status == http.StatusNotFound {
@@ -104,7 +104,7 @@ func refused(err error) error {
 	return &RefusedError{Text: e.Message}
 }
 
-// unknownJob returns ErrUnknown in place of an error that says so.
+// unknownJob converts a status of 404 to ErrUnknown.
 func unknownJob(err error) error {
 	if e, ok := errors.AsType[*control.Error](err); ok && e.Status == http.StatusNotFound {
 		return fmt.Errorf("%s: %w", e.Message, ErrUnknown)
@@ -112,7 +112,7 @@ func unknownJob(err error) error {
 	return err
 }
 
-// lines is how much of its output the page of a job has.
+// lines is the number of lines of output on the page of a job.
 const lines = 50
 
 // Log implements Source.
@@ -120,11 +120,11 @@ func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	return unknownJob(m.client.Log(ctx, id, lines, false, w))
 }
 
-// seldom is how many times as long as it took a reading of the journal is not repeated: it takes a fiftieth of a
-// core at most, however long the journal is.
+// seldom is the pause between readings of the journal, as a multiple of their duration, so that they take at most a
+// fiftieth of a core.
 const seldom = 50
 
-// Series implements Source. It may be as old as seldom says.
+// Series implements Source. It may be outdated by the pause (seldom).
 func (m *Machine) Series(context.Context) (*Series, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,9 +141,9 @@ func (m *Machine) Series(context.Context) (*Series, error) {
 	return m.series, err
 }
 
-// journal reads the journal that is written now: the last one by name.
+// journal reads the current journal, the last by name.
 func (m *Machine) journal(read func(*journal.Reader) error) error {
-	all, err := os.ReadDir(m.journals) // by name
+	all, err := os.ReadDir(m.journals)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// An Asker is a Source that answers what would be from a time on, by simulation. Nothing is done.
+// An Asker is a Source that answers what-if questions by simulation.
 type Asker interface {
-	// Asks reports whether it can be asked.
+	// Asks reports whether it can answer.
 	Asks() bool
 	// Ask answers a question about the state at a time.
 	Ask(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error)
 }
 
-// asker returns the source if it can be asked; nil: it cannot.
+// asker returns the source if it answers questions, or nil.
 func (s *Server) asker() Asker {
 	if a, ok := s.source.(Asker); ok && a.Asks() {
 		return a
@@ -27,26 +27,26 @@ func (s *Server) asker() Asker {
 	return nil
 }
 
-// mostShifts is how many jobs of an answer are listed, those for which most changes first.
+// mostShifts is the number of jobs listed in an answer, largest changes first.
 const mostShifts = 20
 
-// An answered is an answer as the page wants it. Times are in seconds.
+// An answered is an answer for the page. Times are in seconds.
 type answered struct {
 	Sooner  int     `json:"sooner"`
 	Later   int     `json:"later"`
 	Same    int     `json:"same"`
 	Unknown int     `json:"unknown"`
-	Mean    float64 `json:"mean"` // by how much sooner jobs end
+	Mean    float64 `json:"mean"` // how much sooner jobs end
 
 	StartSooner int `json:"start_sooner"`
 	StartLater  int `json:"start_later"`
 
-	From time.Time `json:"from"` // from when times count
+	From time.Time `json:"from"` // origin of the times
 	Jobs []shift   `json:"jobs"`
 }
 
-// A shift is when a job gets GPUs and ends, and would, in seconds from then: the least and the most of two simulations; nil: not known, or
-// the same.
+// A shift has the times at which a job starts and ends now and under the change, in seconds: the minimum and
+// maximum of two simulations; nil if unknown or unchanged.
 type shift struct {
 	Job        job.ID      `json:"job"`
 	Starts     *[2]float64 `json:"starts,omitempty"`
@@ -55,11 +55,10 @@ type shift struct {
 	After      *[2]float64 `json:"after,omitempty"`
 }
 
-// question answers what would be.
 func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	a := s.asker()
 	if a == nil {
-		http.Error(w, "this source cannot be asked what would be", http.StatusNotFound)
+		http.Error(w, "this source does not answer what-if questions", http.StatusNotFound)
 		return
 	}
 	t, err := at(r)
@@ -79,7 +78,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, show(found), nil)
 }
 
-// questionOf returns what a request asks. A number that is none is 0, which no question has.
+// questionOf returns the question of a request. An invalid number becomes 0, which no question uses.
 func questionOf(r *http.Request) whatif.Question {
 	given := r.URL.Query()
 	number := func(key string) int {
@@ -93,7 +92,6 @@ func questionOf(r *http.Request) whatif.Question {
 	}
 }
 
-// show returns an answer with the jobs for which most changes.
 func show(a *whatif.Answer) *answered {
 	v := &answered{
 		Sooner: a.Sooner, Later: a.Later, Same: a.Same, Unknown: a.Unknown, Mean: a.Mean.Seconds(),
@@ -111,7 +109,7 @@ func show(a *whatif.Answer) *answered {
 	return v
 }
 
-// seconds returns a guess; nil if it is not known.
+// seconds converts a guess; nil if it is not known.
 func seconds(g *whatif.Guess) *[2]float64 {
 	if g.Why != whatif.Known || g.Open {
 		return nil

@@ -19,9 +19,9 @@ import (
 type Recorded struct {
 	Title string
 	File  *journal.File
-	// Again adds to a moment what is known if its round is decided again; nil: nothing is added.
+	// Again adds to a moment what deciding its round again shows; may be nil.
 	Again func(ctx context.Context, s *explain.Story)
-	// WhatIf answers what would be from a time on; nil: nobody can be asked.
+	// WhatIf answers what-if questions; may be nil.
 	WhatIf func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error)
 
 	opened sync.Once
@@ -78,12 +78,12 @@ func (r *Recorded) Job(ctx context.Context, id job.ID, at time.Duration) (*Job, 
 // Asks implements Asker.
 func (r *Recorded) Asks() bool { return r.WhatIf != nil }
 
-// Ask implements Asker. WhatIf must not be nil.
+// Ask implements Asker. It needs WhatIf.
 func (r *Recorded) Ask(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error) {
 	return r.WhatIf(ctx, q, at)
 }
 
-// Log implements Source: a journal has no output of jobs.
+// Log implements Source. A journal has no output.
 func (*Recorded) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
 // Series implements Source. The journal is read once.

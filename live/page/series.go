@@ -11,21 +11,20 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Series is what happened over time. Point i holds from At[i] to the next.
+// A Series has values over time. Point i holds from At[i] to At[i+1].
 type Series struct {
 	Begun   time.Time         `json:"begun"`
 	At      []journal.Seconds `json:"at"`      // since Begun
-	GPUs    []int             `json:"gpus"`    // that are there
-	Held    []int             `json:"held"`    // of these, by jobs
+	GPUs    []int             `json:"gpus"`    // existing
+	Held    []int             `json:"held"`    // held by jobs
 	Waiting []int             `json:"waiting"` // jobs without GPUs
 	Running []int             `json:"running"` // jobs with GPUs
 }
 
-// mostPoints bounds a Series: more than a screen is wide.
+// mostPoints is the maximum length of a Series.
 const mostPoints = 2000
 
-// SeriesOf reads a journal of which only the header has been read. One that is cut off ends there.
-// Complexity: linear in the journal.
+// SeriesOf reads a journal after its header. It accepts a truncated journal. It takes linear time.
 func SeriesOf(r *journal.Reader) (*Series, error) {
 	h := r.Header()
 	c := counter{held: map[job.ID]int{}}
@@ -54,13 +53,13 @@ func (s *Series) add(p point) {
 	s.Waiting, s.Running = append(s.Waiting, p.waiting), append(s.Running, p.running)
 }
 
-// A point is the state after one record.
+// A point is the state after a record.
 type point struct {
 	at                           time.Duration
 	gpus, held, waiting, running int
 }
 
-// A counter follows a journal. Its points are the times at which something changed.
+// A counter follows a journal and records changes.
 type counter struct {
 	held   map[job.ID]int // GPUs of each job that has not ended
 	now    point
@@ -117,7 +116,7 @@ func (c *counter) acts(actions []scheduler.Action) {
 	}
 }
 
-// has says how many GPUs a job has from now on.
+// has sets the number of GPUs of a job.
 func (c *counter) has(id job.ID, gpus int) {
 	c.leaves(id)
 	c.held[id] = gpus

@@ -24,18 +24,18 @@ import (
 //go:embed web/page.html web/page.css web/page.js
 var files embed.FS
 
-// A Server shows a Source to who knows its token.
+// A Server shows a Source to viewers who have its token.
 type Server struct {
 	source Source
-	actor  Actor  // nil: nothing can be changed
+	actor  Actor  // nil for a read-only page
 	token  string // in the first URL
-	viewer string // in the cookie: who has it may look, and does not know the token
-	host   string // and port, by which browsers name it
+	viewer string // in the cookie; permits viewing only
+	host   string // and port, as browsers name it
 	cookie string
 	feed   feed
 }
 
-// New returns a Server for a page at an address with a port, which Handler is served on.
+// New returns a Server for a page at an address with a port.
 func New(source Source, address net.Addr) *Server {
 	_, port, _ := net.SplitHostPort(address.String())
 	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}
@@ -43,10 +43,10 @@ func New(source Source, address net.Addr) *Server {
 	return s
 }
 
-// URL returns where the page is, with the token.
+// URL returns the address of the page, with the token.
 func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
 
-// Handler returns what answers requests. Watch must run, if the source is live.
+// Handler returns the HTTP handler. For a live source, Watch must run.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for name, kind := range map[string]string{"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"} {
@@ -55,7 +55,7 @@ func (s *Server) Handler() http.Handler {
 			path = "GET /{$}"
 		}
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			text, _ := files.ReadFile("web/" + name) // it is embedded
+			text, _ := files.ReadFile("web/" + name)
 			w.Header().Set("Content-Type", kind+"; charset=utf-8")
 			_, _ = w.Write(text)
 		})
@@ -70,12 +70,10 @@ func (s *Server) Handler() http.Handler {
 	return s.guard(mux)
 }
 
-// rest is the pause after a look over the time that it took, so that looks at a large cluster take a fortieth
-// of a processor. What is sent to viewers comes on top.
+// rest is the pause after a look, as a multiple of its duration, so that looks take at most a fortieth of a core.
 const rest = 39
 
-// Watch looks whether the overview is another, until ctx is done: each period, or less often if a look takes long. All
-// viewers share one look.
+// Watch updates the overview for all viewers every period, or less often if a look takes long, until ctx is done.
 func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	for {
 		began := time.Now()
@@ -88,7 +86,7 @@ func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	}
 }
 
-// guard lets in who knows the token, by the name that the page has.
+// guard admits viewers with the token or the cookie, at the page's own host name.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -102,19 +100,19 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		if given := r.URL.Query().Get("token"); given != "" && s.knows(given) {
 			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.viewer, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-			http.Redirect(w, r, r.URL.Path+s.fragment(), http.StatusSeeOther) // so that the token is not in the history
+			http.Redirect(w, r, r.URL.Path+s.fragment(), http.StatusSeeOther) // keeps the token out of the history
 			return
 		}
 		c, err := r.Cookie(s.cookie)
 		if err != nil || !same(c.Value, s.viewer) {
-			http.Error(w, "open the URL that the program printed: it has the token", http.StatusUnauthorized)
+			http.Error(w, "open the printed URL: it contains the token", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// fragment hands the token to the page, which removes it from the address, if the page can do something with it.
+// fragment passes the token to the page, which removes it from the address, if the page can act.
 func (s *Server) fragment() string {
 	if s.actor == nil {
 		return ""
@@ -128,7 +126,7 @@ func same(given, want string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }
 
-// look returns the overview at a time, with what the page may ask and do.
+// look returns the overview at a time, with the abilities of the page.
 func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) {
 	overview, err := s.source.Overview(ctx, at)
 	if err == nil {
@@ -137,7 +135,7 @@ func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) 
 	return overview, err
 }
 
-// at returns the time that a request names; 0 without one.
+// at returns the time of a request; 0 by default.
 func at(r *http.Request) (time.Duration, error) {
 	text := r.URL.Query().Get("at")
 	if text == "" {
@@ -189,7 +187,6 @@ func (s *Server) series(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, all, err)
 }
 
-// answer writes a value as JSON, or an error.
 func answer(w http.ResponseWriter, r *http.Request, v any, err error) {
 	if err != nil {
 		fail(w, err)
@@ -214,7 +211,7 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, printable.Line(err.Error()), status)
 }
 
-// packed returns a value as JSON, compressed. The page shows its texts as they are, so they are printable.
+// packed returns a value as compressed JSON with printable texts.
 func packed(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -229,7 +226,7 @@ func packed(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// send writes what is packed. All browsers understand gzip.
+// send writes packed JSON. All browsers support gzip.
 func send(w http.ResponseWriter, r *http.Request, text []byte) {
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		http.Error(w, "want Accept-Encoding: gzip", http.StatusNotAcceptable)

@@ -12,52 +12,51 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Source is what a page shows. Its methods may be called at the same time.
+// A Source is what a page shows. Its methods may be called concurrently.
 type Source interface {
-	// Live reports whether the source has a present. Times that are asked of it are not used then.
+	// Live reports whether the source shows the present. Then it ignores times.
 	Live() bool
 	// Overview returns the state at a time since the start of the source.
 	Overview(ctx context.Context, at time.Duration) (*Overview, error)
-	// Job returns what became of a job, and its moment at a time. The error is ErrUnknown if there is
-	// no such job.
+	// Job returns the history of a job, and its moment at a time, or ErrUnknown.
 	Job(ctx context.Context, id job.ID, at time.Duration) (*Job, error)
-	// Log writes the last lines of the output of a job. The error is ErrUnknown if there is none.
+	// Log writes the last lines of the output of a job, or returns ErrUnknown.
 	Log(ctx context.Context, id job.ID, w io.Writer) error
 	// Series returns GPUs and jobs over time.
 	Series(ctx context.Context) (*Series, error)
 }
 
-// ErrUnknown says that a source does not have a job, or not its output.
+// ErrUnknown is returned for an unknown job or missing output.
 var ErrUnknown error = unknown{}
 
 type unknown struct{}
 
 // Error implements error.
-func (unknown) Error() string { return "not known here" }
+func (unknown) Error() string { return "unknown here" }
 
-// An Overview is a Status as the page wants it. The page counts times from Begun.
+// An Overview is a Status for the page. Times count from Begun.
 type Overview struct {
 	*status.Status
 	Begun   time.Time       `json:"begun"`
 	Elapsed journal.Seconds `json:"elapsed"` // from Begun to the time of the Status
 	Last    journal.Seconds `json:"last"`    // from Begun to the end of a recording
 	Live    bool            `json:"live"`
-	// Asks says that the source answers what would be: see Asker.
+	// Asks is set if the source is an Asker.
 	Asks bool `json:"asks,omitempty"`
-	// Acts says that the page can cancel jobs: see Actor.
+	// Acts is set if the page can cancel jobs.
 	Acts bool `json:"acts,omitempty"`
-	// Cancelling says what becomes of a job that is cancelled; empty: its processes are told to end.
+	// Cancelling describes the effect of cancelling a job; default: its processes are asked to end.
 	Cancelling string `json:"cancelling,omitempty"`
 }
 
-// LiveOverview returns the Overview of a source with a present. Its times count from 1970.
+// LiveOverview returns the Overview of a live source. Times count from 1970.
 func LiveOverview(s *status.Status) *Overview {
 	s.Fill()
 	at := Since1970(s.At)
 	return &Overview{Status: s, Begun: time.Unix(0, 0).UTC(), Elapsed: at, Last: at, Live: true}
 }
 
-// Since1970 returns a time as a live source has it; 0 for the zero time.
+// Since1970 converts a time for a live source; the zero time is 0.
 func Since1970(t time.Time) journal.Seconds {
 	if t.IsZero() {
 		return 0
@@ -65,10 +64,10 @@ func Since1970(t time.Time) journal.Seconds {
 	return journal.Seconds(t.Sub(time.Unix(0, 0)))
 }
 
-// A Job is what became of a job. Life is nil where the source does not know it.
+// A Job is the page of a job. Life may be nil.
 type Job struct {
-	Begun  time.Time       `json:"begun"` // from when the times of Life and Moment count
+	Begun  time.Time       `json:"begun"` // origin of the times in Life and Moment
 	Life   *explain.Story  `json:"life,omitempty"`
-	Moment json.RawMessage `json:"moment,omitempty"` // an explain.Story; nil: not known
-	Job    *status.Job     `json:"job,omitempty"`    // its state now, from a source without a Moment
+	Moment json.RawMessage `json:"moment,omitempty"` // an explain.Story; may be nil
+	Job    *status.Job     `json:"job,omitempty"`    // current state, from a source without a Moment
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Watched is the Source of a backend that keeps no history: it shows the last look at it, and what was seen since the program
-// began to look. Its times count from 1970.
+// A Watched is the Source of a backend without a history. It shows the last look, and what was observed since the
+// program started. Times count from 1970.
 type Watched struct {
 	look func(context.Context) (*status.Status, error)
 	// Cancelling is Overview.Cancelling.
@@ -22,24 +22,24 @@ type Watched struct {
 
 	mu     sync.Mutex
 	last   *status.Status
-	failed error // of the look after last
+	failed error // error of the last look
 	past   history
 }
 
 var _ Source = (*Watched)(nil)
 
-// NewWatched returns the Source of a backend that a function looks at. Call Look or Follow before it is shown.
+// NewWatched returns the Source of a backend. look returns its state. Call Look or Follow first.
 func NewWatched(look func(context.Context) (*status.Status, error)) *Watched {
 	return &Watched{look: look, past: history{lives: make(map[string]*life)}}
 }
 
-// Look looks once, and returns why it could not.
+// Look looks once.
 func (w *Watched) Look(ctx context.Context) error {
 	_, err := w.again(ctx)
 	return err
 }
 
-// again looks once, and reports whether nodes or jobs have changed.
+// again looks once, and reports whether nodes or jobs changed.
 func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	s, err := w.look(ctx)
 	w.mu.Lock()
@@ -53,8 +53,8 @@ func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// Follow looks again and again, until ctx is done. pause returns how long to wait after a look that took a time, by whether anything
-// had changed.
+// Follow looks repeatedly until ctx is done. pause returns the wait after a look, given its duration and whether
+// something changed.
 func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
 	took, changed := time.Duration(0), true
 	for {
@@ -64,12 +64,12 @@ func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, cha
 		case <-time.After(pause(took, changed)):
 		}
 		began := time.Now()
-		changed, _ = w.again(ctx) // the page shows the error
+		changed, _ = w.again(ctx) // shown on the page
 		took = time.Since(began)
 	}
 }
 
-// Now returns the last look; the error is why there was none at all.
+// Now returns the last look, or the error if there was none.
 func (w *Watched) Now() (*status.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *Watched) Now() (*status.Status, error) {
 	case w.failed != nil:
 		return nil, w.failed
 	}
-	return nil, errors.New("nobody has looked yet")
+	return nil, errors.New("not read yet")
 }
 
 // Find returns a job of the last look, or ErrUnknown.
@@ -91,7 +91,7 @@ func (w *Watched) Find(id job.ID) (*status.Job, error) {
 	if j := s.Job(id); j != nil {
 		return j, nil
 	}
-	return nil, fmt.Errorf("%s is no job that you may see, or has ended: %w", id, ErrUnknown)
+	return nil, fmt.Errorf("no job %s, or it has ended, or you may not see it: %w", id, ErrUnknown)
 }
 
 // Live implements Source.
@@ -125,10 +125,10 @@ func (w *Watched) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, erro
 	return &Job{Begun: time.Unix(0, 0).UTC(), Job: j, Life: w.past.story(j)}, nil
 }
 
-// Log implements Source: there is none.
+// Log implements Source. There is no output.
 func (*Watched) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
-// Series implements Source, since the program began to look.
+// Series implements Source, since the program started.
 func (w *Watched) Series(context.Context) (*Series, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -47,7 +47,7 @@ func TestRefused(t *testing.T) {
 		"gpus 5: ":        func(r *control.Request) { r.GPUs = control.Range{Min: 5, Max: 5} },
 		"gpu type h200: ": func(r *control.Request) { r.GPUTypes = append(r.GPUTypes, "h200") },
 		"dir: stat /nowhere: no such file or directory": func(r *control.Request) { r.Dir = "/nowhere" },
-		"dir /etc/passwd: not a directory":                 func(r *control.Request) { r.Dir = "/etc/passwd" },
+		"dir /etc/passwd: not a directory":              func(r *control.Request) { r.Dir = "/etc/passwd" },
 		`env "alone", want NAME=value`:                  func(r *control.Request) { r.Env = []string{"alone"} },
 		"command: empty, want a program":                func(r *control.Request) { r.Command = nil },
 		"pithon: executable file not found in $PATH":    func(r *control.Request) { r.Command = []string{"pithon", "train.py"} },

@@ -122,7 +122,7 @@ func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMess
 	return json.Marshal(a)
 }
 
-// up says whether a job counts as running although its program has not spoken.
+// up reports whether a job runs although its program has not reported yet.
 func (c *controller) up(id job.ID) driver.Up {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {
@@ -132,7 +132,7 @@ func (c *controller) up(id job.ID) driver.Up {
 	return driver.Unseen
 }
 
-// withheld says why the scheduler does not know of a job yet; empty if it does.
+// withheld returns why the scheduler does not have a job yet; empty if it has.
 func (c *controller) withheld(id job.ID) string {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {
@@ -142,7 +142,6 @@ func (c *controller) withheld(id job.ID) string {
 	return ""
 }
 
-// marshal returns a story as JSON; nil if it cannot be written so.
 func marshal(s *explain.Story) json.RawMessage {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
-// listen opens the sockets of commands and of agents.
+// listen opens the sockets for commands and agents.
 func (c *controller) listen() (unix, loopback, commands net.Listener, err error) {
 	keep := func(l net.Listener, err error) (net.Listener, error) {
 		if err == nil {
@@ -31,7 +31,7 @@ func (c *controller) listen() (unix, loopback, commands net.Listener, err error)
 	return unix, loopback, commands, nil
 }
 
-// listenMetrics opens the socket of metrics; nil if they are not wanted.
+// listenMetrics opens the socket for metrics, if configured.
 func (c *controller) listenMetrics() (net.Listener, error) {
 	if c.o.Metrics == "" {
 		return nil, nil

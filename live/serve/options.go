@@ -15,34 +15,34 @@ import (
 
 // Options configure a Run.
 type Options struct {
-	Dir      string            // state directory; absolute. Made if it is not there
-	Slots    int               // places for workers; 0: one for each GPU, or core where there is no GPU
-	Policy   string            // by name. Default oxgang
+	Dir      string            // state directory, absolute; created if missing
+	Slots    int               // places for workers; 0 for one per GPU, or per core without GPUs
+	Policy   string            // default oxgang
 	Settings map[string]string // of the policy
-	Round    time.Duration     // between plans. Default 30 s
-	Grace    time.Duration     // from a notice until workers are killed. Default 60 s
-	Report   time.Duration     // between reports of agents. Default 30 s
-	Quiet    time.Duration     // a program that never speaks counts as training after that. Default 1 min
-	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
-	Metrics  string            // where metrics are served on loopback; empty: nowhere
-	Cgroup   string            // a cgroup v2 directory in which to put jobs; auto: the delegated one, if any; empty: none. Default auto
-	Keep     statedir.Limits   // what is deleted of jobs that have ended. Default: statedir.Default
-	Group    string            // whose members may submit jobs, which run as who submitted them; empty: all jobs are the scheduler's user's
-	Quotas   map[string]int    // GPUs that jobs of a user may hold at once, by name; *: of all others
+	Round    time.Duration     // between plans; default 30 s
+	Grace    time.Duration     // from a notice until workers are killed; default 60 s
+	Report   time.Duration     // between reports of agents; default 30 s
+	Quiet    time.Duration     // a silent program counts as training after this; default 1 min
+	Listen   string            // of the agent API on loopback; default 127.0.0.1:0, any free port
+	Metrics  string            // address of metrics on loopback; may be empty
+	Cgroup   string            // a cgroup v2 directory for jobs; auto for the delegated one; empty for none. Default auto
+	Keep     statedir.Limits   // retention of data of ended jobs; default statedir.Default
+	Group    string            // its members may submit jobs, which run as the submitting user; empty: all jobs run as the scheduler's user
+	Quotas   map[string]int    // maximum GPUs by user name; * for all others
 	Program
 }
 
-// A Program is what the program gives that calls Run.
+// A Program has the options that the calling program sets.
 type Program struct {
-	Supervisor []string             // the command that supervises a generation, without its directory
+	Supervisor []string             // command that supervises a generation, without its directory
 	Tool       string               // name and version, for journals
-	Log        io.Writer            // gets messages for people. Default: io.Discard
-	Traces     trace.TracerProvider // gets a trace of each round; nil: nobody does
-	Recover    bool                 // rebuild from the folders of jobs what the database has lost
-	Ready      func()               // is called once commands and agents are answered; nil: nothing is
+	Log        io.Writer            // messages for people; default io.Discard
+	Traces     trace.TracerProvider // gets a trace of each round; may be nil
+	Recover    bool                 // rebuild lost parts of the database from the directories of jobs
+	Ready      func()               // called when commands and agents are answered; may be nil
 }
 
-// DefaultOptions returns the defaults; Dir and Supervisor are still to be filled in.
+// DefaultOptions returns the defaults. Dir and Supervisor are still empty.
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
@@ -51,7 +51,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Slots < 0 || o.Slots > maxSlots {
@@ -69,22 +69,20 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("keep: %w", err))
 	}
 	if !loopback(o.Listen) {
-		errs = append(errs, fmt.Errorf("listen %q, want an address on loopback and a port: tokens pass there in the clear", o.Listen))
+		errs = append(errs, fmt.Errorf("listen %q, want an address on loopback and a port: it receives unencrypted tokens", o.Listen))
 	}
 	if o.Metrics != "" && !loopback(o.Metrics) {
-		errs = append(errs, fmt.Errorf("metrics %q, want an address on loopback and a port: everybody who can reach it may read them", o.Metrics))
+		errs = append(errs, fmt.Errorf("metrics %q, want an address on loopback and a port: they need no password", o.Metrics))
 	}
 	if len(o.Quotas) > 0 && o.Group == "" {
-		errs = append(errs, errors.New("quotas without a group, want one: otherwise all jobs are one user's"))
+		errs = append(errs, errors.New("quotas need a group: without one, all jobs belong to one user"))
 	}
 	return errors.Join(errs...)
 }
 
-// loopback reports whether an address is an IP address of this machine alone, and a port.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && net.ParseIP(host).IsLoopback()
 }
 
-// maxSlots bounds the workers of one machine.
 const maxSlots = 4096

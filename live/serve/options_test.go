@@ -33,7 +33,7 @@ func TestOptions_metrics_on_loopback(t *testing.T) {
 func TestOptions_quotas_of_a_group(t *testing.T) {
 	o := DefaultOptions()
 	o.Quotas = map[string]int{"*": 1}
-	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "quotas without a group") {
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "quotas need a group") {
 		t.Errorf("got %v, want that quotas need a group", err)
 	}
 	if o.Group = "users"; o.Validate() != nil {

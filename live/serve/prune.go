@@ -17,8 +17,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A scheduler deletes what it does not keep every pruneEvery, and whenever so many jobs more have ended: what it keeps
-// grows by these beyond its limits at most.
+// A scheduler prunes every pruneEvery, and after every pruneAfter ended jobs.
 const (
 	pruneEvery = time.Hour
 	pruneAfter = 1000
@@ -32,7 +31,7 @@ func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]stated
 	return c.prune(c.o.Keep.With(r.Keep), r.DryRun)
 }
 
-// prune deletes what limits do not keep, one call at a time.
+// prune deletes data beyond the limits, one call at a time.
 func (c *controller) prune(l statedir.Limits, dry bool) ([]statedir.Amount, error) {
 	c.pruning.Lock()
 	defer c.pruning.Unlock()
@@ -41,10 +40,10 @@ func (c *controller) prune(l statedir.Limits, dry bool) ([]statedir.Amount, erro
 	return statedir.Prune(c.store, o)
 }
 
-// An ends counts the jobs that end, and wakes who prunes. It is a scheduler.Observer.
+// An ends counts ended jobs and triggers pruning. It is a scheduler.Observer.
 type ends struct {
 	n    int
-	many chan struct{} // holds an item if so many have ended since it was taken last
+	many chan struct{} // holds an item when pruning is due
 }
 
 func newEnds() *ends { return &ends{many: make(chan struct{}, 1)} }
@@ -62,8 +61,7 @@ func (e *ends) Event(_ time.Time, ev scheduler.Event) {
 // Round implements scheduler.Observer.
 func (*ends) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 
-// keepPruning deletes what is not kept now, every hour and whenever many jobs have ended, until ctx is done. What
-// goes wrong it says.
+// keepPruning prunes now, every hour and after many ended jobs, until ctx is done. It logs errors.
 func (c *controller) keepPruning(ctx context.Context, many <-chan struct{}) error {
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
@@ -86,8 +84,8 @@ func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) *
 	}
 }
 
-// Prune deletes what limits do not keep in a state directory without a scheduler, which it locks
-// meanwhile. It returns an error if there is no state directory, or another process uses it.
+// Prune deletes data beyond the limits in a state directory without a running scheduler, and locks it meanwhile. It
+// fails if the directory has no database or is in use.
 func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, err error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("keep: %w", err)
@@ -104,7 +102,7 @@ func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, 
 	return statedir.Prune(s, o)
 }
 
-// openPresent opens the database of a state directory, which must be there.
+// openPresent opens the existing database of a state directory.
 func openPresent(dir string) (*store.Store, error) {
 	if !store.Present(dir) {
 		return nil, fmt.Errorf("%s: no scheduler has used this directory", dir)
@@ -112,7 +110,7 @@ func openPresent(dir string) (*store.Store, error) {
 	return store.Open(dir)
 }
 
-// alive returns a function that reports whether a job has a start that is not known to have ended.
+// alive returns a function that reports whether a job has a start that may still run.
 func alive(f *statedir.Folders) (func(job.ID) bool, error) {
 	all, err := statedir.All(f)
 	if err != nil {

@@ -27,24 +27,23 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// Names of what is in a state directory.
+// Names in a state directory.
 const (
 	controlSocket = "control.sock"
 	agentSocket   = "agent.sock"
 	journals      = "journal"
 )
 
-// queueName is what metrics call the queue of a machine, which has one.
+// queueName is the name of a machine's only queue in metrics.
 const queueName = "default"
 
-// ControlSocket returns where the scheduler of a state directory listens to commands.
+// ControlSocket returns the path of the control socket of a state directory.
 func ControlSocket(dir string) string { return filepath.Join(dir, controlSocket) }
 
-// JournalFolder returns where the scheduler of a state directory writes its journals.
+// JournalFolder returns the directory of journals of a state directory.
 func JournalFolder(dir string) string { return filepath.Join(dir, journals) }
 
-// A controller runs the scheduler of this machine and answers the commands of its users: it
-// is a control.Service.
+// A controller runs the scheduler of this machine. It is a control.Service.
 type controller struct {
 	o       Options
 	machine device.Machine
@@ -53,13 +52,13 @@ type controller struct {
 	driver  *driver.Driver
 	agents  *agentapi.Server
 	metrics *prometheus.Registry
-	users   *users // nil: all jobs are one user's
+	users   *users // nil if all jobs belong to one user
 	pruning sync.Mutex
-	closers []io.Closer // in the order in which they were opened
+	closers []io.Closer // in order of opening
 }
 
-// Run serves until ctx is done, and then returns nil; jobs go on without it. It returns an
-// error if it cannot serve: another scheduler has the state directory, say.
+// Run serves until ctx is done, and then returns nil; jobs continue. It fails if, for example, another scheduler
+// uses the state directory.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -79,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// open opens the state directory and looks what the machine has.
+// open opens the state directory and finds the devices.
 func (c *controller) open() error {
 	if err := os.MkdirAll(c.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
@@ -98,8 +97,7 @@ func (c *controller) open() error {
 	return c.recover()
 }
 
-// openStore opens the database. With Options.Recover, one that is damaged or has lost its main
-// file is moved aside for a new one.
+// openStore opens the database. With Options.Recover, it renames a damaged database and creates a new one.
 func (c *controller) openStore() (*store.Store, error) {
 	s, err := store.Open(c.o.Dir)
 	if err == nil || !c.o.Recover || !errors.Is(err, store.ErrDamaged) {
@@ -114,17 +112,16 @@ func (c *controller) openStore() (*store.Store, error) {
 	return store.Open(c.o.Dir)
 }
 
-// recover rebuilds from the folders of jobs what the database has lost.
+// recover rebuilds the database from the directories of jobs.
 func (c *controller) recover() error {
 	ids, err := statedir.Rebuild(c.store, &statedir.Folders{Dir: c.o.Dir}, &c.machine)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	c.say("recovered %d jobs from their folders: %v", len(ids), ids)
+	c.say("jobs recovered from their directories: %d: %v", len(ids), ids)
 	return nil
 }
 
-// run serves with what is open.
 func (c *controller) run(ctx context.Context) error {
 	unix, loopback, commands, err := c.listen()
 	if err != nil {
@@ -160,9 +157,9 @@ func (c *controller) run(ctx context.Context) error {
 	})
 	c.say("%s: %d %s slots, policy %s, a plan every %v", c.machine.Name, len(c.machine.Slots), c.machine.Type, c.o.Policy, c.o.Round)
 	if c.users == nil {
-		c.say("all jobs run as %s, whose commands alone are taken, and root's", account.Name(os.Geteuid()))
+		c.say("jobs run as %s; only %[1]s and root can submit", account.Name(os.Geteuid()))
 	} else {
-		c.say("jobs run as who submits them: root, and the members of group %s", c.o.Group)
+		c.say("jobs run as the submitting user; root and members of group %s can submit", c.o.Group)
 	}
 	if c.o.Ready != nil {
 		c.o.Ready()
@@ -170,7 +167,7 @@ func (c *controller) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// build opens the backend, and puts the scheduler together over it.
+// build opens the backend and creates the driver.
 func (c *controller) build(address string) error {
 	l := local.DefaultOptions()
 	l.Dir, l.Machine, l.Supervisor, l.Cgroup = c.o.Dir, c.machine, c.o.Supervisor, cgroup(c.o.Cgroup, supervisor.Delegated)
@@ -202,8 +199,7 @@ func (c *controller) build(address string) error {
 	return nil
 }
 
-// cgroup returns the directory in which jobs are put: the one that is asked for; with "auto" the
-// delegated one, if any; with "" none.
+// cgroup returns the directory for jobs. "auto" means the delegated one.
 func cgroup(asked string, delegated func() string) string {
 	if asked == "auto" {
 		return delegated()
@@ -211,10 +207,10 @@ func cgroup(asked string, delegated func() string) string {
 	return asked
 }
 
-// settings returns those of the policy. On few GPUs the penalty of Sia and of oxgang for giving
-// a job nothing, 1.1, lets whoever came first keep them all: a job that is four times as fast on
-// four GPUs as on one is worth more to their objective there than one that starts beside it. With
-// 2 the second always starts. Deviation: lambda is 2 unless set, because one machine is small.
+// settings returns the settings of the policy. Sia and oxgang penalize giving a job nothing, with lambda 1.1. On
+// few GPUs that lets the first job keep all of them. Their objective values a job four times as fast on four GPUs
+// above a second job that starts. With lambda 2, the second job always starts. Deviation: lambda is 2 unless set,
+// because one machine is small.
 func settings(o *Options) map[string]string {
 	all := make(map[string]string, len(o.Settings)+1)
 	if o.Policy == "sia" || o.Policy == "oxgang" {

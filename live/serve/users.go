@@ -12,20 +12,19 @@ import (
 	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
-// users are those who may submit jobs, which run as they.
+// users may submit jobs, which run under their accounts.
 type users struct {
 	group  int // gid
 	quotas local.Quotas
 }
 
-// findUsers returns who may submit jobs besides the owner; nil: nobody. It lets them pass through the state directory
-// to what is theirs, and returns an error if that is not possible.
+// findUsers returns the users besides the owner; nil for none. It lets them pass through the state directory.
 func findUsers(o *Options) (*users, error) {
 	if o.Group == "" {
 		return nil, nil //nolint:nilnil // nobody
 	}
 	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("group %s: only root can run jobs as others than itself: run serve as root, or leave --group out, and all jobs are %s's", o.Group, account.Name(os.Geteuid()))
+		return nil, fmt.Errorf("group %s: only root can run jobs as other users: run serve as root, or without --group to run all jobs as %s", o.Group, account.Name(os.Geteuid()))
 	}
 	gid, err := account.GroupID(o.Group)
 	if err != nil {
@@ -40,7 +39,7 @@ func findUsers(o *Options) (*users, error) {
 	return u, passable(o.Dir)
 }
 
-// limit sets the quota of a user; *: of all others.
+// limit sets the quota of a user; * for all others.
 func (u *users) limit(name string, most int) error {
 	if most < 1 || most > maxSlots {
 		return fmt.Errorf("quota of %s: %d GPUs, want 1 to %d", name, most, maxSlots)
@@ -57,7 +56,7 @@ func (u *users) limit(name string, most int) error {
 	return nil
 }
 
-// passable lets users pass through a state directory. All else in it stays closed to them.
+// passable lets users pass through a state directory, and closes everything else in it.
 func passable(dir string) error {
 	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -65,7 +64,7 @@ func passable(dir string) error {
 			return fmt.Errorf("state directory: %w", err)
 		}
 		if info.Mode().Perm()&0o001 == 0 {
-			return fmt.Errorf("state directory %s: users cannot reach it: %s has mode %04o: use another one, as --state /var/lib/oxgang", dir, at, info.Mode().Perm())
+			return fmt.Errorf("state directory %s: users cannot reach it, because %s has mode %04o: use another one, such as --state /var/lib/oxgang", dir, at, info.Mode().Perm())
 		}
 		if at == filepath.Dir(at) {
 			break
@@ -78,8 +77,7 @@ func passable(dir string) error {
 	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, statedir.Passable), os.Chmod(dir, statedir.Passable))
 }
 
-// closed takes from others what rights they have to what is in a state directory. Jobs of the scheduler's own user that
-// are there keep what they have.
+// closed removes the rights of others to the content of a state directory. Directories of jobs stay as they are.
 func closed(dir string) error {
 	all, err := os.ReadDir(dir)
 	if err != nil {
@@ -87,11 +85,11 @@ func closed(dir string) error {
 	}
 	for _, e := range all {
 		if e.Name() == filepath.Base(statedir.Folder(dir, "")) {
-			continue // jobs that run are in it
+			continue // it contains running jobs
 		}
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
-			continue // a socket: it is made anew
+			continue // a socket, which is created again
 		}
 		if err := os.Chmod(filepath.Join(dir, e.Name()), info.Mode().Perm()&^0o077); err != nil {
 			return fmt.Errorf("state directory: %w", err)
@@ -100,7 +98,7 @@ func closed(dir string) error {
 	return nil
 }
 
-// access returns who may connect to the socket of commands, and to that of jobs, which have tokens.
+// access returns the access to the sockets for commands and jobs. Jobs have tokens.
 func (c *controller) access() (commands, jobs control.Access) {
 	if c.users == nil {
 		return control.Private(), control.Private()

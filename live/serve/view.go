@@ -18,19 +18,19 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A state is what is known of all jobs at one time.
+// A state is the state of all jobs at one time.
 type state struct {
 	snapshot *policy.Snapshot // of the last round; nil before the first
 	plan     *policy.Plan
 	live     map[job.ID]local.Live
-	said     *explain.Reasons
+	reasons  *explain.Reasons
 	etas     map[job.ID]whatif.ETA
-	from     time.Time // of etas
+	from     time.Time // origin of etas
 	refused  map[job.ID]int
 	names    map[int]string // of users, by uid
 }
 
-// name returns the name of a user, which is looked up once.
+// name returns the name of a user, cached.
 func (s *state) name(u *account.User) string {
 	if s.names[u.UID] == "" {
 		s.names[u.UID] = u.Name()
@@ -38,11 +38,11 @@ func (s *state) name(u *account.User) string {
 	return s.names[u.UID]
 }
 
-// state returns the state now. It may take whatif.Patience: it predicts once a round.
+// state returns the current state. It may take whatif.Patience once a round, to predict.
 func (c *controller) state(ctx context.Context) *state {
-	s := &state{said: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
+	s := &state{reasons: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
 	if s.snapshot, s.plan = c.backend.LastRound(); s.snapshot != nil {
-		s.said = explain.Now(s.snapshot, s.plan)
+		s.reasons = explain.Now(s.snapshot, s.plan)
 	}
 	for _, l := range c.backend.Live() {
 		s.live[l.Spec.ID] = l
@@ -63,8 +63,7 @@ func (c *controller) Job(id job.ID) (status.Job, error) {
 	return c.state(context.Background()).view(j), nil
 }
 
-// job returns a job as the store has it, or a control.Error that names those that may have
-// been meant.
+// job returns a job from the store, or a control.Error with similar names.
 func (c *controller) job(id job.ID) (*store.Job, error) {
 	jobs, err := c.store.Jobs(true)
 	if err != nil {
@@ -79,7 +78,7 @@ func (c *controller) job(id job.ID) (*store.Job, error) {
 	return nil, control.Unknown(id, known)
 }
 
-// view returns a job as people see it.
+// view returns a job for display.
 func (s *state) view(j *store.Job) status.Job {
 	v := status.Job{
 		ID: j.Spec.ID, Name: j.Spec.Name, MinGPUs: max(1, j.Spec.MinGPUs), MaxGPUs: max(j.Spec.GPUs, j.Spec.MaxGPUs), Target: j.Spec.Target,
@@ -95,7 +94,7 @@ func (s *state) view(j *store.Job) status.Job {
 	row, why := s.row(j.Spec.ID)
 	if row != nil && j.Ended == nil {
 		now, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
-		if j.Status.Since.After(now.Since) { // that round changed it, after its snapshot
+		if j.Status.Since.After(now.Since) { // the round changed it after its snapshot
 			now = j.Status
 			now.Progress, v.Goodput = max(now.Progress, row.Progress), 0
 		}
@@ -119,17 +118,17 @@ func (s *state) view(j *store.Job) status.Job {
 		v.Reason = "waiting: quota"
 	}
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
-	if now.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
+	if now.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never reports that it trains; or the job has just ended
 		v.Phase = job.Running.String()
 	}
-	if v.Sentence = cmp.Or(l.Withheld, s.said.Text(j.Spec.ID)); v.Sentence == "" {
+	if v.Sentence = cmp.Or(l.Withheld, s.reasons.Text(j.Spec.ID)); v.Sentence == "" {
 		v.Sentence = "no round has decided on it yet; the next one does"
 	}
 	s.foresee(&v)
 	return v
 }
 
-// row returns a job as in the last round, and why it has what it has; nil if it was not there.
+// row returns a job in the last round, with its reason; nil if it was not in it.
 func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
 	i := s.snapshot.Index(id)
 	if i < 0 {
@@ -138,8 +137,8 @@ func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
 	return s.snapshot.Jobs[i], s.plan.Jobs[i].Why.Kind
 }
 
-// goodput returns what a job achieves where it is, in samples per second at the efficiency
-// of its first batch size; 0 if that is not known.
+// goodput returns the goodput of a job, in samples per second at the efficiency of its first batch size; 0 if
+// unknown.
 func goodput(j *policy.Job) float64 {
 	if j.Perf == nil || !j.Holding() || j.Status.Batch.Local == 0 {
 		return 0
@@ -148,7 +147,7 @@ func goodput(j *policy.Job) float64 {
 	return j.Perf.Throughput(j.Allocation, j.Status.Batch) * j.Perf.Efficiency(total)
 }
 
-// foresee adds when a job is predicted to start and end.
+// foresee adds the predicted start and end of a job.
 func (s *state) foresee(v *status.Job) {
 	eta, ok := s.etas[v.ID]
 	if !ok {
@@ -160,7 +159,7 @@ func (s *state) foresee(v *status.Job) {
 	v.End = s.expected(&eta.End)
 }
 
-// expected returns when something is predicted; the zero Range if that is not known.
+// expected converts a predicted range; zero if unknown.
 func (s *state) expected(g *whatif.Range) status.Range {
 	if g.Why != whatif.Known {
 		return status.Range{}
@@ -193,7 +192,7 @@ func (c *controller) Status(all bool) *status.Status {
 	return s
 }
 
-// queue returns what the last round decided in sum.
+// queue returns the totals of the last round.
 func (c *controller) queue(n *status.Node) status.Queue {
 	q := status.Queue{Policy: c.o.Policy, GPUs: n.GPUs, Held: n.Used}
 	for _, l := range c.backend.Live() {
@@ -212,7 +211,7 @@ func (c *controller) queue(n *status.Node) status.Queue {
 	return q
 }
 
-// Node implements control.Service: the machine, and which job has which slot.
+// Node implements control.Service: the machine, with the job in each slot.
 func (c *controller) Node() status.Node {
 	n := status.Node{Name: c.machine.Name, Type: c.machine.Type, GPUs: len(c.machine.Slots)}
 	n.CPUs.Total, n.Memory.Total = c.machine.CPUs, float64(c.machine.Memory)

@@ -1,6 +1,6 @@
-// Package status describes what a scheduler does at one time: what runs, who waits and why, since when, when a job starts or
-// ends, which GPUs are idle and why, and what needs a person. A journal, a machine, a Kubernetes cluster and a Slurm fill in the
-// same document; the tables of commands, the page and -o json show it. docs/status.schema.json is its JSON schema.
+// Package status describes the state of a scheduler: jobs, nodes, GPUs, reasons, expected times, and problems.
+// Journals, machines, Kubernetes and Slurm clusters all provide this document; tables, the page and -o json show
+// it. docs/status.schema.json is its JSON schema.
 package status
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is the version of the document. It changes if a field gets another meaning or goes; a new field does not change it.
+// Version is the version of the document. It changes if a field is removed or redefined, not for new fields.
 const Version = "oxgang.dev/status/v1"
 
-// A Backend is the kind of system that a Status describes.
+// A Backend is the kind of system described.
 type Backend string
 
 // The backends.
@@ -29,17 +29,17 @@ const (
 type Status struct {
 	Version string    `json:"version"`
 	Backend Backend   `json:"backend"`
-	Title   string    `json:"title"` // the machine, the cluster or the journal
+	Title   string    `json:"title"` // of the machine, the cluster or the journal
 	At      time.Time `json:"at"`
-	Policy  string    `json:"policy"`           // in words; with several queues, one for each
-	Queues  []Queue   `json:"queues,omitempty"` // of our schedulers; none if the user may not see them
-	GPUs    []GPUs    `json:"gpus"`             // none if not all pods are visible
-	Nodes   []Node    `json:"nodes"`            // with GPUs; if not all pods are visible, the ones that jobs are on
+	Policy  string    `json:"policy"`           // with several queues, one for each
+	Queues  []Queue   `json:"queues,omitempty"` // none if the user may not see them
+	GPUs    []GPUs    `json:"gpus"`             // empty if not all pods are visible
+	Nodes   []Node    `json:"nodes"`            // with GPUs; if not all pods are visible, only those with jobs
 	Jobs    []Job     `json:"jobs"`             // not ended
-	Ended   []Job     `json:"ended,omitempty"`  // the latest first
-	// Attention lists problems that concern all jobs and need a person.
+	Ended   []Job     `json:"ended,omitempty"`  // latest first
+	// Attention lists general problems that need a person.
 	Attention []string `json:"attention,omitempty"`
-	// Notes say what is missing from the document, and why.
+	// Notes list missing parts of the document, with the reason.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -48,36 +48,36 @@ type Queue struct {
 	Name       string    `json:"name"`
 	Mode       string    `json:"mode,omitempty"` // of a Kubernetes queue
 	Policy     string    `json:"policy"`
-	Round      int64     `json:"round"`             // the last one; 0: none is known
-	Planned    time.Time `json:"planned,omitzero"`  // time of the last plan
-	Unseen     bool      `json:"unseen,omitempty"`  // the numbers below are not known
-	Running    int       `json:"running"`           // jobs with GPUs
-	Waiting    int       `json:"waiting"`           // jobs without GPUs
+	Round      int64     `json:"round"`            // the last one; 0 if unknown
+	Planned    time.Time `json:"planned,omitzero"` // time of the last plan
+	Unseen     bool      `json:"unseen,omitempty"` // the numbers below are unknown
+	Running    int       `json:"running"`
+	Waiting    int       `json:"waiting"`
 	GPUs       int       `json:"gpus"`              // on its nodes
-	Held       int       `json:"held"`              // of these, by jobs
-	Active     string    `json:"active,omitempty"`  // True or False; empty: not known
-	Message    string    `json:"message,omitempty"` // why it is active or not
+	Held       int       `json:"held"`              // by jobs
+	Active     string    `json:"active,omitempty"`  // True or False; empty if unknown
+	Message    string    `json:"message,omitempty"` // reason for Active
 	Namespaces []string  `json:"namespaces,omitempty"`
-	Prices     []Price   `json:"prices,omitempty"` // none if the policy has none
+	Prices     []Price   `json:"prices,omitempty"` // empty if the policy has none
 }
 
-// A Price is that of one GPU of a type, in the policy's own measure.
+// A Price is the price of a GPU of a type, in the unit of the policy.
 type Price struct {
 	Type  cluster.GPUType `json:"type"`
 	Price float64         `json:"price"`
 }
 
-// GPUs counts the GPUs of one type, or of one type in one queue.
+// GPUs has the numbers of GPUs of a type, in all or in a queue.
 type GPUs struct {
 	Queue    string          `json:"queue,omitempty"`
-	Type     cluster.GPUType `json:"type"` // empty: not known
+	Type     cluster.GPUType `json:"type"` // empty if unknown
 	Total    int             `json:"total"`
 	Held     int             `json:"held"`
-	Unusable int             `json:"unusable"`           // not held, on nodes that start no job
-	Starting int             `json:"starting,omitempty"` // of rented nodes that are not there yet; not in Total
+	Unusable int             `json:"unusable"`           // not held, on nodes that start no jobs
+	Starting int             `json:"starting,omitempty"` // of rented nodes that are starting; not in Total
 }
 
-// Free returns the number of GPUs that a job could have.
+// Free returns the number of available GPUs.
 func (g *GPUs) Free() int { return g.Total - g.Held - g.Unusable }
 
 // A Node is a machine with GPUs.
@@ -85,21 +85,21 @@ type Node struct {
 	Name  string          `json:"name"`
 	Queue string          `json:"queue,omitempty"`
 	Type  cluster.GPUType `json:"type"`
-	GPUs  int             `json:"gpus"` // 0: not known
+	GPUs  int             `json:"gpus"` // 0 if unknown
 	Used  int             `json:"used"`
 	Held  []Holder        `json:"held,omitempty"`
-	// Closed says why no job comes to the node; empty: jobs do.
+	// Closed has the reason why the node starts no jobs; empty if it does.
 	Closed string `json:"closed,omitempty"`
-	// Cause, from a closed list, and Idle say why GPUs are idle; empty: none is, or the reason is not known.
+	// Cause, one of a fixed list, and Idle have the reason for idle GPUs; empty if there are none or it is unknown.
 	Cause string `json:"cause,omitempty"`
 	Idle  string `json:"idle,omitempty"`
-	// CPUs (cores) and Memory (bytes) are counted on a single machine only, as are Slots.
+	// CPUs (cores), Memory (bytes) and Slots are for single machines only.
 	CPUs   Amount `json:"cpus,omitzero"`
 	Memory Amount `json:"memory,omitzero"`
 	Slots  []Slot `json:"slots,omitempty"`
 }
 
-// A Holder is a job, or a pod without a job, that has GPUs of a node.
+// A Holder is a job, or a pod without a job, with GPUs on a node.
 type Holder struct {
 	Job  job.ID `json:"job"`
 	GPUs int    `json:"gpus"`
@@ -110,13 +110,13 @@ type Slot struct {
 	Index   int             `json:"index"`
 	Type    cluster.GPUType `json:"type"`
 	Visible string          `json:"visible,omitempty"` // its CUDA_VISIBLE_DEVICES
-	Job     job.ID          `json:"job,omitempty"`     // empty: the slot is free
-	// Generation counts the starts of the job from 1; Rank is that of the worker.
+	Job     job.ID          `json:"job,omitempty"`     // empty for a free slot
+	// Generation counts the starts of the job from 1; Rank is the worker's rank.
 	Generation int `json:"generation,omitempty"`
 	Rank       int `json:"rank"`
 }
 
-// An Amount is how much of a resource jobs have, and how much there is. Total 0: the resource is not counted.
+// An Amount is the used and total amount of a resource. Total 0 means not counted.
 type Amount struct {
 	Used  float64 `json:"used"`
 	Total float64 `json:"total"`
@@ -126,22 +126,22 @@ type Amount struct {
 type Job struct {
 	ID        job.ID `json:"id"`
 	Name      string `json:"name"`
-	Kind      string `json:"kind,omitempty"` // Kubernetes: of its object
+	Kind      string `json:"kind,omitempty"` // Kubernetes: kind of its object
 	Namespace string `json:"namespace,omitempty"`
 	UID       string `json:"uid,omitempty"`
 	User      string `json:"user,omitempty"`
-	Owner     int    `json:"-"` // uid of the user on this machine
+	Owner     int    `json:"-"` // uid on this machine
 	Account   string `json:"account,omitempty"`
 	Queue     string `json:"queue,omitempty"` // Slurm: its partition
 	QOS       string `json:"qos,omitempty"`
 	Priority  int64  `json:"priority,omitempty"`
 
 	Phase    string `json:"phase"`              // waiting, profiling, starting, running, restoring, stopping, or how it ended
-	State    string `json:"state,omitempty"`    // Slurm's word
-	Reason   string `json:"reason,omitempty"`   // name of the policy's reason, or Slurm's code
+	State    string `json:"state,omitempty"`    // Slurm's state
+	Reason   string `json:"reason,omitempty"`   // the policy's reason, or Slurm's code
 	Sentence string `json:"sentence,omitempty"` // the reason in words
-	Unblock  string `json:"unblock,omitempty"`  // what would end its waiting
-	Trouble  string `json:"trouble,omitempty"`  // what needs a person; empty: nothing known does
+	Unblock  string `json:"unblock,omitempty"`  // what would help
+	Trouble  string `json:"trouble,omitempty"`  // what needs a person; may be empty
 
 	Asked   string          `json:"asked,omitempty"` // what was submitted, in words
 	MinGPUs int             `json:"min_gpus,omitempty"`
@@ -150,46 +150,46 @@ type Job struct {
 	GPUType cluster.GPUType `json:"gpu_type,omitempty"`
 	Nodes   []Share         `json:"nodes,omitempty"`
 	Also    *Other          `json:"also,omitempty"`
-	Unseen  bool            `json:"unseen,omitempty"` // what it holds is not visible to the user
-	Pods    int             `json:"pods,omitempty"`   // Kubernetes: of its workers, not ended
+	Unseen  bool            `json:"unseen,omitempty"` // its GPUs are not visible to the user
+	Pods    int             `json:"pods,omitempty"`   // Kubernetes: workers that have not ended
 	Ready   int             `json:"ready,omitempty"`  // of these, running
-	Plan    *Plan           `json:"plan,omitempty"`   // Kubernetes: what the last plan has for it
+	Plan    *Plan           `json:"plan,omitempty"`   // Kubernetes: its part of the last plan
 
-	Batch       int         `json:"batch,omitempty"`   // samples of one step, of all workers
+	Batch       int         `json:"batch,omitempty"`   // samples per step, of all workers
 	Goodput     float64     `json:"goodput,omitempty"` // samples per second at initial efficiency
 	Progress    float64     `json:"progress"`          // samples at initial efficiency
 	Target      float64     `json:"target,omitempty"`  // samples at initial efficiency
-	Restarts    int         `json:"restarts"`          // starts after the first
+	Restarts    int         `json:"restarts"`          // after the first start
 	Profiling   bool        `json:"profiling,omitempty"`
 	Checkpoint  *Checkpoint `json:"checkpoint,omitempty"`  // the last one
-	Quarantined int         `json:"quarantined,omitempty"` // rejected reports: their values were impossible
+	Quarantined int         `json:"quarantined,omitempty"` // rejected reports
 	Command     []string    `json:"command,omitempty"`
 
 	Submitted time.Time `json:"submitted,omitzero"`
-	Started   time.Time `json:"started,omitzero"`  // first
-	Since     time.Time `json:"since,omitzero"`    // when what it holds last changed; at first Submitted
-	Finished  time.Time `json:"finished,omitzero"` // zero: it has not ended, if Outcome is empty, too
+	Started   time.Time `json:"started,omitzero"`  // first start
+	Since     time.Time `json:"since,omitzero"`    // last change of what it holds; at first Submitted
+	Finished  time.Time `json:"finished,omitzero"` // zero if it has not ended
 	Outcome   string    `json:"outcome,omitempty"` // done, failed or cancelled
-	Detail    string    `json:"detail,omitempty"`  // of the outcome
+	Detail    string    `json:"detail,omitempty"`
 
-	Start Range `json:"start,omitzero"` // of a job that waits
+	Start Range `json:"start,omitzero"` // of a waiting job
 	End   Range `json:"end,omitzero"`
 }
 
-// A Share is the number of GPUs that a job has of one node.
+// A Share is the number of GPUs of a job on a node.
 type Share struct {
 	Node string `json:"node"`
 	GPUs int    `json:"gpus"`
 }
 
-// An Other is what a heterogeneous job holds of a second GPU type.
+// An Other is the second GPU type of a heterogeneous job.
 type Other struct {
 	GPUs    int             `json:"gpus"`
 	GPUType cluster.GPUType `json:"gpu_type"`
 	Nodes   int             `json:"nodes"`
 }
 
-// A Plan is what a plan has for a job.
+// A Plan is the part of a plan for one job.
 type Plan struct {
 	Round   int64           `json:"round"`
 	GPUs    int             `json:"gpus"`
@@ -197,41 +197,40 @@ type Plan struct {
 	Nodes   []Share         `json:"nodes,omitempty"`
 }
 
-// A Checkpoint is the last state that a job saved.
+// A Checkpoint is the last saved state of a job.
 type Checkpoint struct {
 	Step     int64     `json:"step"`
 	At       time.Time `json:"at"`
 	Progress float64   `json:"progress"` // samples at initial efficiency
 }
 
-// A Range is when something is expected: between Early and Late with a probability, and as likely before Likely as after it. Each of
-// the three may be unknown.
+// A Range is an expected time: between Early and Late with a probability, with median Likely. Each may be unknown.
 type Range struct {
 	Early       time.Time `json:"early,omitzero"`
 	Likely      time.Time `json:"likely,omitzero"`
 	Late        time.Time `json:"late,omitzero"`
-	Probability float64   `json:"probability,omitempty"` // 0: not known
-	Source      string    `json:"source,omitempty"`      // where the range comes from
-	Unknown     string    `json:"unknown,omitempty"`     // why there is none, or none that is better
+	Probability float64   `json:"probability,omitempty"` // 0 if unknown
+	Source      string    `json:"source,omitempty"`      // origin of the range
+	Unknown     string    `json:"unknown,omitempty"`     // reason why there is none, or no better one
 }
 
 // Known reports whether a range has a bound.
 func (r *Range) Known() bool { return !r.Early.IsZero() || !r.Late.IsZero() }
 
-// HasEnded reports whether nothing more can happen to the job.
+// HasEnded reports whether the job has ended.
 func (j *Job) HasEnded() bool { return !j.Finished.IsZero() || j.Outcome != "" }
 
-// Holds reports whether the job has GPUs, or is on nodes without them.
+// Holds reports whether the job has GPUs, or nodes without GPUs.
 func (j *Job) Holds() bool { return j.GPUs > 0 || len(j.Nodes) > 0 }
 
-// All returns the jobs in order of submission, whether they have ended or not.
+// All returns the jobs, including ended ones, in order of submission.
 func (s *Status) All() []Job {
 	all := slices.Concat(s.Jobs, s.Ended)
 	slices.SortStableFunc(all, func(a, b Job) int { return a.Submitted.Compare(b.Submitted) })
 	return all
 }
 
-// Job returns the job with an ID that has not ended; nil if there is none.
+// Job returns a job that has not ended, or nil.
 func (s *Status) Job(id job.ID) *Job {
 	for i := range s.Jobs {
 		if s.Jobs[i].ID == id {
@@ -241,7 +240,7 @@ func (s *Status) Job(id job.ID) *Job {
 	return nil
 }
 
-// Fill replaces lists that JSON would have as null.
+// Fill sets the version and replaces nil lists.
 func (s *Status) Fill() {
 	s.Version = Version
 	s.GPUs, s.Nodes, s.Jobs = emptied(s.GPUs), emptied(s.Nodes), emptied(s.Jobs)

@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Options say how a table is written.
+// Options configure a table.
 type Options struct {
-	Wide bool // more columns, where a table has more
-	Bare bool // rows only
+	Wide bool // more columns
+	Bare bool // no header
 }
 
 // A column of a table of T.
@@ -24,7 +24,7 @@ type column[T any] struct {
 	cell func(*T) string
 }
 
-// write writes a table. Its cells are printable; an empty one is "-".
+// write writes a table of printable cells. Empty cells become "-".
 func write[T any](w io.Writer, o Options, rows []T, columns []column[T]) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := make([]string, len(columns))
@@ -43,7 +43,7 @@ func write[T any](w io.Writer, o Options, rows []T, columns []column[T]) error {
 	return t.Flush()
 }
 
-// WriteJobs writes a row for each of some jobs of a Status.
+// WriteJobs writes a row for each of jobs.
 func (s *Status) WriteJobs(w io.Writer, jobs []Job, o Options) error {
 	return write(w, o, jobs, s.jobColumns(jobs, o.Wide))
 }
@@ -142,7 +142,7 @@ func (s *Status) WriteNodes(w io.Writer, o Options) error {
 	})
 }
 
-// WriteIdle writes a row for each node with idle GPUs whose reason is known.
+// WriteIdle writes a row for each node whose idle GPUs have a known reason.
 func (s *Status) WriteIdle(w io.Writer, o Options) error {
 	var idle []Node
 	for i := range s.Nodes {
@@ -158,7 +158,7 @@ func (s *Status) WriteIdle(w io.Writer, o Options) error {
 		{"NODE", func(n *Node) string { return n.Name }},
 		{"GPUS", func(n *Node) string { return strconv.Itoa(n.GPUs - n.Used) }},
 		{"TYPE", func(n *Node) string { return string(n.Type) }},
-		{"IDLE BECAUSE", func(n *Node) string { return n.Cause + ": " + n.Idle }},
+		{"REASON", func(n *Node) string { return n.Cause + ": " + n.Idle }},
 	})
 }
 
@@ -179,14 +179,14 @@ func (s *Status) Slots() (all []Slot) {
 	return all
 }
 
-// WriteHead writes a line for each queue, or for each GPU type if there are no queues, and the problems that concern all jobs.
+// WriteHead writes a line for each queue, or for each GPU type without queues, and the general problems.
 func (s *Status) WriteHead(w io.Writer) {
 	for i := range s.Queues {
 		fmt.Fprintln(w, printable.Line(s.queueLine(&s.Queues[i])))
 	}
 	for i := range s.GPUs {
 		if g := &s.GPUs[i]; len(s.Queues) == 0 {
-			fmt.Fprintln(w, printable.Line(fmt.Sprintf("%d GPUs%s: %d held, %d idle, of which %d cannot be used", g.Total, ofType(string(g.Type)), g.Held, g.Total-g.Held, g.Unusable)))
+			fmt.Fprintln(w, printable.Line(fmt.Sprintf("%s%s: %d held, %d idle (%d unusable)", printable.Counted(g.Total, "GPU"), ofType(string(g.Type)), g.Held, g.Total-g.Held, g.Unusable)))
 		}
 	}
 	for _, text := range s.Attention {
@@ -197,7 +197,7 @@ func (s *Status) WriteHead(w io.Writer) {
 	}
 }
 
-// queueLine returns the state of a queue: "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
+// queueLine returns a line like "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
 func (s *Status) queueLine(q *Queue) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -226,7 +226,6 @@ func (s *Status) queueLine(q *Queue) string {
 	return cmp.Or(q.Name, s.Title) + ": " + strings.Join(parts, ", ")
 }
 
-// unless returns a number; empty if there is none.
 func unless(none bool, n int) string {
 	if none {
 		return ""
@@ -234,7 +233,6 @@ func unless(none bool, n int) string {
 	return strconv.Itoa(n)
 }
 
-// holders returns the names of the jobs on a node.
 func (n *Node) holders() []string {
 	all := make([]string, len(n.Held))
 	for i, h := range n.Held {
@@ -243,7 +241,7 @@ func (n *Node) holders() []string {
 	return all
 }
 
-// waits returns for how long a job has been waiting.
+// waits returns how long a job has been waiting.
 func (j *Job) waits(at time.Time) string {
 	if j.Phase != waiting || j.Since.IsZero() {
 		return ""
@@ -258,7 +256,7 @@ func (j *Job) plan() *Plan {
 	return j.Plan
 }
 
-// where returns the nodes that a job is on or, if they are not visible, is planned on.
+// where returns the nodes of a job or, if they are not visible, its planned nodes.
 func (j *Job) where() []Share {
 	if j.Unseen {
 		return j.plan().Nodes

@@ -14,7 +14,7 @@ import (
 
 var waiting = job.Waiting.String()
 
-// Number returns a number in four digits, or the whole of it from 1000 to a million; empty for 0.
+// Number formats a number with four digits, or as an integer from 1000 to a million; empty for 0.
 func Number(x float64) string {
 	switch {
 	case x == 0:
@@ -27,7 +27,6 @@ func Number(x float64) string {
 	return fmt.Sprintf("%.4g", x)
 }
 
-// tenth returns a number with at most one digit after the point.
 func tenth(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
@@ -40,7 +39,7 @@ func (j *Job) phase() string {
 	return j.Phase
 }
 
-// gpus returns the GPUs that a job holds, and how many it may hold: "2 h200 of 1..4", "0 of 2".
+// gpus returns the held and allowed GPUs: "2 h200 of 1..4", "0 of 2".
 func (j *Job) gpus() string {
 	held := strconv.Itoa(j.GPUs)
 	if j.GPUType != "" {
@@ -52,7 +51,7 @@ func (j *Job) gpus() string {
 	return fmt.Sprintf("%s of %d..%d", held, j.MinGPUs, j.MaxGPUs)
 }
 
-// progress returns the progress of a job: "42.0 %", or samples if its target is not known.
+// progress returns "42.0 %", or samples if the target is unknown.
 func (j *Job) progress() string {
 	if j.Target > 0 {
 		return fmt.Sprintf("%.1f %%", 100*min(1, j.Progress/j.Target))
@@ -60,7 +59,7 @@ func (j *Job) progress() string {
 	return Number(j.Progress)
 }
 
-// eta returns in how long a job ends, or starts if only that is known: "1h20m-2h10m", "starts <40m".
+// eta returns the time until the end, or until the start if only that is known: "1h20m-2h10m", "starts <40m".
 func (j *Job) eta(at time.Time) string {
 	switch {
 	case j.HasEnded():
@@ -73,7 +72,7 @@ func (j *Job) eta(at time.Time) string {
 	return ""
 }
 
-// in returns how long from a time until a range: "1h20m-2h10m", ">3h00m", "<12m".
+// in returns the time until a range: "1h20m-2h10m", ">3h00m", "<12m".
 func (r *Range) in(at time.Time) string {
 	early, late := printable.Short(r.Early.Sub(at)), printable.Short(r.Late.Sub(at))
 	switch {
@@ -87,17 +86,17 @@ func (r *Range) in(at time.Time) string {
 	return early + "-" + late
 }
 
-// minute is how times are printed.
+// minute is the format of times.
 const minute = "2006-01-02 15:04 UTC"
 
-// text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC (80 %), median 2026-11-22 06:52 UTC"; empty if
-// nothing is known, nor why.
+// text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC (80 %), median 2026-11-22 06:52
+// UTC".
 func (r *Range) text() string {
 	at := func(t time.Time) string { return t.UTC().Format(minute) }
 	var text string
 	switch {
 	case !r.Known() && r.Unknown != "":
-		return "not known: " + r.Unknown
+		return "unknown: " + r.Unknown
 	case !r.Known():
 		return ""
 	case r.Late.IsZero():
@@ -118,10 +117,10 @@ func (r *Range) text() string {
 	return text
 }
 
-// mostReason is the length of a reason in a table.
+// mostReason is the maximum length of a reason in a table.
 const mostReason = 60
 
-// shortReason returns the reason for a job's state, or how it ended, in one line.
+// shortReason returns the reason for a job's state, or its ending, in one line.
 func (j *Job) shortReason() string {
 	text := cmp.Or(j.Trouble, j.Reason)
 	if j.HasEnded() {
@@ -129,12 +128,12 @@ func (j *Job) shortReason() string {
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > mostReason {
-		return string(r[:mostReason-3]) + "..."
+		return string(r[:mostReason-1]) + "…"
 	}
 	return text
 }
 
-// fullReason returns why a job waits, in Slurm's word and in ours, and what would help.
+// fullReason returns why a job waits, with Slurm's code, and what would help.
 func (j *Job) fullReason() string {
 	text := strings.TrimPrefix(j.Reason+": "+j.Sentence, ": ")
 	if j.Phase != waiting {
@@ -146,7 +145,8 @@ func (j *Job) fullReason() string {
 	return text
 }
 
-// Headline returns the first line of a detail, without the clause that announces others: "exit status 1; its last lines:".
+// Headline returns the first line of a detail, without a clause that announces more: "exit status 1; its last
+// lines:".
 func Headline(detail string) string {
 	head, _, more := strings.Cut(detail, "\n")
 	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {
@@ -155,7 +155,6 @@ func Headline(detail string) string {
 	return head
 }
 
-// shorten returns a name that does not make a table wide.
 func shorten(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -163,7 +162,6 @@ func shorten(name string, most int) string {
 	return name
 }
 
-// ofType returns the words for a type of GPUs.
 func ofType(name string) string {
 	if name == "" {
 		return ""
@@ -182,23 +180,18 @@ func placementText(nodes []Share) string {
 	return strings.Join(all, ",")
 }
 
-// gpusOn returns "2 nvidia-h200 GPUs on gpu-a:2", "no GPUs".
 func gpusOn(gpus int, gpuType string, nodes []Share) string {
 	if gpus == 0 {
 		return "no GPUs"
 	}
-	unit := "GPUs"
-	if gpus == 1 {
-		unit = "GPU"
-	}
-	text := strings.Join(strings.Fields(fmt.Sprintf("%d %s %s", gpus, gpuType, unit)), " ")
+	text := printable.Counted(gpus, strings.TrimSpace(gpuType+" GPU"))
 	if on := placementText(nodes); on != "" {
 		text += " on " + on
 	}
 	return text
 }
 
-// WriteText writes the state of a job: a line for each property that is known.
+// WriteText writes the state of a job, one line for each known property.
 func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, printable.Line(fmt.Sprintf("%s (%s) is %s", j.ID, strings.Join(j.whose(), ", "), cmp.Or(j.Phase, "not visible to you"))))
@@ -242,7 +235,7 @@ func (j *Job) whose() (all []string) {
 	return all
 }
 
-// planned returns what the plan has for a job; empty if the job holds just that.
+// planned returns the planned GPUs of a job; empty if it holds just these.
 func (j *Job) planned() string {
 	p := j.Plan
 	if p == nil || p.GPUs == j.GPUs && placementText(p.Nodes) == placementText(j.Nodes) {
@@ -251,7 +244,6 @@ func (j *Job) planned() string {
 	return gpusOn(p.GPUs, string(p.GPUType), p.Nodes)
 }
 
-// lastChange returns when the state of a job last changed.
 func (j *Job) lastChange() time.Time {
 	if !j.Finished.IsZero() {
 		return j.Finished
@@ -259,7 +251,7 @@ func (j *Job) lastChange() time.Time {
 	return j.Since
 }
 
-// ago returns a time, and how long ago it was; empty if it is not known.
+// ago returns a time and how long ago it was; empty for the zero time.
 func ago(t, at time.Time) string {
 	if t.IsZero() {
 		return ""

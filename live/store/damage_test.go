@@ -74,7 +74,7 @@ func TestOpen_refuses_what_is_no_database(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "oxgang.db-wal"), []byte("x"), 0o600))
 	_, err := Open(dir)
-	wants(t, err, "oxgang.db is damaged (it is gone but its -wal is there)")
+	wants(t, err, "oxgang.db is damaged (the file is missing but its -wal exists)")
 }
 
 // alter runs SQL on a file, without a store.

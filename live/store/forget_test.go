@@ -33,5 +33,5 @@ func TestForget(t *testing.T) {
 	if c := commands(); c["done"] != 0 || c["runs"] != 2 {
 		t.Errorf("commands %v, want only that of runs", c)
 	}
-	wants(t, s.Accept(newJob("done", "c")), "is there already")
+	wants(t, s.Accept(newJob("done", "c")), "exists already")
 }

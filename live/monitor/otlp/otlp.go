@@ -1,5 +1,5 @@
-// Package otlp sends traces by OpenTelemetry's protocol over HTTP, if the environment asks
-// for it. It is a package of its own because what it stands on is large.
+// Package otlp exports traces by OpenTelemetry's protocol over HTTP, if the environment asks for it. It is separate
+// from package monitor because its dependencies are large.
 package otlp
 
 import (
@@ -13,11 +13,11 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// endpoints are the variables of which one has to be set.
+// endpoints are the variables that enable the export.
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// Wanted reports whether an environment, which getenv reads, asks for traces: an endpoint is
-// set, and neither OTEL_SDK_DISABLED nor OTEL_TRACES_EXPORTER says no.
+// Wanted reports whether the environment asks for traces: an endpoint is set, and neither OTEL_SDK_DISABLED nor
+// OTEL_TRACES_EXPORTER disables it.
 func Wanted(getenv func(string) string) bool {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return false
@@ -33,9 +33,8 @@ func Wanted(getenv func(string) string) bool {
 	return false
 }
 
-// New returns a provider that sends as the OTEL_ variables of the process say, in batches
-// and in the background: a collector that does not answer holds nothing up. The caller shuts
-// it down. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over service and version.
+// New returns a provider configured by the OTEL_ variables. It sends in batches in the background, and never
+// blocks. The caller shuts it down. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override service and version.
 func New(ctx context.Context, service, version string) (*sdk.TracerProvider, error) {
 	e, err := otlptracehttp.New(ctx)
 	if err != nil {
@@ -45,7 +44,7 @@ func New(ctx context.Context, service, version string) (*sdk.TracerProvider, err
 		resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", version)),
 		resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil {
-		return nil, fmt.Errorf("traces: what this process is: %w", err)
+		return nil, fmt.Errorf("traces: resource: %w", err)
 	}
 	return sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(r)), nil
 }

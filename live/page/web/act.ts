@@ -1,23 +1,23 @@
-// To cancel a job: the page has a token for it from the first URL alone, and asks before it does it.
+// Cancelling a job needs the token of the first URL and a confirmation.
 import { byId, el } from "./dom";
 
 const key = "oxgang-act";
 
-// takeToken keeps the token of the first URL, for as long as the tab is there, and removes it from the address.
+// takeToken stores the token of the first URL for this tab, and removes it from the address.
 export function takeToken(): void {
   if (!location.hash.startsWith("#act=")) return;
   sessionStorage.setItem(key, location.hash.slice(5));
   history.replaceState(null, "", location.pathname);
 }
 
-// cancelButton returns the button that cancels a job once its question has been answered.
+// cancelButton returns the button that cancels a job after confirmation.
 export function cancelButton(id: string, what: string | undefined): HTMLElement {
   const button = el("button", { type: "button", class: "ask bad" }, "Cancel this job \u2026");
   button.addEventListener("click", () => confirm(id, what));
   return el("p", {}, button);
 }
 
-const processes = "Its processes are told to end, and are killed if they do not. What it has saved stays. This cannot be undone.";
+const processes = "Its processes are asked to end, and killed if they do not. Its checkpoints stay. This cannot be undone.";
 
 function confirm(id: string, what: string | undefined): void {
   const dialog = byId("confirm") as HTMLDialogElement;

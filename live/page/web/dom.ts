@@ -1,4 +1,4 @@
-// Elements, and numbers in words. Text is never taken for markup.
+// Elements and formats. Text is never interpreted as markup.
 import type { Expected, Holding, Job, Range } from "./types";
 
 type Child = Node | string | undefined;
@@ -19,7 +19,7 @@ export function svg(tag: string, attributes: Record<string, string | number>, ..
 
 export const byId = (id: string): HTMLElement => document.getElementById(id)!;
 
-// fill replaces what is in an element. Who was on a link or a control in it by the keyboard stays on the same one, if it is still there.
+// fill replaces the content of an element. Keyboard focus stays on the same link or control if it still exists.
 export function fill(parent: HTMLElement, ...children: (Node | string)[]): void {
   const had = document.activeElement;
   const alike = (): HTMLElement[] => [...parent.querySelectorAll<HTMLElement>("a, button, input, [tabindex]")].filter((e) => words(e) === name);
@@ -33,7 +33,7 @@ export function fill(parent: HTMLElement, ...children: (Node | string)[]): void 
 
 const words = (e: Element): string => `${e.tagName} ${e.ariaLabel ?? e.textContent}`;
 
-// span writes seconds as people say them: "4 min 10 s".
+// span formats seconds: "4 min 10 s".
 export function span(s: number): string {
   s = Math.max(0, Math.round(s));
   const units: [string, number][] = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -52,26 +52,24 @@ export function gpus(h: Holding | undefined): string {
   return h.also ? `${own} and ${gpus(h.also)}` : own;
 }
 
-// holds returns what a job holds.
 export function holds(j: Job): Holding | undefined {
   if (!j.gpus && !j.nodes?.length) return undefined;
   return { nodes: j.nodes?.length ?? 1, gpus: j.gpus, type: j.gpu_type ?? "", also: j.also && { nodes: j.also.nodes, gpus: j.also.gpus, type: j.also.gpu_type } };
 }
 
-// asked returns what a job asks for.
 export function asked(j: Job): string {
   if (j.asked) return j.asked;
   return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;
 }
 
-// seconds returns a time in seconds since 1970; NaN if it is not known.
+// seconds parses a time as seconds since 1970; NaN if unknown.
 export const seconds = (time: string | undefined): number => Date.parse(time ?? "") / 1000;
 
-// ahead writes when something is expected, from a time on.
+// ahead formats an expected time, relative to at.
 export function ahead(r: Range | undefined, at: string): string | undefined {
   if (!r) return undefined;
   const until = (t: string): string => span(seconds(t) - seconds(at));
-  if (!r.early && !r.late) return r.unknown ? "not known: " + r.unknown : undefined;
+  if (!r.early && !r.late) return r.unknown ? "unknown: " + r.unknown : undefined;
   let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early!)} or later`;
   if (r.early && r.late) text = `in ${until(r.early)} to ${until(r.late)}`;
   if (r.probability) text += ` (${Math.round(100 * r.probability)} %)`;
@@ -79,23 +77,23 @@ export function ahead(r: Range | undefined, at: string): string | undefined {
   return [text, r.source, r.unknown].filter((s) => s).join("; ");
 }
 
-// when writes a time of an overview: that of the day where it goes on, else since the start.
+// when formats a time of an overview: the time of day if live, otherwise since the start.
 export function when(overview: { begun: string; live: boolean }, at: number): string {
   if (!overview.live) return "at " + span(at);
   return new Date(Date.parse(overview.begun) + at * 1000).toLocaleTimeString();
 }
 
-// expected writes a range with its probability.
+// expected formats a range with its probability.
 export function expected(e: Expected | undefined): string | undefined {
   if (!e) return undefined;
-  if (e.unknown) return "not known: " + e.unknown;
+  if (e.unknown) return "unknown: " + e.unknown;
   if (!e.probability) return "now";
   const range = e.open ? `in ${span(e.early)} or later` : `in ${span(e.early)} to ${span(e.late)}`;
-  const record = e.of > 0 ? `; ${Math.round((100 * e.held) / e.of)} % of the last ${e.of} such ranges held` : "";
+  const record = e.of > 0 ? `; ${Math.round((100 * e.held) / e.of)} % of the last ${e.of} such estimates were right` : "";
   return `${range} (${Math.round(100 * e.probability)} %), median ${span(e.likely)}${record}`;
 }
 
-// hue gives a job one of twelve colours, always the same.
+// hue gives a job one of twelve colours.
 export function hue(id: string): string {
   let h = 0;
   for (const c of id) h = (h * 31 + c.codePointAt(0)!) >>> 0;

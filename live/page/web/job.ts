@@ -1,4 +1,4 @@
-// A job: what it does, why, what helps, its life as a line, where its time went, its output.
+// The page of a job: state, reason, what helps, history, output.
 import { cancelButton } from "./act";
 import { ahead, asked, byId, counted, el, expected, fill, gpus, holds, span, svg, when } from "./dom";
 import { onJob } from "./question";
@@ -9,7 +9,7 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   const known = m !== undefined || page.job !== undefined;
   const facts: Fact[] = page.job ? factsOf(page.job, overview) : [
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
-    ["weight", m?.weight], ["start", expected(m?.start)], ["end", expected(m?.end)], ["came next", m?.next || undefined], ["spent", spent(page.life)],
+    ["weight", m?.weight], ["start", expected(m?.start)], ["end", expected(m?.end)], ["next", m?.next || undefined], ["spent", spent(page.life)],
   ];
   const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
   if (sentence) all.push(el("p", { class: "sentence" }, sentence));
@@ -24,7 +24,7 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
 
 type Fact = [string, string | undefined];
 
-// factsOf returns what a source without a recording knows of a job.
+// factsOf returns the facts from a source without a recording.
 const factsOf = (j: Job, now: Overview): Fact[] => [
   ["asked", asked(j)], ["holds", gpus(holds(j))], ["what helps", j.unblock], ["start", ahead(j.start, now.at)], ["end", ahead(j.end, now.at)],
 ];
@@ -34,13 +34,13 @@ const change = (c: Change, of: { begun: string; live: boolean }): HTMLElement =>
 function spent(life: Story | undefined): string | undefined {
   const t = life?.totals;
   if (!t) return undefined;
-  return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
+  return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, ${Number(t.lost_hours.toPrecision(2))} of them lost to starts and ${counted(t.restarts, "restart")}`;
 }
 
-// nowOf returns the present, or the end of the recording, in the time of a job's life.
+// nowOf returns the present, or the end of the recording, in the time of a job's history.
 const nowOf = (page: JobPage, overview: Overview): number => (overview.live ? overview.elapsed + (Date.parse(overview.begun) - Date.parse(page.begun)) / 1000 : overview.last);
 
-// line draws how many GPUs the job had over its life.
+// line draws the number of GPUs over time.
 function line(changes: Change[], now: number): HTMLElement {
   const from = changes[0].at, end = changes[changes.length - 1];
   const to = Math.max(end.what === "ended" ? end.at : now, end.at, from + 1);

@@ -1,5 +1,4 @@
-// The page: it asks for the overview, again whenever the server says that it is another, and shows the
-// job that the address names.
+// The page fetches the overview again whenever the server announces a new one, and shows the job in the address.
 import { takeToken } from "./act";
 import { byId, span } from "./dom";
 import { showJob } from "./job";
@@ -9,7 +8,7 @@ import type { JobPage, Overview, Series } from "./types";
 
 let overview: Overview | undefined;
 let series: Series | undefined;
-let at: number | undefined; // of a recording; undefined: not chosen yet, or the present
+let at: number | undefined; // of a recording; undefined for the present
 
 async function ask<T>(path: string): Promise<T> {
   const answer = await fetch(path);
@@ -21,8 +20,8 @@ const named = (): string | undefined => (location.hash.startsWith("#job=") ? dec
 
 let updating = false, stale = false;
 
-// update shows what is now, or at the time of the slider. One request is under way at a time: what has come meanwhile is asked for after it, so that
-// no answer is overtaken by an older one.
+// update shows the present or the slider's time. Requests run one at a time, so that an older answer never replaces
+// a newer one.
 async function update(): Promise<void> {
   stale = true;
   if (updating) return;
@@ -35,7 +34,7 @@ async function updateOnce(): Promise<void> {
   try {
     if (overview === undefined) {
       overview = await ask<Overview>("/api/overview");
-      if (!overview.live) at = overview.last / 2; // at its start and at its end there is little to see
+      if (!overview.live) at = overview.last / 2; // start and end show little
     }
     overview = await ask<Overview>("/api/overview?at=" + (at ?? 0));
     byId("title").textContent = overview.title;
@@ -66,7 +65,6 @@ async function updateJob(now: Overview): Promise<void> {
   }
 }
 
-// slide shows the time of a recording on its slider.
 function slide(now: Overview): void {
   byId("slider").hidden = now.live;
   const input = byId("time") as HTMLInputElement;

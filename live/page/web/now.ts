@@ -1,4 +1,4 @@
-// Now: what needs a person, who has which GPU, what is idle and why, who waits and why.
+// The present: problems, GPUs, idle GPUs and waiting jobs, with reasons.
 import { ahead, asked, byId, counted, el, fill, gpus, holds, hue, link, seconds, span, when } from "./dom";
 import { ask } from "./question";
 import type { GPUs, Job, Node, Overview } from "./types";
@@ -19,7 +19,7 @@ const mostNodes = 500, mostRows = 200;
 
 const more = (all: number, most: number, what: string): HTMLElement | string => (all > most ? el("p", { class: "soft" }, `and ${counted(all - most, what)} more`) : "");
 
-// attention lists what a person should look at first.
+// attention lists problems.
 function attention(overview: Overview): HTMLElement[] {
   const all: HTMLElement[] = [];
   for (const text of overview.attention ?? []) all.push(el("li", { class: "bad" }, text));
@@ -28,27 +28,26 @@ function attention(overview: Overview): HTMLElement[] {
     const ago = seconds(overview.at) - seconds(e.finished);
     if (e.outcome === "failed" && ago < 3600) all.push(el("li", { class: "bad" }, link(e.id), ` failed ${span(ago)} ago`, e.detail ? `: ${e.detail}` : undefined));
   }
-  return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs you.")];
+  return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs your attention.")];
 }
 
-// idle says for each GPU type how many are free, and why.
+// idle lists the free GPUs of each type, with the reason.
 function idle(overview: Overview): HTMLElement[] {
   return overview.gpus.map((t) => {
     const free = t.total - t.held - t.unusable, price = priceOf(t, overview);
     const first = overview.jobs.find((j) => waits(j) && (!t.queue || j.queue === t.queue));
     const parts = [`${t.held} of ${t.total - t.unusable} held`];
-    if (t.starting) parts.push(`${t.starting} rented on their way`);
+    if (t.starting) parts.push(`${t.starting} rented, starting`);
     if (price !== undefined) parts.push(`price ${Number(price.toPrecision(3))}`);
-    if (free > 0) parts.push(first ? `${free} free; the first that waits, ${first.id}: ${first.sentence ?? ""}` : `${free} free, and no job waits`);
+    if (free > 0) parts.push(first ? `${free} free; first waiting job ${first.id}: ${first.sentence ?? ""}` : `${free} free, no job waits`);
     const more = overview.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview) : undefined;
     return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more);
   });
 }
 
-// priceOf returns the price of a GPU; undefined: the policy has no prices.
+// priceOf returns the price of a GPU; undefined if the policy has none.
 const priceOf = (t: GPUs, overview: Overview): number | undefined => overview.queues?.find((q) => q.name === (t.queue ?? ""))?.prices?.find((p) => p.type === t.type)?.price;
 
-// nodeOf draws a node with a cell for each GPU.
 function nodeOf(n: Node): HTMLElement {
   const cells: HTMLElement[] = [];
   for (const h of n.held ?? []) {

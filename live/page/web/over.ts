@@ -1,4 +1,4 @@
-// Over time: GPUs held of those that are there, jobs that wait and run.
+// GPUs and jobs over time.
 import { byId, el, fill, span, svg } from "./dom";
 import type { Series } from "./types";
 
@@ -7,13 +7,13 @@ interface Line { name: string; values: number[]; kind: string }
 export function showOver(s: Series, at: number | undefined): void {
   const all = s.at ?? [];
   fill(byId("over"),
-    chart("GPUs", all, [{ name: "there", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at),
+    chart("GPUs", all, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at),
     chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at));
 }
 
 const width = 600, height = 140, left = 40, bottom = 18;
 
-// chart draws lines of steps. The same numbers are in the caption, for who does not see them.
+// chart draws lines of steps. The caption has the same numbers for screen readers.
 function chart(title: string, at: number[], lines: Line[], now: number | undefined): HTMLElement {
   const last = at[at.length - 1] ?? 0, first = 0, length = Math.max(1, last - first);
   const most = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
@@ -24,15 +24,15 @@ function chart(title: string, at: number[], lines: Line[], now: number | undefin
     svg("line", { x1: left, x2: width - 4, y1: y(0), y2: y(0), class: "axis" })];
   if (now !== undefined && now >= first && now <= last) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
   const drawn = lines.map((l) => svg("path", { class: l.kind, d: l.values.map((v, i) => (i === 0 ? `M${x(at[0])} ${y(v)}` : `H${x(at[i])}V${y(v)}`)).join("") }));
-  const said = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at, l.values)}`);
+  const captions = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at, l.values)}`);
   return el("figure", {}, svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title} over ${span(length)}` }, ...marks, ...drawn) as unknown as HTMLElement,
-    el("figcaption", {}, el("b", {}, title), ...lines.flatMap((l, i) => [el("span", { class: "key " + l.kind }), said[i] + (i + 1 < lines.length ? "; " : "")])));
+    el("figcaption", {}, el("b", {}, title), ...lines.flatMap((l, i) => [el("span", { class: "key " + l.kind }), captions[i] + (i + 1 < lines.length ? "; " : "")])));
 }
 
-// mean returns the mean over time, each value weighed by how long it lasted.
+// mean returns the time-weighted mean.
 function mean(at: number[], values: number[]): string {
   let sum = 0;
   for (let i = 0; i + 1 < at.length; i++) sum += values[i] * (at[i + 1] - at[i]);
   const length = (at[at.length - 1] ?? 0) - (at[0] ?? 0);
-  return length > 0 ? String(Number((sum / length).toPrecision(3))) : "not known";
+  return length > 0 ? String(Number((sum / length).toPrecision(3))) : "unknown";
 }

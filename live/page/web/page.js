@@ -52,7 +52,7 @@
   function ahead(r, at2) {
     if (!r) return void 0;
     const until = (t) => span(seconds(t) - seconds(at2));
-    if (!r.early && !r.late) return r.unknown ? "not known: " + r.unknown : void 0;
+    if (!r.early && !r.late) return r.unknown ? "unknown: " + r.unknown : void 0;
     let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early)} or later`;
     if (r.early && r.late) text = `in ${until(r.early)} to ${until(r.late)}`;
     if (r.probability) text += ` (${Math.round(100 * r.probability)} %)`;
@@ -65,10 +65,10 @@
   }
   function expected(e) {
     if (!e) return void 0;
-    if (e.unknown) return "not known: " + e.unknown;
+    if (e.unknown) return "unknown: " + e.unknown;
     if (!e.probability) return "now";
     const range = e.open ? `in ${span(e.early)} or later` : `in ${span(e.early)} to ${span(e.late)}`;
-    const record = e.of > 0 ? `; ${Math.round(100 * e.held / e.of)} % of the last ${e.of} such ranges held` : "";
+    const record = e.of > 0 ? `; ${Math.round(100 * e.held / e.of)} % of the last ${e.of} such estimates were right` : "";
     return `${range} (${Math.round(100 * e.probability)} %), median ${span(e.likely)}${record}`;
   }
   function hue(id) {
@@ -90,7 +90,7 @@
     button.addEventListener("click", () => confirm(id, what));
     return el("p", {}, button);
   }
-  var processes = "Its processes are told to end, and are killed if they do not. What it has saved stays. This cannot be undone.";
+  var processes = "Its processes are asked to end, and killed if they do not. Its checkpoints stay. This cannot be undone.";
   function confirm(id, what) {
     const dialog = byId("confirm");
     byId("confirm-what").textContent = what ?? processes;
@@ -122,24 +122,24 @@
     byId("answer").replaceChildren(heading, meanwhile);
     heading.focus();
     const got = await fetch("/api/question?" + query);
-    const said = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
-    meanwhile.replaceWith(...said);
+    const shown = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
+    meanwhile.replaceWith(...shown);
   }
   function show(a, now) {
     const all = [el("p", { class: "sentence" }, ends(a) + starts(a))];
     if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would start or end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
     const from = when(now, (Date.parse(a.from) - Date.parse(now.begun)) / 1e3);
-    all.push(el("p", { class: "soft" }, `By two simulations from the last round on, ${from}: one with new jobs, as they are expected, and one without. What has happened since is not in it. Times count from that round, and are the least and the most of the two; the mean is of their middles. How often such times hold is not known. Nothing was done.`));
+    all.push(el("p", { class: "soft" }, `Estimated by two simulations from the last round (${from}), one with expected new jobs and one without. Ranges are the two results; the mean is of their midpoints. The accuracy is unknown. Nothing was changed.`));
     return all;
   }
   function ends(a) {
     const known = a.sooner + a.later + a.same;
-    const mean2 = a.mean === 0 ? "In the mean they would end as they do." : `In the mean they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
-    return `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} as they do. ` + (known > 0 ? mean2 : "") + (a.unknown > 0 ? ` Of ${counted(a.unknown, "job")} the end is not known.` : "");
+    const mean2 = a.mean === 0 ? "On average, their ends would not change." : `On average, they would end ${span(Math.abs(a.mean))} ${a.mean > 0 ? "sooner" : "later"}.`;
+    return `${counted(a.sooner, "job")} would end sooner, ${a.later} later, and ${a.same} at the same time.  ` + (known > 0 ? mean2 : "") + (a.unknown > 0 ? ` The end of ${counted(a.unknown, "job")} is unknown.` : "");
   }
   var starts = (a) => a.start_sooner + a.start_later > 0 ? ` ${counted(a.start_sooner, "job")} would get GPUs sooner, and ${a.start_later} later.` : "";
   var head = () => el("thead", {}, el("tr", {}, ...["job", "gets GPUs", "would get them", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
-  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "not known"))));
+  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "unknown"))));
   function between(r, absent) {
     if (!r) return absent;
     const [early, late] = r.map(span);
@@ -167,7 +167,7 @@
       ["weight", m?.weight],
       ["start", expected(m?.start)],
       ["end", expected(m?.end)],
-      ["came next", m?.next || void 0],
+      ["next", m?.next || void 0],
       ["spent", spent(page.life)]
     ];
     const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
@@ -191,7 +191,7 @@
   function spent(life) {
     const t = life?.totals;
     if (!t) return void 0;
-    return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
+    return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, ${Number(t.lost_hours.toPrecision(2))} of them lost to starts and ${counted(t.restarts, "restart")}`;
   }
   var nowOf = (page, overview2) => overview2.live ? overview2.elapsed + (Date.parse(overview2.begun) - Date.parse(page.begun)) / 1e3 : overview2.last;
   function line(changes, now) {
@@ -237,16 +237,16 @@
       const ago = seconds(overview2.at) - seconds(e.finished);
       if (e.outcome === "failed" && ago < 3600) all.push(el("li", { class: "bad" }, link(e.id), ` failed ${span(ago)} ago`, e.detail ? `: ${e.detail}` : void 0));
     }
-    return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs you.")];
+    return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs your attention.")];
   }
   function idle(overview2) {
     return overview2.gpus.map((t) => {
       const free = t.total - t.held - t.unusable, price = priceOf(t, overview2);
       const first = overview2.jobs.find((j) => waits(j) && (!t.queue || j.queue === t.queue));
       const parts = [`${t.held} of ${t.total - t.unusable} held`];
-      if (t.starting) parts.push(`${t.starting} rented on their way`);
+      if (t.starting) parts.push(`${t.starting} rented, starting`);
       if (price !== void 0) parts.push(`price ${Number(price.toPrecision(3))}`);
-      if (free > 0) parts.push(first ? `${free} free; the first that waits, ${first.id}: ${first.sentence ?? ""}` : `${free} free, and no job waits`);
+      if (free > 0) parts.push(first ? `${free} free; first waiting job ${first.id}: ${first.sentence ?? ""}` : `${free} free, no job waits`);
       const more2 = overview2.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview2) : void 0;
       return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more2);
     });
@@ -288,7 +288,7 @@
     const all = s.at ?? [];
     fill(
       byId("over"),
-      chart("GPUs", all, [{ name: "there", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
+      chart("GPUs", all, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
       chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
     );
   }
@@ -310,19 +310,19 @@
     ];
     if (now !== void 0 && now >= first && now <= last) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
     const drawn = lines.map((l) => svg("path", { class: l.kind, d: l.values.map((v, i) => i === 0 ? `M${x(at2[0])} ${y(v)}` : `H${x(at2[i])}V${y(v)}`).join("") }));
-    const said = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at2, l.values)}`);
+    const captions = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at2, l.values)}`);
     return el(
       "figure",
       {},
       svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title} over ${span(length)}` }, ...marks, ...drawn),
-      el("figcaption", {}, el("b", {}, title), ...lines.flatMap((l, i) => [el("span", { class: "key " + l.kind }), said[i] + (i + 1 < lines.length ? "; " : "")]))
+      el("figcaption", {}, el("b", {}, title), ...lines.flatMap((l, i) => [el("span", { class: "key " + l.kind }), captions[i] + (i + 1 < lines.length ? "; " : "")]))
     );
   }
   function mean(at2, values) {
     let sum = 0;
     for (let i = 0; i + 1 < at2.length; i++) sum += values[i] * (at2[i + 1] - at2[i]);
     const length = (at2[at2.length - 1] ?? 0) - (at2[0] ?? 0);
-    return length > 0 ? String(Number((sum / length).toPrecision(3))) : "not known";
+    return length > 0 ? String(Number((sum / length).toPrecision(3))) : "unknown";
   }
 
   // web/main.ts

@@ -1,4 +1,4 @@
-// What the server sends: packages status, page and explain say what it means. Times are seconds.
+// The server's messages, documented in packages status, page and explain. Times are seconds.
 
 export interface Holding { nodes: number; gpus: number; type: string; also?: Holding }
 export interface Expected { early: number; likely: number; late: number; open?: boolean; probability: number; held: number; of: number; unknown?: string }
