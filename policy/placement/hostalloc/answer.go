@@ -2,22 +2,22 @@ package hostalloc
 
 import "github.com/oxgang/oxgang/model/cluster"
 
-// An answer is what a node's jobs were settled on, and for what.
+// An answer caches how the jobs of a node were settled.
 type answer struct {
 	taken cluster.Resources
 	keys  []key
 	value float64
 }
 
-// A key is one tenant of an answer.
+// A key is one job of an answer.
 type key struct {
-	cells *Cell // the first
-	n     int   // cells
+	cells *Cell // first cell: the identity of the cells
+	n     int   // number of cells
 	gpus  int
-	cell  int // what it was settled on
+	cell  int // chosen cell
 }
 
-// recall gives node n the answer of last time, if its jobs are as they were.
+// recall restores the last answer of node n if its jobs are unchanged.
 func (st *Settler) recall(n int) (value float64, ok bool) {
 	a, k := &st.nodes[n].last, 0
 	if a.taken != st.nodes[n].taken {
@@ -46,7 +46,7 @@ func (st *Settler) recall(n int) (value float64, ok bool) {
 	return a.value, true
 }
 
-// remember keeps the answer of node n.
+// remember caches the answer of node n.
 func (st *Settler) remember(n int, value float64) {
 	a := &st.nodes[n].last
 	a.taken, a.value, a.keys = st.nodes[n].taken, value, a.keys[:0]

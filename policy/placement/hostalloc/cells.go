@@ -7,39 +7,39 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Cell is what every GPU of a job may get, and what that is worth.
+// A Cell is the CPUs and memory for each GPU of a job, and their value.
 type Cell struct {
 	CPUs   float64
 	Memory int64   // host bytes
-	Value  float64 // speed relative to that with the GPU-proportional share
+	Value  float64 // speed relative to the speed with the GPU-proportional share
 }
 
 // Per returns the CPUs and memory of a cell.
 func (c *Cell) Per() cluster.Resources { return cluster.Resources{CPUs: c.CPUs, Memory: c.Memory} }
 
-// within reports whether a cell asks for no more than most.
+// within reports whether a cell needs no more than most.
 func (c *Cell) within(most cluster.Resources) bool {
 	return c.CPUs <= most.CPUs*(1+cpuSlack) && c.Memory <= most.Memory
 }
 
-// matrices remembers the cells of jobs, which are costly to find.
+// matrices caches the cells of jobs, which are costly to compute.
 type matrices struct {
 	cluster *cluster.Cluster
 	known   map[*job.Spec]*matrix
 	round   int
 }
 
-// A matrix is what is remembered of one job, and what it was found from.
+// A matrix is the cached cells of one job, with the inputs that they depend on.
 type matrix struct {
 	model  perf.Model
 	input  *perf.Sensitivity
 	config cluster.Configuration
 	batch  job.BatchSize
 	cells  []Cell
-	round  int // in which it was last asked for
+	round  int // last used in this round
 }
 
-// begin starts a round.
+// begin starts a round and drops old entries.
 func (m *matrices) begin(c *cluster.Cluster, jobs int) {
 	if m.cluster != c || m.known == nil {
 		m.cluster, m.known = c, make(map[*job.Spec]*matrix)
@@ -54,9 +54,8 @@ func (m *matrices) begin(c *cluster.Cluster, jobs int) {
 	m.round++
 }
 
-// of returns all cells of a job on GPUs of type t, by ascending value: of all
-// resources each has at least what the one before has. It returns none if nothing
-// is known of what CPUs and memory do to the job.
+// of returns all cells of a job on GPUs of type t, by ascending value. Each cell has at least the CPUs and
+// memory of the one before. It returns none if the job's sensitivity to CPUs and memory is unknown.
 func (m *matrices) of(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	if j.Sensitivity == nil || j.Perf == nil {
 		return nil
@@ -73,9 +72,9 @@ func (m *matrices) of(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []
 	return x.cells
 }
 
-// cells returns the cells of the sensitivity matrix, of a whole node for every
-// GPU at most. A job that does not run with its share has that as its first
-// cell, and its others are relative to the slowest with which it runs.
+// cells returns the cells of the sensitivity matrix, each at most a whole node for every GPU. If a job cannot
+// run with its proportional share, that share is still its first cell, of value 0. The other values are then
+// relative to the slowest cell with which it runs.
 func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	rate := j.Intake(d.Allocation.Configuration, d.Batch)
 	if rate <= 0 {
@@ -98,12 +97,11 @@ func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	return all
 }
 
-// steps is in how many steps memory goes from one cell of the matrix to the next.
+// steps is the number of memory steps between two cells of the matrix.
 const steps = 8
 
-// between appends cells with the CPUs of b and memory between that of a and b, as
-// far as they are faster than those before: the matrix has whole shares of memory
-// only, but a cache of any size helps.
+// between appends cells with the CPUs of b and memory between a and b, if each is faster than the one before.
+// The matrix has only whole shares of memory, but a cache of any size helps.
 func between(all []Cell, j *policy.Job, a, b perf.Cell, fair float64) []Cell {
 	for q := int64(1); q < steps; q++ {
 		m := a.Memory + (b.Memory-a.Memory)*q/steps
@@ -115,13 +113,11 @@ func between(all []Cell, j *policy.Job, a, b perf.Cell, fair float64) []Cell {
 	return all
 }
 
-// choices returns the cells that a placer may give to a decision, and which of
-// them is the plan's: the fastest within what the plan names. If there is one cell
-// only, and it is what the plan names, the allocation is to stay as it is: exact.
+// choices returns the cells that a placer may give to a decision, and the index of the fastest one within
+// what the plan names. exact: the allocation must stay unchanged.
 //
-// A plan that is not fungible is a limit: no more than it names, and less only
-// down to the speed of the GPU-proportional share. A job that may not be
-// preempted keeps what it gets for good, so it gets no more than its share.
+// A plan that is not fungible is an upper limit, and the speed of the GPU-proportional share is the lower
+// one. A non-preemptive job keeps its cell for good, so it gets its share at most.
 func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo, fungible bool) (all []Cell, wish int, exact bool) {
 	named := asNamed(&d.Allocation)
 	stays := j.NonPreemptive && d.Allocation == j.Allocation
@@ -144,15 +140,14 @@ func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInf
 	return all[:wish+1], wish, false
 }
 
-// asNamed returns what an allocation names, by GPU; bytes that do not divide are
-// one more each.
+// asNamed returns what an allocation names for each GPU, with bytes rounded up.
 func asNamed(a *cluster.Allocation) Cell {
 	gpus := int64(a.GPUs)
 	return Cell{a.CPUs / float64(gpus), (a.Memory + gpus - 1) / gpus, 1}
 }
 
-// insensitive returns the cells of a job of which nothing is known: its share,
-// and what a plan that is not fungible names beyond that, which it has if it can.
+// insensitive returns the cells of a job of unknown sensitivity: its share, and what a plan that is not
+// fungible names. It gets the latter if there is room.
 func insensitive(named Cell, t *cluster.TypeInfo, fungible bool) ([]Cell, int) {
 	share := Cell{t.Share.CPUs, t.Share.Memory, 1}
 	if fungible {

@@ -7,15 +7,15 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// BestFit returns where gpus GPUs of a type fit with so much of CPUs and memory
-// each (the GPUs of per do not matter), and whether they do: in the slots of
-// stay, if those are so many GPUs of the type and there is room; or else on one
-// node, of those with room the one with the least free: the fewest GPUs, then
-// CPUs, then memory; or else on as few nodes as can be, every GPU with the same.
-// Ties are for the first node in the cluster. The slots are the caller's until
-// the next call; nothing is taken yet. GPUs are split between workers of so many
-// GPUs, not within one; 0 or 1: anywhere. It takes time linear in the nodes of the
-// type at worst. Source: Synergy §4.2.
+// BestFit finds slots for gpus GPUs of a type, each with the CPUs and memory of per. It books nothing, and
+// the slots are valid until the next call. It tries, in this order:
+//
+//  1. stay, if these slots have exactly gpus GPUs of the type and room;
+//  2. one node: of the nodes with room the one with the fewest free GPUs, then CPUs, then memory;
+//  3. as few nodes as possible, cut between workers of so many GPUs (0 or 1: anywhere).
+//
+// Ties go to the first node in the cluster. The time is linear in the nodes of the type at worst. Source:
+// Synergy §4.2.
 func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -31,16 +31,15 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resourc
 	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
-// nothing asks for no CPUs and memory, not even for those there are.
+// nothing is a demand that any node meets, even one whose CPUs and memory are overbooked.
 var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
-// BestFitGPUs is BestFit without a look at CPUs and memory.
+// BestFitGPUs is BestFit without CPUs and memory.
 func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([]Slot, bool) {
 	return n.BestFit(t, gpus, worker, nothing, stay)
 }
 
-// One returns the node that BestFit finds where a job may not be split, and
-// whether there is one.
+// One is step 2 of BestFit: it returns one node with room for all GPUs, and whether there is one.
 func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -50,10 +49,8 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 	return i, i >= 0
 }
 
-// Split returns the fewest nodes that have gpus GPUs of a type with so much of
-// CPUs and memory each, and whether there are any: those that have room for most
-// first, and the last one by best fit. As BestFit, but a node with room for all
-// of them does not come first.
+// Split is step 3 of BestFit: it returns the fewest nodes with room for all GPUs, and whether there are
+// enough. The nodes with most room come first; the last node is the best fit.
 func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -62,7 +59,7 @@ func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources
 	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
-// carries reports whether slots are so many GPUs of a type.
+// carries reports whether slots are exactly gpus GPUs of type k.
 func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	for _, s := range slots {
 		if n.home[s.Node] != k {
@@ -73,8 +70,8 @@ func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	return gpus == 0 && len(slots) > 0
 }
 
-// one returns the node with the least free that has room for all; -1 if there is
-// none. Nodes that are in use come before idle ones with as many GPUs free.
+// one returns the node with the least free that has room for all GPUs; -1 if there is none. A node in use
+// comes before an idle one with as many free GPUs.
 func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	if s.beyond(gpus, per) {
 		return -1
@@ -91,21 +88,20 @@ func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	return -1
 }
 
-// beyond reports whether GPUs with so much each ask for more than any node has.
+// beyond reports whether GPUs with these CPUs and memory exceed every node.
 func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 	all := times(per, gpus)
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether gpus GPUs of a type with so much of CPUs and memory each
-// are more than any node of the type has, were it idle.
+// Beyond reports whether gpus GPUs of a type, each with per, fit on no node of the type, even an idle one.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
 	k := n.typeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)
 }
 
-// least returns the node of a set, of nodes with so many GPUs free, that has room and
-// the least free; -1 if there is none.
+// least returns the node with room and the least free, from a set of nodes with equally many free GPUs; -1 if
+// there is none.
 func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources) int {
 	if s.info.Counts() {
 		need := float64(gpus)*per.CPUs + float64(free-gpus)*s.keep.CPUs
@@ -119,15 +115,14 @@ func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources
 	return -1
 }
 
-// tighter reports whether less is free of node i than of node j.
+// tighter reports whether node i has less free than node j.
 func (n *Nodes) tighter(i, j int) bool {
 	a, b := &n.free[i], &n.free[j]
 	return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory)) < 0
 }
 
-// split spreads GPUs over the fewest nodes. With the room of each node in hand,
-// the fewest are those with most room; the last one may be any that has room for
-// the rest.
+// split spreads GPUs over the fewest nodes: those with most room. Any node with room for the rest can be the
+// last.
 func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	n.room, n.slots = n.room[:0], n.slots[:0]
 	for _, i := range s.nodes {
@@ -158,7 +153,7 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 	return best
 }
 
-// roomFor returns for how many GPUs of whole workers, at most most, node i has room.
+// roomFor returns for how many GPUs, at most most and in whole workers, node i has room.
 func (n *Nodes) roomFor(i, most, worker int, per cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
 	for g -= g % worker; g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep); {

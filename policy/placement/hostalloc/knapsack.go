@@ -5,42 +5,42 @@ import (
 	"slices"
 )
 
-// visits bounds the search of one node. On servers of the paper with eight jobs
-// less than one search in a hundred needs as many.
+// visits bounds the search of one node. With eight jobs on a server of the paper, fewer than one search in a
+// hundred needs that many.
 const visits = 4000
 
-// An item is a job of the node at hand that has more than one cell.
+// An item is a job with more than one cell on the current node.
 type item struct {
 	job   int
 	cells []Cell
-	gpus  float64 // that it has there
-	worth float64 // factor on the value of its cells
+	gpus  float64 // on this node
+	worth float64 // factor of the values of its cells
 	pick  int     // cell
-	best  int     // of the best solution so far
-	rest  float64 // what this item and those after it add at the prices, at most
+	best  int     // cell in the best solution so far
+	rest  float64 // upper bound on what this item and all later ones add, net of prices
 }
 
-// uses returns what an item takes with a cell beyond what it takes with its first
-// one, and what that adds to the value.
+// uses returns what cell k takes in addition to the first cell, and the value that it adds.
 func (t *item) uses(k int) (cpus, memory, value float64) {
 	c, first := &t.cells[k], &t.cells[0]
 	return t.gpus * (c.CPUs - first.CPUs), t.gpus * float64(c.Memory-first.Memory), t.worth * (c.Value - first.Value)
 }
 
-// A knapsack chooses the cells of jobs that share a node: one for each, within
-// CPUs and memory, of the largest total value.
+// A knapsack chooses one cell for each job of a node, within the node's CPUs and memory, so that the total
+// value is largest.
 //
-// It is a branch and bound: prices of CPUs and memory bound what the jobs that
-// are still open can add.
+// It is a branch and bound. The bound comes from prices for CPUs and memory (Lagrangian relaxation): an open
+// job adds at most the value of its best cell minus the price of that cell, plus the price of all that is
+// still free.
 type knapsack struct {
-	cpus, memory float64 // there are beyond the jobs' first cells
+	cpus, memory float64 // available beyond the first cells
 	items        []item
 	price        [2]float64 // of a CPU, of a byte
 	best         float64    // value beyond the first cells
-	left         int        // visits
+	left         int        // remaining visits
 }
 
-// add adds a job to those that share what there is.
+// add adds a job of the node.
 func (k *knapsack) add(job int, cells []Cell, gpus, worth float64) {
 	k.cpus -= gpus * cells[0].CPUs
 	k.memory -= gpus * float64(cells[0].Memory)
@@ -49,7 +49,7 @@ func (k *knapsack) add(job int, cells []Cell, gpus, worth float64) {
 	}
 }
 
-// solve leaves the choice in the items and returns its value.
+// solve sets the pick of each item and returns the value beyond the first cells.
 func (k *knapsack) solve() float64 {
 	k.left = visits
 	if v, ok := k.all(); ok {
@@ -78,8 +78,8 @@ func (k *knapsack) all() (value float64, ok bool) {
 	return value, cpus >= 0 && memory >= 0
 }
 
-// climb finds a first solution: from everyone's first cell up, by what a step
-// adds for what it takes of what there is.
+// climb finds a first solution. Starting from the first cells, it repeats the step that adds most value for
+// the part of the free CPUs and memory that it takes.
 func (k *knapsack) climb() {
 	cpus, memory := k.cpus, k.memory
 	k.best = 0
@@ -111,8 +111,7 @@ func (k *knapsack) climb() {
 	}
 }
 
-// setPrices finds prices that make the bound small: first of CPUs alone, then of
-// memory beside it, then of CPUs again.
+// setPrices finds prices that make the bound small: for CPUs alone, then for memory, then for CPUs again.
 func (k *knapsack) setPrices() {
 	k.price = [2]float64{}
 	for _, r := range [...]int{0, 1, 0} {
@@ -120,8 +119,7 @@ func (k *knapsack) setPrices() {
 	}
 }
 
-// setPrice finds by halving the price at which no more than there is of a
-// resource is asked for.
+// setPrice finds by bisection the price at which the demand for a resource is within supply.
 func (k *knapsack) setPrice(r int) {
 	there := [2]float64{k.cpus, k.memory}[r]
 	k.price[r] = 0
@@ -143,7 +141,7 @@ func (k *knapsack) setPrice(r int) {
 	k.price[r] = high
 }
 
-// asked returns what jobs ask for of a resource at the prices.
+// asked returns the demand for a resource at the current prices.
 func (k *knapsack) asked(r int) (sum float64) {
 	for i := range k.items {
 		t := &k.items[i]
@@ -154,7 +152,7 @@ func (k *knapsack) asked(r int) (sum float64) {
 	return sum
 }
 
-// favourite returns what a job adds at most at the prices, and with which cell.
+// favourite returns the most that a job adds at the current prices, and the cell.
 func (k *knapsack) favourite(t *item) (value float64, at int) {
 	value = math.Inf(-1)
 	for x := range t.cells {
@@ -166,7 +164,7 @@ func (k *knapsack) favourite(t *item) (value float64, at int) {
 	return value, at
 }
 
-// bound sums up, from the last item on, what items add at most.
+// bound sets rest in each item, from the last to the first.
 func (k *knapsack) bound() {
 	rest := 0.0
 	for i := len(k.items) - 1; i >= 0; i-- {
@@ -176,8 +174,7 @@ func (k *knapsack) bound() {
 	}
 }
 
-// search tries the cells of item i and those after it, fastest first, with what
-// is left.
+// search tries the cells of item i and all later items, fastest first.
 func (k *knapsack) search(i int, cpus, memory, value float64) {
 	if i == len(k.items) {
 		if value > k.best+1e-12 {

@@ -6,30 +6,30 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// cpuSlack is what sums of CPUs may be above a capacity by rounding, relatively.
+// cpuSlack is the permitted relative rounding error in sums of CPUs.
 const cpuSlack = 1e-9
 
-// A Slot is some GPUs of a node, which goes by its position in the cluster.
+// A Slot is some GPUs of a node, which is an index into Cluster.Nodes.
 type Slot struct{ Node, GPUs int }
 
-// Nodes is what is free of the nodes of a cluster. Not safe for concurrent use.
+// Nodes records the free resources of the nodes of a cluster. It is not safe for concurrent use.
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources // by node
 	home    []int               // by node: its shelf
 	shelves []shelf             // by GPU type
-	slots   []Slot              // memory of BestFit
-	room    []Slot              // memory of split
+	slots   []Slot              // buffer of BestFit
+	room    []Slot              // buffer of split
 }
 
-// A shelf is the nodes of one GPU type, by how many of their GPUs are free.
+// A shelf is the nodes of one GPU type, by their free GPUs.
 type shelf struct {
 	info  cluster.TypeInfo
 	keep  cluster.Resources // see Reserve
 	nodes []int             // positions in the cluster, ascending
-	idle  []set             // by free GPUs: nodes of which nothing is taken
+	idle  []set             // by free GPUs: idle nodes
 	part  []set             // by free GPUs: the others
-	most  cluster.Resources // the most CPUs, and the most memory, that any node has
+	most  cluster.Resources // largest CPUs and largest memory of any node
 }
 
 // NewNodes returns the nodes of c, all free.
@@ -56,7 +56,7 @@ func NewNodes(c *cluster.Cluster) *Nodes {
 	return n
 }
 
-// Reset frees everything. It takes time linear in nodes.
+// Reset frees everything, in time linear in the nodes.
 func (n *Nodes) Reset() {
 	for k := range n.shelves {
 		n.shelves[k].keep = cluster.Resources{}
@@ -80,7 +80,7 @@ func (n *Nodes) typeIndex(t cluster.GPUType) int {
 	return -1
 }
 
-// setOf returns the set that node i belongs to.
+// setOf returns the set of node i.
 func (n *Nodes) setOf(i int) *set {
 	s, f := &n.shelves[n.home[i]], n.free[i]
 	if f == n.cluster.Nodes()[i].Capacity {
@@ -89,55 +89,52 @@ func (n *Nodes) setOf(i int) *set {
 	return &s.part[max(0, f.GPUs)]
 }
 
-// Cluster returns the cluster whose nodes they are.
+// Cluster returns the cluster of the nodes.
 func (n *Nodes) Cluster() *cluster.Cluster { return n.cluster }
 
-// Free returns what is free of node i. CPUs and memory are negative where more
-// was taken than the node has; on nodes that do not count them they mean nothing.
+// Free returns the free resources of node i. CPUs and memory are negative if the node is overbooked, and
+// meaningless if the node does not count them.
 func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
 
-// Take takes r of node i, without a look at what is free, but for GPUs: it panics
-// if there are fewer.
+// Take books r on node i. CPUs and memory may become negative; Take panics if there are too few GPUs.
 func (n *Nodes) Take(i int, r cluster.Resources) {
 	if r.GPUs > n.free[i].GPUs {
-		panic("shares: more GPUs taken than a node has free")
+		panic("hostalloc: more GPUs taken than a node has free")
 	}
 	n.leave(i)
 	f := &n.free[i]
 	f.GPUs, f.CPUs, f.Memory = f.GPUs-r.GPUs, f.CPUs-r.CPUs, f.Memory-r.Memory
 	if c := &n.cluster.Nodes()[i].Capacity; f.GPUs == c.GPUs {
-		*f = *c // no rounding stays behind on an idle node
+		*f = *c // drop rounding errors of an idle node
 	}
 	n.enter(i)
 }
 
-// Give gives back what Take took.
+// Give is the inverse of Take.
 func (n *Nodes) Give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// TakeAll takes slots, with so much of CPUs and memory for every GPU; GiveAll
-// gives them back.
+// TakeAll books slots, with per for every GPU.
 func (n *Nodes) TakeAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Take(s.Node, times(per, s.GPUs))
 	}
 }
 
-// GiveAll gives back what TakeAll took.
+// GiveAll is the inverse of TakeAll.
 func (n *Nodes) GiveAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Give(s.Node, times(per, s.GPUs))
 	}
 }
 
-// times returns what so many GPUs get, if each gets per.
+// times returns gpus GPUs with per for each.
 func times(per cluster.Resources, gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * per.CPUs, Memory: int64(gpus) * per.Memory}
 }
 
-// Slots appends the slots of a placement to to, and reports whether all its nodes
-// are there.
+// Slots appends the slots of a placement to to. It returns false if a node has left the cluster.
 func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	for i := range p {
 		at, ok := n.cluster.Index(p[i].Node)
@@ -149,8 +146,7 @@ func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	return to, true
 }
 
-// Placement names slots, with so much of CPUs and memory for every GPU. Their
-// sums over the shares are per times the GPUs.
+// Placement returns slots as a placement, with per for every GPU.
 func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement {
 	p := make(cluster.Placement, len(slots))
 	for i, s := range slots {
@@ -160,18 +156,16 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 	return p
 }
 
-// Reserve says what BestFit and its kin leave for every GPU of a type that stays
-// free on a node, until the next Reset: without it the first jobs on a node could
-// take all of its CPUs, and its other GPUs would be of no use.
+// Reserve sets the CPUs and memory that BestFit, One and Split leave for each other free GPU of a node, until
+// the next Reset. Without it the first jobs on a node could take all CPUs and make its other GPUs useless.
 func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
 	if k := n.typeIndex(t); k >= 0 {
 		n.shelves[k].keep = per
 	}
 }
 
-// fits reports whether node i has room for gpus GPUs with so much each, and leaves
-// keep for each of its other free ones. Nodes that do not count CPUs and memory
-// have room for any.
+// fits reports whether node i has room for gpus GPUs with per each, and leaves keep for each other free GPU.
+// A node that does not count CPUs and memory has enough of them.
 func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 	f := &n.free[i]
 	if f.GPUs < gpus {
@@ -182,11 +176,10 @@ func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether all of slots are free, with so much of CPUs and memory for
-// every GPU. Slots name each node once.
+// Fits reports whether all slots are free, with per for every GPU. Slots must name each node at most once.
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }
 
-// FitsGPUs is Fits without a look at CPUs and memory.
+// FitsGPUs is Fits without CPUs and memory.
 func (n *Nodes) FitsGPUs(slots []Slot) bool { return n.Fits(slots, nothing) }

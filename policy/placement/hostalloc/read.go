@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Read prepares for the jobs of a plan for s. Jobs that the plan has placed are
-// Fixed; so are those that may not be preempted and keep what they have.
+// Read loads the jobs of a plan for s. Fixed jobs are those that the plan has placed, and non-preemptive ones
+// with an unchanged allocation.
 func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	if st.cluster != s.Cluster {
 		st.adopt(s.Cluster)
@@ -32,7 +32,7 @@ func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// present reports whether a job has a placement, all of whose nodes are there.
+// present reports whether a placement is not empty and all its nodes are in the cluster.
 func present(c *cluster.Cluster, p cluster.Placement) bool {
 	return len(p) > 0 && !slices.ContainsFunc(p, func(s cluster.Share) bool {
 		_, ok := c.Index(s.Node)
@@ -40,7 +40,7 @@ func present(c *cluster.Cluster, p cluster.Placement) bool {
 	})
 }
 
-// Follow sets the slots of all jobs that are not Fixed to where a plan has them.
+// Follow sets the slots of all jobs that are not Fixed from the placements of a plan.
 func (st *Settler) Follow(p *policy.Plan) {
 	for i := range st.Jobs {
 		row := &st.Jobs[i]
@@ -56,10 +56,8 @@ func (st *Settler) Follow(p *policy.Plan) {
 	}
 }
 
-// Write gives the decisions of the plan read last their placements, and, where
-// nodes count them, the CPUs and memory they are settled on. A job that holds
-// just that already keeps its placement, the very slice. What has no slots is
-// taken back.
+// Write puts placements, and the chosen CPUs and memory, into the plan that was read last. A job whose
+// placement is unchanged keeps the same slice. A job without slots loses its allocation.
 func (st *Settler) Write(s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {
 		row, d := &st.Jobs[i], &p.Jobs[i]
@@ -101,8 +99,7 @@ func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	}
 }
 
-// explain corrects a reason that speaks of CPUs and memory, which says what the
-// policy wished the job to have.
+// explain corrects a reason about CPUs and memory, which states the wish of the policy, to what the job gets.
 func (st *Settler) explain(d *policy.Decision, c *Cell) {
 	if d.Why.Kind != policy.AboveShare && d.Why.Kind != policy.BelowShare {
 		return
@@ -118,9 +115,8 @@ func (st *Settler) explain(d *policy.Decision, c *Cell) {
 	}
 }
 
-// share returns what an allocation has of one of its nodes, in proportion to GPUs,
-// after so many GPUs of other nodes. Bytes that do not divide are spread, so that
-// all shares add up.
+// share returns the part of an allocation on one node, in proportion to GPUs. before is the number of GPUs on
+// earlier nodes: bytes that do not divide are spread so that the shares add up.
 func (st *Settler) share(s Slot, before int, a *cluster.Allocation) cluster.Share {
 	r := cluster.Resources{GPUs: s.GPUs, CPUs: a.CPUs, Memory: a.Memory}
 	if s.GPUs != a.GPUs {
@@ -130,13 +126,13 @@ func (st *Settler) share(s Slot, before int, a *cluster.Allocation) cluster.Shar
 	return cluster.Share{Node: st.cluster.Nodes()[s.Node].ID, Resources: r}
 }
 
-// first returns the whole bytes of the first g of n parts of all.
+// first returns the bytes of the first g of n parts of all.
 func first(all int64, g, n int) int64 {
 	part, rest := all/int64(n), all%int64(n)
 	return part*int64(g) + rest*int64(g)/int64(n)
 }
 
-// isAt reports whether a placement is the GPUs of slots.
+// isAt reports whether a placement has the GPUs of slots.
 func (st *Settler) isAt(p cluster.Placement, slots []Slot) bool {
 	return len(p) == len(slots) && !slices.ContainsFunc(p, func(share cluster.Share) bool {
 		n, ok := st.cluster.Index(share.Node)

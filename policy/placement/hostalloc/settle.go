@@ -6,34 +6,31 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Job is what a Settler knows of one decision of a plan.
+// A Job is a Settler's record of one decision of a plan.
 type Job struct {
-	// Cells are what each of its GPUs may get, by ascending value; of all
-	// resources each has at least what the one before has. None: it has no GPUs,
-	// or it is Fixed.
+	// Cells are the choices for each of its GPUs, by ascending value. Each cell has at least the CPUs and
+	// memory of the one before. None: the job has no GPUs, or is Fixed.
 	Cells []Cell
-	// Wish is the cell that the plan names, at most: the job's demand vector.
+	// Wish is the largest cell within what the plan names: the job's demand vector.
 	Wish int
-	// Slots are where its GPUs are. Whoever places the job sets them, each node
-	// once; they are the caller's.
+	// Slots are its GPUs, each node once. The placer sets and owns them.
 	Slots []Slot
-	// Fixed says that it stays where and as it is: the policy placed it, or it may
-	// not be preempted.
+	// Fixed is the placement of a job that must stay unchanged: the policy placed it, or it is
+	// non-preemptive.
 	Fixed cluster.Placement
-	// Cell is what it is settled on; -1: there is no room for even its first cell.
+	// Cell is the chosen cell; -1: there is no room even for the first.
 	Cell  int
-	exact bool // its allocation stays as the plan has it
+	exact bool // keep the allocation as planned
 }
 
-// A Settler divides the CPUs and memory of each node among its jobs. Its results
-// depend only on the plan, the snapshot and the nodes of the jobs. Between rounds
-// it caches the last answer for each node, which saves time and changes no result.
-// It is not safe for concurrent use.
+// A Settler divides the CPUs and memory of each node among its jobs. Its results depend only on the plan, the
+// snapshot and the nodes of the jobs; a cache of the last answer for each node only saves time. It is not
+// safe for concurrent use.
 type Settler struct {
-	// Penalty is the part of its speed that a job loses where it is on several
-	// nodes. Source: Synergy §6, "Tradeoff between consolidation and allocation".
+	// Penalty is the part of its speed that a job loses on several nodes. Source: Synergy §6, "Tradeoff
+	// between consolidation and allocation".
 	Penalty float64
-	// Jobs are those of the plan read last, in its order.
+	// Jobs are the jobs of the plan read last, in its order.
 	Jobs []Job
 
 	cluster  *cluster.Cluster
@@ -43,17 +40,17 @@ type Settler struct {
 	knapsack knapsack
 }
 
-// A node is what a Settler knows of a node of the cluster.
+// A node is a Settler's record of a cluster node.
 type node struct {
 	jobs  []tenant          // with cells, in the order of the plan
-	taken cluster.Resources // by Fixed jobs, and by jobs on several nodes with their cells
+	taken cluster.Resources // by Fixed jobs, and by the cells of jobs on several nodes
 	last  answer
 }
 
-// A tenant is a job that has GPUs of a node.
+// A tenant is a job with GPUs on a node.
 type tenant struct {
 	job, gpus int
-	wide      bool // it has GPUs of other nodes too
+	wide      bool // the job is on several nodes
 }
 
 func (st *Settler) adopt(c *cluster.Cluster) {
@@ -61,33 +58,27 @@ func (st *Settler) adopt(c *cluster.Cluster) {
 }
 
 // Settle chooses the cells of all jobs and returns the sum of their values.
-// It has three steps:
 //
-//  1. Every job starts on its first cell. If the first cells of a node do not fit
-//     beside its Fixed jobs, the node's last jobs in the order of the plan lose
-//     their allocations until the others fit.
-//  2. The jobs on several nodes are taken in turn, at most twice. A job tries its
-//     cells from the largest value down. For each cell, the jobs that are on one
-//     of its nodes alone are settled again. The job keeps the cell with the
+//  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, its last
+//     jobs in the order of the plan lose their allocations until the others fit.
+//  2. Each job on several nodes has its turn, at most twice. It tries its cells from the largest value down.
+//     For each cell, the jobs that are only on one of its nodes are settled again. It keeps the cell with the
 //     largest sum of its own value and theirs.
-//  3. Each node is settled once more: a branch and bound chooses the cells of the
-//     jobs that are on this node alone. It is exact unless the search needs more
-//     than a fixed number of visits.
+//  3. Each node is settled once more: a branch and bound chooses the cells of the jobs that are only on this
+//     node. It is exact unless it reaches its limit of visits.
 //
-// Invariant: after step 1, the first cells of the jobs on every node fit beside
-// what its Fixed jobs and its jobs on several nodes take. Step 1 keeps it because
-// removing a job frees resources on all its nodes. Step 2 keeps it because a job
-// keeps a cell only if that holds on all its nodes; if it finds none, it takes its
-// first cell, which needs no more than the cell it had.
+// Invariant after step 1: on every node, the first cells of its own jobs fit next to what its Fixed jobs and
+// its jobs on several nodes take. Step 1 establishes it, since removing a job only frees resources. Step 2
+// preserves it: a job chooses only cells for which it holds on all its nodes, and otherwise its first cell,
+// which takes no more than its cell before.
 //
-// It ends: step 1 removes one job at a time, step 2 makes at most two passes over
-// finite lists of cells, and each search has a limit of visits. The result need
-// not be the best for all jobs together, because jobs on several nodes are settled
-// one by one.
+// It ends: step 1 removes one job at a time, step 2 makes at most two passes over finite lists, and each
+// search has a limit. The result need not be the best for all jobs together, because jobs on several nodes
+// are settled one by one.
 //
-// A call takes time linear in jobs and nodes, and some microseconds for each node
-// whose jobs or their cells are not those of the last call. A job on several nodes
-// costs at most one search for each of its cells and nodes, in each pass.
+// The time is linear in jobs and nodes, plus some microseconds for each node whose jobs or cells changed
+// since the last call. A job on several nodes costs at most one search for each of its cells and nodes, in
+// each pass.
 func (st *Settler) Settle() float64 {
 	st.list()
 	for n := range st.nodes {
@@ -116,7 +107,7 @@ func (st *Settler) Settle() float64 {
 	return value
 }
 
-// list finds out who is where.
+// list assigns the jobs to their nodes.
 func (st *Settler) list() {
 	for n := range st.nodes {
 		st.nodes[n].jobs, st.nodes[n].taken = st.nodes[n].jobs[:0], cluster.Resources{}
@@ -144,13 +135,13 @@ func (st *Settler) list() {
 	}
 }
 
-// take counts r, times so many, as taken of node n.
+// take books so times r on node n.
 func (st *Settler) take(n int, r cluster.Resources, so int) {
 	t := &st.nodes[n].taken
 	t.CPUs, t.Memory = t.CPUs+float64(so)*r.CPUs, t.Memory+int64(so)*r.Memory
 }
 
-// takeWide counts, so many times, what job i takes of its nodes with its cell.
+// takeWide books so times what job i takes on its nodes with its cell.
 func (st *Settler) takeWide(i, so int) {
 	j := &st.Jobs[i]
 	for _, s := range j.Slots {
@@ -158,8 +149,7 @@ func (st *Settler) takeWide(i, so int) {
 	}
 }
 
-// evict takes back the allocations of the last jobs of node n until the first
-// cells of the others fit.
+// evict takes back the allocations of the last jobs of node n until the first cells of the others fit.
 func (st *Settler) evict(n int) {
 	for len(st.nodes[n].jobs) > 0 && !st.ready(n) {
 		last := st.nodes[n].jobs[len(st.nodes[n].jobs)-1].job
@@ -175,8 +165,7 @@ func (st *Settler) evict(n int) {
 	}
 }
 
-// ready fills the knapsack of node n, for its jobs that are on no other one, and
-// reports whether their first cells fit.
+// ready fills the knapsack with the jobs that are only on node n, and reports whether their first cells fit.
 func (st *Settler) ready(n int) bool {
 	has, taken, k := &st.cluster.Nodes()[n].Capacity, &st.nodes[n].taken, &st.knapsack
 	k.cpus, k.memory, k.items = has.CPUs*(1+cpuSlack/2)-taken.CPUs, float64(has.Memory-taken.Memory), k.items[:0]
@@ -191,8 +180,8 @@ func (st *Settler) ready(n int) bool {
 	return k.cpus >= 0 && k.memory >= 0
 }
 
-// settle chooses the cells of the jobs that are on node n alone and returns the
-// sum of their values; -1 if their first cells do not fit.
+// settle chooses the cells of the jobs that are only on node n and returns the sum of their values; -1 if
+// their first cells do not fit.
 func (st *Settler) settle(n int) float64 {
 	if v, ok := st.recall(n); ok {
 		return v
@@ -214,8 +203,8 @@ func (st *Settler) settle(n int) float64 {
 	return value
 }
 
-// spread chooses the cell of job i, which is on several nodes, so that its value
-// and those of the jobs on its nodes alone are the largest.
+// spread chooses the cell of job i, which is on several nodes: the largest sum of its value and the values of
+// the jobs that are only on one of these nodes.
 func (st *Settler) spread(i int) {
 	j := &st.Jobs[i]
 	if len(j.Cells) == 1 {
@@ -234,8 +223,7 @@ func (st *Settler) spread(i int) {
 	st.takeWide(i, 1)
 }
 
-// most returns what the jobs that are on one node of job i alone are worth at
-// most.
+// most returns an upper bound on the values of the jobs that are only on one node of job i.
 func (st *Settler) most(i int) (value float64) {
 	for _, s := range st.Jobs[i].Slots {
 		for _, t := range st.nodes[s.Node].jobs {
@@ -247,8 +235,8 @@ func (st *Settler) most(i int) (value float64) {
 	return value
 }
 
-// around returns the value of job i with its cell and of the jobs on its nodes
-// alone, and whether their first cells fit then.
+// around returns the value of job i with its cell plus the values of the jobs that are only on one of its
+// nodes, and whether all first cells fit.
 func (st *Settler) around(i int) (value float64, ok bool) {
 	value = st.worth(i, st.Jobs[i].Cell)
 	for _, s := range st.Jobs[i].Slots {
@@ -261,7 +249,7 @@ func (st *Settler) around(i int) (value float64, ok bool) {
 	return value, true
 }
 
-// worth returns the value of a cell of job i where it is.
+// worth returns the value of a cell of job i on its nodes.
 func (st *Settler) worth(i, cell int) float64 {
 	v := st.Jobs[i].Cells[cell].Value
 	if len(st.Jobs[i].Slots) > 1 {

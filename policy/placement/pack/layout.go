@@ -11,14 +11,14 @@ import (
 
 // A layout is one way to place all jobs.
 type layout struct {
-	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no place for it
-	cells []int              // by job: the index of the cell that the Settler chose
+	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no room
+	cells []int              // by job: the cell that the Settler chose
 	value float64            // sum of relative speeds
-	net   float64            // value times the seconds of the round, less what jobs lose that move
+	net   float64            // value times the seconds of the round, minus what moved jobs lose
 }
 
-// sort sorts jobs by GPUs, then by the CPUs for each GPU that the plan names, then by the
-// memory, all descending, then by ID. Source: Synergy §4.2.
+// sort orders jobs by GPUs, then by planned CPUs and memory for each GPU, all descending, then by ID. Source:
+// Synergy §4.2.
 func (pl *Placer) sort() {
 	slices.SortFunc(pl.order, func(a, b int) int {
 		x, _ := pl.gpus(a)
@@ -34,11 +34,10 @@ func (pl *Placer) sort() {
 // demand returns the CPUs and memory that the plan names for each GPU of job i.
 func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
 
-// modest returns the CPUs and memory of the first cell of job i, for each GPU.
+// modest returns the CPUs and memory of the first cell of job i for each GPU.
 func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
 
-// fill makes a layout. If stay is true, the jobs that may stay keep their GPUs, and the
-// others are packed around them; otherwise all jobs are packed.
+// fill makes a layout. With stay, jobs that may stay keep their GPUs and the others are packed around them.
 func (pl *Placer) fill(l *layout, stay bool) {
 	pl.start(l)
 	pending := pl.mending.pending[:0]
@@ -57,7 +56,7 @@ func (pl *Placer) fill(l *layout, stay bool) {
 	}
 }
 
-// start empties a layout, except for the jobs whose placement is given.
+// start empties a layout, except for given placements.
 func (pl *Placer) start(l *layout) {
 	for len(l.slots) < len(pl.s.Jobs) {
 		l.slots = append(l.slots, nil)
@@ -68,7 +67,7 @@ func (pl *Placer) start(l *layout) {
 	pl.retake(l)
 }
 
-// retake books all jobs of a layout on the nodes, from nothing.
+// retake books all jobs of a layout, from empty nodes.
 func (pl *Placer) retake(l *layout) {
 	pl.wish.Reset()
 	pl.least.Reset()
@@ -85,20 +84,20 @@ func (pl *Placer) retake(l *layout) {
 	}
 }
 
-// take gives job i its slots.
+// take assigns slots to job i.
 func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
 	l.slots[i] = append(l.slots[i][:0], slots...)
 	pl.wish.TakeAll(slots, pl.demand(i))
 	pl.least.TakeAll(slots, pl.modest(i))
 }
 
-// A rest describes what is still to be placed on the nodes of a GPU type.
+// A rest is what is still to be placed on a GPU type.
 type rest struct {
-	gpus, free int               // GPUs that pending jobs get, and GPUs that are free
-	modest     cluster.Resources // the least that the plan names for a GPU of any pending job
+	gpus, free int               // GPUs of pending jobs, and free GPUs
+	modest     cluster.Resources // least CPUs and memory that the plan names for a GPU of any pending job
 }
 
-// pendingBy returns the rests of all GPU types.
+// pendingBy returns the rest of each GPU type.
 func (pl *Placer) pendingBy(pending []int) []rest {
 	types := pl.s.Cluster.Types()
 	rests := make([]rest, len(types))
@@ -121,9 +120,9 @@ func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
 	return slices.IndexFunc(types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-// reserve keeps CPUs and memory for every GPU that stays free beside job i, so that a
-// later job can use the GPU: as much as the most modest pending job is named. If more
-// GPUs are free than later jobs need, it keeps as much less.
+// reserve sets what each other free GPU of job i's node keeps, so that a later job can use it: the demand of
+// the most modest pending job. If there are more free GPUs than later jobs need, each keeps proportionally
+// less.
 func (pl *Placer) reserve(rests []rest, i int) {
 	gpus, t := pl.gpus(i)
 	r := &rests[typeIndex(pl.s.Cluster.Types(), t)]
@@ -138,14 +137,11 @@ func (pl *Placer) reserve(rests []rest, i int) {
 
 // place finds slots for a job:
 //
-//  1. on one node with room for the cell that the plan names, or else for the
-//     fastest cell below it, or else on one whose other jobs can make room for its
-//     first cell, because they need not get all that they are named;
-//  2. on several nodes, if it does not fit on one, or if it gains more than the
-//     penalty of being split.
+//  1. on one node with room for its wish, or for the fastest cell below it, or at least for its first cell if
+//     other jobs get less than their wish;
+//  2. on several nodes, if it does not fit on one, or if that gains more than the penalty of a split.
 //
-// In each case the job is booked with the cell that the plan names: mend may still
-// find room for that.
+// In each case the job is booked with its wish: mend may still find room for it.
 func (pl *Placer) place(l *layout, i int) {
 	gpus, t := pl.gpus(i)
 	cells := pl.settler.Jobs[i].Cells
@@ -163,8 +159,7 @@ func (pl *Placer) place(l *layout, i int) {
 	}
 }
 
-// onOne returns the best node for all of a job, and the cell for which it has
-// room; -1 if there is none.
+// onOne returns the best node for all GPUs of a job, and the cell that it has room for; -1 if there is none.
 func (pl *Placer) onOne(i int) (node, cell int) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -179,8 +174,7 @@ func (pl *Placer) onOne(i int) (node, cell int) {
 	return 0, -1
 }
 
-// onSeveral returns the best nodes for a job that is split, and the fastest cell
-// for which they have room.
+// onSeveral returns the best nodes for a split job, and the fastest cell that they have room for.
 func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -192,7 +186,7 @@ func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	return nil, 0, false
 }
 
-// settle finds the cells of all jobs in a layout, and computes its value and net value.
+// settle chooses the cells of all jobs in a layout, and computes its value and net value.
 func (pl *Placer) settle(l *layout) {
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]
@@ -210,8 +204,8 @@ func (pl *Placer) settle(l *layout) {
 	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
 }
 
-// lost returns what the jobs lose that move: the sum of their restart overheads in
-// seconds, each times the job's relative speed in the given cell.
+// lost returns what the moved jobs lose: the sum of their restart overheads in seconds, each times the job's
+// relative speed in the given cell.
 func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	for _, i := range pl.order {
 		if len(pl.held[i]) == 0 || len(l.slots[i]) == 0 || sameSlots(l.slots[i], pl.held[i]) {
@@ -226,22 +220,13 @@ func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	return sum
 }
 
-// sameSlots reports whether a and b have the same numbers of GPUs of the same nodes, in
-// any order.
+// sameSlots reports whether a and b have the same GPUs of the same nodes, in any order.
 func sameSlots(a, b []hostalloc.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
-// best returns the best layout of those it tries:
-//
-//  1. all running jobs stay, and the others are packed around them;
-//  2. the same, and mend may move all jobs;
-//  3. all jobs are packed anew.
-//
-// The second and the third are tried only if some job does not get what the plan
-// names. They are taken only if they gain more in this round than the jobs lose
-// that move. The search stops as soon as the value of a layout is what the plan is
-// worth if every job gets what it names.
+// best tries three layouts and returns the one with the best net value; see the package comment. It stops as
+// soon as a layout is worth as much as if every job got its wish.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)
@@ -270,14 +255,14 @@ func (pl *Placer) best() *layout {
 	return better(best, anew)
 }
 
-// mayPay reports whether a layout would be better than the best so far if all its jobs got
-// what the plan names. If not, it need not be mended and settled.
+// mayPay reports whether a layout in which every job got its wish would beat the best so far. If not, it need
+// not be mended and settled.
 func (pl *Placer) mayPay(l *layout, named float64, best *layout) bool {
 	lost := pl.lost(l, func(i int) int { return pl.settler.Jobs[i].Wish })
 	return named*pl.s.Length.Seconds()-lost > best.net
 }
 
-// better returns b if its net value is larger than that of a, and a otherwise.
+// better returns the layout with the larger net value, a on a tie.
 func better(a, b *layout) *layout {
 	if b.net > a.net+1e-9 {
 		return b
@@ -285,8 +270,8 @@ func better(a, b *layout) *layout {
 	return a
 }
 
-// named returns the value of the plan if every job gets the cell that the plan names, or
-// the best cell that nodes can carry.
+// named returns an upper bound on the value of a layout: every job gets its wish, or the best cell that a
+// node can carry.
 func (pl *Placer) named() (sum float64) {
 	for _, i := range pl.order {
 		sum += pl.most(i)
@@ -294,8 +279,8 @@ func (pl *Placer) named() (sum float64) {
 	return sum
 }
 
-// most returns the largest value that job i can have: with the cell that the plan names,
-// split over nodes, or with the fastest cell for which one node has room if it is idle.
+// most returns the largest possible value of job i: its wish, split over nodes, or the fastest cell that fits
+// on one idle node.
 func (pl *Placer) most(i int) float64 {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -308,7 +293,7 @@ func (pl *Placer) most(i int) float64 {
 	return split
 }
 
-// copy copies the slots of a layout. The bookings on the nodes must be those of from.
+// copy copies the slots of a layout. The current bookings must be those of from.
 func (pl *Placer) copy(l, from *layout) {
 	for len(l.slots) < len(from.slots) {
 		l.slots = append(l.slots, nil)

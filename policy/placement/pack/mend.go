@@ -9,26 +9,25 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// Bounds of mend. On 16 nodes none of them matters.
+// Bounds of mend. None of them matters on 16 nodes.
 const (
-	passes   = 4       // over the nodes that lack something
-	partners = 24      // other nodes that it looks at for an exchange
+	passes   = 4       // passes over the nodes that lack something
+	partners = 24      // nodes that it compares for an exchange
 	weighed  = 200_000 // exchanges that it weighs in a layout
 )
 
-// A mending is the memory of mend.
+// A mending is the state of mend.
 type mending struct {
 	pending []int   // jobs that were packed
 	movable [][]int // by node: jobs that may be exchanged
-	lacking []int   // nodes that lack something, those that lack most first
-	spare   []int   // nodes that lack nothing, those with most free first
-	rate    float64 // value of the CPUs or the memory of one whole node
-	left    int     // how many more exchanges may be weighed
+	lacking []int   // nodes that lack something, the node that lacks most first
+	spare   []int   // nodes that lack nothing, the node with most free first
+	rate    float64 // value of all CPUs or all memory of one node
+	left    int     // remaining exchanges to weigh
 }
 
-// mend exchanges GPUs of jobs between nodes that lack CPUs or memory and nodes that do
-// not, and moves jobs to free GPUs, as long as nodes then lack less. Only the given jobs
-// move. It reports whether any did. The package comment says why it ends.
+// mend exchanges GPUs of the given jobs between nodes so that nodes lack less. It reports whether any job
+// moved. The package comment explains why it ends.
 func (pl *Placer) mend(l *layout, jobs []int) bool {
 	pl.listMovable(l, jobs)
 	m, moved := &pl.mending, false
@@ -48,7 +47,7 @@ func (pl *Placer) mend(l *layout, jobs []int) bool {
 	return moved
 }
 
-// listSpare lists the nodes that lack nothing, those with most free first.
+// listSpare lists the nodes that lack nothing.
 func (pl *Placer) listSpare() {
 	m := &pl.mending
 	m.spare = m.spare[:0]
@@ -87,9 +86,8 @@ func (pl *Placer) listMovable(l *layout, jobs []int) {
 	pl.rate()
 }
 
-// rate computes what CPUs or memory are worth. It compares the cells that the plan names
-// with the first cells, summed over all jobs: the additional value divided by the
-// additional CPUs and memory, which count as parts of a node.
+// rate computes the value of a node's CPUs or memory: over all jobs, the value that wishes add to first
+// cells, divided by the CPUs and memory that they add, as parts of a node.
 func (pl *Placer) rate() {
 	value, parts := 0.0, 0.0
 	for _, i := range pl.order {
@@ -109,7 +107,7 @@ func (pl *Placer) rate() {
 	}
 }
 
-// listLacking lists the nodes that lack something, those that lack most first.
+// listLacking lists the nodes that lack something.
 func (pl *Placer) listLacking() {
 	m := &pl.mending
 	m.lacking = m.lacking[:0]
@@ -123,8 +121,8 @@ func (pl *Placer) listLacking() {
 	})
 }
 
-// lack returns what node n lacks if more is taken from it: the missing CPUs as a part of
-// its CPUs, plus the missing memory as a part of its memory.
+// lack returns what node n lacks if more is taken from it: the missing part of its CPUs plus the missing part
+// of its memory.
 func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	if c.CPUs == 0 {
@@ -141,15 +139,15 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 
 // An offer is an exchange of GPUs between two nodes.
 type offer struct {
-	home     int // the node that lacks something
-	node     int // the other one
+	home     int // node that lacks something
+	node     int // other node
 	gpus     int
-	out, in  int     // the jobs that leave and enter the node that lacks something; in is -1 if out takes free GPUs
-	decrease float64 // of what both nodes lack, less the cost of splitting jobs
+	out, in  int     // jobs that leave and enter home; in is -1 if out moves to free GPUs
+	decrease float64 // decrease in the lack of both nodes, minus the cost of splitting jobs
 }
 
-// exchange makes the best exchange of GPUs of node n that it finds, and reports whether
-// one helps. It stops at the first other node with which n lacks nothing afterwards.
+// exchange makes the best exchange for node n that it finds, and reports whether there is one. It stops at
+// the first other node with which n lacks nothing afterwards.
 func (pl *Placer) exchange(l *layout, n int) bool {
 	best, looked := offer{home: n, decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9
@@ -197,7 +195,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// on returns the GPUs that slots have of a node.
+// on returns the GPUs of a node in slots.
 func on(slots []hostalloc.Slot, node int) int {
 	for _, s := range slots {
 		if s.Node == node {
@@ -207,8 +205,7 @@ func on(slots []hostalloc.Slot, node int) int {
 	return 0
 }
 
-// splits returns 1 if a job on one node is split when some of its GPUs move, -1 if a
-// split job is on one node then, and 0 otherwise.
+// splits returns 1 if moving GPUs splits a job on one node, -1 if it reunites a split job, and 0 otherwise.
 func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	after := len(slots)
 	if on(slots, from) == gpus {
@@ -226,8 +223,7 @@ func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	return 0
 }
 
-// weigh keeps an offer if it is better than the best so far. was is what both nodes lack
-// now.
+// weigh keeps an offer if it is better than the best so far. was is the present lack of both nodes.
 func (pl *Placer) weigh(l *layout, best *offer, o offer, was float64) {
 	pl.mending.left--
 	more := times(pl.demand(o.out), o.gpus, 1)
@@ -247,8 +243,7 @@ func (pl *Placer) weigh(l *layout, best *offer, o offer, was float64) {
 	}
 }
 
-// roomForBoth reports whether two nodes have room for the first cells of all jobs
-// after an exchange.
+// roomForBoth reports whether the first cells of all jobs fit on both nodes after an exchange.
 func (pl *Placer) roomForBoth(o *offer) bool {
 	least := times(pl.modest(o.out), o.gpus, 1)
 	if o.in >= 0 {
@@ -257,8 +252,8 @@ func (pl *Placer) roomForBoth(o *offer) bool {
 	return pl.roomFor(o.node, least) && pl.roomFor(o.home, times(least, 1, -1))
 }
 
-// cost returns what it costs that a job is split, negative if it is no longer, in parts of
-// a node. It is infinite if a replica of several GPUs might be cut.
+// cost returns the cost of a split (s > 0) or the gain of a reunion (s < 0), in parts of a node. It is
+// infinite if a replica of several GPUs might be cut.
 func (pl *Placer) cost(i int, s float64) float64 {
 	if s == 0 {
 		return 0
@@ -270,7 +265,7 @@ func (pl *Placer) cost(i int, s float64) float64 {
 	return s * pl.o.Penalty * j.Cells[j.Wish].Value / pl.mending.rate
 }
 
-// roomFor reports whether node n has room for more beside the first cells of its jobs.
+// roomFor reports whether more fits on node n next to the first cells of its jobs.
 func (pl *Placer) roomFor(n int, more cluster.Resources) bool {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.least.Free(n)
 	return c.CPUs == 0 || more.CPUs <= f.CPUs+1e-9*c.CPUs && more.Memory <= f.Memory
@@ -284,8 +279,7 @@ func plus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
-// shift moves GPUs of job out from one node to another. If in is not -1, as many GPUs of
-// job in move the other way.
+// shift makes an exchange.
 func (pl *Placer) shift(l *layout, o *offer) {
 	pl.lift(l, o.out, o.home, o.gpus)
 	if o.in >= 0 {
@@ -310,7 +304,7 @@ func (pl *Placer) lift(l *layout, i, node, gpus int) {
 	*there = slices.Delete(*there, at, at+1)
 }
 
-// drop puts GPUs of job i, which were lifted, on a node.
+// drop puts lifted GPUs of job i on a node.
 func (pl *Placer) drop(l *layout, i, node, gpus int) {
 	slot := hostalloc.Slot{Node: node, GPUs: gpus}
 	pl.wish.TakeAll([]hostalloc.Slot{slot}, pl.demand(i))

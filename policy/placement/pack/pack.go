@@ -12,18 +12,16 @@ import (
 
 // Options configure a Placer.
 type Options struct {
-	// Penalty is the part of its speed, 0 to 1, that a job is believed to lose if it
-	// is split over nodes. A job that fits on a node is split only if the CPUs and
-	// memory that it then gets are worth more. With 1 such a job is never split.
-	// Default 0.1. Source: Synergy §6, "Tradeoff between consolidation and
-	// allocation".
+	// Penalty is the part of its speed, 0 to 1, that a job is assumed to lose on several nodes. A job that
+	// fits on one node is split only if the CPUs and memory that it gains are worth more; with 1 it is never
+	// split. Default 0.1. Source: Synergy §6, "Tradeoff between consolidation and allocation".
 	Penalty float64
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Penalty: 0.1} }
 
-// Validate returns an error if the penalty is not within 0 and 1.
+// Validate returns an error if the penalty is not between 0 and 1.
 func (o Options) Validate() error {
 	if !(o.Penalty >= 0 && o.Penalty <= 1) {
 		return fmt.Errorf("pack: penalty %v, want 0 to 1", o.Penalty)
@@ -31,18 +29,18 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// A Placer implements placement.Placer. Its placements depend only on the snapshot and
-// the plan. It is not safe for concurrent use.
+// A Placer implements placement.Placer. Its placements depend only on the snapshot and the plan. It is not
+// safe for concurrent use.
 type Placer struct {
 	o       Options
 	settler hostalloc.Settler
-	wish    *hostalloc.Nodes // what is free if every job has the cell that the plan names
+	wish    *hostalloc.Nodes // what is free if every job has its wish
 	least   *hostalloc.Nodes // what is free if every job has its first cell
 
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
-	held    [][]hostalloc.Slot  // by job: the GPUs that it holds and may keep
+	held    [][]hostalloc.Slot  // by job: GPUs that it holds and may keep
 	order   []int               // jobs without a given placement, in the order of packing
 	demands []cluster.Resources // by job: see demand
 	modests []cluster.Resources // by job: see modest
@@ -61,31 +59,29 @@ func New(o Options) (*Placer, error) {
 	return pl, nil
 }
 
-// Place implements placement.Placer. It returns an error, and leaves the plan as
-// it is, if the GPUs of a placement that the policy gave are not free, or if the
-// cluster does not have a GPU type.
+// Place implements placement.Placer. If the GPUs of a given placement are not free, or the cluster lacks a
+// GPU type, it returns an error and leaves the plan unchanged.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
 	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {
 		pl.wish, pl.least = hostalloc.NewNodes(s.Cluster), hostalloc.NewNodes(s.Cluster)
 	}
-	pl.settler.Read(s, p) // 1. what each job may get
-	pl.locate()           // 2. where each is
+	pl.settler.Read(s, p) // 1. cells of each job
+	pl.locate()           // 2. present nodes
 	if err := pl.check(); err != nil {
 		return nil, err
 	}
-	best := pl.best() // 3. where each goes
+	best := pl.best() // 3. new nodes
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]
 		j.Slots, j.Cell = append(j.Slots[:0], best.slots[i]...), best.cells[i]
 	}
-	pl.settler.Write(s, p) // 4. in the plan
+	pl.settler.Write(s, p) // 4. into the plan
 	return p, nil
 }
 
-// locate finds the GPUs of the jobs that may stay, and the order in which jobs are
-// packed.
+// locate finds the GPUs of the jobs that may stay, and the order of packing.
 func (pl *Placer) locate() {
 	for len(pl.held) < len(pl.s.Jobs) {
 		pl.held = append(pl.held, nil)
@@ -104,15 +100,14 @@ func (pl *Placer) locate() {
 		if d := &pl.p.Jobs[i]; d.Allocation.SameGPUs(&j.Allocation) {
 			var ok bool
 			if pl.held[i], ok = pl.wish.Slots(pl.held[i], j.Placement); !ok {
-				pl.held[i] = pl.held[i][:0] // a node is gone
+				pl.held[i] = pl.held[i][:0] // a node has left the cluster
 			}
 		}
 	}
 	pl.sort()
 }
 
-// check returns an error if the GPUs of a placement that the policy gave are not free, or
-// if the cluster does not have a GPU type.
+// check returns the errors of Place.
 func (pl *Placer) check() error {
 	pl.wish.Reset()
 	for i := range pl.settler.Jobs {
@@ -134,10 +129,10 @@ func (pl *Placer) check() error {
 	return nil
 }
 
-// worker returns how many GPUs of job i must stay together on a node.
+// worker returns how many GPUs of job i must share a node.
 func (pl *Placer) worker(i int) int { return max(1, pl.s.Jobs[i].WorkerGPUs) }
 
-// gpus returns the GPUs that job i is granted, and their type.
+// gpus returns the granted GPUs of job i, and their type.
 func (pl *Placer) gpus(i int) (int, cluster.GPUType) {
 	a := &pl.p.Jobs[i].Allocation
 	return a.GPUs, a.GPUType

@@ -7,20 +7,19 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A naming is the memory of rename.
+// A naming is the state of rename.
 type naming struct {
 	count map[[2]int]int
 	pairs []pair
-	to    []int  // by node of the layout: the node it becomes; -1: not known yet
-	used  []bool // by node: whether some node of the layout becomes it
+	to    []int  // by node of the layout: its new node; -1: open
+	used  []bool // by node: some node of the layout becomes it
 }
 
-// A pair is a node of a layout, a node on which some of its jobs are now, and the GPUs of
-// these jobs.
+// A pair is a node of a layout, a present node of some of its jobs, and the GPUs of these jobs.
 type pair struct{ from, to, gpus int }
 
-// rename exchanges the names of nodes that are alike, so that many jobs are where they
-// were. It matches nodes greedily: the pair with most GPUs first.
+// rename exchanges the names of alike nodes so that many jobs are where they were. It matches nodes greedily:
+// the pair with most GPUs first.
 func (m *naming) rename(pl *Placer, l *layout) {
 	m.countPairs(pl, l)
 	nodes := pl.s.Cluster.Nodes()
@@ -28,7 +27,7 @@ func (m *naming) rename(pl *Placer, l *layout) {
 	for n := range nodes {
 		m.to[n], m.used[n] = -1, false
 	}
-	for i := range pl.settler.Jobs { // a node of fixed jobs is itself
+	for i := range pl.settler.Jobs { // nodes of fixed jobs keep their names
 		for _, share := range pl.settler.Jobs[i].Fixed {
 			n, _ := pl.s.Cluster.Index(share.Node)
 			m.to[n], m.used[n] = n, true
@@ -47,7 +46,7 @@ func (m *naming) rename(pl *Placer, l *layout) {
 	}
 }
 
-// countPairs lists the pairs of a layout, those with most GPUs first.
+// countPairs lists the pairs of a layout, the pair with most GPUs first.
 func (m *naming) countPairs(pl *Placer, l *layout) {
 	if m.count == nil {
 		m.count = make(map[[2]int]int)
@@ -73,14 +72,13 @@ func (m *naming) countPairs(pl *Placer, l *layout) {
 	})
 }
 
-// alike reports whether two nodes have the same GPU type and capacity, so that a layout
-// may exchange their names.
+// alike reports whether two nodes have the same GPU type and capacity.
 func alike(a, b *cluster.Node) bool {
 	return a.GPUType == b.GPUType && a.Capacity == b.Capacity
 }
 
-// nameOthers names the nodes of a layout that are in no pair: each keeps its own name if
-// that is free, or else gets the first free one that is alike.
+// nameOthers names the nodes in no pair: each keeps its own name if that is free, or else gets the first free
+// alike one.
 func (m *naming) nameOthers(nodes []cluster.Node) {
 	for n := range m.to {
 		if m.to[n] < 0 && !m.used[n] {

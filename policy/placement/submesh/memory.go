@@ -5,21 +5,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A memory holds the positions of the nodes of a placement, so that they need not be looked up by
-// name in every round.
+// A memory caches the positions of the nodes of a placement, to save lookups by name in every round.
 type memory struct {
-	share *cluster.Share // the first of the placement: its identity
+	share *cluster.Share // first share of the placement: its identity
 	at    []int32
 }
 
-// A memo is a job's memory.
 type memo struct {
 	spec  *job.Spec
 	where *memory
 }
 
-// locate starts a claim for every job and finds the nodes of those that stay. Memories and jobs
-// are both in order of submission, so that one pass over both finds what is remembered.
+// locate starts a claim for every job and finds the nodes of the jobs that stay. Jobs and memos are both in
+// order of submission, so one pass over both is enough.
 func (pl *Placer) locate() {
 	if n := len(pl.s.Jobs); cap(pl.claims) < n {
 		pl.claims = make([]claim, n)
@@ -61,7 +59,7 @@ func (pl *Placer) poolOf(t cluster.GPUType) int32 {
 	return -1
 }
 
-// lookUp finds the nodes of a placement; nil if one is not in the cluster.
+// lookUp finds the nodes of a placement; nil if one has left the cluster.
 func (pl *Placer) lookUp(p cluster.Placement) *memory {
 	at := make([]int32, len(p))
 	for k := range p {
@@ -74,7 +72,7 @@ func (pl *Placer) lookUp(p cluster.Placement) *memory {
 	return &memory{&p[0], at}
 }
 
-// write turns claims into placements and remembers them.
+// write turns claims into placements and caches their positions.
 func (pl *Placer) write() {
 	pl.memo = pl.memo[:0]
 	for i, j := range pl.s.Jobs {

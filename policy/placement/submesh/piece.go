@@ -8,34 +8,32 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A piece is a part of an allocation that is placed at once: whole nodes of
-// one size, or some GPUs of one node.
+// A piece is a part of an allocation that is placed at once: whole nodes of one size, or some GPUs of one
+// node.
 type piece struct {
 	job   int32
 	class class
 	size  int32 // GPUs of each node
 	nodes int32
-	odd   bool // of an allocation of no submesh shape
+	odd   bool // the allocation is no submesh shape
 }
 
-// A class orders the pieces: all those of an earlier class are placed before those of a later
-// one, except pieces that are queued again.
+// A class orders the pieces: all pieces of an earlier class come first, except pieces that are queued again.
 type class uint8
 
 const (
 	whole   class = iota // whole nodes
 	single               // some GPUs of one node
-	scatter              // on one node if one has room, else on several
+	scatter              // on one node if possible, else on several
 )
 
-// byRank orders pieces as they are placed: by class, from large to small, by
-// submission.
+// byRank orders pieces by class, then from large to small, then by submission.
 func byRank(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.nodes*b.size, a.nodes*a.size), cmp.Compare(a.job, b.job))
 }
 
-// enqueue cuts the allocation of job i into pieces and queues them. If a piece would cut a
-// worker, the whole allocation is one piece of class scatter, which cuts between workers.
+// enqueue queues the pieces of job i. If a piece would cut a worker, the whole allocation becomes one piece
+// of class scatter, which cuts between workers.
 func (pl *Placer) enqueue(i int) {
 	from, worker := len(pl.pending), int32(max(1, pl.s.Jobs[i].WorkerGPUs))
 	pl.cut(i)
@@ -45,7 +43,7 @@ func (pl *Placer) enqueue(i int) {
 	}
 }
 
-// cut adds the pieces of job i: whole nodes, and a rest on one node.
+// cut adds the pieces of job i: whole nodes, and the rest on one node.
 func (pl *Placer) cut(i int) {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]
@@ -81,14 +79,13 @@ func (pl *Placer) cut(i int) {
 	}
 }
 
-// regular reports whether g GPUs are a submesh shape within a node: a power of
-// two, or a whole node.
+// regular reports whether g GPUs are a submesh shape within a node: a power of two, or a whole node.
 func (p *pool) regular(g int) bool {
 	return bits.OnesCount(uint(g)) == 1 || slices.Contains(p.sizes, g)
 }
 
-// exactly returns how many nodes of each size up to sizes[last] to take so that n nodes have
-// exactly g GPUs together, with as many large nodes as possible; nil if there is no way.
+// exactly returns how many nodes of each size up to sizes[last] make n nodes with g GPUs in total, with as
+// many large nodes as possible; nil if that is impossible.
 func (p *pool) exactly(n, g, last int) []int {
 	if last == 0 {
 		if n*p.sizes[0] != g || n > p.count[p.sizes[0]] {
@@ -111,8 +108,7 @@ func (p *pool) exactly(n, g, last int) []int {
 	return nil
 }
 
-// name returns slots as a placement with the names of nodes, and the positions of its nodes, both
-// sorted by node ID.
+// name returns slots as a placement, and the positions of its nodes, both sorted by node ID.
 func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, []int32) {
 	slices.SortFunc(slots, func(x, y slot) int { return cmp.Compare(pl.nodes[x.node].rank, pl.nodes[y.node].rank) })
 	p, at := make(cluster.Placement, 0, len(slots)), make([]int32, 0, len(slots))
@@ -127,8 +123,8 @@ func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, [
 	return portions(p, a), at
 }
 
-// portions returns p with the CPUs and memory of a divided in proportion to GPUs. The first share
-// gets the bytes that remain.
+// portions returns p with the CPUs and memory of a divided in proportion to GPUs. The first share gets the
+// remaining bytes.
 func portions(p cluster.Placement, a cluster.Allocation) cluster.Placement {
 	q := slices.Clone(p)
 	rest := a.Memory

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// placePending places what is queued, in the order of byRank. Jobs that are displaced meanwhile
-// join the queue. It ends, because a job is displaced at most once; see the package comment.
+// placePending places the queue in the order of byRank. Displaced jobs join it. It ends because a job is
+// displaced at most once; see the package comment.
 func (pl *Placer) placePending() {
 	slices.SortFunc(pl.pending, byRank)
 	for pl.head < len(pl.pending) {
@@ -23,7 +23,7 @@ func (pl *Placer) placePending() {
 			}
 		case p.class == single && (pl.placeOnOne(p) || pl.makeRoom(p)):
 		case p.class == whole && (pl.placeOnIdle(p) || !split && pl.makeRoom(p)):
-		case split: // has its turn when all others are placed
+		case split: // waits until all others are placed
 			p.class, p.size, p.nodes = scatter, p.size*p.nodes, 1
 			pl.requeue(p)
 		default:
@@ -40,7 +40,7 @@ func (pl *Placer) requeue(p piece) {
 
 func (pl *Placer) poolAt(p piece) *pool { return &pl.pools[pl.claims[p.job].pool] }
 
-// give gives g GPUs of a node to a job.
+// give assigns g GPUs of a node to a job.
 func (pl *Placer) give(job, node, g int32) {
 	pl.take(node, g)
 	pl.feed(job, node, g)
@@ -48,7 +48,7 @@ func (pl *Placer) give(job, node, g int32) {
 	c.slots = append(c.slots, slot{node, g})
 }
 
-// placeOnOne places a piece on the node that it fits best, and reports whether there is one.
+// placeOnOne places a piece on the node that fits it best; false if there is none.
 func (pl *Placer) placeOnOne(p piece) bool {
 	n := int32(-1)
 	if pl.counts {
@@ -64,7 +64,7 @@ func (pl *Placer) placeOnOne(p piece) bool {
 	return true
 }
 
-// placeOnIdle places a piece on idle nodes, all or none.
+// placeOnIdle places a piece on idle nodes, all of it or nothing.
 func (pl *Placer) placeOnIdle(p piece) bool {
 	idle := &pl.poolAt(p).idle[p.size]
 	if idle.n < int(p.nodes) {
@@ -76,8 +76,8 @@ func (pl *Placer) placeOnIdle(p piece) bool {
 	return true
 }
 
-// scatter places a piece on several nodes, those with most free GPUs first, and does not cut
-// workers. It places all of the piece and reports true, or nothing.
+// scatter places a piece on several nodes, all of it or nothing. It uses the nodes with the most free GPUs
+// first and does not cut workers.
 func (pl *Placer) scatter(p piece) bool {
 	pool, before, worker := pl.poolAt(p), len(pl.claims[p.job].slots), int32(max(1, pl.s.Jobs[p.job].WorkerGPUs))
 	for left := p.size; left > 0; {
@@ -105,7 +105,7 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c.slots = c.slots[:but]
 }
 
-// drop takes an allocation back: the job gets nothing in this round, or has what it had.
+// drop takes an allocation back. A resized job keeps its old GPUs; any other job gets nothing in this round.
 func (pl *Placer) drop(job int32) {
 	if pl.claims[job].own > 0 {
 		pl.stop(job)
@@ -120,8 +120,9 @@ func (pl *Placer) drop(job int32) {
 	}
 }
 
-// restore leaves jobs that were to have other GPUs, and found none, those that they hold, if these
-// are free when all others are placed. The first submitted come first.
+// restore returns the old GPUs to jobs that found no place for their new allocation. It does so only if these
+// GPUs are still free when all others are placed, and not more than the grant. The first submitted job comes
+// first.
 func (pl *Placer) restore() {
 	slices.Sort(pl.back)
 	for _, i := range pl.back {
@@ -141,16 +142,16 @@ func (pl *Placer) restore() {
 	pl.back = pl.back[:0]
 }
 
-// A clearing is a node that can be made room on.
+// A clearing is a node on which room can be made.
 type clearing struct {
 	node int32
-	cost int   // weights of the jobs to displace
-	gpus int32 // that these jobs hold there
+	cost int   // sum of the weights of the jobs to displace
+	gpus int32 // GPUs that these jobs hold on the node
 }
 
-// makeRoom displaces jobs to make room for a piece, and places the piece. It takes the nodes where
-// the weights of the jobs to displace are least, and on ties their GPUs. It reports false, and
-// displaces none, if there are too few nodes.
+// makeRoom displaces jobs and places a piece in their room. It chooses the nodes with the smallest weight of
+// displaced jobs, then with the fewest of their GPUs. It returns false, and displaces nothing, if there are
+// too few nodes.
 func (pl *Placer) makeRoom(p piece) bool {
 	if !pl.listed {
 		pl.listTenants()
@@ -182,7 +183,7 @@ func (pl *Placer) makeRoom(p piece) bool {
 	return true
 }
 
-// listTenants lists the jobs that keep their place, by node.
+// listTenants lists the jobs in state kept by node.
 func (pl *Placer) listTenants() {
 	for n := range pl.tenants {
 		pl.tenants[n] = pl.tenants[n][:0]
@@ -197,17 +198,16 @@ func (pl *Placer) listTenants() {
 	pl.listed = true
 }
 
-// A tenant is a job that could be moved off a node.
+// A tenant is a job that may be displaced from a node.
 type tenant struct {
 	job, gpus int32
 	weight    int
 }
 
-// clear returns what it costs to free g GPUs of node n, and sets pl.victims to the jobs to
-// displace. It returns false if that is not possible. Only jobs that hold fewer than g GPUs there,
-// or that can be scattered, may be displaced: they are placed after the piece. Among those of
-// least weight, clear takes the smallest job that frees enough; if none does, it takes the
-// largest and repeats.
+// clear returns the cost of freeing g GPUs of node n, and sets pl.victims to the jobs to displace; false if
+// that is impossible. It displaces only jobs that are placed after the piece: jobs with fewer than g GPUs
+// there, and jobs that can be scattered. Among the jobs of least weight it takes the smallest one that frees
+// enough. If none does, it takes the largest and repeats.
 func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	movable := pl.movable[:0]
 	for _, i := range pl.tenants[n] {
@@ -249,12 +249,12 @@ func (pl *Placer) isOdd(i int32) bool {
 	return pl.o.Split && c.GPUs <= p.most() && !p.regular(c.GPUs)
 }
 
-// gpusOn returns the GPUs that job i, which keeps its place, holds of a node.
+// gpusOn returns the GPUs of node n that job i, which is in state kept, holds.
 func (pl *Placer) gpusOn(i, n int32) int32 {
 	return int32(pl.s.Jobs[i].Placement[slices.Index(pl.claims[i].where.at, n)].GPUs)
 }
 
-// displace takes a job from its place and queues it again.
+// displace frees the GPUs of a job and queues it again.
 func (pl *Placer) displace(i int32) {
 	c := &pl.claims[i]
 	held := pl.s.Jobs[i].Placement

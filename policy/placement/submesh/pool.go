@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A node is what the placer knows of a node of the cluster.
+// A node is the placer's record of a cluster node.
 type node struct {
 	size, free int32 // GPUs
 	pool       int32
@@ -16,8 +16,7 @@ type node struct {
 	rank       int32 // position by node ID
 }
 
-// A pool is the nodes of one GPU type. Nodes with free GPUs are in one of its sets, by how many
-// are free.
+// A pool is the nodes of one GPU type. Each node with free GPUs is in the set for their number.
 type pool struct {
 	nodes []int32     // positions in the cluster
 	sizes []int       // distinct GPUs per node, ascending
@@ -26,7 +25,7 @@ type pool struct {
 	part  []set       // by free GPUs: nodes with some in use
 }
 
-// adopt prepares for the nodes of a cluster not seen before.
+// adopt prepares for a new cluster.
 func (pl *Placer) adopt(c *cluster.Cluster) {
 	pl.cluster, pl.memo = c, nil
 	pl.nodes, pl.tenants = make([]node, len(c.Nodes())), make([][]int32, len(c.Nodes()))
@@ -66,7 +65,7 @@ func (pl *Placer) adopt(c *cluster.Cluster) {
 // most returns the GPUs of the largest node.
 func (p *pool) most() int { return len(p.part) - 1 }
 
-// shelve puts every node into its set, as shelf says.
+// shelve puts every node into its set.
 func (p *pool) shelve(nodes []node) {
 	for f := range p.idle {
 		p.idle[f].clear()
@@ -79,7 +78,7 @@ func (p *pool) shelve(nodes []node) {
 	}
 }
 
-// shelf returns the set that n belongs to; nil if no GPU of it is free.
+// shelf returns the set of n; nil if n has no free GPU.
 func (p *pool) shelf(n *node) *set {
 	switch n.free {
 	case 0:
@@ -90,7 +89,7 @@ func (p *pool) shelf(n *node) *set {
 	return &p.part[n.free]
 }
 
-// take takes g GPUs of node i; a negative g gives them back.
+// take books g GPUs of node i; a negative g frees them.
 func (pl *Placer) take(i, g int32) {
 	n := &pl.nodes[i]
 	p := &pl.pools[n.pool]
@@ -103,8 +102,8 @@ func (pl *Placer) take(i, g int32) {
 	}
 }
 
-// fit returns the node for g GPUs: the one in use with the fewest free GPUs
-// that suffice, or else the smallest idle one; -1 if there is none.
+// fit returns the node for g GPUs: the node in use with the fewest free GPUs that suffice, or else the
+// smallest idle node; -1 if there is none.
 func (p *pool) fit(g int) int32 {
 	for f := g; f < len(p.part); f++ {
 		if p.part[f].n > 0 {
@@ -119,7 +118,7 @@ func (p *pool) fit(g int) int32 {
 	return -1
 }
 
-// freest returns a node with the most free GPUs; -1 if nothing is free.
+// freest returns a node with the most free GPUs; -1 if no GPU is free.
 func (p *pool) freest() int32 {
 	for f := p.most(); f > 0; f-- {
 		if p.idle[f].n > 0 {
@@ -148,7 +147,7 @@ func (s *set) clear() {
 	}
 }
 
-// first returns the least position of a set that is not empty.
+// first returns the least position; the set must not be empty.
 func (s *set) first() int {
 	for w, word := range s.words {
 		if word != 0 {

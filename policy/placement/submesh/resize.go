@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// resize leaves a job whose workers join and leave while it trains those that it keeps where they
-// are, and queues what it gets more. It reports false, and does nothing, if it is no such job, or
-// comes from elsewhere.
+// resize handles a job whose workers join and leave while it trains. The workers that it keeps stay where
+// they are, and only its additional GPUs are queued. It returns false, and does nothing, if the job cannot be
+// resized in place.
 func (pl *Placer) resize(i int) bool {
 	stay := pl.staying(i)
 	if stay == nil {
@@ -30,8 +30,8 @@ func (pl *Placer) resize(i int) bool {
 	return true
 }
 
-// staying returns the GPUs that a job keeps where they are, in whole workers, on the nodes of
-// which it has most; nil if it cannot be resized.
+// staying returns the GPUs that a resized job keeps, in whole workers, on the nodes where it has most; nil if
+// it cannot be resized.
 func (pl *Placer) staying(i int) []slot {
 	j, a := pl.s.Jobs[i], &pl.p.Jobs[i].Allocation
 	if !resizes(j, a) {
@@ -57,12 +57,12 @@ func (pl *Placer) staying(i int) []slot {
 	return stay
 }
 
-// resizes reports whether a job that runs may come to an allocation without a restart.
+// resizes reports whether a job can change to an allocation without a restart.
 func resizes(j *policy.Job, a *cluster.Allocation) bool {
 	return j.Resizes && j.Phase == job.Running && len(j.Placement) > 0 && j.Allocation.GPUType == a.GPUType && !j.Allocation.Mixed() && !a.Mixed()
 }
 
-// stop leaves a job that was to grow, and for which there is no room, what it had.
+// stop leaves a job its old allocation because there is no room to grow.
 func (pl *Placer) stop(i int32) {
 	pl.giveBack(i, pl.claims[i].own)
 	d, j := &pl.p.Jobs[i], pl.s.Jobs[i]

@@ -13,20 +13,17 @@ import (
 
 // Options configure a Placer.
 type Options struct {
-	// Split scatters what is left of an allocation of no submesh shape (3, 6
-	// or 10 GPUs on nodes of 4) over several nodes, where no single node has
-	// room for it. Without it smaller jobs are moved to make room, and the
-	// allocation is taken back if that fails. Default true, as in the public
-	// simulator.
+	// Split scatters the rest of an allocation of no submesh shape (3, 6 or 10 GPUs on nodes of 4) over
+	// several nodes if no single node has room for it. Without Split, smaller jobs are moved to make room,
+	// and the allocation is taken back if that fails. Default true, as in the public simulator.
 	Split bool
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Split: true} }
 
-// A Placer implements placement.Placer. Its placements depend only on the
-// snapshot and the plan. Between rounds it remembers the positions of nodes, so
-// that it need not look them up by name. It is not safe for concurrent use.
+// A Placer implements placement.Placer. Its placements depend only on the snapshot and the plan. Between
+// rounds it caches the positions of nodes. It is not safe for concurrent use.
 type Placer struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -35,18 +32,18 @@ type Placer struct {
 	memo    []memo // of the last round with a change, in the order of its jobs
 	counts  bool   // some nodes count CPUs and memory
 	host    hostalloc.Settler
-	room    []cluster.Resources // by node: CPUs and memory less what the plan names for jobs placed there
+	room    []cluster.Resources // by node: free CPUs and memory if each job gets what the plan names
 
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
 	claims  []claim // by job
-	pending []piece // what is to be placed; sorted from head on
+	pending []piece // pieces to place; sorted from head on
 	head    int
 	back    []int32   // jobs that hold GPUs and got no place for others
-	kept    bool      // some keep what they had in place of what the plan says
-	listed  bool      // tenants are those of this round
-	tenants [][]int32 // jobs that keep their place, by node
+	kept    bool      // some jobs keep their old allocation instead of the planned one
+	listed  bool      // tenants is up to date
+	tenants [][]int32 // by node: jobs in state kept
 
 	// Memory of makeRoom:
 	open    []clearing
@@ -60,33 +57,32 @@ func New(o Options) *Placer { return &Placer{o: o} }
 // Incremental implements placement.Incremental.
 func (*Placer) Incremental() {}
 
-// A claim is what a job holds in the round being placed.
+// A claim is what a job holds in the current round.
 type claim struct {
 	state state
 	pool  int32
-	where *memory // its nodes, if it is kept or fixed; nil if they are gone
-	slots []slot  // what it got, if it is placed now
-	own   int     // of slots, those that it had: it is resized
+	where *memory // its nodes, if kept or fixed; nil if one has left the cluster
+	slots []slot  // GPUs that it got in this round
+	own   int     // a resized job: how many of slots it held before
 }
 
-// A state is the state of a job in the round being placed.
+// A state is the state of a job in the current round.
 type state uint8
 
 const (
 	none    state = iota // no GPUs granted
 	fixed                // placed by the policy, non-preemptive, or without checkpoints: stays
 	kept                 // stays, unless it is displaced
-	moving               // to be placed, or placed now
+	moving               // needs a place, or got one in this round
 	dropped              // no placement
 )
 
 // A slot is some GPUs of a node.
 type slot struct{ node, gpus int32 }
 
-// Place implements placement.Placer: it fills in the placements that are nil.
-// It returns an error, and leaves the plan unfinished, if the GPUs of a
-// placement that the policy gave are not free. If nothing changed since the last
-// round, it takes time linear in the number of jobs and allocates no memory.
+// Place implements placement.Placer: it fills in the placements that are nil. If the GPUs of a placement that
+// the policy chose are not free, it returns an error and leaves the plan unfinished. If nothing changed since
+// the last round, it takes time linear in the jobs and allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
@@ -98,16 +94,16 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 		pl.host.Read(s, p)
 	}
 	if !known || !pl.keepAll() { // 1. most rounds change nothing
-		if err := pl.claim(); err != nil { // 2. who stays, and what is free then
+		if err := pl.claim(); err != nil { // 2. which jobs stay
 			return nil, err
 		}
 		pl.placePending() // 3. the others, from large to small
 		if pl.counts && pl.kept {
-			pl.host.Read(s, p) // of what they keep
+			pl.host.Read(s, p) // jobs that keep their old allocation
 		}
-		pl.write() // 4. names instead of numbers
+		pl.write() // 4. into the plan
 	}
-	if pl.counts { // 5. a node's CPUs and memory, by need
+	if pl.counts { // 5. divide CPUs and memory by need
 		pl.host.Follow(p)
 		pl.host.Settle()
 		pl.host.Write(s, p)
@@ -115,8 +111,8 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// keepAll lets every job keep its placement and reports true, if no allocation changed and the
-// policy gave no placement. If CPUs and memory are settled later, changes of them do not count.
+// keepAll keeps every placement and returns true if no allocation changed and the policy placed nothing.
+// Changes of CPUs and memory do not count if they are divided later.
 func (pl *Placer) keepAll() bool {
 	for i, j := range pl.s.Jobs {
 		d := &pl.p.Jobs[i]
@@ -132,7 +128,7 @@ func (pl *Placer) keepAll() bool {
 	return true
 }
 
-// same reports whether j is granted what it holds.
+// same reports whether the grant of j is unchanged.
 func (pl *Placer) same(d *policy.Decision, j *policy.Job) bool {
 	if pl.counts {
 		return d.Allocation.SameGPUs(&j.Allocation)
@@ -140,13 +136,12 @@ func (pl *Placer) same(d *policy.Decision, j *policy.Job) bool {
 	return d.Allocation == j.Allocation
 }
 
-// stays reports whether j may stay on its nodes: CPUs and memory may change.
+// stays reports whether j may stay on its nodes. Its CPUs and memory may change.
 func stays(j *policy.Job, d *policy.Decision) bool {
 	return d.Allocation.SameGPUs(&j.Allocation) && len(j.Placement) > 0
 }
 
-// claim finds out for every job whether it stays, counts the GPUs that are then
-// free, and queues the jobs that do not stay.
+// claim determines which jobs stay and which GPUs are then free, and queues the other jobs.
 func (pl *Placer) claim() error {
 	pl.locate()
 	pl.pending, pl.head, pl.listed, pl.kept = pl.pending[:0], 0, false, false
@@ -156,7 +151,7 @@ func (pl *Placer) claim() error {
 	for i := range pl.room {
 		pl.room[i] = pl.cluster.Nodes()[i].Capacity
 	}
-	for i := range pl.claims { // what must stay comes before what may
+	for i := range pl.claims { // jobs that must stay come before jobs that may
 		if c := &pl.claims[i]; c.state == fixed && !pl.occupy(i) {
 			if len(pl.p.Jobs[i].Placement) > 0 {
 				return fmt.Errorf("submesh: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, pl.p.Jobs[i].Placement)
@@ -184,7 +179,7 @@ func (pl *Placer) claim() error {
 	return nil
 }
 
-// opening returns the state a job starts the round with.
+// opening returns the state of a job at the start of the round.
 func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 	switch {
 	case d.Allocation.GPUs == 0:
@@ -199,12 +194,12 @@ func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 	return kept
 }
 
-// occupy takes the GPUs that job i holds, and reports true, if all of them are free and of the
-// right type; otherwise it takes none.
+// occupy books the GPUs that job i holds, if all of them are free and of the right type; otherwise it books
+// none and returns false.
 func (pl *Placer) occupy(i int) bool {
 	c, held := &pl.claims[i], pl.holds(i)
 	if c.where == nil {
-		return false // a node is gone
+		return false // a node has left the cluster
 	}
 	for k, at := range c.where.at {
 		n, g := &pl.nodes[at], held[k].GPUs
@@ -222,12 +217,12 @@ func (pl *Placer) occupy(i int) bool {
 	return true
 }
 
-// second reports whether a node is of the second GPU type of job i.
+// second reports whether a node has a GPU type of a job on two types.
 func (pl *Placer) second(i int, at int32) bool {
 	return pl.p.Jobs[i].Allocation.Has(pl.cluster.Nodes()[at].GPUType)
 }
 
-// holds returns the placement job i keeps.
+// holds returns the placement that job i keeps.
 func (pl *Placer) holds(i int) cluster.Placement {
 	if given := pl.p.Jobs[i].Placement; len(given) > 0 {
 		return given
@@ -235,11 +230,11 @@ func (pl *Placer) holds(i int) cluster.Placement {
 	return pl.s.Jobs[i].Placement
 }
 
-// bearable is what a job may lose of its work when it is moved to make room for others.
+// bearable is the work that a job may lose when it is displaced.
 const bearable = 15 * time.Minute
 
-// unsaved returns how much work a job loses when it is moved. Of one that was resized nobody
-// knows when it began: it may be all it did.
+// unsaved returns the work that a job loses when it is moved. For a resized job that may be all it did,
+// because the time of its last start is unknown.
 func unsaved(j *policy.Job, now time.Time) time.Duration {
 	switch {
 	case !j.NoCheckpoint:
@@ -250,9 +245,8 @@ func unsaved(j *policy.Job, now time.Time) time.Duration {
 	return now.Sub(j.Since)
 }
 
-// weight returns what it costs to move a job: 1, for a restart, and 1 for each minute of work that
-// it loses. A job that is restarting now, or
-// holds a reservation, weighs so much that it is moved only if nothing else helps.
+// weight returns the cost of moving a job: 1 for the restart, plus 1 for each lost minute of work. A job that
+// restores a checkpoint or holds a reservation weighs 1000: it moves only if nothing else helps.
 func weight(j *policy.Job, d *policy.Decision, now time.Time) int {
 	if j.Phase == job.Restoring || d.Why.Kind == policy.PinnedRestore || d.Why.Kind == policy.Reserved {
 		return 1000
