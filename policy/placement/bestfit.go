@@ -24,11 +24,10 @@ type BestFit struct{}
 // NewBestFit returns a BestFit.
 func NewBestFit() *BestFit { return &BestFit{} }
 
-// Place implements Placer. Placements that the policy chose stay. A job with the same allocation
-// as before keeps its nodes, unless the policy placed another job there. The other jobs follow, the
-// one with the largest workers first; a job without room gets nothing (policy.Evicted).
-// The time is linear in the jobs, and in the nodes for each job that is placed. The only error is
-// the error of ctx.
+// Place implements Placer. Placements of the policy stay. A job with an unchanged allocation keeps its nodes,
+// unless the policy placed another job there. The others follow, those with the largest workers first; a job
+// without room gets nothing (policy.Evicted). The time is linear in the jobs, and in the nodes for each job
+// placed. The only error is ctx's.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -50,8 +49,8 @@ func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// stay keeps the nodes of each job whose allocation is unchanged, if they have room. It returns the
-// jobs that still need nodes.
+// stay places the jobs with an unchanged allocation on their old nodes, if these have room, and returns the
+// rest.
 func stay(s *policy.Snapshot, p *policy.Plan, room *Room) (todo []int) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
@@ -94,8 +93,7 @@ func place(s *policy.Snapshot, p *policy.Plan, room *Room, i int) {
 	}
 }
 
-// settle sets the CPUs and memory of an allocation to the sums of its placement, whose shares are
-// rounded down to whole bytes.
+// settle sets CPUs and memory to the sums of the shares, which are rounded down to whole bytes.
 func settle(a *cluster.Allocation, where cluster.Placement) {
 	a.CPUs, a.Memory = 0, 0
 	for k := range where {

@@ -11,50 +11,46 @@ import (
 )
 
 // A Racks is a Placer that brings the nodes of a gang, a job on several nodes, into one NVLink domain or at
-// least into one rack, where the network is faster. Another placer places the plan first; Racks then moves
-// jobs between nodes so that nothing loses its place. It is not safe for concurrent use.
+// least into one rack, where the network is faster. Another placer places the plan first; Racks then
+// exchanges nodes so that nothing loses its place. It is not safe for concurrent use.
 //
-// The method exchanges whole nodes. Two nodes are alike if they have the same GPU type, GPU memory, GPUs,
-// CPUs, memory, group and tenure. All jobs on one node move to the other and vice versa. So every job stays
-// on as many nodes, with as much of each.
+// Two nodes can be exchanged if they are alike: in GPU type, GPU memory, capacity, group and tenure. All jobs
+// of each move to the other, so every job stays on as many nodes, with as much of each.
 //
-//  1. Racks takes the gangs that start in this round and are spread over several domains or racks, the gang
-//     on the most nodes first.
-//  2. For each domain it looks for exchanges that bring the whole gang there, with the cheapest nodes. Their
-//     cost is the number of GPUs of running jobs that would have to restart. Idle nodes, and nodes of jobs
-//     that start in this round anyway, cost nothing.
-//  3. It makes the cheapest exchanges. Among equals, the domain with the fewest idle nodes wins, so that
-//     other domains stay whole. If the cost exceeds the GPUs of the gang, or no domain has enough nodes, it
-//     tries racks. If that fails too, the gang stays where it is.
+//  1. Gangs that start in this round and are spread have their turn, the gang on the most nodes first.
+//  2. For each domain, Racks looks for the cheapest exchanges that bring the whole gang there. The cost is
+//     the GPUs of running jobs that would restart. Idle nodes, and nodes of jobs that start anyway, are free.
+//  3. The cheapest domain wins; among equals the one with the fewest idle nodes, so that others stay whole.
+//     If the cost exceeds the GPUs of the gang, or no domain is large enough, Racks tries racks. If that
+//     fails too, the gang stays.
 //
-// A job gives way to a gang if it is on fewer nodes, or if it starts and is spread over several racks
-// already. A gang that gave way gets a turn of its own if it is on fewer nodes. Each gang has at most one
-// turn, so the method ends.
+// Jobs on fewer nodes give way to a gang, and jobs that start and are spread over several racks already. A
+// gang that gave way has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method
+// ends.
 //
-// Some jobs never give way: jobs that the policy placed itself, and jobs that are non-preemptive, have no
-// checkpoints, restore one, hold a reservation, or change size while they train. A running gang has no turn
-// unless it gave way: moving it would restart all its GPUs.
+// Jobs never give way if the policy placed them, or if they are non-preemptive, have no checkpoints, restore
+// one, hold a reservation, or change size while they train. A running gang that did not give way has no turn:
+// moving it would restart all its GPUs.
 //
-// The other placer receives the nodes in the order of their racks and domains, so that nodes that it takes in
-// sequence are often in one rack.
+// The other placer sees the nodes ordered by rack and domain, so that nodes it takes in sequence are often in
+// one rack.
 //
-// Cost: linear in the jobs if no node names a domain or a rack, or no starting gang is spread. Otherwise each
-// such gang adds the nodes of its GPU type and the jobs on them.
+// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its GPU
+// type and their jobs.
 //
-// Racks does not weigh how much slower a class of jobs is in several racks. That is measured
-// (model/perf/locality), but using it did not help (docs/adr/0059-what-several-racks-cost-is-learned.md). It
-// ignores GPU islands within a node: the node chooses the GPUs of a job.
+// Racks does not weigh how much a class of jobs loses in several racks. That is measured
+// (model/perf/locality), but did not help (docs/adr/0059-what-several-racks-cost-is-learned.md).
 type Racks struct {
 	other  Placer
 	known  *cluster.Cluster // cluster of the last round
 	levels *levels          // of known
 }
 
-// NewRacks returns a Racks that improves the placements of another placer.
+// NewRacks returns a Racks around another placer.
 func NewRacks(other Placer) *Racks { return &Racks{other: other} }
 
-// Place implements Placer. If no node has an NVLink domain or a rack, the result is the other placer's. The
-// only errors are the other placer's.
+// Place implements Placer. If no node has a domain or a rack, the result is the other placer's. So are all
+// errors.
 func (pl *Racks) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if pl.known != s.Cluster {
 		pl.known, pl.levels = s.Cluster, newLevels(s.Cluster)
@@ -67,7 +63,6 @@ func (pl *Racks) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) 
 	return pl.place(ctx, &ordered, p)
 }
 
-// place runs the other placer on the ordered nodes, then brings the starting gangs together.
 func (pl *Racks) place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	given := make([]bool, len(p.Jobs))
 	for i := range p.Jobs {
@@ -89,14 +84,12 @@ type levels struct {
 	all     []*level         // finest first: NVLink domains, racks; without a level that no node names
 }
 
-// A level is one grouping of the nodes.
 type level struct {
 	of    []int32   // by node: its group, or -1
 	nodes [][]int32 // by group
 }
 
-// newLevels returns the levels of a cluster. Groups are numbered as the nodes name them. Nodes of different
-// GPU types may share a group.
+// newLevels returns the levels of a cluster. Nodes of different GPU types may share a group.
 func newLevels(c *cluster.Cluster) *levels {
 	domains := indexed(c, func(n *cluster.Node) string { return n.NVLinkDomain })
 	racks := indexed(c, func(n *cluster.Node) string { return n.Rack })
@@ -127,7 +120,6 @@ func indexed(c *cluster.Cluster, name func(*cluster.Node) string) map[string]int
 	return index
 }
 
-// grouped returns the level whose groups are the nodes with the same name.
 func (l *levels) grouped(index map[string]int, name func(*cluster.Node) string) *level {
 	g := &level{of: make([]int32, len(l.cluster.Nodes())), nodes: make([][]int32, len(index)-1)}
 	for at := range l.cluster.Nodes() {
@@ -142,7 +134,7 @@ func (l *levels) grouped(index map[string]int, name func(*cluster.Node) string) 
 	return g
 }
 
-// apart reports whether the nodes of a placement are not all in one group of a level.
+// apart reports whether a placement is not within one group of a level.
 func (l *levels) apart(g *level, p cluster.Placement) bool {
 	first := int32(-1)
 	for k := range p {
@@ -157,8 +149,8 @@ func (l *levels) apart(g *level, p cluster.Placement) bool {
 	return false
 }
 
-// gangs returns the gangs that may move, the gang on the most nodes first. It returns none if no starting
-// gang is spread over groups of the finest level.
+// gangs returns the gangs that may move, the largest first; none if no starting gang is spread on the finest
+// level.
 func (l *levels) gangs(s *policy.Snapshot, p *policy.Plan, given []bool) (all []int32) {
 	spread := false
 	for i, j := range s.Jobs {
@@ -180,8 +172,7 @@ func (l *levels) gangs(s *policy.Snapshot, p *policy.Plan, given []bool) (all []
 // starts reports whether a job starts on its nodes: it did not run, or ran on others.
 func starts(j *policy.Job, d *policy.Decision) bool { return !d.Placement.SameGPUs(j.Placement) }
 
-// movable reports whether a job may leave the nodes that the other placer chose. given: the policy placed the
-// job itself.
+// movable reports whether a job may move. given: the policy placed it.
 func movable(j *policy.Job, d *policy.Decision, given bool) bool {
 	switch {
 	case given || j.NonPreemptive && j.Holding():

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A board maps nodes to the jobs of a plan. Nodes are indices into Cluster.Nodes, jobs indices into the plan.
+// A board holds the jobs of each node. Nodes are indices into Cluster.Nodes, jobs into the plan.
 type board struct {
 	*levels
 	s       *policy.Snapshot
@@ -32,7 +32,6 @@ func newBoard(l *levels, s *policy.Snapshot, p *policy.Plan, given []bool) *boar
 	return b
 }
 
-// gather brings each starting gang together, in the given order.
 func (b *board) gather(gangs []int32) {
 	for _, g := range gangs {
 		if b.moves(g) {
@@ -42,7 +41,6 @@ func (b *board) gather(gangs []int32) {
 	b.write()
 }
 
-// together brings a gang into one group of the finest possible level.
 func (b *board) together(g int32) {
 	for _, l := range b.all {
 		if !b.apart(l, b.p.Jobs[g].Placement) {
@@ -68,9 +66,8 @@ func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i],
 // An exchange swaps all jobs of two nodes: one that the gang leaves, and one in its new group.
 type exchange struct{ out, in int32 }
 
-// cheapest returns the exchanges that bring a gang into one group of a level at the least cost. Ties go to
-// the group with the fewest idle nodes. It returns none if the cost exceeds the GPUs of the gang, or no group
-// has enough nodes.
+// cheapest returns the exchanges that bring a gang into one group of a level at the least cost, then with the
+// fewest idle nodes left there; none if the cost exceeds the gang's GPUs.
 func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	gang := &b.p.Jobs[g]
 	least, spare := gang.Placement.GPUs(), math.MaxInt
@@ -87,7 +84,6 @@ func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	return best
 }
 
-// idle counts the nodes of a GPU type that carry no job.
 func (b *board) idle(nodes []int32, t cluster.GPUType) (n int) {
 	for _, at := range nodes {
 		if len(b.on[at]) == 0 && b.cluster.Nodes()[at].GPUType == t {
@@ -97,8 +93,7 @@ func (b *board) idle(nodes []int32, t cluster.GPUType) (n int) {
 	return n
 }
 
-// into returns exchanges that bring a gang into a group, with the cheapest nodes; false if the group has too
-// few.
+// into returns the cheapest exchanges that bring a gang into a group; false if there are too few.
 func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	open := b.open(g, l.nodes[group])
 	for _, share := range b.p.Jobs[g].Placement {
@@ -116,8 +111,7 @@ func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	return all, true
 }
 
-// open returns the nodes of a group that a gang is not on and could take. The node with the fewest GPUs of
-// jobs that would restart is first.
+// open returns the nodes that a gang could take, the node with the fewest GPUs of running jobs first.
 func (b *board) open(g int32, of []int32) (nodes []int32) {
 	for _, n := range of {
 		if !slices.Contains(b.on[n], g) && b.yields(g, n) {
@@ -133,8 +127,8 @@ func (b *board) yields(g, node int32) bool {
 	return !slices.ContainsFunc(b.on[node], func(i int32) bool { return i != g && !b.givesWay(i, g) })
 }
 
-// givesWay reports whether a job may be moved for a gang: it is on fewer nodes, or it starts and is spread
-// over several groups of the coarsest level, so that it has nothing to lose.
+// givesWay reports whether a job may move for a gang: it is on fewer nodes, or starts and has no rack to
+// lose.
 func (b *board) givesWay(i, g int32) bool {
 	if !b.movable[i] {
 		return false
@@ -143,7 +137,7 @@ func (b *board) givesWay(i, g int32) bool {
 	return len(mine) < len(b.p.Jobs[g].Placement) || b.moves(i) && b.apart(b.all[len(b.all)-1], mine)
 }
 
-// running returns the GPUs of a node that are held by jobs that would have to restart.
+// running returns the GPUs of a node whose jobs would have to restart.
 func (b *board) running(node int32) (gpus int) {
 	for _, i := range b.on[node] {
 		if !b.moves(i) {
@@ -168,26 +162,23 @@ func (b *board) cost(all []exchange) (gpus int) {
 	return gpus
 }
 
-// alike reports whether the jobs of two nodes can be exchanged.
 func (b *board) alike(x, y int32) bool {
 	m, n := &b.cluster.Nodes()[x], &b.cluster.Nodes()[y]
 	return m.GPUType == n.GPUType && m.GPUMemory == n.GPUMemory && m.Capacity == n.Capacity && m.Group == n.Group && m.Tenure == n.Tenure
 }
 
-// swap exchanges the jobs of two nodes.
 func (b *board) swap(x, y int32) {
 	for _, i := range b.on[x] {
 		b.rename(i, x, y)
 	}
 	for _, i := range b.on[y] {
-		if !slices.Contains(b.on[x], i) { // a job on both is renamed once
+		if !slices.Contains(b.on[x], i) { // renamed above
 			b.rename(i, x, y)
 		}
 	}
 	b.on[x], b.on[y] = b.on[y], b.on[x]
 }
 
-// rename exchanges two nodes in the placement of a job.
 func (b *board) rename(i, x, y int32) {
 	d := &b.p.Jobs[i]
 	if !b.changed[i] {
@@ -204,7 +195,7 @@ func (b *board) rename(i, x, y int32) {
 	}
 }
 
-// write sorts the changed placements. A placement that equals the job's current one becomes that same value.
+// write sorts the changed placements and reuses a job's current one if it is equal.
 func (b *board) write() {
 	for i, j := range b.s.Jobs {
 		d := &b.p.Jobs[i]

@@ -102,7 +102,6 @@ func (r *Room) Place(w Want) (cluster.Placement, bool) {
 	return merge(p), true
 }
 
-// share returns GPUs of a node, with their CPUs and memory if the node counts them.
 func (r *Room) share(w *Want, node, gpus int) cluster.Share {
 	s := cluster.Share{Node: r.nodes[node].ID, Resources: cluster.Resources{GPUs: gpus}}
 	if r.nodes[node].Capacity.CPUs > 0 {
@@ -111,8 +110,7 @@ func (r *Room) share(w *Want, node, gpus int) cluster.Share {
 	return s
 }
 
-// best returns the best node for a want of which left GPUs have no node yet, and how many of them
-// the node takes; 0 if no node takes any.
+// best returns the node for a want with left GPUs to place, and how many of them it takes; 0: none.
 func (r *Room) best(w *Want, left int) (node, gpus int) {
 	node, rank := -1, 0
 	for i := range r.nodes {
@@ -138,7 +136,7 @@ func (r *Room) best(w *Want, left int) (node, gpus int) {
 	return node, gpus
 }
 
-// fits returns how many of the left GPUs of a want node i can hold, in whole units.
+// fits returns how many of the left GPUs node i can hold, in whole units.
 func (r *Room) fits(w *Want, i, left int) int {
 	n, f := &r.nodes[i], &r.free[i]
 	unit := min(w.Unit, n.Capacity.GPUs, left)
@@ -152,7 +150,7 @@ func (r *Room) fits(w *Want, i, left int) int {
 	return min(left, most/unit*unit)
 }
 
-// carries returns how many times each fits into has, which may be short by a rounding error.
+// carries returns how many times each fits into has, despite rounding errors.
 func carries(has, each float64) int {
 	const most = 1 << 20
 	if each <= 0 || has >= most*each {
@@ -161,7 +159,7 @@ func carries(has, each float64) int {
 	return max(0, int(has/each*(1+1e-12)))
 }
 
-// merge joins the shares of the same node in a sorted placement.
+// merge joins shares of the same node; p is sorted.
 func merge(p cluster.Placement) cluster.Placement {
 	out := p[:0]
 	for _, s := range p {

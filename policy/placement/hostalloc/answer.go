@@ -9,12 +9,11 @@ type answer struct {
 	value float64
 }
 
-// A key is one job of an answer.
 type key struct {
-	cells *Cell // first cell: the identity of the cells
-	n     int   // number of cells
+	cells *Cell // first cell, as identity
+	n     int
 	gpus  int
-	cell  int // chosen cell
+	cell  int
 }
 
 // recall restores the last answer of node n if its jobs are unchanged.
@@ -46,7 +45,6 @@ func (st *Settler) recall(n int) (value float64, ok bool) {
 	return a.value, true
 }
 
-// remember caches the answer of node n.
 func (st *Settler) remember(n int, value float64) {
 	a := &st.nodes[n].last
 	a.taken, a.value, a.keys = st.nodes[n].taken, value, a.keys[:0]

@@ -11,13 +11,12 @@ import (
 type Cell struct {
 	CPUs   float64
 	Memory int64   // host bytes
-	Value  float64 // speed relative to the speed with the GPU-proportional share
+	Value  float64 // speed relative to the GPU-proportional share
 }
 
 // Per returns the CPUs and memory of a cell.
 func (c *Cell) Per() cluster.Resources { return cluster.Resources{CPUs: c.CPUs, Memory: c.Memory} }
 
-// within reports whether a cell needs no more than most.
 func (c *Cell) within(most cluster.Resources) bool {
 	return c.CPUs <= most.CPUs*(1+cpuSlack) && c.Memory <= most.Memory
 }
@@ -29,7 +28,7 @@ type matrices struct {
 	round   int
 }
 
-// A matrix is the cached cells of one job, with the inputs that they depend on.
+// A matrix is the cells of one job and the inputs that they depend on.
 type matrix struct {
 	model  perf.Model
 	input  *perf.Sensitivity
@@ -39,7 +38,6 @@ type matrix struct {
 	round  int // last used in this round
 }
 
-// begin starts a round and drops old entries.
 func (m *matrices) begin(c *cluster.Cluster, jobs int) {
 	if m.cluster != c || m.known == nil {
 		m.cluster, m.known = c, make(map[*job.Spec]*matrix)
@@ -54,8 +52,7 @@ func (m *matrices) begin(c *cluster.Cluster, jobs int) {
 	m.round++
 }
 
-// of returns all cells of a job on GPUs of type t, by ascending value. Each cell has at least the CPUs and
-// memory of the one before. It returns none if the job's sensitivity to CPUs and memory is unknown.
+// of returns all cells of a job, by ascending value, CPUs and memory; none if its sensitivity is unknown.
 func (m *matrices) of(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	if j.Sensitivity == nil || j.Perf == nil {
 		return nil
@@ -72,9 +69,9 @@ func (m *matrices) of(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []
 	return x.cells
 }
 
-// cells returns the cells of the sensitivity matrix, each at most a whole node for every GPU. If a job cannot
-// run with its proportional share, that share is still its first cell, of value 0. The other values are then
-// relative to the slowest cell with which it runs.
+// cells returns the cells of the sensitivity matrix. If a job cannot run with its proportional share, that
+// share is its first cell, of value 0, and the other values are relative to the slowest cell with which it
+// runs.
 func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	rate := j.Intake(d.Allocation.Configuration, d.Batch)
 	if rate <= 0 {
@@ -97,11 +94,11 @@ func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	return all
 }
 
-// steps is the number of memory steps between two cells of the matrix.
+// steps is the number of memory steps from one cell of the matrix to the next.
 const steps = 8
 
-// between appends cells with the CPUs of b and memory between a and b, if each is faster than the one before.
-// The matrix has only whole shares of memory, but a cache of any size helps.
+// between adds faster cells with the CPUs of b and memory between a and b. The matrix has only whole shares
+// of memory, but a cache of any size helps.
 func between(all []Cell, j *policy.Job, a, b perf.Cell, fair float64) []Cell {
 	for q := int64(1); q < steps; q++ {
 		m := a.Memory + (b.Memory-a.Memory)*q/steps
@@ -113,11 +110,9 @@ func between(all []Cell, j *policy.Job, a, b perf.Cell, fair float64) []Cell {
 	return all
 }
 
-// choices returns the cells that a placer may give to a decision, and the index of the fastest one within
-// what the plan names. exact: the allocation must stay unchanged.
-//
-// A plan that is not fungible is an upper limit, and the speed of the GPU-proportional share is the lower
-// one. A non-preemptive job keeps its cell for good, so it gets its share at most.
+// choices returns the cells that a placer may give, and the index of the fastest one within what the plan
+// names. exact: the allocation must not change. A plan that is not fungible is an upper limit. A
+// non-preemptive job keeps its cell for good, so it gets its share at most.
 func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo, fungible bool) (all []Cell, wish int, exact bool) {
 	named := asNamed(&d.Allocation)
 	stays := j.NonPreemptive && d.Allocation == j.Allocation
@@ -140,14 +135,14 @@ func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInf
 	return all[:wish+1], wish, false
 }
 
-// asNamed returns what an allocation names for each GPU, with bytes rounded up.
+// asNamed returns the share of each GPU, with bytes rounded up.
 func asNamed(a *cluster.Allocation) Cell {
 	gpus := int64(a.GPUs)
 	return Cell{a.CPUs / float64(gpus), (a.Memory + gpus - 1) / gpus, 1}
 }
 
-// insensitive returns the cells of a job of unknown sensitivity: its share, and what a plan that is not
-// fungible names. It gets the latter if there is room.
+// insensitive returns the cells of a job of unknown sensitivity: its share, then what a plan that is not
+// fungible names.
 func insensitive(named Cell, t *cluster.TypeInfo, fungible bool) ([]Cell, int) {
 	share := Cell{t.Share.CPUs, t.Share.Memory, 1}
 	if fungible {

@@ -1,12 +1,9 @@
-// Package hostalloc records the free resources of nodes, and divides a node's CPUs
-// and host memory among its jobs.
+// Package hostalloc records the free resources of nodes (Nodes), and divides a node's CPUs and host memory
+// among its jobs (Settler).
 //
-// Nodes holds the free resources and finds the best fit of Synergy §4.2. A Settler
-// does not move GPUs: their nodes are its input. It chooses one cell of each job's
-// sensitivity matrix. The value of a cell is the job's speed there, relative to its
-// speed with a GPU-proportional share. The Settler makes the sum of the values as
-// large as the CPUs and memory of each node allow. No job falls below the speed of
-// its GPU-proportional share.
+// A Settler does not move GPUs. It chooses one cell of each job's sensitivity matrix so that the sum of
+// values is as large as the CPUs and memory of each node allow. The value of a cell is the job's speed
+// relative to its GPU-proportional share. No job falls below that share's speed.
 //
 //	Synergy                               here
 //	W_j[c, m]                             perf.Cell, Cell.Value relative to W_j[C_g, M_g]

@@ -7,15 +7,14 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// BestFit finds slots for gpus GPUs of a type, each with the CPUs and memory of per. It books nothing, and
-// the slots are valid until the next call. It tries, in this order:
+// BestFit finds slots for gpus GPUs of a type, each with per. It books nothing; the slots are valid until the
+// next call. It tries, in this order:
 //
 //  1. stay, if these slots have exactly gpus GPUs of the type and room;
-//  2. one node: of the nodes with room the one with the fewest free GPUs, then CPUs, then memory;
+//  2. one node: with room, and the fewest free GPUs, then CPUs, then memory;
 //  3. as few nodes as possible, cut between workers of so many GPUs (0 or 1: anywhere).
 //
-// Ties go to the first node in the cluster. The time is linear in the nodes of the type at worst. Source:
-// Synergy §4.2.
+// Ties go to the first node. The time is at most linear in the nodes of the type. Source: Synergy §4.2.
 func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -31,7 +30,7 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resourc
 	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
-// nothing is a demand that any node meets, even one whose CPUs and memory are overbooked.
+// nothing is a demand that every node meets, even an overbooked one.
 var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
 // BestFitGPUs is BestFit without CPUs and memory.
@@ -39,7 +38,7 @@ func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([
 	return n.BestFit(t, gpus, worker, nothing, stay)
 }
 
-// One is step 2 of BestFit: it returns one node with room for all GPUs, and whether there is one.
+// One is step 2 of BestFit, and reports whether a node has room.
 func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -49,8 +48,8 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 	return i, i >= 0
 }
 
-// Split is step 3 of BestFit: it returns the fewest nodes with room for all GPUs, and whether there are
-// enough. The nodes with most room come first; the last node is the best fit.
+// Split is step 3 of BestFit, and reports whether the nodes have room. Nodes with most room come first; the
+// last is the best fit.
 func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -59,7 +58,6 @@ func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources
 	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
-// carries reports whether slots are exactly gpus GPUs of type k.
 func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	for _, s := range slots {
 		if n.home[s.Node] != k {
@@ -70,8 +68,7 @@ func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	return gpus == 0 && len(slots) > 0
 }
 
-// one returns the node with the least free that has room for all GPUs; -1 if there is none. A node in use
-// comes before an idle one with as many free GPUs.
+// one returns the node with room and the least free, used ones before idle ones; -1: none.
 func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	if s.beyond(gpus, per) {
 		return -1
@@ -88,20 +85,18 @@ func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	return -1
 }
 
-// beyond reports whether GPUs with these CPUs and memory exceed every node.
 func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 	all := times(per, gpus)
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether gpus GPUs of a type, each with per, fit on no node of the type, even an idle one.
+// Beyond reports whether gpus GPUs of a type, each with per, exceed every node, even idle.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
 	k := n.typeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)
 }
 
-// least returns the node with room and the least free, from a set of nodes with equally many free GPUs; -1 if
-// there is none.
+// least returns the first node with room in a set with equally many free GPUs; -1: none.
 func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources) int {
 	if s.info.Counts() {
 		need := float64(gpus)*per.CPUs + float64(free-gpus)*s.keep.CPUs
@@ -115,14 +110,12 @@ func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources
 	return -1
 }
 
-// tighter reports whether node i has less free than node j.
 func (n *Nodes) tighter(i, j int) bool {
 	a, b := &n.free[i], &n.free[j]
 	return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory)) < 0
 }
 
-// split spreads GPUs over the fewest nodes: those with most room. Any node with room for the rest can be the
-// last.
+// split uses the nodes with most room; any node with room for the rest can be the last.
 func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	n.room, n.slots = n.room[:0], n.slots[:0]
 	for _, i := range s.nodes {
@@ -142,7 +135,6 @@ func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot
 	return n.slots[:0], false
 }
 
-// last returns the node with the least free among those with room for gpus.
 func (n *Nodes) last(room []Slot, gpus int) int {
 	best := room[0].Node
 	for _, r := range room[1:] {
@@ -153,7 +145,7 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 	return best
 }
 
-// roomFor returns for how many GPUs, at most most and in whole workers, node i has room.
+// roomFor returns for how many GPUs, in whole workers and at most most, node i has room.
 func (n *Nodes) roomFor(i, most, worker int, per cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
 	for g -= g % worker; g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep); {

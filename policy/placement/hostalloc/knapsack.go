@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// visits bounds the search of one node. With eight jobs on a server of the paper, fewer than one search in a
-// hundred needs that many.
+// visits bounds the search of one node. With eight jobs on a server of the paper, fewer than 1 % of the
+// searches need that many.
 const visits = 4000
 
 // An item is a job with more than one cell on the current node.
@@ -16,11 +16,11 @@ type item struct {
 	gpus  float64 // on this node
 	worth float64 // factor of the values of its cells
 	pick  int     // cell
-	best  int     // cell in the best solution so far
-	rest  float64 // upper bound on what this item and all later ones add, net of prices
+	best  int     // in the best solution so far
+	rest  float64 // bound on what it and all later items add, net of prices
 }
 
-// uses returns what cell k takes in addition to the first cell, and the value that it adds.
+// uses returns what cell k takes and adds beyond the first cell.
 func (t *item) uses(k int) (cpus, memory, value float64) {
 	c, first := &t.cells[k], &t.cells[0]
 	return t.gpus * (c.CPUs - first.CPUs), t.gpus * float64(c.Memory-first.Memory), t.worth * (c.Value - first.Value)
@@ -29,18 +29,16 @@ func (t *item) uses(k int) (cpus, memory, value float64) {
 // A knapsack chooses one cell for each job of a node, within the node's CPUs and memory, so that the total
 // value is largest.
 //
-// It is a branch and bound. The bound comes from prices for CPUs and memory (Lagrangian relaxation): an open
-// job adds at most the value of its best cell minus the price of that cell, plus the price of all that is
-// still free.
+// It is a branch and bound with Lagrangian prices for CPUs and memory: an open job adds at most the value of
+// its best cell minus the cell's price, and all that is free adds at most its price.
 type knapsack struct {
 	cpus, memory float64 // available beyond the first cells
 	items        []item
 	price        [2]float64 // of a CPU, of a byte
 	best         float64    // value beyond the first cells
-	left         int        // remaining visits
+	left         int        // visits
 }
 
-// add adds a job of the node.
 func (k *knapsack) add(job int, cells []Cell, gpus, worth float64) {
 	k.cpus -= gpus * cells[0].CPUs
 	k.memory -= gpus * float64(cells[0].Memory)
@@ -78,8 +76,8 @@ func (k *knapsack) all() (value float64, ok bool) {
 	return value, cpus >= 0 && memory >= 0
 }
 
-// climb finds a first solution. Starting from the first cells, it repeats the step that adds most value for
-// the part of the free CPUs and memory that it takes.
+// climb finds a first solution: from the first cells up, always the step with the most value for its part of
+// the free resources.
 func (k *knapsack) climb() {
 	cpus, memory := k.cpus, k.memory
 	k.best = 0
@@ -111,7 +109,7 @@ func (k *knapsack) climb() {
 	}
 }
 
-// setPrices finds prices that make the bound small: for CPUs alone, then for memory, then for CPUs again.
+// setPrices finds prices that make the bound small.
 func (k *knapsack) setPrices() {
 	k.price = [2]float64{}
 	for _, r := range [...]int{0, 1, 0} {
@@ -119,7 +117,7 @@ func (k *knapsack) setPrices() {
 	}
 }
 
-// setPrice finds by bisection the price at which the demand for a resource is within supply.
+// setPrice finds by bisection the price at which demand for a resource is within supply.
 func (k *knapsack) setPrice(r int) {
 	there := [2]float64{k.cpus, k.memory}[r]
 	k.price[r] = 0
@@ -141,7 +139,6 @@ func (k *knapsack) setPrice(r int) {
 	k.price[r] = high
 }
 
-// asked returns the demand for a resource at the current prices.
 func (k *knapsack) asked(r int) (sum float64) {
 	for i := range k.items {
 		t := &k.items[i]
@@ -152,7 +149,7 @@ func (k *knapsack) asked(r int) (sum float64) {
 	return sum
 }
 
-// favourite returns the most that a job adds at the current prices, and the cell.
+// favourite returns the most that a job adds net of prices, and the cell.
 func (k *knapsack) favourite(t *item) (value float64, at int) {
 	value = math.Inf(-1)
 	for x := range t.cells {
@@ -164,7 +161,6 @@ func (k *knapsack) favourite(t *item) (value float64, at int) {
 	return value, at
 }
 
-// bound sets rest in each item, from the last to the first.
 func (k *knapsack) bound() {
 	rest := 0.0
 	for i := len(k.items) - 1; i >= 0; i-- {
@@ -174,7 +170,6 @@ func (k *knapsack) bound() {
 	}
 }
 
-// search tries the cells of item i and all later items, fastest first.
 func (k *knapsack) search(i int, cpus, memory, value float64) {
 	if i == len(k.items) {
 		if value > k.best+1e-12 {

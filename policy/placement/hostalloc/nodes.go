@@ -15,14 +15,14 @@ type Slot struct{ Node, GPUs int }
 // Nodes records the free resources of the nodes of a cluster. It is not safe for concurrent use.
 type Nodes struct {
 	cluster *cluster.Cluster
-	free    []cluster.Resources // by node
-	home    []int               // by node: its shelf
-	shelves []shelf             // by GPU type
-	slots   []Slot              // buffer of BestFit
-	room    []Slot              // buffer of split
+	free    []cluster.Resources
+	home    []int   // by node: its shelf
+	shelves []shelf // by GPU type
+	slots   []Slot
+	room    []Slot
 }
 
-// A shelf is the nodes of one GPU type, by their free GPUs.
+// A shelf is the nodes of one GPU type.
 type shelf struct {
 	info  cluster.TypeInfo
 	keep  cluster.Resources // see Reserve
@@ -80,7 +80,6 @@ func (n *Nodes) typeIndex(t cluster.GPUType) int {
 	return -1
 }
 
-// setOf returns the set of node i.
 func (n *Nodes) setOf(i int) *set {
 	s, f := &n.shelves[n.home[i]], n.free[i]
 	if f == n.cluster.Nodes()[i].Capacity {
@@ -92,8 +91,8 @@ func (n *Nodes) setOf(i int) *set {
 // Cluster returns the cluster of the nodes.
 func (n *Nodes) Cluster() *cluster.Cluster { return n.cluster }
 
-// Free returns the free resources of node i. CPUs and memory are negative if the node is overbooked, and
-// meaningless if the node does not count them.
+// Free returns the free resources of node i. CPUs and memory are negative if it is overbooked, and
+// meaningless if it does not count them.
 func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
 
 // Take books r on node i. CPUs and memory may become negative; Take panics if there are too few GPUs.
@@ -129,7 +128,6 @@ func (n *Nodes) GiveAll(slots []Slot, per cluster.Resources) {
 	}
 }
 
-// times returns gpus GPUs with per for each.
 func times(per cluster.Resources, gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * per.CPUs, Memory: int64(gpus) * per.Memory}
 }
@@ -156,16 +154,15 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 	return p
 }
 
-// Reserve sets the CPUs and memory that BestFit, One and Split leave for each other free GPU of a node, until
-// the next Reset. Without it the first jobs on a node could take all CPUs and make its other GPUs useless.
+// Reserve sets what BestFit, One and Split leave for each other free GPU of a node, until the next Reset.
+// Without it, the first jobs of a node could take the CPUs that its other GPUs need.
 func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
 	if k := n.typeIndex(t); k >= 0 {
 		n.shelves[k].keep = per
 	}
 }
 
-// fits reports whether node i has room for gpus GPUs with per each, and leaves keep for each other free GPU.
-// A node that does not count CPUs and memory has enough of them.
+// fits reports whether node i has room for gpus GPUs with per, and keep for each other free GPU.
 func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 	f := &n.free[i]
 	if f.GPUs < gpus {
@@ -176,7 +173,7 @@ func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether all slots are free, with per for every GPU. Slots must name each node at most once.
+// Fits reports whether all slots, each on another node, are free, with per for every GPU.
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Read loads the jobs of a plan for s. Fixed jobs are those that the plan has placed, and non-preemptive ones
-// with an unchanged allocation.
+// Read loads a plan for s. Jobs are Fixed if the plan placed them, or if they are non-preemptive and
+// unchanged.
 func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	if st.cluster != s.Cluster {
 		st.adopt(s.Cluster)
@@ -32,7 +32,6 @@ func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// present reports whether a placement is not empty and all its nodes are in the cluster.
 func present(c *cluster.Cluster, p cluster.Placement) bool {
 	return len(p) > 0 && !slices.ContainsFunc(p, func(s cluster.Share) bool {
 		_, ok := c.Index(s.Node)
@@ -56,8 +55,8 @@ func (st *Settler) Follow(p *policy.Plan) {
 	}
 }
 
-// Write puts placements, and the chosen CPUs and memory, into the plan that was read last. A job whose
-// placement is unchanged keeps the same slice. A job without slots loses its allocation.
+// Write puts placements, and the chosen CPUs and memory, into the plan that was read last. An unchanged
+// placement keeps its slice. A job without slots loses its allocation.
 func (st *Settler) Write(s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {
 		row, d := &st.Jobs[i], &p.Jobs[i]
@@ -99,7 +98,7 @@ func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	}
 }
 
-// explain corrects a reason about CPUs and memory, which states the wish of the policy, to what the job gets.
+// explain corrects a reason about CPUs and memory from the policy's wish to what the job gets.
 func (st *Settler) explain(d *policy.Decision, c *Cell) {
 	if d.Why.Kind != policy.AboveShare && d.Why.Kind != policy.BelowShare {
 		return
@@ -115,8 +114,8 @@ func (st *Settler) explain(d *policy.Decision, c *Cell) {
 	}
 }
 
-// share returns the part of an allocation on one node, in proportion to GPUs. before is the number of GPUs on
-// earlier nodes: bytes that do not divide are spread so that the shares add up.
+// share returns the part of an allocation on one node. before is the number of GPUs on earlier nodes, so that
+// the bytes of all shares add up.
 func (st *Settler) share(s Slot, before int, a *cluster.Allocation) cluster.Share {
 	r := cluster.Resources{GPUs: s.GPUs, CPUs: a.CPUs, Memory: a.Memory}
 	if s.GPUs != a.GPUs {
@@ -126,13 +125,11 @@ func (st *Settler) share(s Slot, before int, a *cluster.Allocation) cluster.Shar
 	return cluster.Share{Node: st.cluster.Nodes()[s.Node].ID, Resources: r}
 }
 
-// first returns the bytes of the first g of n parts of all.
 func first(all int64, g, n int) int64 {
 	part, rest := all/int64(n), all%int64(n)
 	return part*int64(g) + rest*int64(g)/int64(n)
 }
 
-// isAt reports whether a placement has the GPUs of slots.
 func (st *Settler) isAt(p cluster.Placement, slots []Slot) bool {
 	return len(p) == len(slots) && !slices.ContainsFunc(p, func(share cluster.Share) bool {
 		n, ok := st.cluster.Index(share.Node)

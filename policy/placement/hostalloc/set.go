@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A set is the nodes with equally many free GPUs, by free CPUs, then memory, then position. So the first one
-// with room for a job is the one with the least free.
+// A set is nodes with equally many free GPUs, by free CPUs, then memory: the first with room has the least
+// free.
 type set []int
 
 func (n *Nodes) compare(i, j int) int {
@@ -14,14 +14,13 @@ func (n *Nodes) compare(i, j int) int {
 	return cmp.Or(cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory), cmp.Compare(i, j))
 }
 
-// enter puts node i into its set.
 func (n *Nodes) enter(i int) {
 	s := n.setOf(i)
 	at, _ := slices.BinarySearchFunc(*s, i, n.compare)
 	*s = slices.Insert(*s, at, i)
 }
 
-// leave removes node i from its set; call it before its free resources change.
+// leave removes node i from its set, before its free resources change.
 func (n *Nodes) leave(i int) {
 	s := n.setOf(i)
 	if at, found := slices.BinarySearchFunc(*s, i, n.compare); found {
@@ -29,7 +28,6 @@ func (n *Nodes) leave(i int) {
 	}
 }
 
-// from returns the nodes of a set with at least this many free CPUs.
 func (n *Nodes) from(s set, cpus float64) set {
 	at, _ := slices.BinarySearchFunc(s, cpus, func(i int, cpus float64) int { return cmp.Compare(n.free[i].CPUs, cpus) })
 	return s[at:]

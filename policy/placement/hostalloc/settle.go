@@ -24,8 +24,7 @@ type Job struct {
 }
 
 // A Settler divides the CPUs and memory of each node among its jobs. Its results depend only on the plan, the
-// snapshot and the nodes of the jobs; a cache of the last answer for each node only saves time. It is not
-// safe for concurrent use.
+// snapshot and the placements; its cache changes no result. It is not safe for concurrent use.
 type Settler struct {
 	// Penalty is the part of its speed that a job loses on several nodes. Source: Synergy §6, "Tradeoff
 	// between consolidation and allocation".
@@ -40,14 +39,12 @@ type Settler struct {
 	knapsack knapsack
 }
 
-// A node is a Settler's record of a cluster node.
 type node struct {
 	jobs  []tenant          // with cells, in the order of the plan
 	taken cluster.Resources // by Fixed jobs, and by the cells of jobs on several nodes
 	last  answer
 }
 
-// A tenant is a job with GPUs on a node.
 type tenant struct {
 	job, gpus int
 	wide      bool // the job is on several nodes
@@ -59,26 +56,23 @@ func (st *Settler) adopt(c *cluster.Cluster) {
 
 // Settle chooses the cells of all jobs and returns the sum of their values.
 //
-//  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, its last
-//     jobs in the order of the plan lose their allocations until the others fit.
-//  2. Each job on several nodes has its turn, at most twice. It tries its cells from the largest value down.
-//     For each cell, the jobs that are only on one of its nodes are settled again. It keeps the cell with the
-//     largest sum of its own value and theirs.
-//  3. Each node is settled once more: a branch and bound chooses the cells of the jobs that are only on this
-//     node. It is exact unless it reaches its limit of visits.
+//  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, the last
+//     jobs of the plan on it lose their allocations until the others fit.
+//  2. Each job on several nodes has its turn, at most twice. It tries its cells from the largest value down;
+//     each time, the jobs that are only on one of its nodes are settled again. It keeps the cell with the
+//     largest sum of values.
+//  3. Each node is settled once more: a branch and bound chooses the cells of the jobs that are only there.
+//     It is exact unless it reaches its limit of visits.
 //
-// Invariant after step 1: on every node, the first cells of its own jobs fit next to what its Fixed jobs and
-// its jobs on several nodes take. Step 1 establishes it, since removing a job only frees resources. Step 2
-// preserves it: a job chooses only cells for which it holds on all its nodes, and otherwise its first cell,
-// which takes no more than its cell before.
+// Invariant after step 1: on every node, the first cells of its single-node jobs fit next to the Fixed and
+// multi-node jobs. Step 2 preserves it: a job chooses only cells for which it holds on all its nodes, or else
+// its first cell, which takes no more than before.
 //
 // It ends: step 1 removes one job at a time, step 2 makes at most two passes over finite lists, and each
-// search has a limit. The result need not be the best for all jobs together, because jobs on several nodes
-// are settled one by one.
+// search is limited. The result need not be the best overall, because multi-node jobs are settled one by one.
 //
-// The time is linear in jobs and nodes, plus some microseconds for each node whose jobs or cells changed
-// since the last call. A job on several nodes costs at most one search for each of its cells and nodes, in
-// each pass.
+// The time is linear in jobs and nodes, plus some microseconds for each node that changed since the last
+// call. A multi-node job costs one search for each of its cells and nodes, in each pass.
 func (st *Settler) Settle() float64 {
 	st.list()
 	for n := range st.nodes {
@@ -107,7 +101,6 @@ func (st *Settler) Settle() float64 {
 	return value
 }
 
-// list assigns the jobs to their nodes.
 func (st *Settler) list() {
 	for n := range st.nodes {
 		st.nodes[n].jobs, st.nodes[n].taken = st.nodes[n].jobs[:0], cluster.Resources{}
@@ -135,13 +128,12 @@ func (st *Settler) list() {
 	}
 }
 
-// take books so times r on node n.
+// take books r on node n, so times.
 func (st *Settler) take(n int, r cluster.Resources, so int) {
 	t := &st.nodes[n].taken
 	t.CPUs, t.Memory = t.CPUs+float64(so)*r.CPUs, t.Memory+int64(so)*r.Memory
 }
 
-// takeWide books so times what job i takes on its nodes with its cell.
 func (st *Settler) takeWide(i, so int) {
 	j := &st.Jobs[i]
 	for _, s := range j.Slots {
@@ -149,7 +141,6 @@ func (st *Settler) takeWide(i, so int) {
 	}
 }
 
-// evict takes back the allocations of the last jobs of node n until the first cells of the others fit.
 func (st *Settler) evict(n int) {
 	for len(st.nodes[n].jobs) > 0 && !st.ready(n) {
 		last := st.nodes[n].jobs[len(st.nodes[n].jobs)-1].job
@@ -165,7 +156,7 @@ func (st *Settler) evict(n int) {
 	}
 }
 
-// ready fills the knapsack with the jobs that are only on node n, and reports whether their first cells fit.
+// ready fills the knapsack of node n and reports whether the first cells fit.
 func (st *Settler) ready(n int) bool {
 	has, taken, k := &st.cluster.Nodes()[n].Capacity, &st.nodes[n].taken, &st.knapsack
 	k.cpus, k.memory, k.items = has.CPUs*(1+cpuSlack/2)-taken.CPUs, float64(has.Memory-taken.Memory), k.items[:0]
@@ -180,8 +171,8 @@ func (st *Settler) ready(n int) bool {
 	return k.cpus >= 0 && k.memory >= 0
 }
 
-// settle chooses the cells of the jobs that are only on node n and returns the sum of their values; -1 if
-// their first cells do not fit.
+// settle chooses the cells of the jobs that are only on node n and returns their value; -1 if their first
+// cells do not fit.
 func (st *Settler) settle(n int) float64 {
 	if v, ok := st.recall(n); ok {
 		return v
@@ -203,8 +194,7 @@ func (st *Settler) settle(n int) float64 {
 	return value
 }
 
-// spread chooses the cell of job i, which is on several nodes: the largest sum of its value and the values of
-// the jobs that are only on one of these nodes.
+// spread chooses the cell of job i, which is on several nodes, so that the value around it is largest.
 func (st *Settler) spread(i int) {
 	j := &st.Jobs[i]
 	if len(j.Cells) == 1 {
@@ -223,7 +213,7 @@ func (st *Settler) spread(i int) {
 	st.takeWide(i, 1)
 }
 
-// most returns an upper bound on the values of the jobs that are only on one node of job i.
+// most bounds the value of the jobs that are only on one node of job i.
 func (st *Settler) most(i int) (value float64) {
 	for _, s := range st.Jobs[i].Slots {
 		for _, t := range st.nodes[s.Node].jobs {
@@ -235,8 +225,8 @@ func (st *Settler) most(i int) (value float64) {
 	return value
 }
 
-// around returns the value of job i with its cell plus the values of the jobs that are only on one of its
-// nodes, and whether all first cells fit.
+// around returns the value of job i and of the jobs that are only on one of its nodes; false if first cells
+// do not fit.
 func (st *Settler) around(i int) (value float64, ok bool) {
 	value = st.worth(i, st.Jobs[i].Cell)
 	for _, s := range st.Jobs[i].Slots {
@@ -249,7 +239,6 @@ func (st *Settler) around(i int) (value float64, ok bool) {
 	return value, true
 }
 
-// worth returns the value of a cell of job i on its nodes.
 func (st *Settler) worth(i, cell int) float64 {
 	v := st.Jobs[i].Cells[cell].Value
 	if len(st.Jobs[i].Slots) > 1 {

@@ -31,13 +31,13 @@ func (pl *Placer) sort() {
 	})
 }
 
-// demand returns the CPUs and memory that the plan names for each GPU of job i.
+// demand returns the CPUs and memory for each GPU of job i's wish.
 func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
 
-// modest returns the CPUs and memory of the first cell of job i for each GPU.
+// modest returns the CPUs and memory for each GPU of job i's first cell.
 func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
 
-// fill makes a layout. With stay, jobs that may stay keep their GPUs and the others are packed around them.
+// fill makes a layout. With stay, running jobs keep their GPUs if they may.
 func (pl *Placer) fill(l *layout, stay bool) {
 	pl.start(l)
 	pending := pl.mending.pending[:0]
@@ -56,7 +56,6 @@ func (pl *Placer) fill(l *layout, stay bool) {
 	}
 }
 
-// start empties a layout, except for given placements.
 func (pl *Placer) start(l *layout) {
 	for len(l.slots) < len(pl.s.Jobs) {
 		l.slots = append(l.slots, nil)
@@ -84,7 +83,6 @@ func (pl *Placer) retake(l *layout) {
 	}
 }
 
-// take assigns slots to job i.
 func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
 	l.slots[i] = append(l.slots[i][:0], slots...)
 	pl.wish.TakeAll(slots, pl.demand(i))
@@ -94,10 +92,9 @@ func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
 // A rest is what is still to be placed on a GPU type.
 type rest struct {
 	gpus, free int               // GPUs of pending jobs, and free GPUs
-	modest     cluster.Resources // least CPUs and memory that the plan names for a GPU of any pending job
+	modest     cluster.Resources // least wish for a GPU of any pending job
 }
 
-// pendingBy returns the rest of each GPU type.
 func (pl *Placer) pendingBy(pending []int) []rest {
 	types := pl.s.Cluster.Types()
 	rests := make([]rest, len(types))
@@ -120,9 +117,8 @@ func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
 	return slices.IndexFunc(types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-// reserve sets what each other free GPU of job i's node keeps, so that a later job can use it: the demand of
-// the most modest pending job. If there are more free GPUs than later jobs need, each keeps proportionally
-// less.
+// reserve sets what each other free GPU keeps for a later job: the demand of the most modest pending one, or
+// proportionally less if there are more free GPUs than later jobs need.
 func (pl *Placer) reserve(rests []rest, i int) {
 	gpus, t := pl.gpus(i)
 	r := &rests[typeIndex(pl.s.Cluster.Types(), t)]
@@ -135,13 +131,8 @@ func (pl *Placer) reserve(rests []rest, i int) {
 	pl.wish.Reserve(t, keep)
 }
 
-// place finds slots for a job:
-//
-//  1. on one node with room for its wish, or for the fastest cell below it, or at least for its first cell if
-//     other jobs get less than their wish;
-//  2. on several nodes, if it does not fit on one, or if that gains more than the penalty of a split.
-//
-// In each case the job is booked with its wish: mend may still find room for it.
+// place finds slots for a job and books it with its wish, for which mend may still find room. The slots are
+// on one node, unless it does not fit there or gains more than the penalty of a split.
 func (pl *Placer) place(l *layout, i int) {
 	gpus, t := pl.gpus(i)
 	cells := pl.settler.Jobs[i].Cells
@@ -159,7 +150,7 @@ func (pl *Placer) place(l *layout, i int) {
 	}
 }
 
-// onOne returns the best node for all GPUs of a job, and the cell that it has room for; -1 if there is none.
+// onOne returns the best node for all of a job, and the cell that fits; -1: none.
 func (pl *Placer) onOne(i int) (node, cell int) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -174,7 +165,7 @@ func (pl *Placer) onOne(i int) (node, cell int) {
 	return 0, -1
 }
 
-// onSeveral returns the best nodes for a split job, and the fastest cell that they have room for.
+// onSeveral returns the best nodes for a split job, and the fastest cell that fits.
 func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -186,7 +177,6 @@ func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	return nil, 0, false
 }
 
-// settle chooses the cells of all jobs in a layout, and computes its value and net value.
 func (pl *Placer) settle(l *layout) {
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]
@@ -204,8 +194,7 @@ func (pl *Placer) settle(l *layout) {
 	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
 }
 
-// lost returns what the moved jobs lose: the sum of their restart overheads in seconds, each times the job's
-// relative speed in the given cell.
+// lost returns the restart overheads of the moved jobs in seconds, each times its relative speed.
 func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	for _, i := range pl.order {
 		if len(pl.held[i]) == 0 || len(l.slots[i]) == 0 || sameSlots(l.slots[i], pl.held[i]) {
@@ -220,13 +209,12 @@ func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	return sum
 }
 
-// sameSlots reports whether a and b have the same GPUs of the same nodes, in any order.
 func sameSlots(a, b []hostalloc.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
-// best tries three layouts and returns the one with the best net value; see the package comment. It stops as
-// soon as a layout is worth as much as if every job got its wish.
+// best tries three layouts and returns the best; see the package comment. It stops as soon as one is worth as
+// much as all wishes.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)
@@ -255,14 +243,12 @@ func (pl *Placer) best() *layout {
 	return better(best, anew)
 }
 
-// mayPay reports whether a layout in which every job got its wish would beat the best so far. If not, it need
-// not be mended and settled.
+// mayPay reports whether a layout could still win if every job got its wish.
 func (pl *Placer) mayPay(l *layout, named float64, best *layout) bool {
 	lost := pl.lost(l, func(i int) int { return pl.settler.Jobs[i].Wish })
 	return named*pl.s.Length.Seconds()-lost > best.net
 }
 
-// better returns the layout with the larger net value, a on a tie.
 func better(a, b *layout) *layout {
 	if b.net > a.net+1e-9 {
 		return b
@@ -270,8 +256,7 @@ func better(a, b *layout) *layout {
 	return a
 }
 
-// named returns an upper bound on the value of a layout: every job gets its wish, or the best cell that a
-// node can carry.
+// named bounds the value of all layouts.
 func (pl *Placer) named() (sum float64) {
 	for _, i := range pl.order {
 		sum += pl.most(i)
@@ -279,8 +264,7 @@ func (pl *Placer) named() (sum float64) {
 	return sum
 }
 
-// most returns the largest possible value of job i: its wish, split over nodes, or the fastest cell that fits
-// on one idle node.
+// most bounds the value of job i: its wish, split, or the fastest cell that fits on one idle node.
 func (pl *Placer) most(i int) float64 {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -293,7 +277,7 @@ func (pl *Placer) most(i int) float64 {
 	return split
 }
 
-// copy copies the slots of a layout. The current bookings must be those of from.
+// copy copies the slots of a layout; the current bookings must be from's.
 func (pl *Placer) copy(l, from *layout) {
 	for len(l.slots) < len(from.slots) {
 		l.slots = append(l.slots, nil)

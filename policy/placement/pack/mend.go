@@ -11,23 +11,23 @@ import (
 
 // Bounds of mend. None of them matters on 16 nodes.
 const (
-	passes   = 4       // passes over the nodes that lack something
-	partners = 24      // nodes that it compares for an exchange
-	weighed  = 200_000 // exchanges that it weighs in a layout
+	passes   = 4       // over the nodes that lack something
+	partners = 24      // nodes compared for an exchange
+	weighed  = 200_000 // exchanges weighed in a layout
 )
 
 // A mending is the state of mend.
 type mending struct {
 	pending []int   // jobs that were packed
 	movable [][]int // by node: jobs that may be exchanged
-	lacking []int   // nodes that lack something, the node that lacks most first
-	spare   []int   // nodes that lack nothing, the node with most free first
+	lacking []int   // nodes that lack something, most first
+	spare   []int   // nodes that lack nothing, most free first
 	rate    float64 // value of all CPUs or all memory of one node
-	left    int     // remaining exchanges to weigh
+	left    int     // exchanges to weigh
 }
 
-// mend exchanges GPUs of the given jobs between nodes so that nodes lack less. It reports whether any job
-// moved. The package comment explains why it ends.
+// mend exchanges GPUs of the given jobs between nodes so that nodes lack less, and reports whether any job
+// moved.
 func (pl *Placer) mend(l *layout, jobs []int) bool {
 	pl.listMovable(l, jobs)
 	m, moved := &pl.mending, false
@@ -47,7 +47,6 @@ func (pl *Placer) mend(l *layout, jobs []int) bool {
 	return moved
 }
 
-// listSpare lists the nodes that lack nothing.
 func (pl *Placer) listSpare() {
 	m := &pl.mending
 	m.spare = m.spare[:0]
@@ -59,13 +58,12 @@ func (pl *Placer) listSpare() {
 	slices.SortStableFunc(m.spare, func(a, b int) int { return cmp.Compare(pl.spare(b), pl.spare(a)) })
 }
 
-// spare returns the free part of node n's CPUs plus the free part of its memory.
+// spare returns the free parts of node n's CPUs and memory, added.
 func (pl *Placer) spare(n int) float64 {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	return f.CPUs/c.CPUs + float64(f.Memory)/float64(c.Memory)
 }
 
-// listMovable lists the given jobs by node, and the nodes that lack something.
 func (pl *Placer) listMovable(l *layout, jobs []int) {
 	m := &pl.mending
 	for len(m.movable) < len(pl.s.Cluster.Nodes()) {
@@ -86,8 +84,8 @@ func (pl *Placer) listMovable(l *layout, jobs []int) {
 	pl.rate()
 }
 
-// rate computes the value of a node's CPUs or memory: over all jobs, the value that wishes add to first
-// cells, divided by the CPUs and memory that they add, as parts of a node.
+// rate computes the value of a node's CPUs or memory: what wishes add to first cells, divided by the parts of
+// nodes that they take.
 func (pl *Placer) rate() {
 	value, parts := 0.0, 0.0
 	for _, i := range pl.order {
@@ -107,7 +105,6 @@ func (pl *Placer) rate() {
 	}
 }
 
-// listLacking lists the nodes that lack something.
 func (pl *Placer) listLacking() {
 	m := &pl.mending
 	m.lacking = m.lacking[:0]
@@ -121,8 +118,7 @@ func (pl *Placer) listLacking() {
 	})
 }
 
-// lack returns what node n lacks if more is taken from it: the missing part of its CPUs plus the missing part
-// of its memory.
+// lack returns the missing parts of node n's CPUs and memory, added, if more is taken.
 func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	if c.CPUs == 0 {
@@ -143,11 +139,11 @@ type offer struct {
 	node     int // other node
 	gpus     int
 	out, in  int     // jobs that leave and enter home; in is -1 if out moves to free GPUs
-	decrease float64 // decrease in the lack of both nodes, minus the cost of splitting jobs
+	decrease float64 // in the lack of both nodes, net of the cost of splits
 }
 
-// exchange makes the best exchange for node n that it finds, and reports whether there is one. It stops at
-// the first other node with which n lacks nothing afterwards.
+// exchange makes the best exchange for node n, and reports whether there is one. It stops at the first
+// partner that removes n's lack.
 func (pl *Placer) exchange(l *layout, n int) bool {
 	best, looked := offer{home: n, decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9
@@ -167,7 +163,6 @@ func (pl *Placer) exchange(l *layout, n int) bool {
 	return true
 }
 
-// consider weighs all exchanges between node n and one other, and keeps the best.
 func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	was := pl.lack(n, cluster.Resources{}) + pl.lack(other, cluster.Resources{})
 	free := pl.wish.Free(other).GPUs
@@ -185,7 +180,6 @@ func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	}
 }
 
-// whole rounds gpus down to whole workers.
 func whole(gpus, worker int) int { return gpus - gpus%worker }
 
 func gcd(a, b int) int {
@@ -195,7 +189,6 @@ func gcd(a, b int) int {
 	return a
 }
 
-// on returns the GPUs of a node in slots.
 func on(slots []hostalloc.Slot, node int) int {
 	for _, s := range slots {
 		if s.Node == node {
@@ -205,7 +198,7 @@ func on(slots []hostalloc.Slot, node int) int {
 	return 0
 }
 
-// splits returns 1 if moving GPUs splits a job on one node, -1 if it reunites a split job, and 0 otherwise.
+// splits returns 1 if a move splits a job, -1 if it reunites one, and 0 otherwise.
 func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	after := len(slots)
 	if on(slots, from) == gpus {
@@ -223,7 +216,7 @@ func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	return 0
 }
 
-// weigh keeps an offer if it is better than the best so far. was is the present lack of both nodes.
+// weigh keeps an offer if it is the best so far. was is the present lack of both nodes.
 func (pl *Placer) weigh(l *layout, best *offer, o offer, was float64) {
 	pl.mending.left--
 	more := times(pl.demand(o.out), o.gpus, 1)
@@ -243,7 +236,6 @@ func (pl *Placer) weigh(l *layout, best *offer, o offer, was float64) {
 	}
 }
 
-// roomForBoth reports whether the first cells of all jobs fit on both nodes after an exchange.
 func (pl *Placer) roomForBoth(o *offer) bool {
 	least := times(pl.modest(o.out), o.gpus, 1)
 	if o.in >= 0 {
@@ -252,8 +244,8 @@ func (pl *Placer) roomForBoth(o *offer) bool {
 	return pl.roomFor(o.node, least) && pl.roomFor(o.home, times(least, 1, -1))
 }
 
-// cost returns the cost of a split (s > 0) or the gain of a reunion (s < 0), in parts of a node. It is
-// infinite if a replica of several GPUs might be cut.
+// cost returns the cost of a split (s > 0), or the gain of a reunion, in parts of a node. It is infinite if a
+// replica of several GPUs might be cut.
 func (pl *Placer) cost(i int, s float64) float64 {
 	if s == 0 {
 		return 0
@@ -265,7 +257,6 @@ func (pl *Placer) cost(i int, s float64) float64 {
 	return s * pl.o.Penalty * j.Cells[j.Wish].Value / pl.mending.rate
 }
 
-// roomFor reports whether more fits on node n next to the first cells of its jobs.
 func (pl *Placer) roomFor(n int, more cluster.Resources) bool {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.least.Free(n)
 	return c.CPUs == 0 || more.CPUs <= f.CPUs+1e-9*c.CPUs && more.Memory <= f.Memory
@@ -279,7 +270,6 @@ func plus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
-// shift makes an exchange.
 func (pl *Placer) shift(l *layout, o *offer) {
 	pl.lift(l, o.out, o.home, o.gpus)
 	if o.in >= 0 {
@@ -289,7 +279,6 @@ func (pl *Placer) shift(l *layout, o *offer) {
 	pl.drop(l, o.out, o.node, o.gpus)
 }
 
-// lift takes GPUs of job i off a node.
 func (pl *Placer) lift(l *layout, i, node, gpus int) {
 	slot := []hostalloc.Slot{{Node: node, GPUs: gpus}}
 	pl.wish.GiveAll(slot, pl.demand(i))
@@ -304,7 +293,6 @@ func (pl *Placer) lift(l *layout, i, node, gpus int) {
 	*there = slices.Delete(*there, at, at+1)
 }
 
-// drop puts lifted GPUs of job i on a node.
 func (pl *Placer) drop(l *layout, i, node, gpus int) {
 	slot := hostalloc.Slot{Node: node, GPUs: gpus}
 	pl.wish.TakeAll([]hostalloc.Slot{slot}, pl.demand(i))

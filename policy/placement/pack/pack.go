@@ -12,9 +12,9 @@ import (
 
 // Options configure a Placer.
 type Options struct {
-	// Penalty is the part of its speed, 0 to 1, that a job is assumed to lose on several nodes. A job that
-	// fits on one node is split only if the CPUs and memory that it gains are worth more; with 1 it is never
-	// split. Default 0.1. Source: Synergy §6, "Tradeoff between consolidation and allocation".
+	// Penalty is the part of its speed, 0 to 1, that a job is assumed to lose on several nodes. With 1, a job
+	// that fits on one node is never split. Default 0.1. Source: Synergy §6, "Tradeoff between consolidation
+	// and allocation".
 	Penalty float64
 }
 
@@ -40,10 +40,10 @@ type Placer struct {
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
-	held    [][]hostalloc.Slot  // by job: GPUs that it holds and may keep
-	order   []int               // jobs without a given placement, in the order of packing
-	demands []cluster.Resources // by job: see demand
-	modests []cluster.Resources // by job: see modest
+	held    [][]hostalloc.Slot // by job: GPUs that it holds and may keep
+	order   []int              // jobs without a given placement, as they are packed
+	demands []cluster.Resources
+	modests []cluster.Resources
 	tried   [3]layout
 	mending mending
 	naming  naming
@@ -59,8 +59,8 @@ func New(o Options) (*Placer, error) {
 	return pl, nil
 }
 
-// Place implements placement.Placer. If the GPUs of a given placement are not free, or the cluster lacks a
-// GPU type, it returns an error and leaves the plan unchanged.
+// Place implements placement.Placer. It returns an error, with the plan unchanged, if a given placement is
+// not free or the cluster lacks a GPU type.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
@@ -81,7 +81,7 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// locate finds the GPUs of the jobs that may stay, and the order of packing.
+// locate finds the GPUs of jobs that may stay, and the order of packing.
 func (pl *Placer) locate() {
 	for len(pl.held) < len(pl.s.Jobs) {
 		pl.held = append(pl.held, nil)
@@ -107,7 +107,6 @@ func (pl *Placer) locate() {
 	pl.sort()
 }
 
-// check returns the errors of Place.
 func (pl *Placer) check() error {
 	pl.wish.Reset()
 	for i := range pl.settler.Jobs {
@@ -129,10 +128,8 @@ func (pl *Placer) check() error {
 	return nil
 }
 
-// worker returns how many GPUs of job i must share a node.
 func (pl *Placer) worker(i int) int { return max(1, pl.s.Jobs[i].WorkerGPUs) }
 
-// gpus returns the granted GPUs of job i, and their type.
 func (pl *Placer) gpus(i int) (int, cluster.GPUType) {
 	a := &pl.p.Jobs[i].Allocation
 	return a.GPUs, a.GPUType

@@ -15,11 +15,10 @@ type naming struct {
 	used  []bool // by node: some node of the layout becomes it
 }
 
-// A pair is a node of a layout, a present node of some of its jobs, and the GPUs of these jobs.
+// A pair is a node of a layout, an old node of its jobs, and the GPUs of these jobs.
 type pair struct{ from, to, gpus int }
 
-// rename exchanges the names of alike nodes so that many jobs are where they were. It matches nodes greedily:
-// the pair with most GPUs first.
+// rename exchanges the names of alike nodes so that many jobs are where they were, greedily by shared GPUs.
 func (m *naming) rename(pl *Placer, l *layout) {
 	m.countPairs(pl, l)
 	nodes := pl.s.Cluster.Nodes()
@@ -46,7 +45,6 @@ func (m *naming) rename(pl *Placer, l *layout) {
 	}
 }
 
-// countPairs lists the pairs of a layout, the pair with most GPUs first.
 func (m *naming) countPairs(pl *Placer, l *layout) {
 	if m.count == nil {
 		m.count = make(map[[2]int]int)
@@ -72,13 +70,11 @@ func (m *naming) countPairs(pl *Placer, l *layout) {
 	})
 }
 
-// alike reports whether two nodes have the same GPU type and capacity.
 func alike(a, b *cluster.Node) bool {
 	return a.GPUType == b.GPUType && a.Capacity == b.Capacity
 }
 
-// nameOthers names the nodes in no pair: each keeps its own name if that is free, or else gets the first free
-// alike one.
+// nameOthers names the nodes in no pair: by their own name if it is free, or the first free alike one.
 func (m *naming) nameOthers(nodes []cluster.Node) {
 	for n := range m.to {
 		if m.to[n] < 0 && !m.used[n] {

@@ -5,8 +5,8 @@ import "github.com/oxgang/oxgang/model/cluster"
 // rounding is the permitted rounding error in sums of CPUs.
 const rounding = 1e-9
 
-// feed books the CPUs and memory that the plan names for g GPUs of a job on a node; a negative g frees them.
-// Free CPUs and memory may become negative, because placement is by GPUs.
+// feed books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them. Free
+// amounts may become negative.
 func (pl *Placer) feed(job, n, g int32) {
 	if !pl.counts {
 		return
@@ -22,8 +22,7 @@ func (pl *Placer) wish(job, g int32) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs * float64(g) / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs) * int64(g)}
 }
 
-// fitFed returns the best node, by tighter, with the free GPUs, CPUs and memory for a piece; -1 if there is
-// none.
+// fitFed returns the best node with the GPUs, CPUs and memory for a piece; -1: none.
 func (pl *Placer) fitFed(p piece) int32 {
 	best, w := int32(-1), pl.wish(p.job, p.size)
 	for _, i := range pl.poolAt(p).nodes {
@@ -38,8 +37,7 @@ func (pl *Placer) fitFed(p piece) int32 {
 	return best
 }
 
-// tighter reports whether node a is a better fit than node b: nodes in use first, then fewer free GPUs, then
-// fewer free CPUs.
+// tighter prefers nodes in use, then fewer free GPUs, then fewer free CPUs.
 func (pl *Placer) tighter(a, b int32) bool {
 	x, y := &pl.nodes[a], &pl.nodes[b]
 	if idleX, idleY := x.free == x.size, y.free == y.size; idleX != idleY {

@@ -16,8 +16,8 @@ type memo struct {
 	where *memory
 }
 
-// locate starts a claim for every job and finds the nodes of the jobs that stay. Jobs and memos are both in
-// order of submission, so one pass over both is enough.
+// locate starts a claim for every job and finds the nodes of jobs that stay, in one pass: jobs and memos are
+// in the same order.
 func (pl *Placer) locate() {
 	if n := len(pl.s.Jobs); cap(pl.claims) < n {
 		pl.claims = make([]claim, n)
@@ -72,7 +72,6 @@ func (pl *Placer) lookUp(p cluster.Placement) *memory {
 	return &memory{&p[0], at}
 }
 
-// write turns claims into placements and caches their positions.
 func (pl *Placer) write() {
 	pl.memo = pl.memo[:0]
 	for i, j := range pl.s.Jobs {

@@ -27,13 +27,11 @@ const (
 	scatter              // on one node if possible, else on several
 )
 
-// byRank orders pieces by class, then from large to small, then by submission.
 func byRank(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.nodes*b.size, a.nodes*a.size), cmp.Compare(a.job, b.job))
 }
 
-// enqueue queues the pieces of job i. If a piece would cut a worker, the whole allocation becomes one piece
-// of class scatter, which cuts between workers.
+// enqueue queues the pieces of job i; one piece of class scatter if a worker would be cut.
 func (pl *Placer) enqueue(i int) {
 	from, worker := len(pl.pending), int32(max(1, pl.s.Jobs[i].WorkerGPUs))
 	pl.cut(i)
@@ -43,7 +41,6 @@ func (pl *Placer) enqueue(i int) {
 	}
 }
 
-// cut adds the pieces of job i: whole nodes, and the rest on one node.
 func (pl *Placer) cut(i int) {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]
@@ -84,8 +81,8 @@ func (p *pool) regular(g int) bool {
 	return bits.OnesCount(uint(g)) == 1 || slices.Contains(p.sizes, g)
 }
 
-// exactly returns how many nodes of each size up to sizes[last] make n nodes with g GPUs in total, with as
-// many large nodes as possible; nil if that is impossible.
+// exactly returns how many nodes of each size up to sizes[last] make n nodes with g GPUs, large nodes first;
+// nil: impossible.
 func (p *pool) exactly(n, g, last int) []int {
 	if last == 0 {
 		if n*p.sizes[0] != g || n > p.count[p.sizes[0]] {
@@ -108,7 +105,7 @@ func (p *pool) exactly(n, g, last int) []int {
 	return nil
 }
 
-// name returns slots as a placement, and the positions of its nodes, both sorted by node ID.
+// name returns slots as a placement and its node positions, sorted by node ID.
 func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, []int32) {
 	slices.SortFunc(slots, func(x, y slot) int { return cmp.Compare(pl.nodes[x.node].rank, pl.nodes[y.node].rank) })
 	p, at := make(cluster.Placement, 0, len(slots)), make([]int32, 0, len(slots))
@@ -123,8 +120,7 @@ func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, [
 	return portions(p, a), at
 }
 
-// portions returns p with the CPUs and memory of a divided in proportion to GPUs. The first share gets the
-// remaining bytes.
+// portions divides the CPUs and memory of a by GPUs. The first share gets the remaining bytes.
 func portions(p cluster.Placement, a cluster.Allocation) cluster.Placement {
 	q := slices.Clone(p)
 	rest := a.Memory

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// placePending places the queue in the order of byRank. Displaced jobs join it. It ends because a job is
-// displaced at most once; see the package comment.
+// placePending places the queue, which displaced jobs join.
 func (pl *Placer) placePending() {
 	slices.SortFunc(pl.pending, byRank)
 	for pl.head < len(pl.pending) {
@@ -40,7 +39,6 @@ func (pl *Placer) requeue(p piece) {
 
 func (pl *Placer) poolAt(p piece) *pool { return &pl.pools[pl.claims[p.job].pool] }
 
-// give assigns g GPUs of a node to a job.
 func (pl *Placer) give(job, node, g int32) {
 	pl.take(node, g)
 	pl.feed(job, node, g)
@@ -48,7 +46,6 @@ func (pl *Placer) give(job, node, g int32) {
 	c.slots = append(c.slots, slot{node, g})
 }
 
-// placeOnOne places a piece on the node that fits it best; false if there is none.
 func (pl *Placer) placeOnOne(p piece) bool {
 	n := int32(-1)
 	if pl.counts {
@@ -64,7 +61,6 @@ func (pl *Placer) placeOnOne(p piece) bool {
 	return true
 }
 
-// placeOnIdle places a piece on idle nodes, all of it or nothing.
 func (pl *Placer) placeOnIdle(p piece) bool {
 	idle := &pl.poolAt(p).idle[p.size]
 	if idle.n < int(p.nodes) {
@@ -76,8 +72,7 @@ func (pl *Placer) placeOnIdle(p piece) bool {
 	return true
 }
 
-// scatter places a piece on several nodes, all of it or nothing. It uses the nodes with the most free GPUs
-// first and does not cut workers.
+// scatter places all of a piece, or nothing, on the nodes with the most free GPUs, in whole workers.
 func (pl *Placer) scatter(p piece) bool {
 	pool, before, worker := pl.poolAt(p), len(pl.claims[p.job].slots), int32(max(1, pl.s.Jobs[p.job].WorkerGPUs))
 	for left := p.size; left > 0; {
@@ -95,7 +90,6 @@ func (pl *Placer) scatter(p piece) bool {
 	return true
 }
 
-// giveBack frees what a job got in this round, except its first but slots.
 func (pl *Placer) giveBack(job int32, but int) {
 	c := &pl.claims[job]
 	for _, s := range c.slots[but:] {
@@ -105,7 +99,7 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c.slots = c.slots[:but]
 }
 
-// drop takes an allocation back. A resized job keeps its old GPUs; any other job gets nothing in this round.
+// drop takes an allocation back; a resized job keeps its old one.
 func (pl *Placer) drop(job int32) {
 	if pl.claims[job].own > 0 {
 		pl.stop(job)
@@ -120,9 +114,8 @@ func (pl *Placer) drop(job int32) {
 	}
 }
 
-// restore returns the old GPUs to jobs that found no place for their new allocation. It does so only if these
-// GPUs are still free when all others are placed, and not more than the grant. The first submitted job comes
-// first.
+// restore returns their old GPUs to dropped jobs, in order of submission, if these are free and no more than
+// the grant.
 func (pl *Placer) restore() {
 	slices.Sort(pl.back)
 	for _, i := range pl.back {
@@ -145,13 +138,12 @@ func (pl *Placer) restore() {
 // A clearing is a node on which room can be made.
 type clearing struct {
 	node int32
-	cost int   // sum of the weights of the jobs to displace
-	gpus int32 // GPUs that these jobs hold on the node
+	cost int   // sum of weights of the displaced jobs
+	gpus int32 // their GPUs there
 }
 
-// makeRoom displaces jobs and places a piece in their room. It chooses the nodes with the smallest weight of
-// displaced jobs, then with the fewest of their GPUs. It returns false, and displaces nothing, if there are
-// too few nodes.
+// makeRoom places a piece in the room of displaced jobs, on the nodes where their weights, then their GPUs,
+// are fewest. It displaces nothing if there are too few nodes.
 func (pl *Placer) makeRoom(p piece) bool {
 	if !pl.listed {
 		pl.listTenants()
@@ -183,7 +175,6 @@ func (pl *Placer) makeRoom(p piece) bool {
 	return true
 }
 
-// listTenants lists the jobs in state kept by node.
 func (pl *Placer) listTenants() {
 	for n := range pl.tenants {
 		pl.tenants[n] = pl.tenants[n][:0]
@@ -204,10 +195,9 @@ type tenant struct {
 	weight    int
 }
 
-// clear returns the cost of freeing g GPUs of node n, and sets pl.victims to the jobs to displace; false if
-// that is impossible. It displaces only jobs that are placed after the piece: jobs with fewer than g GPUs
-// there, and jobs that can be scattered. Among the jobs of least weight it takes the smallest one that frees
-// enough. If none does, it takes the largest and repeats.
+// clear returns the cost of freeing g GPUs of node n, and sets pl.victims; false: impossible. It displaces
+// only jobs that are placed after the piece: with fewer than g GPUs there, or to be scattered. Among the jobs
+// of least weight it takes the smallest one that frees enough, or else the largest, and repeats.
 func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	movable := pl.movable[:0]
 	for _, i := range pl.tenants[n] {
@@ -242,19 +232,17 @@ func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	return c, true
 }
 
-// isOdd reports whether the allocation of job i is no submesh shape and may be scattered.
+// isOdd reports whether job i may be scattered.
 func (pl *Placer) isOdd(i int32) bool {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]
 	return pl.o.Split && c.GPUs <= p.most() && !p.regular(c.GPUs)
 }
 
-// gpusOn returns the GPUs of node n that job i, which is in state kept, holds.
 func (pl *Placer) gpusOn(i, n int32) int32 {
 	return int32(pl.s.Jobs[i].Placement[slices.Index(pl.claims[i].where.at, n)].GPUs)
 }
 
-// displace frees the GPUs of a job and queues it again.
 func (pl *Placer) displace(i int32) {
 	c := &pl.claims[i]
 	held := pl.s.Jobs[i].Placement

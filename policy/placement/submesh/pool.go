@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A node is the placer's record of a cluster node.
 type node struct {
 	size, free int32 // GPUs
 	pool       int32
@@ -25,7 +24,6 @@ type pool struct {
 	part  []set       // by free GPUs: nodes with some in use
 }
 
-// adopt prepares for a new cluster.
 func (pl *Placer) adopt(c *cluster.Cluster) {
 	pl.cluster, pl.memo = c, nil
 	pl.nodes, pl.tenants = make([]node, len(c.Nodes())), make([][]int32, len(c.Nodes()))
@@ -62,10 +60,8 @@ func (pl *Placer) adopt(c *cluster.Cluster) {
 	}
 }
 
-// most returns the GPUs of the largest node.
 func (p *pool) most() int { return len(p.part) - 1 }
 
-// shelve puts every node into its set.
 func (p *pool) shelve(nodes []node) {
 	for f := range p.idle {
 		p.idle[f].clear()
@@ -102,8 +98,8 @@ func (pl *Placer) take(i, g int32) {
 	}
 }
 
-// fit returns the node for g GPUs: the node in use with the fewest free GPUs that suffice, or else the
-// smallest idle node; -1 if there is none.
+// fit returns the node in use with the fewest free GPUs that suffice, or else the smallest idle node; -1:
+// none.
 func (p *pool) fit(g int) int32 {
 	for f := g; f < len(p.part); f++ {
 		if p.part[f].n > 0 {
@@ -118,7 +114,6 @@ func (p *pool) fit(g int) int32 {
 	return -1
 }
 
-// freest returns a node with the most free GPUs; -1 if no GPU is free.
 func (p *pool) freest() int32 {
 	for f := p.most(); f > 0; f-- {
 		if p.idle[f].n > 0 {
@@ -147,7 +142,6 @@ func (s *set) clear() {
 	}
 }
 
-// first returns the least position; the set must not be empty.
 func (s *set) first() int {
 	for w, word := range s.words {
 		if word != 0 {

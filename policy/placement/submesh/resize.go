@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// resize handles a job whose workers join and leave while it trains. The workers that it keeps stay where
-// they are, and only its additional GPUs are queued. It returns false, and does nothing, if the job cannot be
-// resized in place.
+// resize leaves a job whose workers join and leave on its nodes, and queues only its additional GPUs. It
+// returns false if the job must move.
 func (pl *Placer) resize(i int) bool {
 	stay := pl.staying(i)
 	if stay == nil {
@@ -30,8 +29,8 @@ func (pl *Placer) resize(i int) bool {
 	return true
 }
 
-// staying returns the GPUs that a resized job keeps, in whole workers, on the nodes where it has most; nil if
-// it cannot be resized.
+// staying returns the GPUs that a resized job keeps, in whole workers, mostly on its largest shares; nil if
+// it must move.
 func (pl *Placer) staying(i int) []slot {
 	j, a := pl.s.Jobs[i], &pl.p.Jobs[i].Allocation
 	if !resizes(j, a) {
@@ -62,7 +61,7 @@ func resizes(j *policy.Job, a *cluster.Allocation) bool {
 	return j.Resizes && j.Phase == job.Running && len(j.Placement) > 0 && j.Allocation.GPUType == a.GPUType && !j.Allocation.Mixed() && !a.Mixed()
 }
 
-// stop leaves a job its old allocation because there is no room to grow.
+// stop leaves a job that found no room to grow its old allocation.
 func (pl *Placer) stop(i int32) {
 	pl.giveBack(i, pl.claims[i].own)
 	d, j := &pl.p.Jobs[i], pl.s.Jobs[i]

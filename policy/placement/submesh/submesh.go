@@ -14,8 +14,8 @@ import (
 // Options configure a Placer.
 type Options struct {
 	// Split scatters the rest of an allocation of no submesh shape (3, 6 or 10 GPUs on nodes of 4) over
-	// several nodes if no single node has room for it. Without Split, smaller jobs are moved to make room,
-	// and the allocation is taken back if that fails. Default true, as in the public simulator.
+	// several nodes if no node has room for it. Without it, smaller jobs are moved to make room. Default
+	// true, as in the public simulator.
 	Split bool
 }
 
@@ -32,16 +32,16 @@ type Placer struct {
 	memo    []memo // of the last round with a change, in the order of its jobs
 	counts  bool   // some nodes count CPUs and memory
 	host    hostalloc.Settler
-	room    []cluster.Resources // by node: free CPUs and memory if each job gets what the plan names
+	room    []cluster.Resources // by node: CPUs and memory that plans leave free
 
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
 	claims  []claim // by job
-	pending []piece // pieces to place; sorted from head on
+	pending []piece // sorted from head on
 	head    int
-	back    []int32   // jobs that hold GPUs and got no place for others
-	kept    bool      // some jobs keep their old allocation instead of the planned one
+	back    []int32   // dropped jobs that hold GPUs
+	kept    bool      // some jobs keep their old allocation
 	listed  bool      // tenants is up to date
 	tenants [][]int32 // by node: jobs in state kept
 
@@ -57,7 +57,6 @@ func New(o Options) *Placer { return &Placer{o: o} }
 // Incremental implements placement.Incremental.
 func (*Placer) Incremental() {}
 
-// A claim is what a job holds in the current round.
 type claim struct {
 	state state
 	pool  int32
@@ -80,9 +79,9 @@ const (
 // A slot is some GPUs of a node.
 type slot struct{ node, gpus int32 }
 
-// Place implements placement.Placer: it fills in the placements that are nil. If the GPUs of a placement that
-// the policy chose are not free, it returns an error and leaves the plan unfinished. If nothing changed since
-// the last round, it takes time linear in the jobs and allocates no memory.
+// Place implements placement.Placer. It returns an error, with the plan unfinished, if a given placement is
+// not free or the cluster lacks a GPU type. If nothing changed since the last round, it takes time linear in
+// the jobs and allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
@@ -111,8 +110,8 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// keepAll keeps every placement and returns true if no allocation changed and the policy placed nothing.
-// Changes of CPUs and memory do not count if they are divided later.
+// keepAll keeps every placement if no allocation changed. Changes of CPUs and memory do not count if they are
+// divided later.
 func (pl *Placer) keepAll() bool {
 	for i, j := range pl.s.Jobs {
 		d := &pl.p.Jobs[i]
@@ -128,7 +127,6 @@ func (pl *Placer) keepAll() bool {
 	return true
 }
 
-// same reports whether the grant of j is unchanged.
 func (pl *Placer) same(d *policy.Decision, j *policy.Job) bool {
 	if pl.counts {
 		return d.Allocation.SameGPUs(&j.Allocation)
@@ -136,12 +134,10 @@ func (pl *Placer) same(d *policy.Decision, j *policy.Job) bool {
 	return d.Allocation == j.Allocation
 }
 
-// stays reports whether j may stay on its nodes. Its CPUs and memory may change.
 func stays(j *policy.Job, d *policy.Decision) bool {
 	return d.Allocation.SameGPUs(&j.Allocation) && len(j.Placement) > 0
 }
 
-// claim determines which jobs stay and which GPUs are then free, and queues the other jobs.
 func (pl *Placer) claim() error {
 	pl.locate()
 	pl.pending, pl.head, pl.listed, pl.kept = pl.pending[:0], 0, false, false
@@ -179,7 +175,6 @@ func (pl *Placer) claim() error {
 	return nil
 }
 
-// opening returns the state of a job at the start of the round.
 func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 	switch {
 	case d.Allocation.GPUs == 0:
@@ -194,8 +189,7 @@ func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 	return kept
 }
 
-// occupy books the GPUs that job i holds, if all of them are free and of the right type; otherwise it books
-// none and returns false.
+// occupy books all GPUs that job i holds, or none if one is not free.
 func (pl *Placer) occupy(i int) bool {
 	c, held := &pl.claims[i], pl.holds(i)
 	if c.where == nil {
@@ -217,12 +211,10 @@ func (pl *Placer) occupy(i int) bool {
 	return true
 }
 
-// second reports whether a node has a GPU type of a job on two types.
 func (pl *Placer) second(i int, at int32) bool {
 	return pl.p.Jobs[i].Allocation.Has(pl.cluster.Nodes()[at].GPUType)
 }
 
-// holds returns the placement that job i keeps.
 func (pl *Placer) holds(i int) cluster.Placement {
 	if given := pl.p.Jobs[i].Placement; len(given) > 0 {
 		return given
@@ -233,8 +225,8 @@ func (pl *Placer) holds(i int) cluster.Placement {
 // bearable is the work that a job may lose when it is displaced.
 const bearable = 15 * time.Minute
 
-// unsaved returns the work that a job loses when it is moved. For a resized job that may be all it did,
-// because the time of its last start is unknown.
+// unsaved returns the work that a job loses when it moves. For a resized job that may be all, because its
+// last start is unknown.
 func unsaved(j *policy.Job, now time.Time) time.Duration {
 	switch {
 	case !j.NoCheckpoint:
@@ -245,8 +237,8 @@ func unsaved(j *policy.Job, now time.Time) time.Duration {
 	return now.Sub(j.Since)
 }
 
-// weight returns the cost of moving a job: 1 for the restart, plus 1 for each lost minute of work. A job that
-// restores a checkpoint or holds a reservation weighs 1000: it moves only if nothing else helps.
+// weight returns the cost of moving a job: 1, plus 1 for each lost minute. A job that restores a checkpoint
+// or holds a reservation weighs 1000.
 func weight(j *policy.Job, d *policy.Decision, now time.Time) int {
 	if j.Phase == job.Restoring || d.Why.Kind == policy.PinnedRestore || d.Why.Kind == policy.Reserved {
 		return 1000
