@@ -320,7 +320,7 @@ func TestAgents_older_state(t *testing.T) {
 	speaking(s, "ann", comment.NewToken("ann"), 2)
 	w := open(t, s)
 	heard(w)
-	seen := &w.numbers[1].seen
+	seen := &w.numbers[1].observed
 	seen.Restarts, seen.Submit = seen.Restarts+2, seen.Submit.Add(time.Hour)
 	if err := w.pass(t.Context()); err != nil {
 		t.Fatal(err)

@@ -8,19 +8,20 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A booter says when its slurmctld was started, in words that are others once it is started again.
+// A booter returns when its slurmctld started, as text that differs after a restart.
 type booter interface {
 	Booted(ctx context.Context) (string, error)
 }
 
-// A boot is what is known of slurmctld's start; only the executor uses it.
+// A boot is the known start of slurmctld. Only the executor uses it.
 type boot struct {
-	at   string    // when slurmctld was started; empty: it was not said
-	anew time.Time // when it was seen that it was started again; zero: it was not
+	at        string    // when slurmctld started; empty: unknown
+	restarted time.Time // when a restart was noticed; zero: none was
 }
 
-// settled reports whether slurmctld has known its nodes for a while. One that was killed may have read a state from before the start of a
-// job, while its node runs it. Until it hears of that, a start there has the node drained: "Duplicate jobid". Source: observed, Slurm 22.05.
+// settled reports whether slurmctld has known its nodes for a while. A slurmctld that was killed may have read
+// a state from before the start of a job that a node still runs. If the job is started again before slurmctld
+// learns of this, Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
 func (b *Backend) settled(ctx context.Context) (bool, error) {
 	s, ok := b.o.Slurm.(booter)
 	if !ok {
@@ -31,13 +32,13 @@ func (b *Backend) settled(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if b.boot.at != "" && at != b.boot.at {
-		b.boot.anew = time.Now()
+		b.boot.restarted = time.Now()
 	}
 	b.boot.at = at
-	return b.boot.anew.IsZero() || time.Since(b.boot.anew) >= backoff, nil
+	return b.boot.restarted.IsZero() || time.Since(b.boot.restarted) >= backoff, nil
 }
 
-// unsettled returns the steps without those about jobs that would be started, if slurmctld was started lately.
+// unsettled removes the steps about jobs to be started if slurmctld restarted recently.
 func (b *Backend) unsettled(ctx context.Context, steps []Step) ([]Step, error) {
 	starts := map[client.ID]bool{}
 	for i := range steps {

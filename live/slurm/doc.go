@@ -1,9 +1,9 @@
-// Package slurm is a backend of live jobs in a Slurm: a scheduler.Backend whose jobs are the elastic
-// jobs of one partition.
+// Package slurm is the backend for the elastic jobs of one Slurm partition. It observes the partition
+// (Observe), compares it with the plan (Steps), and sends Slurm the next commands (Writer). OrderSteps and Undo
+// change only the order in which jobs wait.
 //
-// Slurm owns nodes and jobs, and the Backend keeps nothing elsewhere. A job is one job of Slurm over all
-// of its starts: it is held while nothing is planned for it, sized and released to start, and requeued
-// and held to stop. Slurm runs a job once at a time, and gives no GPU twice, so whatever happens to
-// schedulers, no start is doubled. What a scheduler must know again after a restart is in the job's
-// AdminComment (package comment), and everything else is what Slurm shows.
+// Slurm owns nodes and jobs. A job keeps its Slurm job ID over all of its starts: it is held until it is
+// planned, then resized and released, and requeued and held to stop. Slurm never runs a job twice at once and
+// never gives out a GPU twice. So no start is doubled, whatever happens to schedulers. The state that a
+// scheduler needs after a restart is in the job's AdminComment (package comment).
 package slurm

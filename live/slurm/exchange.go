@@ -5,26 +5,33 @@ import (
 	"slices"
 )
 
-// A Place is a waiting job and where Slurm has it.
+// A Place is a waiting job and its priority in Slurm.
 type Place struct {
 	Job      uint32
-	Priority int64 // that Slurm shows: less Nice
-	Nice     int   // in force
-	Own      int   // nice value that the job has without the scheduler
+	Priority int64 // as Slurm shows it: Nice is already subtracted
+	Nice     int   // current nice value
+	Own      int   // nice value without the scheduler
 }
 
-// A Change is a nice value that a job is to get.
+// A Change is a new nice value for a job.
 type Change struct {
 	Job  uint32
 	Nice int
 }
 
-// Exchange returns the changes after which the jobs of one queue have the priorities of its places in
-// the wanted order, the first first. others are the priorities of the jobs that wait in the queue and
-// take no part. A job that is between the right ones keeps its nice value. No nice value is further
-// than most from the job's own. bounded are the jobs of which that keeps the place from being the
-// wanted one. Jobs that fall are the first among the changes: where only some of them are made, jobs that
-// take no part are passed by no more jobs. Complexity: O((n + m) log (n + m)) for n places and m others.
+// Exchange returns the nice changes that put the jobs of a queue in the wanted order, first job first. The jobs
+// exchange the priorities that they have (targets), so other jobs are overtaken by no more jobs than before.
+// others are the priorities of the other waiting jobs of the queue.
+//
+// A job whose priority already fits keeps its nice value: it is below the job before it above the target of the
+// job after it, and passes the same number of others as its target. No nice value moves further than most from
+// the job's own. bounded are the jobs that this keeps from their wanted place.
+//
+// Changes that lower a job come before changes that raise one. So if only some changes are made, the others are
+// still overtaken by no more jobs. Example: jobs a, b, c with priorities 7, 9, 8 and wanted order a, b, c have
+// targets 9, 8, 7: b (nice +1) and c (nice +1) fall first, then a (nice -2) rises.
+//
+// Complexity: O((n + m) log (n + m)) for n places and m others.
 func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)
@@ -54,10 +61,10 @@ func Exchange(wanted []Place, others []int64, most int) (changes []Change, bound
 	return append(changes, rises...), bounded
 }
 
-// lastPriority is above every priority of Slurm, which are of 32 bits.
+// lastPriority is above every priority of Slurm, which has 32 bits.
 const lastPriority int64 = 1 << 33
 
-// targets returns the priorities of the places, highest first, none of them twice.
+// targets returns the priorities of the places in descending order, without duplicates.
 func targets(places []Place) []int64 {
 	all := make([]int64, len(places))
 	for i := range places {
@@ -70,7 +77,7 @@ func targets(places []Place) []int64 {
 	return all
 }
 
-// behind returns how many of some priorities, in ascending order, are below one.
+// behind returns how many of the priorities, in ascending order, are below one.
 func behind(sorted []int64, priority int64) int {
 	n, _ := slices.BinarySearch(sorted, priority)
 	return n

@@ -1,5 +1,3 @@
-// Package observe turns what Slurm says of its jobs and nodes into what a scheduler of one partition
-// has to know: which jobs take part, and which GPUs are left to them. It is a pure function.
 package slurm
 
 import (
@@ -15,48 +13,47 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Bounds say which jobs may take part. Nothing is done to any other job.
+// Bounds restrict which jobs can take part. Other jobs are never changed.
 type Bounds struct {
-	Partition string   // of the jobs, by name
+	Partition string   // of the jobs
 	Accounts  []string // of the jobs; empty: any
 }
 
-// A Job is one that takes part, or asks to.
+// A Job is a job that takes part, or asks to.
 type Job struct {
 	client.Job
 	comment.Request
 	Mark          comment.Mark
-	Configuration cluster.Configuration // the GPUs that it holds; zero: none
-	Placement     cluster.Placement     // on these nodes
-	// Trouble says why a job that asks to take part does not, for people; empty: it does.
+	Configuration cluster.Configuration // GPUs that it holds; zero: none
+	Placement     cluster.Placement     // where it holds them
+	// Trouble is why a job cannot take part although it asks to, for people; empty: it takes part.
 	Trouble string
 }
 
 // Takes reports whether the job takes part.
 func (j *Job) Takes() bool { return j.Trouble == "" }
 
-// An Observation is what Slurm shows of a partition at one time.
+// An Observation is the state of a partition at one time.
 type Observation struct {
 	At time.Time
-	// Jobs take part, or ask to, and have not ended; by number.
+	// Jobs take part, or ask to, and have not ended; sorted by number.
 	Jobs []Job
-	// Others are the jobs of the partition that wait and take no part, those that ask to among them.
+	// Others are the waiting jobs of the partition that do not take part, including those that ask to.
 	Others []client.Job
-	// Ended are jobs that took part and have ended, as long as Slurm remembers them.
+	// Ended are jobs that took part and have ended, until Slurm forgets them.
 	Ended []Job
-	// Load are the jobs that take no part and hold GPUs, of whatever partition; by number.
+	// Load are jobs of any partition that hold GPUs but do not take part; sorted by number.
 	Load []Job
-	// Nodes are those of the partition with GPUs, by name. One on which Slurm starts nothing has the
+	// Nodes are the partition's nodes with GPUs, by name. A node on which Slurm starts nothing has only the
 	// GPUs that jobs hold there.
 	Nodes []cluster.Node
-	// Left says, for people, which nodes with GPUs are not used, and why.
-	Left []string
-	// Epoch is the highest in the mark of any job of the partition; 0: none.
+	// Unused explains, for people, which nodes with GPUs are not used.
+	Unused []string
+	// Epoch is the highest epoch in any job's mark; 0: none.
 	Epoch int64
 }
 
-// Observe returns what jobs and nodes say at a time. Complexity: linear in jobs and nodes, but for
-// sorting.
+// Observe returns the state of a partition. Complexity: linear in jobs and nodes, plus sorting.
 func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
 	o := &Observation{At: at}
 	types := map[string]string{}
@@ -77,7 +74,7 @@ func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *O
 	return o
 }
 
-// held returns how many GPUs jobs hold, by node.
+// held returns the number of held GPUs by node.
 func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	sum := map[cluster.NodeID]int{}
 	for _, jobs := range lists {
@@ -90,7 +87,7 @@ func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	return sum
 }
 
-// Shared returns the nodes with the GPUs that Load leaves; none that has no GPU left.
+// Shared returns the nodes with the GPUs that Load does not hold. Nodes without such GPUs are left out.
 func (o *Observation) Shared() []cluster.Node {
 	load := o.held(o.Load)
 	var all []cluster.Node
@@ -102,7 +99,7 @@ func (o *Observation) Shared() []cluster.Node {
 	return all
 }
 
-// Free returns how many GPUs no job holds, by node.
+// Free returns the number of free GPUs by node.
 func (o *Observation) Free() map[cluster.NodeID]int {
 	held, free := o.held(o.Jobs, o.Load), map[cluster.NodeID]int{}
 	for i := range o.Nodes {
@@ -111,10 +108,10 @@ func (o *Observation) Free() map[cluster.NodeID]int {
 	return free
 }
 
-// add takes up a job. types are those of the GPUs of each node.
+// add adds a job. types are the GPU types of each node.
 func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
-	j, asks := read(c)
-	j.holds(types)
+	j, asks := parse(c)
+	j.setHeld(types)
 	if c.Partition != b.Partition {
 		if j.Configuration.GPUs > 0 {
 			o.Load = append(o.Load, j)
@@ -142,14 +139,14 @@ func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 	}
 }
 
-// read returns a job with its comments, and whether it asks to take part, or did.
-func read(c *client.Job) (j Job, asks bool) {
+// parse returns a job with its comments, and whether it asks to take part, or did.
+func parse(c *client.Job) (j Job, asks bool) {
 	j.Job = *c
 	request, err := comment.ParseRequest(c.Comment)
 	mark, markErr := comment.ParseMark(c.AdminComment)
 	j.Request, j.Mark = request, mark
 	if err == nil && request.Part == comment.None {
-		j.Trouble = "its comment does not ask to take part any more"
+		j.Trouble = "its comment no longer asks to take part"
 		return j, mark != comment.Mark{}
 	}
 	if err = errors.Join(err, markErr); err != nil {
@@ -158,32 +155,32 @@ func read(c *client.Job) (j Job, asks bool) {
 	return j, true
 }
 
-// trouble says why a job cannot take part; empty: it can.
+// trouble returns why a job cannot take part; empty: it can.
 func trouble(j *Job, b *Bounds) string {
 	switch {
 	case len(b.Accounts) > 0 && !slices.Contains(b.Accounts, j.Account):
-		return fmt.Sprintf("account %s, want %s", j.Account, strings.Join(b.Accounts, " or "))
+		return fmt.Sprintf("its account is %s; only %s can take part", j.Account, strings.Join(b.Accounts, " or "))
 	case j.Tasks != "":
-		return "it is an array of which tasks wait: tasks take part once they run by themselves"
+		return "tasks of an array take part only once they run"
 	case j.Het != 0:
-		return "it is a part of a heterogeneous job"
+		return "it is part of a heterogeneous job"
 	case Wants(j.Job) == 0:
-		return "it asks for no GPUs"
+		return "it requests no GPUs"
 	case len(j.GPUs) > 1 || len(j.PerNode) > 1:
-		return "it asks for GPUs of several types: " + cmp.Or(j.GPUs.String(), j.PerNode.String())
+		return "it requests several GPU types: " + cmp.Or(j.GPUs.String(), j.PerNode.String())
 	case j.Part == comment.Elastic && !j.Requeue:
-		return "it may not be requeued (sbatch --no-requeue), so its number of GPUs cannot be changed"
+		return "it cannot be resized: it was submitted with sbatch --no-requeue"
 	}
 	return ""
 }
 
-// Running reports whether the job's script runs, and is not about to end.
+// Running reports whether the job's script runs and is not completing.
 func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
-// Wants returns how many GPUs a job asks for, or holds, on all nodes. Of a job that waits, what it asks for on
-// each node counts: Slurm 22.05 shows the sum as it was before an update.
+// Wants returns how many GPUs a job requests or holds on all nodes. For a waiting job the request per node
+// counts: Slurm 22.05 shows the sum from before an update.
 func Wants(j client.Job) int {
 	each := j.PerNode.Total() * max(1, j.Needed)
 	if n := j.GPUs.Total(); n > 0 && (each == 0 || !j.Waits()) {
@@ -192,7 +189,7 @@ func Wants(j client.Job) int {
 	return each
 }
 
-// Type returns the type of GPU that a job asks for; empty: any.
+// Type returns the GPU type that a job requests; empty: any.
 func Type(j *client.Job) string {
 	for _, of := range []client.GPUs{j.GPUs, j.PerNode} {
 		for _, t := range of.Types() {
@@ -202,12 +199,12 @@ func Type(j *client.Job) string {
 	return ""
 }
 
-// holds sets what the job holds.
-func (j *Job) holds(types map[string]string) {
+// setHeld sets the GPUs that the job holds.
+func (j *Job) setHeld(types map[string]string) {
 	for _, h := range heldBy(&j.Job) {
 		t := GPUType(types[h.Node])
 		if j.Configuration.Nodes > 0 && t != j.Configuration.GPUType && j.Trouble == "" {
-			j.Trouble = fmt.Sprintf("it holds GPUs of several types: %s and %s", j.Configuration.GPUType, t)
+			j.Trouble = fmt.Sprintf("it holds several GPU types: %s and %s", j.Configuration.GPUType, t)
 		}
 		j.Configuration.Nodes, j.Configuration.GPUs, j.Configuration.GPUType = j.Configuration.Nodes+1, j.Configuration.GPUs+h.GPUs.Total(), t
 		j.Placement = append(j.Placement, cluster.Share{Node: cluster.NodeID(h.Node), Resources: cluster.Resources{GPUs: h.GPUs.Total()}})
@@ -215,8 +212,8 @@ func (j *Job) holds(types map[string]string) {
 	slices.SortFunc(j.Placement, func(a, b cluster.Share) int { return cmp.Compare(a.Node, b.Node) })
 }
 
-// heldBy returns what a job holds of each node. Where Slurm does not say it, GPUs are taken to be spread
-// evenly, the first nodes having more.
+// heldBy returns the GPUs that a job holds on each node. If Slurm does not show them, they are spread evenly,
+// with more on the first nodes.
 func heldBy(j *client.Job) []client.Held {
 	if len(j.HeldGPUs) > 0 || !j.Holds() {
 		return j.HeldGPUs
@@ -234,19 +231,19 @@ func heldBy(j *client.Job) []client.Held {
 	return all
 }
 
-// node takes up a node.
+// node adds a node.
 func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]int) {
 	types := n.GPUs.Types()
 	if !slices.Contains(n.Partitions, b.Partition) || len(types) == 0 {
 		return
 	}
 	if len(types) > 1 {
-		o.Left = append(o.Left, fmt.Sprintf("node %s: GPUs of several types (%s)", n.Name, n.GPUs))
+		o.Unused = append(o.Unused, fmt.Sprintf("node %s: several GPU types (%s)", n.Name, n.GPUs))
 		return
 	}
 	gpus := n.GPUs.Total()
 	if !n.Usable() {
-		o.Left = append(o.Left, fmt.Sprintf("node %s: %s %s", n.Name, strings.ToLower(strings.Join(append([]string{n.State}, n.Flags...), "+")), n.Reason))
+		o.Unused = append(o.Unused, fmt.Sprintf("node %s: %s %s", n.Name, strings.ToLower(strings.Join(append([]string{n.State}, n.Flags...), "+")), n.Reason))
 		gpus = held[cluster.NodeID(n.Name)]
 	}
 	if gpus > 0 {
@@ -256,14 +253,14 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 	}
 }
 
-// unnamed is the type of GPUs that Slurm's configuration gives none, as simulate/trace/slurm has it.
+// unnamed is the GPU type for GPUs without a type in Slurm's configuration, as in simulate/trace/slurm.
 const unnamed = "gpu"
 
-// GPUType returns a type of Slurm as that of a cluster.
+// GPUType converts a type of Slurm.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
-// Barred returns the reason for which Slurm itself does not let a waiting job start, whatever is
-// free; empty: it only waits for its turn or for GPUs.
+// Barred returns why Slurm does not let a waiting job start, whatever is free; empty: it only waits for its
+// turn or for GPUs.
 func Barred(j *client.Job) string {
 	switch j.Reason {
 	case "", "None", "Resources", "Priority", "BeginTime", "Cleaning":

@@ -63,23 +63,23 @@ func TestObserve(t *testing.T) {
 	if c := o.Jobs[0].Configuration; c != (cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}) {
 		t.Errorf("job 2 holds %v", c)
 	}
-	if len(o.Left) != 1 || !strings.Contains(o.Left[0], "n2") {
-		t.Errorf("left %q, want that n2 is drained", o.Left)
+	if len(o.Unused) != 1 || !strings.Contains(o.Unused[0], "n2") {
+		t.Errorf("left %q, want that n2 is drained", o.Unused)
 	}
 }
 
 // A job that cannot take part says why.
 func TestObserve_says_why_a_job_takes_no_part(t *testing.T) {
 	for want, change := range map[string]func(*client.Job){
-		"account bio, want ml":      func(j *client.Job) { j.Account = "bio" },
-		"an array":                  func(j *client.Job) { j.Tasks = "2-9" },
-		"a heterogeneous job":       func(j *client.Job) { j.Het = 7 },
-		"asks for no GPUs":          func(j *client.Job) { j.PerNode = nil },
-		"several types":             func(j *client.Job) { j.PerNode = client.GPUs{"a100": 1, "h100": 1} },
-		"may not be requeued":       func(j *client.Job) { j.Requeue = false },
-		"max at least min":          func(j *client.Job) { j.Comment = "oxgang:elastic;min=2;max=1" },
-		"its AdminComment is not":   func(j *client.Job) { j.AdminComment = "billed" },
-		"does not ask to take part": func(j *client.Job) { j.Comment, j.AdminComment = "", "oxgang:hold" },
+		"its account is bio; only ml can": func(j *client.Job) { j.Account = "bio" },
+		"tasks of an array":               func(j *client.Job) { j.Tasks = "2-9" },
+		"a heterogeneous job":             func(j *client.Job) { j.Het = 7 },
+		"requests no GPUs":                func(j *client.Job) { j.PerNode = nil },
+		"several GPU types":               func(j *client.Job) { j.PerNode = client.GPUs{"a100": 1, "h100": 1} },
+		"--no-requeue":                    func(j *client.Job) { j.Requeue = false },
+		"max at least min":                func(j *client.Job) { j.Comment = "oxgang:elastic;min=2;max=1" },
+		"its AdminComment is not":         func(j *client.Job) { j.AdminComment = "billed" },
+		"no longer asks to take part":     func(j *client.Job) { j.Comment, j.AdminComment = "", "oxgang:hold" },
 	} {
 		j := waits(1, "oxgang:elastic;min=1;max=2")
 		change(&j)

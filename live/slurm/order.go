@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
-// OrderSteps returns the updates of nice values after which the jobs of a line wait in Slurm in the
-// order of the line, the first first (Exchange). No nice value is further than most from what the
-// job had. The mark of a changed job says which that was. Jobs that left the line get it back.
-// bounded are the jobs that most keeps from their place. Complexity: that of Exchange.
+// OrderSteps returns the nice updates after which the jobs of a line wait in Slurm in this order (see
+// Exchange). A nice value stays within most of the job's own value, which the mark of a changed job records.
+// Jobs that left the line get their own value back. bounded are the jobs that most keeps from their place.
+// Complexity: as Exchange.
 func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
@@ -32,11 +32,11 @@ func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps 
 		n, changes := nice[j.ID]
 		switch {
 		case changes:
-			steps = append(steps, renice(j, n, epoch, fmt.Sprintf("it is to be at place %d", at[j.ID])))
+			steps = append(steps, renice(j, n, epoch, fmt.Sprintf("it moves to place %d", at[j.ID])))
 		case !j.Takes():
 			steps = append(steps, undo(j)...)
 		case j.Waits() && j.Mark.Ordered && at[j.ID] == 0:
-			steps = append(steps, renice(j, j.Mark.Nice, epoch, "it has no place now"))
+			steps = append(steps, renice(j, j.Mark.Nice, epoch, "it is no longer in the order"))
 		}
 	}
 	for _, id := range short {
@@ -45,7 +45,7 @@ func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps 
 	return steps, bounded
 }
 
-// placesOf returns where Slurm has the jobs of a line, those that it still has.
+// placesOf returns the current places of the jobs of a line that Slurm still has.
 func placesOf(o *Observation, line []client.ID) []Place {
 	places := make([]Place, 0, len(line))
 	for _, id := range line {
@@ -56,7 +56,7 @@ func placesOf(o *Observation, line []client.ID) []Place {
 	return places
 }
 
-// place returns where Slurm has a job.
+// place returns the current place of a job.
 func place(j *Job) Place {
 	p := Place{Job: uint32(j.ID), Priority: int64(j.Priority), Nice: j.Nice, Own: j.Nice}
 	if j.Mark.Ordered {
@@ -65,8 +65,7 @@ func place(j *Job) Place {
 	return p
 }
 
-// renice returns the update that gives a job a nice value. Where that is the job's own, nothing of the
-// scheduler is left.
+// renice returns the update of a job's nice value. If it is the job's own, the mark is cleared.
 func renice(j *Job, nice int, epoch int64, why string) Step {
 	m := j.Mark
 	own := place(j).Own
@@ -85,9 +84,8 @@ func adminComment(m comment.Mark) client.Field {
 
 func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
-// Undo returns the steps after which nothing of the scheduler is left on the jobs of an observation:
-// nice values are what they were, and what it holds is released. Jobs that run go on. Jobs that fall by
-// it are the first, as in Exchange.
+// Undo returns the steps that remove everything the scheduler did to waiting jobs: nice values are restored and
+// its holds released. Running jobs continue. Jobs that fall come first, as in Exchange.
 func Undo(o *Observation) []Step {
 	var fall, rise []Step
 	for i := range o.Jobs {
@@ -100,18 +98,18 @@ func Undo(o *Observation) []Step {
 	return append(fall, rise...)
 }
 
-// undo returns the steps of Undo about one job. The mark goes last: until then the steps are repeated.
+// undo returns the steps of Undo for one job. The mark is cleared last: until then the steps are repeated.
 func undo(j *Job) []Step {
 	if j.Mark == (comment.Mark{}) {
 		return nil
 	}
 	var steps []Step
 	if j.Kept() && j.Mark.Held {
-		steps = append(steps, Step{j.ID, Release, nil, "the scheduler held it"})
+		steps = append(steps, Step{j.ID, Release, nil, "it was held by the scheduler"})
 	}
 	settings := []client.Field{adminComment(comment.Mark{})}
 	if j.Mark.Ordered && j.Waits() {
 		settings = append([]client.Field{niceness(j.Mark.Nice)}, settings...)
 	}
-	return append(steps, Step{j.ID, Update, settings, "the scheduler lets go of it"})
+	return append(steps, Step{j.ID, Update, settings, "the scheduler no longer manages it"})
 }

@@ -147,8 +147,8 @@ func TestWriter_gives_up(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		if r := w.Refused()[2]; tried != slurm.Tries || !r.Given {
-			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.Given, slurm.Tries)
+		if r := w.Refused()[2]; tried != slurm.Tries || !r.GaveUp {
+			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.GaveUp, slurm.Tries)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend: it makes the actions the plan, which Execute carries out. The plan is
-// in memory only: what a scheduler that is killed has not begun to carry out is planned anew.
+// Do implements scheduler.Backend. The plan is only in memory; the next scheduler plans again what was not yet
+// begun.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	defer b.Unlock()
@@ -21,7 +21,7 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return nil
 }
 
-// A plan is that of a Backend, which takes effect at once.
+// A plan is the plan of a Backend. Changes take effect at once.
 type plan struct{ b *Backend }
 
 // Preempt implements driver.Draft.
@@ -35,21 +35,21 @@ func (p plan) Preempt(a scheduler.Preempt) error {
 
 // Nodes implements driver.Draft.
 func (plan) Nodes(a scheduler.Action) error {
-	return fmt.Errorf("%T: nodes of a Slurm are neither rented nor lent", a)
+	return fmt.Errorf("%T: a Slurm backend neither rents nor lends nodes", a)
 }
 
-// Run implements driver.Draft. The start is another generation unless the job stays on its GPUs.
+// Run implements driver.Draft. It begins a new generation unless the job stays on its GPUs.
 func (p plan) Run(a *scheduler.Run) error {
 	e, err := p.b.Get(a.Job)
 	if err != nil || e.Over || e.Lost {
 		return err
 	}
-	if e.held.batch = a.Batch; e.wants() && a.InPlace(e.held.allocation, e.held.placement) {
+	if e.planned.batch = a.Batch; e.wants() && a.InPlace(e.planned.allocation, e.planned.placement) {
 		return nil
 	}
-	e.held = grant{a.Allocation, a.Placement, e.held.generation + 1, a.Batch, time.Now()}
+	e.planned = grant{a.Allocation, a.Placement, e.planned.generation + 1, a.Batch, time.Now()}
 	if !Even(a.Placement) {
-		p.b.fail(e, "Slurm gives a job as many GPUs on each of its nodes, and the plan does not")
+		p.b.fail(e, "Slurm needs the same number of GPUs on each node of a job; the plan has different numbers")
 	}
 	return nil
 }

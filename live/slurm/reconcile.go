@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// How the scheduler hears of a job that waits and that it does not know.
+// An arrival is how the scheduler learns of a waiting job that is new to it.
 type arrival bool
 
 const (
@@ -20,7 +20,7 @@ const (
 	restored  arrival = true // it was there before the scheduler
 )
 
-// reconcile tells the scheduler what differs from what it knows.
+// reconcile reports to the scheduler all differences between an observation and its state.
 func (b *Backend) reconcile(o *Observation, as arrival) {
 	there := map[client.ID]bool{}
 	for i := range o.Jobs {
@@ -28,9 +28,9 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 		there[j.ID] = true
 		switch e := b.numbers[j.ID]; {
 		case e != nil && !j.Elastic():
-			b.conclude(e, scheduler.Cancelled, "it takes no part any more: "+j.Trouble)
-		case e != nil && another(e, j):
-			b.conclude(e, scheduler.Cancelled, "Slurm does not know it any more: its number is another job's")
+			b.conclude(e, scheduler.Cancelled, "it no longer takes part: "+j.Trouble)
+		case e != nil && differentJob(e, j):
+			b.conclude(e, scheduler.Cancelled, "Slurm lost it: another job has its number")
 		case e != nil:
 			b.update(o, e, j)
 		case j.Elastic():
@@ -40,47 +40,47 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 	for i := range o.Ended {
 		if e := b.numbers[o.Ended[i].ID]; e != nil {
 			there[o.Ended[i].ID] = true
-			b.over(e, &o.Ended[i])
+			b.ended(e, &o.Ended[i])
 		}
 	}
 	for _, e := range b.Order {
-		if !there[e.seen.ID] {
-			b.conclude(e, scheduler.Cancelled, "Slurm does not know it any more")
+		if !there[e.observed.ID] {
+			b.conclude(e, scheduler.Cancelled, "Slurm no longer knows it")
 		}
 	}
-	b.takeNodes(o)
-	b.takeTokens()
+	b.updateNodes(o)
+	b.updateTokens()
 	b.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
-// another reports whether a job is not the one that had its number, as of a Slurm that lost its state. Of what Slurm
-// says, only the token tells: starts and times of one job go back where slurmctld is killed and reads an older state.
-func another(e *entry, j *Job) bool { return j.Token != e.seen.Token }
+// differentJob reports whether the number of an entry now belongs to another job, because Slurm lost its state.
+// Only the token tells: starts and times of a job can go back when a killed slurmctld reads an older state.
+func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 
-// enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start
-// it. One that an earlier scheduler has begun to stop waits already.
+// enter adds a job. A waiting job is added only once the scheduler holds it, since Slurm may start it before. A
+// job that an earlier scheduler began to stop is added as waiting.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
 	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
-	e := &entry{seen: *j}
+	e := &entry{observed: *j}
 	e.ID = JobID(j.ID)
 	if b.entered[j.ID]++; b.entered[j.ID] > 1 {
 		e.ID = job.ID(fmt.Sprintf("%s~%d", e.ID, b.entered[j.ID]))
 	}
-	e.asked = e.asks(j)
+	e.request = e.currentRequest(j)
 	b.recall(e)
 	e.spec = e.described()
 	b.numbers[j.ID] = e
 	b.Add(e)
-	e.held.generation = max(j.Restarts, j.Mark.Generation)
+	e.planned.generation = max(j.Restarts, j.Mark.Generation)
 	status := j.Status(o.At)
 	status.Progress, status.Epoch = e.program.Progress, e.program.Epoch
 	switch {
 	case runs:
-		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
-		e.up = time.Now()
+		e.planned.allocation, e.planned.placement, e.running = status.Allocation, status.Placement, e.planned.generation
+		e.runningSince = time.Now()
 		if o.At.Sub(j.Start) < justStarted {
 			status.Phase = b.begins(e, as)
 		}
@@ -93,60 +93,61 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	b.Events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
-// justStarted bounds how long ago, by Slurm's clock, a job was started that counts as starting when it is first seen. One that has run for longer
-// only begins to take part now: what its program says next says nothing of its start.
+// justStarted is the age, by Slurm's clock, below which a job that is first observed counts as starting. An
+// older one has only just opted in: the next message of its program says nothing about its start.
 const justStarted = 30 * time.Second
 
-// begins notes that a job was started just now, and not by a plan, and returns its phase.
+// begins records that Slurm has just started a job without a plan, and returns its phase.
 func (b *Backend) begins(e *entry, as arrival) job.Phase {
 	if as == submitted {
-		e.held.since = e.up
+		e.planned.since = e.runningSince
 	}
-	if e.greets = b.awaits(e); e.greets {
+	if e.awaitsHello = b.expectsHello(e); e.awaitsHello {
 		return job.Restoring
 	}
 	return job.Running
 }
 
-// update takes over what was observed of a job.
+// update processes the observation of a job.
 func (b *Backend) update(o *Observation, e *entry, j *Job) {
 	if e.Over {
 		return
 	}
 	back := e.look(j)
-	if e.kept = j.Waits() && j.Kept() && !j.Mark.Held; e.kept && e.wants() {
-		b.lose(e, "somebody else holds it: "+j.Reason)
+	if e.heldByOther = j.Waits() && j.Kept() && !j.Mark.Held; e.heldByOther && e.wants() {
+		b.lose(e, "held by somebody else: "+j.Reason)
 	}
 	switch {
 	case back:
-		b.older(e)
+		b.oldState(e)
 	case !e.wants():
-	case j.Running() && j.Placement.SameGPUs(e.held.placement) && !j.Mark.Stopping:
-		b.runs(e)
-	case j.Waits() && e.trains == e.held.generation:
-		b.lose(e, "it was requeued, and not by the scheduler: "+j.Reason)
-	case j.Waits() && !j.Kept() && !e.freed.IsZero() && o.At.Sub(e.freed) > b.o.Start:
-		b.fail(e, fmt.Sprintf("Slurm has not started it for %v: %s", b.o.Start, j.Reason))
+	case j.Running() && j.Placement.SameGPUs(e.planned.placement) && !j.Mark.Stopping:
+		b.started(e)
+	case j.Waits() && e.running == e.planned.generation:
+		b.lose(e, "requeued by somebody else: "+j.Reason)
+	case j.Waits() && !j.Kept() && !e.released.IsZero() && o.At.Sub(e.released) > b.o.Start:
+		b.fail(e, fmt.Sprintf("Slurm did not start it within %v: %s", b.o.Start, j.Reason))
 	}
 	b.describe(e)
 }
 
-// look stores what was observed of a job. It reports whether the job waits although it ran, and was never requeued.
+// look stores the observation of a job. It reports whether a job that ran now waits without a requeue.
 func (e *entry) look(j *Job) (back bool) {
-	back = e.seen.Running() && j.Waits() && j.Restarts <= e.seen.Restarts
-	if e.seen = *j; j.Waits() {
+	back = e.observed.Running() && j.Waits() && j.Restarts <= e.observed.Restarts
+	if e.observed = *j; j.Waits() {
 		e.noticed = time.Time{}
 	}
-	if asked := e.asks(j); !same(asked, e.asked) {
-		e.asked = asked
+	if asked := e.currentRequest(j); !same(asked, e.request) {
+		e.request = asked
 	}
 	return back
 }
 
-// older handles that a job waits and was never requeued: slurmctld was killed, and has read a state from before the start. Nodes may still run it,
-// until slurmctld hears of that and ends it; one that is told to start it before is drained by Slurm, "Duplicate jobid". Source: observed, Slurm 22.05.
-func (b *Backend) older(e *entry) {
-	const why = "slurmctld has read a state from before its start"
+// oldState handles a job that waits without a requeue: slurmctld was killed and read a state from before the
+// start. Nodes may still run the job until slurmctld learns of it and ends it. If the job is started before,
+// Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
+func (b *Backend) oldState(e *entry) {
+	const why = "slurmctld restarted with a state from before the job's start"
 	if e.wants() {
 		b.fail(e, why)
 		return
@@ -154,25 +155,26 @@ func (b *Backend) older(e *entry) {
 	e.NotBefore, e.why = time.Now().Add(backoff), why
 }
 
-// runs tells the scheduler, once for each start, that a job trains: if its program will say hello, when it does.
-func (b *Backend) runs(e *entry) {
-	if e.trains == e.held.generation {
+// started reports to the scheduler, once per start, that a job trains. If its program is to say hello, it
+// reports that then.
+func (b *Backend) started(e *entry) {
+	if e.running == e.planned.generation {
 		return
 	}
-	e.trains, e.failures, e.why, e.freed, e.noticed = e.held.generation, 0, "", time.Time{}, time.Time{}
-	e.up, e.Heard, e.Silent = time.Now(), time.Time{}, false
-	if e.greets = b.awaits(e); !e.greets {
+	e.running, e.failures, e.why, e.released, e.noticed = e.planned.generation, 0, "", time.Time{}, time.Time{}
+	e.runningSince, e.Heard, e.Silent = time.Now(), time.Time{}, false
+	if e.awaitsHello = b.expectsHello(e); !e.awaitsHello {
 		b.Events.Emit(scheduler.Reported{Report: e.resumed()})
 	}
 }
 
-// awaits reports whether the program of a job is to say hello, and has not since its start.
-func (b *Backend) awaits(e *entry) bool {
-	return b.o.Agents != "" && e.seen.Token != "" && (e.program.Hello == nil || e.program.Hello.Generation != e.seen.Restarts+1)
+// expectsHello reports whether the program of a job has yet to say hello since its start.
+func (b *Backend) expectsHello(e *entry) bool {
+	return b.o.Agents != "" && e.observed.Token != "" && (e.program.Hello == nil || e.program.Hello.Generation != e.observed.Restarts+1)
 }
 
-// over tells the scheduler how a job ended.
-func (b *Backend) over(e *entry, j *Job) {
+// ended reports to the scheduler how a job ended.
+func (b *Backend) ended(e *entry, j *Job) {
 	switch j.State {
 	case client.Completed:
 		b.conclude(e, scheduler.Done, "")
@@ -183,17 +185,17 @@ func (b *Backend) over(e *entry, j *Job) {
 	}
 }
 
-// forget removes a job of whose end the scheduler has heard.
+// forget removes a job whose end the scheduler has processed.
 func (b *Backend) forget(e *entry) {
-	delete(b.numbers, e.seen.ID)
+	delete(b.numbers, e.observed.ID)
 	b.Remove(e)
 	if err := b.o.Reports.Drop(e.key()); err != nil {
-		b.o.Log.Warn("what a job said that has ended is still kept", "err", err)
+		b.o.Log.Warn("cannot remove the stored messages of an ended job", "err", err)
 	}
 }
 
-// takeNodes tells the scheduler which nodes there are now.
-func (b *Backend) takeNodes(o *Observation) {
+// updateNodes reports changed nodes to the scheduler.
+func (b *Backend) updateNodes(o *Observation) {
 	nodes := o.Shared()
 	c, err := cluster.New(nodes)
 	if err != nil {
@@ -212,8 +214,8 @@ func (b *Backend) takeNodes(o *Observation) {
 	}
 }
 
-// fit has jobs lose what is planned for them and not there: nodes have fewer GPUs now, or Slurm has started a job there before
-// the scheduler held it. Those that run as planned come first, and then those that came first.
+// fit lets jobs lose planned GPUs that are gone: nodes have fewer, or Slurm has started another job there. Jobs
+// that run as planned keep theirs first, then jobs in the order of their arrival.
 func (b *Backend) fit(nodes []cluster.Node) {
 	left := map[cluster.NodeID]int{}
 	for i := range nodes {
@@ -221,12 +223,11 @@ func (b *Backend) fit(nodes []cluster.Node) {
 	}
 	for _, runs := range []bool{true, false} {
 		for _, e := range b.Order {
-			if e.wants() && (e.trains == e.held.generation) == runs && !take(left, e.held.placement) {
-				b.lose(e, "its nodes have fewer GPUs left than were planned")
+			if e.wants() && (e.running == e.planned.generation) == runs && !take(left, e.planned.placement) {
+				b.lose(e, "its nodes have fewer free GPUs than planned")
 			}
 		}
 	}
 }
 
-// same reports whether two specifications are alike.
 func same(a, b *job.Spec) bool { return reflect.DeepEqual(a, b) }

@@ -15,16 +15,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A ProgramState is what the program of a job has said. The zero value says nothing.
+// A ProgramState is what the program of a job has sent. The zero value means nothing.
 type ProgramState struct {
-	Token    string                  `json:"token"` // digest of the job's; Slurm uses the numbers of jobs again
+	Token    string                  `json:"token"` // digest of the job's token, because Slurm reuses job numbers
 	Hello    *agentapi.Hello         `json:"hello"` // the last
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitempty"`
-	Progress float64                 `json:"progress"` // of the last checkpoint, or what was restored
+	Progress float64                 `json:"progress"` // at the last checkpoint, or as restored
 	Epoch    int                     `json:"epoch"`
 }
 
-// check returns an error for a record that no program can have made.
+// check returns an error for a record that no program can have sent.
 func (r *ProgramState) check() error {
 	if r.Hello == nil {
 		return errors.New("no hello")
@@ -35,15 +35,15 @@ func (r *ProgramState) check() error {
 	return r.Hello.Check()
 }
 
-// A ReportStore has the records; empty: none is kept.
+// A ReportStore is the folder of the records; empty: nothing is stored.
 type ReportStore string
 
 const suffix = ".json"
 
 func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of a job whose token has a digest. It is the zero ProgramState if there is none, or
-// one of another job that had the number before.
+// Load returns the record of a job with this token digest. It is the zero ProgramState if there is none, or if
+// it belongs to an earlier job with the same number.
 func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 	if f == "" || token == "" {
 		return ProgramState{}, nil
@@ -63,12 +63,12 @@ func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 		err = r.check()
 	}
 	if err != nil {
-		return ProgramState{}, fmt.Errorf("what job %s said: %s: %w", id, f.path(id), err)
+		return ProgramState{}, fmt.Errorf("stored messages of job %s: %s: %w", id, f.path(id), err)
 	}
 	return r, nil
 }
 
-// Save keeps the record of a job: all of it, or the one before stays.
+// Save stores the record of a job atomically.
 func (f ReportStore) Save(id job.ID, r *ProgramState) error {
 	if f == "" {
 		return nil
@@ -78,12 +78,12 @@ func (f ReportStore) Save(id job.ID, r *ProgramState) error {
 		err = f.replace(f.path(id), text)
 	}
 	if err != nil {
-		return fmt.Errorf("what job %s said is not kept: %w", id, err)
+		return fmt.Errorf("cannot store the messages of job %s: %w", id, err)
 	}
 	return nil
 }
 
-// replace puts a file in the place of another.
+// replace writes a file atomically.
 func (f ReportStore) replace(path string, text []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (f ReportStore) replace(path string, text []byte) error {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(next.Name()) // err says what is wrong
+		_ = os.Remove(next.Name()) // err is returned
 	}
 	return err
 }
@@ -114,7 +114,7 @@ func (f ReportStore) Drop(id job.ID) error {
 	return nil
 }
 
-// Prune drops the records of jobs of which keep returns false, and what a Save that was killed has left.
+// Prune removes the records of jobs for which keep returns false, and leftovers of an interrupted Save.
 func (f ReportStore) Prune(keep func(job.ID) bool) error {
 	files, err := os.ReadDir(string(f))
 	if f == "" || errors.Is(err, fs.ErrNotExist) {

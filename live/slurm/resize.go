@@ -12,15 +12,15 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Wish is what is planned for an elastic job.
+// A Wish is the plan for an elastic job.
 type Wish struct {
-	Placement  cluster.Placement // none: it is to hold nothing
-	Generation int               // of the start with this placement
-	Noticed    time.Time         // when the start that runs was told to stop; zero: it was not
-	Silent     bool              // its program has said nothing for long
+	Placement  cluster.Placement // none: it gets nothing
+	Generation int               // number of the start with this placement
+	Noticed    time.Time         // when the running start got its notice; zero: not yet
+	Silent     bool              // its program has sent nothing for long
 }
 
-// Times of starts and stops, and what marks say of the scheduler.
+// Times are the durations of starts and stops, and what marks record about the scheduler.
 type Times struct {
 	Grace time.Duration // from the notice to a job until it is stopped
 	Epoch int64         // of this scheduler
@@ -28,16 +28,15 @@ type Times struct {
 	Agents string
 }
 
-// signed returns a mark as this scheduler's.
+// signed returns the mark as written by this scheduler.
 func (t *Times) signed(m comment.Mark) comment.Mark {
 	m.Epoch, m.Agents = t.Epoch, t.Agents
 	return m
 }
 
-// Steps returns the commands that are next for the elastic jobs of an observation, at most those of one
-// step of each job: what must stop first, then what can start. A job is held while nothing is planned
-// for it. It is started once the GPUs of its placement are free. Complexity: linear in the jobs and
-// their nodes.
+// Steps returns the next commands for the elastic jobs of an observation, at most one transition per job: stops
+// first, then starts. A job without a placement is held. A job starts once the GPUs of its placement are free.
+// Complexity: linear in the jobs and their nodes.
 func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	free := o.Free()
 	var stops, starts []Step
@@ -52,7 +51,7 @@ func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 				stops = append(stops, hold(j, t)...)
 			}
 		case j.Holds():
-			stops = append(stops, whileItRuns(o, j, &w, t)...)
+			stops = append(stops, whileRunning(o, j, &w, t)...)
 		case !j.Kept():
 			if len(w.Placement) == 0 || !Sized(j, w.Placement) {
 				stops = append(stops, hold(j, t)...)
@@ -65,10 +64,10 @@ func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	return append(stops, starts...)
 }
 
-// hold keeps a waiting job from starting. The mark goes first: a job with a hold and no mark is held by
-// somebody else.
+// hold keeps a waiting job from starting. The mark is written first: a hold without a mark means that somebody
+// else holds the job.
 func hold(j *Job, t Times) []Step {
-	h := Step{j.ID, Hold, nil, "nothing is planned for it now"}
+	h := Step{j.ID, Hold, nil, "it has no place in the plan"}
 	if j.Mark.Held {
 		return []Step{h}
 	}
@@ -77,9 +76,9 @@ func hold(j *Job, t Times) []Step {
 	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
-// whileItRuns returns the step about a job that runs: none if it is as planned, but that its mark is
-// settled, and else the next of those that stop it: mark, notice, and after the grace the stop.
-func whileItRuns(o *Observation, j *Job, w *Wish, t Times) []Step {
+// whileRunning returns the next step for a running job. A job that runs as planned only gets its mark updated,
+// if needed. Another is stopped: mark, notice, and the stop after the grace period.
+func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	m := t.signed(j.Mark)
 	switch {
 	case !j.Running():
@@ -90,29 +89,29 @@ func whileItRuns(o *Observation, j *Job, w *Wish, t Times) []Step {
 		}
 		why := "it runs as planned"
 		if w.Silent {
-			why = "its program says nothing"
+			why = "its program sends no messages"
 		}
 		m.Held, m.Silent = false, w.Silent
-		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // and earlier schedulers see that there is another
+		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // shows earlier schedulers that there is a newer one
 	case !m.Stopping:
 		m.Held, m.Stopping, m.Silent = true, true, false
 		return []Step{
-			{j.ID, Update, []client.Field{adminComment(m)}, "it is to have " + nodes(w.Placement)},
-			{j.ID, Notice, nil, "it is to have " + nodes(w.Placement)},
+			{j.ID, Update, []client.Field{adminComment(m)}, "the plan gives it " + nodes(w.Placement)},
+			{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)},
 		}
 	case w.Noticed.IsZero():
-		return []Step{{j.ID, Notice, nil, "it is to have " + nodes(w.Placement)}}
+		return []Step{{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)}}
 	case o.At.Sub(w.Noticed) >= t.Grace:
-		return []Step{{j.ID, Requeuehold, nil, fmt.Sprintf("it had notice for %v", t.Grace)}}
+		return []Step{{j.ID, Requeuehold, nil, fmt.Sprintf("it did not stop within %v of its notice", t.Grace)}}
 	}
 	return nil
 }
 
-// delay is how long Slurm is to wait with a start. A job that starts again in the second in which it was
-// requeued is killed: "Job credential revoked". Source: observed, Slurm 22.05.
+// delay is the earliest start that is given to Slurm. A job that starts in the second of its requeue is killed:
+// "Job credential revoked". Source: observed, Slurm 22.05.
 const delay = "now+2"
 
-// start sizes a held job and releases it.
+// start resizes a held job and releases it.
 func start(j *Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
 	m := t.signed(comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
@@ -125,12 +124,12 @@ func start(j *Job, w *Wish, t Times) []Step {
 		{Name: "StartTime", Value: delay},
 		adminComment(m),
 	}
-	why := "it is to have " + nodes(w.Placement)
+	why := "the plan gives it " + nodes(w.Placement)
 	return []Step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
 }
 
-// tres returns the GPUs of each node as Slurm takes them: with a type only if the job was submitted
-// with one, as Slurm refuses both.
+// tres returns the GPUs per node in Slurm's format. Slurm requires a type if the job was submitted with one,
+// and refuses one otherwise.
 func tres(j *Job, p cluster.Placement) string {
 	if t := Type(&j.Job); t != "" {
 		return fmt.Sprintf("gres:gpu:%s:%d", t, p[0].GPUs)
@@ -138,19 +137,19 @@ func tres(j *Job, p cluster.Placement) string {
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
 }
 
-// Even reports whether a placement has as many GPUs on each node, which Slurm wants of a job.
+// Even reports whether a placement has the same number of GPUs on each node, as Slurm requires.
 func Even(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }
 
-// Sized reports whether a waiting job asks for a placement. The number of nodes is not compared: of a job
-// that was requeued, Slurm 22.05 shows that of its last start.
+// Sized reports whether a waiting job already requests a placement. The number of nodes is not compared: for a
+// requeued job, Slurm 22.05 shows the number of its last start.
 func Sized(j *Job, p cluster.Placement) bool {
 	asked := slices.Sorted(slices.Values(j.ReqNodes))
 	return len(p) > 0 && slices.Equal(asked, names(p)) && j.PerNode.Total() == p[0].GPUs
 }
 
-// names returns the nodes of a placement, which is sorted by them.
+// names returns the nodes of a placement, in order.
 func names(p cluster.Placement) []string {
 	all := make([]string, len(p))
 	for i := range p {
@@ -159,15 +158,15 @@ func names(p cluster.Placement) []string {
 	return all
 }
 
-// nodes returns a placement for people.
+// nodes returns a placement as text.
 func nodes(p cluster.Placement) string {
 	if len(p) == 0 {
 		return "nothing"
 	}
-	return fmt.Sprintf("%d GPUs on %s", p.GPUs(), strings.Join(names(p), ","))
+	return gpus(p.GPUs()) + " on " + strings.Join(names(p), ",")
 }
 
-// take takes the GPUs of a placement if all are free, and reports whether they were.
+// take removes the GPUs of a placement from free if all are there, and reports whether they were.
 func take(free map[cluster.NodeID]int, p cluster.Placement) bool {
 	for _, s := range p {
 		if free[s.Node] < s.GPUs {
@@ -178,4 +177,12 @@ func take(free map[cluster.NodeID]int, p cluster.Placement) bool {
 		free[s.Node] -= s.GPUs
 	}
 	return true
+}
+
+// gpus returns a number of GPUs as text.
+func gpus(n int) string {
+	if n == 1 {
+		return "1 GPU"
+	}
+	return strconv.Itoa(n) + " GPUs"
 }

@@ -7,44 +7,47 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// helloWithin is how long a program that has a token may run before it says hello. After that its job counts as training, and may be resized by
-// its time limit: perhaps it has no client. Starts took 17 to 35 s where they were measured (docs/experiments/slurm-resize.md).
+// helloWithin is how long a program with a token may run without a hello. After that its job counts as
+// training, and may be resized by its time limit: perhaps it has no client. Measured starts took 17 to 35 s
+// (docs/experiments/slurm-resize.md).
 const helloWithin = 2 * time.Minute
 
-// listen notices jobs that run as planned and whose programs, which have tokens, have said nothing for
-// Options.Silence: since they started, or since they spoke last. It says so in the log and, by Steps, in the job's
-// mark. One that has spoken before counts as rigid and keeps what it holds until it speaks again: nobody knows
-// what it has done, or whether it would hear a notice. One that never has may be a program without the client,
-// whose job is resized by its time limit, as if it had no token.
-func (b *Backend) listen(now time.Time) {
+// findSilent finds jobs that run as planned and have a token, but whose programs have sent nothing for
+// Options.Silence since their start or last message. It logs them and, through Steps, records it in the job's
+// mark.
+//
+// A program that has sent messages before counts as rigid, and keeps what it holds until it sends one again:
+// its progress is unknown, and it might not receive a notice. A program that never has may lack the client; its
+// job is resized by its time limit, as if it had no token.
+func (b *Backend) findSilent(now time.Time) {
 	if b.o.Agents == "" {
 		return
 	}
 	for _, e := range b.Order {
-		if e.greets && !e.Over && now.Sub(e.up) >= helloWithin { // perhaps it has no client
-			e.greets = false
+		if e.awaitsHello && !e.Over && now.Sub(e.runningSince) >= helloWithin {
+			e.awaitsHello = false
 			b.Events.Emit(scheduler.Reported{Report: e.resumed()})
 		}
-		last := e.up
+		last := e.runningSince
 		if e.Heard.After(last) {
 			last = e.Heard
 		}
-		if e.Silent || e.Over || e.seen.Token == "" || !e.asPlanned() || now.Sub(last) < b.o.Silence {
+		if e.Silent || e.Over || e.observed.Token == "" || !e.asPlanned() || now.Sub(last) < b.o.Silence {
 			continue
 		}
 		e.Silent = true
-		b.o.Log.Warn("a program says nothing: it hangs, does not reach the agent API, or has no client of it", "job", e.spec.ID, "user", e.spec.User,
-			"since", last.UTC().Format(time.RFC3339), "spoke before", e.program.Hello != nil, "nodes", e.seen.Nodes)
+		b.o.Log.Warn("a program sends no messages: it hangs, cannot reach the agent API, or does not use the client", "job", e.spec.ID, "user", e.spec.User,
+			"since", last.UTC().Format(time.RFC3339), "sent before", e.program.Hello != nil, "nodes", e.observed.Nodes)
 		b.describe(e)
 	}
 }
 
-// hears records that a job's program has said something.
-func (b *Backend) hears(e *entry) {
+// messageReceived records that a job's program has sent a message.
+func (b *Backend) messageReceived(e *entry) {
 	e.Heard = time.Now()
 	if e.Silent {
 		e.Silent = false
-		b.o.Log.Info("a program speaks again", "job", e.spec.ID)
+		b.o.Log.Info("a program sends messages again", "job", e.spec.ID)
 		b.describe(e)
 	}
 }
@@ -53,6 +56,6 @@ func (b *Backend) hears(e *entry) {
 func (e *entry) rigid(spec *job.Spec) *job.Spec {
 	r := *spec
 	r.Adaptivity &^= job.GPUCount | job.BatchSizes
-	r.GPUs = e.held.allocation.GPUs
+	r.GPUs = e.planned.allocation.GPUs
 	return &r
 }

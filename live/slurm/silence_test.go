@@ -69,17 +69,17 @@ func (l *listener) said(words string) int { return strings.Count(l.log.String(),
 func TestSilence_from_the_start(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t, "/shared/a")
-		if _, silent := l.after(t, 9*time.Minute); silent != nil || l.said("says nothing") > 0 {
+		if _, silent := l.after(t, 9*time.Minute); silent != nil || l.said("sends no messages") > 0 {
 			t.Errorf("after 9 minutes: %v silent, want none\n%s", silent, l.log.String())
 		}
 		told, silent := l.after(t, time.Hour)
-		if len(silent) != 1 || silent[0] != 1 || l.said("says nothing") != 1 || l.said("job=1 user=ann") != 1 || told["1"] != nil {
+		if len(silent) != 1 || silent[0] != 1 || l.said("sends no messages") != 1 || l.said("job=1 user=ann") != 1 || told["1"] != nil {
 			t.Errorf("after an hour: %v silent, told %v, want that 1 is, once, and that it stays elastic\n%s", silent, told, l.log.String())
 		}
 		if _, err := l.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}
-		if _, silent := l.after(t, time.Second); silent != nil || l.said("speaks again") != 1 {
+		if _, silent := l.after(t, time.Second); silent != nil || l.said("sends messages again") != 1 {
 			t.Errorf("when it speaks: %v silent, want none\n%s", silent, l.log.String())
 		}
 	})

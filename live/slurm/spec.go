@@ -9,16 +9,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Restart is what a stop and a new start of an elastic job is believed to cost until its program
-// has shown it.
+// Restart is the assumed cost of stopping and restarting an elastic job, until it has been measured.
 const Restart = time.Minute
 
-// JobID returns the ID of a job of Slurm.
+// JobID returns the job ID for a Slurm job.
 func JobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns a job as a scheduler takes it. It is believed to run as long as its time limit allows:
-// an elastic one on the fewest GPUs that it may have, and in proportion on more. One that is not elastic
-// gets what it asks for, and is never stopped.
+// Spec returns the job's specification. Its time limit is taken as its running time: for an elastic job on its
+// minimum of GPUs, and in proportion on more. A job that is not elastic gets what it requests and is never
+// stopped.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
@@ -39,10 +38,10 @@ func (j *Job) Spec() *job.Spec {
 	return s
 }
 
-// Elastic reports whether the job takes part, and its number of GPUs may be changed.
+// Elastic reports whether the job takes part and can be resized.
 func (j *Job) Elastic() bool { return j.Takes() && j.Part == comment.Elastic }
 
-// Status returns how a job is at a time.
+// Status returns the job's status at a time.
 func (j *Job) Status(at time.Time) job.Status {
 	st := job.Status{Phase: job.Waiting, Submitted: j.Submit, Since: at, Restarts: j.Restarts}
 	if st.Submitted.IsZero() || st.Submitted.After(at) {

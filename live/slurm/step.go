@@ -1,7 +1,3 @@
-// Package execute decides which commands bring the jobs of a Slurm partition closer to what is
-// planned, and gives these commands to Slurm: few of them, and none again that Slurm has refused.
-//
-// OrderSteps, Undo and Steps are pure functions of an observation. A Writer carries steps out.
 package slurm
 
 import (
@@ -19,13 +15,13 @@ const (
 	Update      Verb = iota // changes settings
 	Hold                    // keeps a waiting job from starting
 	Release                 // lets a held job start
-	Requeuehold             // stops a running job, and holds it
-	Notice                  // tells the job's script that it is to stop soon
+	Requeuehold             // stops a running job and holds it
+	Notice                  // tells the job's script that it must stop soon
 )
 
 var verbNames = [...]string{"update", "hold", "release", "requeuehold", "notice"}
 
-// String returns the verb as scontrol names it, where scontrol has it.
+// String returns the verb, by scontrol's name if it has one.
 func (v Verb) String() string { return verbNames[v] }
 
 // A Step is one command about one job.
@@ -45,11 +41,11 @@ func (s *Step) String() string {
 	return strings.Join(words, " ")
 }
 
-// Commands are the commands that a Writer gives to Slurm.
+// Commands are the commands that a Writer sends to Slurm.
 type Commands interface {
 	// Update changes settings of a job, all in one request.
 	Update(ctx context.Context, id client.ID, fields ...client.Field) error
-	// Hold, Release, Requeuehold and Signal are scontrol's and scancel's.
+	// Hold, Release, Requeuehold and Signal work as in scontrol and scancel.
 	Hold(ctx context.Context, id client.ID) error
 	Release(ctx context.Context, id client.ID) error
 	Requeuehold(ctx context.Context, id client.ID) error
@@ -59,7 +55,7 @@ type Commands interface {
 // NoticeSignal is the signal of a Notice.
 const NoticeSignal = "USR1"
 
-// carry gives the step to Slurm.
+// carry sends the step to Slurm.
 func (s *Step) carry(ctx context.Context, to Commands) error {
 	switch s.Verb {
 	case Update:

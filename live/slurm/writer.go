@@ -11,30 +11,30 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Writer carries steps out. It is safe for concurrent use.
+// A Writer sends steps to Slurm, within a rate limit, and repeats refused ones only after a pause. It is safe
+// for concurrent use.
 type Writer struct {
 	Slurm Commands
-	// PerMinute is how many commands are given in a minute at most; 0: none. A step beyond is left for
-	// later.
+	// PerMinute is the limit of commands per minute; 0: no command is sent. Further steps are left for later.
 	PerMinute int
-	// Dry: steps are logged, and not carried out.
+	// Dry only logs the steps.
 	Dry bool
 	Log *slog.Logger
-	// Now tells the time. Default time.Now.
+	// Now returns the time. Default time.Now.
 	Now func() time.Time
 
 	mu      sync.Mutex
-	given   []time.Time // of the last minute
+	recent  []time.Time // in the last minute
 	refused map[key]*Refusal
 }
 
-// A key is what a refusal is about: a step that differs only in the values of settings is refused again.
+// A key identifies what was refused. It ignores the values of settings.
 type key struct {
 	job     client.ID
 	command string
 }
 
-// keyOf returns the key of a step, with the names of its settings.
+// keyOf returns the key of a step.
 func keyOf(s *Step) key {
 	k := key{s.Job, s.Verb.String()}
 	for _, f := range s.Settings {
@@ -43,30 +43,30 @@ func keyOf(s *Step) key {
 	return k
 }
 
-// A Refusal says that Slurm has refused a step.
+// A Refusal records that Slurm has refused a step.
 type Refusal struct {
-	Said  string // Slurm's words
-	Times int    // in a row
-	Again time.Time
-	Given bool // up: it is not tried any more
+	Message string // Slurm's message
+	Times   int    // in a row
+	Again   time.Time
+	GaveUp  bool // the step is not tried again
 }
 
-// Tries is how often a step is tried that Slurm refuses; the first pause is firstPause, and each is twice
-// as long as the one before.
+// Tries is how often a refused step is tried. The first pause is firstPause; each further pause is twice as
+// long.
 const (
 	Tries      = 5
 	firstPause = 30 * time.Second
 )
 
-// Why a step was not carried out.
+// Reasons for which a step was not sent.
 var (
 	ErrBusy    = errors.New("the limit of commands per minute is reached")
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do carries a step out. It returns ErrBusy if the limit does not allow it now, ErrRefused, wrapped,
-// with Slurm's words if Slurm refuses it, or has and it is not time yet to try again, and any other
-// error if Slurm does not answer.
+// Do sends a step. It returns ErrBusy if the rate limit is reached. It returns ErrRefused, wrapped with Slurm's
+// message, if Slurm refuses the step, or refused it before and the pause is not over. Any other error means
+// that Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *Step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {
@@ -80,28 +80,28 @@ func (w *Writer) Do(ctx context.Context, s *Step) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrTimeout) {
 		w.accepted(k)
 		if err == nil {
-			w.Log.Info("told Slurm", "command", s.String(), "why", s.Why)
+			w.Log.Info("sent to Slurm", "command", s.String(), "why", s.Why)
 		}
 		return err
 	}
 	return w.reject(k, err)
 }
 
-// admit returns why a step may not be carried out now.
+// admit returns an error if a step may not be sent now.
 func (w *Writer) admit(k key) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	if r := w.refused[k]; r != nil && (r.Given || now.Before(r.Again)) {
-		return fmt.Errorf("%w: %s", ErrRefused, r.Said)
+	if r := w.refused[k]; r != nil && (r.GaveUp || now.Before(r.Again)) {
+		return fmt.Errorf("%w: %s", ErrRefused, r.Message)
 	}
-	for len(w.given) > 0 && now.Sub(w.given[0]) >= time.Minute {
-		w.given = w.given[1:]
+	for len(w.recent) > 0 && now.Sub(w.recent[0]) >= time.Minute {
+		w.recent = w.recent[1:]
 	}
-	if len(w.given) >= w.PerMinute {
+	if len(w.recent) >= w.PerMinute {
 		return ErrBusy
 	}
-	w.given = append(w.given, now)
+	w.recent = append(w.recent, now)
 	return nil
 }
 
@@ -112,7 +112,7 @@ func (w *Writer) accepted(k key) {
 	delete(w.refused, k)
 }
 
-// reject records that Slurm refuses a step, and returns that as an error.
+// reject records that Slurm refused a step, and returns it as an error.
 func (w *Writer) reject(k key, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,15 +124,15 @@ func (w *Writer) reject(k key, err error) error {
 		r = &Refusal{}
 		w.refused[k] = r
 	}
-	r.Said, r.Times, r.Again = err.Error(), r.Times+1, w.now().Add(firstPause<<r.Times)
-	r.Given = r.Times >= Tries
-	if r.Times == 1 || r.Given {
-		w.Log.Warn("Slurm refuses", "command", k.command, "said", r.Said, "times", r.Times, "given up", r.Given)
+	r.Message, r.Times, r.Again = err.Error(), r.Times+1, w.now().Add(firstPause<<r.Times)
+	r.GaveUp = r.Times >= Tries
+	if r.Times == 1 || r.GaveUp {
+		w.Log.Warn("Slurm refused a command", "command", k.command, "message", r.Message, "times", r.Times, "given up", r.GaveUp)
 	}
 	return fmt.Errorf("%w: %w", ErrRefused, err)
 }
 
-// Refused returns, by job, Slurm's words of steps that it refuses.
+// Refused returns Slurm's messages for refused steps, by job.
 func (w *Writer) Refused() map[client.ID]Refusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +145,7 @@ func (w *Writer) Refused() map[client.ID]Refusal {
 	return all
 }
 
-// Forget drops what is known of jobs of which keep returns false.
+// Forget drops the refusals of jobs for which keep returns false.
 func (w *Writer) Forget(keep func(client.ID) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

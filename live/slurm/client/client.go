@@ -44,7 +44,7 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
-		return nil, &Error{Command: cmd.Name, Said: fmt.Sprintf("no answer within %v", limit), Err: ErrTimeout}
+		return nil, &Error{Command: cmd.Name, Message: fmt.Sprintf("no answer within %v", limit), Err: ErrTimeout}
 	}
 	return nil, err
 }

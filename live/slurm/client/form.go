@@ -53,7 +53,7 @@ func noJSON(err error) bool {
 	if !ok {
 		return false
 	}
-	said := strings.ToLower(failed.Said)
+	said := strings.ToLower(failed.Message)
 	return strings.Contains(said, "json") || strings.Contains(said, "unrecognized option") ||
 		strings.Contains(said, "data_parser") || strings.Contains(said, "serializer")
 }

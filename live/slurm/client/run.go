@@ -36,16 +36,16 @@ var (
 // An Error is what a command of Slurm complained of. Err is one of those above, or how the command ended.
 type Error struct {
 	Command string
-	Said    string // Slurm's own words, in one line; empty: none
+	Message string // Slurm's own words, in one line; empty: none
 	Err     error
 }
 
 // Error returns the command and Slurm's words.
 func (e *Error) Error() string {
-	if e.Said == "" {
+	if e.Message == "" {
 		return fmt.Sprintf("%s: %v", e.Command, e.Err)
 	}
-	return fmt.Sprintf("%s: %s", e.Command, e.Said)
+	return fmt.Sprintf("%s: %s", e.Command, e.Message)
 }
 
 // Unwrap returns why the command failed.
@@ -93,7 +93,7 @@ var known = []struct {
 
 // Failed returns the error of a command that complained, and ended with err.
 func Failed(command, complaint string, err error) *Error {
-	e := &Error{Command: command, Said: words(command, complaint), Err: err}
+	e := &Error{Command: command, Message: words(command, complaint), Err: err}
 	for _, k := range known {
 		if strings.Contains(complaint, k.text) {
 			e.Err = k.err

@@ -55,9 +55,6 @@ type Orderer struct {
 	said   string
 }
 
-// ErrOvertaken is returned, wrapped, where a scheduler that was started later serves the partition.
-var ErrOvertaken = errors.New("another scheduler, started later, serves the partition")
-
 // NewOrderer returns an Orderer that reads its configuration with read in every round. It returns an
 // error if that cannot be read now.
 func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
@@ -76,7 +73,7 @@ func (r *Orderer) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		err := r.Round(ctx)
-		if errors.Is(err, ErrOvertaken) {
+		if errors.Is(err, slurm.ErrOvertaken) {
 			return err
 		}
 		r.report(err)
@@ -103,7 +100,7 @@ func (r *Orderer) report(err error) {
 	r.said = text
 }
 
-// Round observes, plans and gives commands once. It returns ErrOvertaken, wrapped, and does nothing,
+// Round observes, plans and gives commands once. It returns slurm.ErrOvertaken, wrapped, and does nothing,
 // where a later scheduler has written; and an error, having done nothing, where Slurm does not answer
 // or the policy cannot plan.
 func (r *Orderer) Round(ctx context.Context) error {
@@ -116,7 +113,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 		return err
 	}
 	if o.Epoch > r.epoch {
-		return fmt.Errorf("partition %s: %w", r.now.Partition, ErrOvertaken)
+		return fmt.Errorf("partition %s: %w", r.now.Partition, slurm.ErrOvertaken)
 	}
 	r.writer.Forget(func(id client.ID) bool {
 		return slices.ContainsFunc(o.Jobs, func(j slurm.Job) bool { return j.ID == id })

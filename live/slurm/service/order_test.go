@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
@@ -172,7 +173,7 @@ func TestOrderer_of_two(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := marks(t, s)
-		if err := first.Run(t.Context()); !errors.Is(err, ErrOvertaken) {
+		if err := first.Run(t.Context()); !errors.Is(err, slurm.ErrOvertaken) {
 			t.Errorf("got %v, want ErrOvertaken", err)
 		}
 		if diff := cmp.Diff(left, marks(t, s)); diff != "" {

@@ -154,7 +154,7 @@ func (s *Slurm) Nodes(ctx context.Context) ([]client.Node, error) {
 
 func (s *Slurm) answers(ctx context.Context) error {
 	if s.down {
-		return &client.Error{Command: "scontrol", Said: "Unable to contact slurm controller (connect failure)", Err: client.ErrUnreachable}
+		return &client.Error{Command: "scontrol", Message: "Unable to contact slurm controller (connect failure)", Err: client.ErrUnreachable}
 	}
 	return ctx.Err()
 }

@@ -49,17 +49,17 @@ func (s *Slurm) write(ctx context.Context, id client.ID, text string, do func(*J
 		}
 	}
 	if int(id) > len(s.jobs) || id == 0 {
-		return &client.Error{Command: "scontrol", Said: "Invalid job id specified", Err: client.ErrUnknownJob}
+		return &client.Error{Command: "scontrol", Message: "Invalid job id specified", Err: client.ErrUnknownJob}
 	}
 	j := s.jobs[id-1]
 	if !j.Waits() && !j.Holds() {
-		return &client.Error{Command: "scontrol", Said: "Job/step already completing or completed", Err: client.ErrEnded}
+		return &client.Error{Command: "scontrol", Message: "Job/step already completing or completed", Err: client.ErrEnded}
 	}
 	return do(j)
 }
 
 func refused(format string, args ...any) error {
-	return &client.Error{Command: "scontrol", Said: fmt.Sprintf(format, args...), Err: errors.New("exit status 1")}
+	return &client.Error{Command: "scontrol", Message: fmt.Sprintf(format, args...), Err: errors.New("exit status 1")}
 }
 
 // Hold implements slurm.Slurm.
