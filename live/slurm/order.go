@@ -104,7 +104,7 @@ func undo(j *Job) []Step {
 		return nil
 	}
 	var steps []Step
-	if j.Kept() && j.Mark.Held {
+	if j.IsHeld() && j.Mark.Held {
 		steps = append(steps, Step{j.ID, Release, nil, "it was held by the scheduler"})
 	}
 	settings := []client.Field{adminComment(comment.Mark{})}

@@ -61,7 +61,7 @@ func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 // job that an earlier scheduler began to stop is added as waiting.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
-	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
+	if waits := j.Waits() && j.IsHeld() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
 	e := &entry{observed: *j}
@@ -114,7 +114,7 @@ func (b *Backend) update(o *Observation, e *entry, j *Job) {
 		return
 	}
 	back := e.look(j)
-	if e.heldByOther = j.Waits() && j.Kept() && !j.Mark.Held; e.heldByOther && e.wants() {
+	if e.heldByOther = j.Waits() && j.IsHeld() && !j.Mark.Held; e.heldByOther && e.wants() {
 		b.lose(e, "held by somebody else: "+j.Reason)
 	}
 	switch {
@@ -125,7 +125,7 @@ func (b *Backend) update(o *Observation, e *entry, j *Job) {
 		b.started(e)
 	case j.Waits() && e.running == e.planned.generation:
 		b.lose(e, "requeued by somebody else: "+j.Reason)
-	case j.Waits() && !j.Kept() && !e.released.IsZero() && o.At.Sub(e.released) > b.o.Start:
+	case j.Waits() && !j.IsHeld() && !e.released.IsZero() && o.At.Sub(e.released) > b.o.Start:
 		b.fail(e, fmt.Sprintf("Slurm did not start it within %v: %s", b.o.Start, j.Reason))
 	}
 	b.describe(e)

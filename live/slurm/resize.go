@@ -47,12 +47,12 @@ func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 		case !j.Takes():
 			stops = append(stops, undo(j)...)
 		case !known:
-			if j.Elastic() && j.Waits() && !j.Holds() && !j.Kept() {
+			if j.Elastic() && j.Waits() && !j.Holds() && !j.IsHeld() {
 				stops = append(stops, hold(j, t)...)
 			}
 		case j.Holds():
 			stops = append(stops, whileRunning(o, j, &w, t)...)
-		case !j.Kept():
+		case !j.IsHeld():
 			if len(w.Placement) == 0 || !Sized(j, w.Placement) {
 				stops = append(stops, hold(j, t)...)
 			}

@@ -8,24 +8,23 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a command may take: slurmctld answers within seconds or is overloaded.
+// DefaultTimeout is the time limit of a command. slurmctld answers within seconds unless it is overloaded.
 const DefaultTimeout = 30 * time.Second
 
-// A Client asks and tells one Slurm. Its methods may be called from several goroutines.
+// A Client runs the commands of one Slurm. It is safe for concurrent use.
 type Client struct {
 	// Run runs commands; nil: Exec.
 	Run Runner
-	// Timeout is how long each command may take; 0: DefaultTimeout.
+	// Timeout is the time limit of each command; 0: DefaultTimeout.
 	Timeout time.Duration
-	// Text asks for text in place of JSON.
+	// Text requests text instead of JSON.
 	Text bool
-	// Slow is how long an answer in JSON may take. After one that took longer text is asked for, which takes half as much, until it cannot
-	// be read, as where a name has a line break. 0: as long as it likes.
+	// Slow is how long a JSON answer may take; 0: no limit. After a slower one the client requests text, which
+	// takes half as long, until it meets text that cannot be parsed, such as a name with a line break.
 	Slow time.Duration
-	slow atomic.Bool // one took longer
+	slow atomic.Bool // the last JSON answer took longer than Slow
 }
 
-// call runs a command within the time limit.
 func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	limit := c.Timeout
 	if limit == 0 {
@@ -49,8 +48,8 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	return nil, err
 }
 
-// Jobs returns the jobs that Slurm knows: those that wait, run, or ended within its MinJobAge,
-// by number. An array of which no task was started is one job.
+// Jobs returns the jobs that wait, run, or ended within Slurm's MinJobAge, by number. An array of which no task
+// has started is one job.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return inEitherForm(ctx, c, form[Job]{
 		json: Command{Name: "squeue", Args: []string{"--json"}}, parse: ParseJobs,
@@ -66,7 +65,7 @@ func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 	})
 }
 
-// Booted returns when slurmctld was started, in its words, which are others once it is started again; empty: it does not say.
+// Booted returns when slurmctld started, in Slurm's format; empty: unknown.
 func (c *Client) Booted(ctx context.Context) (string, error) {
 	out, err := c.call(ctx, Command{Name: "scontrol", Args: []string{"show", "config"}})
 	if err != nil {
@@ -80,23 +79,23 @@ func (c *Client) Booted(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Partitions returns the partitions that the user may see.
+// Partitions returns the partitions that the user can see.
 func (c *Client) Partitions(ctx context.Context) ([]Partition, error) {
 	return asked(ctx, c, Command{Name: "scontrol", Args: []string{"-o", "show", "partition"}}, ParsePartitions)
 }
 
-// Reservations returns the reservations that there are now or will be.
+// Reservations returns the current and future reservations.
 func (c *Client) Reservations(ctx context.Context) ([]Reservation, error) {
 	return asked(ctx, c, Command{Name: "scontrol", Args: []string{"-o", "show", "reservation"}}, ParseReservations)
 }
 
-// QOS returns the qualities of service, which slurmdbd knows.
+// QOS returns the qualities of service from slurmdbd.
 func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs that slurmdbd knows of the time since: of all users whose jobs the
-// user may see, one row a run, without steps.
+// Accounting returns the runs of jobs since a time from slurmdbd, without steps, for all jobs that the user can
+// see.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{
 		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", RunColumns,

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// A form is how something can be asked for and read: as JSON or as text.
+// A form is a request as JSON or as text, with a parser for each.
 type form[T any] struct {
 	json, text       Command
 	parse, parseText func([]byte) ([]T, error)
 }
 
-// inEitherForm asks for JSON, and for text where there is none, it is of a version that is not known, it is slow, or it is a
-// complaint: squeue --json of 22.05 says "Unspecified error" where slurmctld does not answer, and ends with 0.
+// inEitherForm requests JSON. It requests text if there is no JSON, its version is unknown, it is slow, or it
+// is a complaint: if slurmctld does not answer, squeue --json of 22.05 prints "Unspecified error" and exits
+// with 0.
 func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
 	if !c.Text && !c.slow.Load() {
 		begin := time.Now()
@@ -34,7 +35,7 @@ func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error)
 	return all, err
 }
 
-// asked runs a command and reads what it prints. Errors name the command.
+// asked runs a command and parses its output. Errors name the command.
 func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte) ([]T, error)) ([]T, error) {
 	out, err := c.call(ctx, cmd)
 	if err != nil {
@@ -47,7 +48,7 @@ func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte
 	return all, nil
 }
 
-// noJSON reports whether a command complained that it does not know --json, or lacks the plugin for it.
+// noJSON reports whether a command does not support --json, or lacks the plugin for it.
 func noJSON(err error) bool {
 	failed, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -8,11 +8,9 @@ import (
 	"strings"
 )
 
-// GPUs is how many GPUs of each type there are. The type is empty where Slurm's configuration
-// names none, or the job does not ask for one.
+// GPUs is a number of GPUs by type. The type is empty if Slurm's configuration or the job names none.
 type GPUs map[string]int
 
-// Total returns the GPUs of all types.
 func (g GPUs) Total() int {
 	n := 0
 	for _, of := range g {
@@ -21,10 +19,10 @@ func (g GPUs) Total() int {
 	return n
 }
 
-// Types returns the types that there are, sorted.
+// Types returns the types, sorted.
 func (g GPUs) Types() []string { return slices.Sorted(maps.Keys(g)) }
 
-// String returns "a100:4,h100:2", or "3" where no type is said.
+// String returns "a100:4,h100:2", or "3" for GPUs without a type.
 func (g GPUs) String() string {
 	var parts []string
 	for _, t := range g.Types() {
@@ -37,15 +35,15 @@ func (g GPUs) String() string {
 	return strings.Join(parts, ",")
 }
 
-// mostGPUs is how many GPUs anything here may have.
+// mostGPUs is the limit for any number of GPUs.
 const mostGPUs = 1 << 20
 
-// gpuNumber is how versions of Slurm before 19.05 write gpu where its plugin is not loaded.
+// gpuNumber is how Slurm before 19.05 writes gpu if the plugin is not loaded.
 const gpuNumber = "7696487"
 
-// ParseGPUs returns the GPUs of a list of generic resources in any of Slurm's spellings:
-// "gpu:8", "gpu:a100:8(S:0-1)", "gres:gpu:a100:4", "gres/gpu:a100=8,gres/gpu=8", "gpu". Other
-// resources are left out. In lists like the fourth, the GPUs of a type are among those of none.
+// ParseGPUs returns the GPUs in a list of generic resources, in any of Slurm's formats: "gpu:8",
+// "gpu:a100:8(S:0-1)", "gres:gpu:a100:4", "gres/gpu:a100=8,gres/gpu=8", "gpu". Other resources are skipped. In
+// the fourth format, the number without a type includes the GPUs with one.
 func ParseGPUs(list string) (GPUs, error) {
 	g, all := GPUs{}, -1
 	for item := range strings.SplitSeq(outsideBrackets(list), ",") {
@@ -69,7 +67,7 @@ func ParseGPUs(list string) (GPUs, error) {
 	return g, nil
 }
 
-// gpuItem returns the type and the number of one item, and whether it is of GPUs at all.
+// gpuItem returns the type and number of one item, and whether it counts GPUs.
 func gpuItem(item string) (is bool, kind string, n int, err error) {
 	item = strings.TrimPrefix(strings.TrimPrefix(item, "gres:"), "gres/")
 	name, value, counted := strings.Cut(item, "=")
@@ -93,7 +91,7 @@ func gpuItem(item string) (is bool, kind string, n int, err error) {
 	return true, strings.Join(parts, ""), n, err
 }
 
-// outsideBrackets removes what stands in brackets: "gpu:2(S:0,1)" is "gpu:2".
+// outsideBrackets removes text in parentheses: "gpu:2(S:0,1)" is "gpu:2".
 func outsideBrackets(text string) string {
 	var b strings.Builder
 	for {

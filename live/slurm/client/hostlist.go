@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// mostNodes is how many nodes a list may name.
+// mostNodes is the limit for the length of a list.
 const mostNodes = 1 << 17
 
-// Nodenames returns the names in one of Slurm's lists, "a[1-2],rack[0-1]n[08-10],c1", in its
-// order. An error is ErrMalformed.
+// Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1", in order. An error is
+// ErrMalformed.
 func Nodenames(list string) ([]string, error) {
 	var all []string
 	for list != "" && list != "(null)" {
@@ -28,7 +28,7 @@ func Nodenames(list string) ([]string, error) {
 	return all, nil
 }
 
-// itemEnd returns where the first item of a list ends: at a comma outside of brackets.
+// itemEnd returns the end of the first item of a list: a comma outside of brackets.
 func itemEnd(list string) int {
 	depth := 0
 	for i := range len(list) {
@@ -46,7 +46,7 @@ func itemEnd(list string) int {
 	return len(list)
 }
 
-// expanded returns the names that one item stands for.
+// expanded returns the names in one item.
 func expanded(item string) ([]string, error) {
 	head, rest, ranged := strings.Cut(item, "[")
 	if !ranged {
@@ -81,7 +81,7 @@ func expanded(item string) ([]string, error) {
 	return all, nil
 }
 
-// numbersOf returns the numbers of a range like 08-10, as wide as its first.
+// numbersOf returns the numbers of a range such as 08-10, padded to the width of the first.
 func numbersOf(part string) ([]string, error) {
 	first, last, ranged := strings.Cut(part, "-")
 	if !ranged {

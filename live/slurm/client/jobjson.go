@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// jsonJob is what is read of a job in JSON.
 type jsonJob struct {
 	ID         number `json:"job_id"`
 	Array      number `json:"array_job_id"`
@@ -60,8 +59,7 @@ type jsonJob struct {
 	Exclusive  texts  `json:"exclusive"`
 }
 
-// ParseJobs returns the jobs in what squeue --json printed, by number. An error is ErrVersion or
-// ErrMalformed.
+// ParseJobs returns the jobs in the output of squeue --json, by number. An error is ErrVersion or ErrMalformed.
 func ParseJobs(text []byte) ([]Job, error) {
 	all, err := decode(text, func(d *document[jsonJob]) *[]jsonJob { return d.Jobs })
 	if err != nil {
@@ -78,7 +76,7 @@ func ParseJobs(text []byte) ([]Job, error) {
 	return ordered(jobs)
 }
 
-// ordered sorts jobs. Two of one number are an error.
+// ordered sorts jobs by number. A duplicate is an error.
 func ordered(jobs []Job) ([]Job, error) {
 	slices.SortFunc(jobs, func(a, b Job) int { return int(int64(a.ID) - int64(b.ID)) })
 	for i := 1; i < len(jobs); i++ {
@@ -89,7 +87,6 @@ func ordered(jobs []Job) ([]Job, error) {
 	return jobs, nil
 }
 
-// job returns what a job says, or what is wrong with it.
 func (s *jsonJob) job() (Job, error) {
 	var c checker
 	j := Job{
@@ -126,7 +123,7 @@ func (s *jsonJob) job() (Job, error) {
 	return j, c.err
 }
 
-// setState splits states from flags: what Slurm names first, or alone, may be a flag, which hides the state.
+// setState separates states from flags. Slurm may print a flag first, or alone, which hides the state.
 func (j *Job) setState(states, flags []string) {
 	for _, s := range upper(states) {
 		if base, is := stateOf[s]; is {
@@ -141,17 +138,17 @@ func (j *Job) setState(states, flags []string) {
 	j.Flags = append(j.Flags, upper(flags)...)
 }
 
-// stateOf is what a flag says of the state, where it is all that is said.
+// stateOf is the state that a flag implies when Slurm prints only the flag.
 var stateOf = map[string]State{
 	"COMPLETING": "COMPLETING", "CONFIGURING": Running, "RESIZING": Running, "SIGNALING": Running, "STOPPED": Suspended,
 	"STAGE_OUT": "COMPLETING", "REQUEUED": Pending, "REQUEUE_HOLD": Pending, "REQUEUE_FED": Pending, "SPECIAL_EXIT": Pending,
 	"POWER_UP_NODE": Running, "REVOKED": "REVOKED", "LAUNCH_FAILED": "LAUNCH_FAILED", "RECONFIG_FAIL": "RECONFIG_FAIL", "EXPEDITING": Pending,
 }
 
-// amounts is where a job says what it wants.
+// amounts are the fields with a job's requests.
 type amounts struct{ tres, perJob, perTask string }
 
-// setAmounts sets GPUs and memory. A Slurm that does not account for GPUs has them only in what was asked for.
+// setAmounts sets GPUs and memory. If Slurm does not account for GPUs, only the request has them.
 func (j *Job) setAmounts(c *checker, a amounts) {
 	j.GPUs = c.gpus(a.tres)
 	perJob, perTask := c.gpus(a.perJob), c.gpus(a.perTask)
@@ -169,7 +166,6 @@ func (j *Job) setAmounts(c *checker, a amounts) {
 	j.Memory = memory
 }
 
-// times returns n times the GPUs.
 func (g GPUs) times(n int) GPUs {
 	all := GPUs{}
 	for kind, of := range g {
@@ -178,7 +174,7 @@ func (g GPUs) times(n int) GPUs {
 	return all
 }
 
-// setHeld sets what a job holds of each node, from lists like gpu:a100:8(IDX:0-7), one for each node.
+// setHeld sets what a job holds on each node, from one list such as gpu:a100:8(IDX:0-7) per node.
 func (j *Job) setHeld(c *checker, detail []string) {
 	if len(detail) != len(j.Nodes) || !j.Holds() {
 		return
@@ -188,14 +184,13 @@ func (j *Job) setHeld(c *checker, detail []string) {
 	}
 }
 
-// addHeld adds what a job holds of a node, if that has GPUs.
 func (j *Job) addHeld(h Held) {
 	if h.GPUs != nil {
 		j.HeldGPUs = append(j.HeldGPUs, h)
 	}
 }
 
-// held returns what a list says that is held of a node.
+// held parses what a job holds on a node.
 func (c *checker) held(node, list string) Held {
 	h := Held{Node: node, GPUs: c.gpus(list)}
 	for rest := list; ; {
@@ -215,7 +210,7 @@ func (c *checker) held(node, list string) Held {
 	}
 }
 
-// exit is an exit code: the status that wait(2) returns, or an object with its parts.
+// exit is an exit code: a status as in wait(2), or an object with its parts.
 type exit struct{ code, signal int }
 
 // UnmarshalJSON parses both forms.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseJobsText returns the jobs in what scontrol -o show job printed, by number. An error is ErrMalformed.
+// ParseJobsText returns the jobs in the output of scontrol -o show job, by number. An error is ErrMalformed.
 func ParseJobsText(text []byte) ([]Job, error) {
 	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"}, repeated)
 	if err != nil {
@@ -24,7 +24,6 @@ func ParseJobsText(text []byte) ([]Job, error) {
 	return ordered(jobs)
 }
 
-// job returns the job of a record.
 func (r *record) job() (Job, error) {
 	c := checker{r.ordered()}
 	user, _, _ := strings.Cut(r.get("UserId"), "(")
@@ -54,7 +53,7 @@ func (r *record) job() (Job, error) {
 	}
 	j.setState(strings.Split(r.get("JobState"), ","), nil)
 	tres := r.get("TRES")
-	if now := r.get("AllocTRES"); now != "" && !j.Waits() { // from 23.02 both are there
+	if now := r.get("AllocTRES"); now != "" && !j.Waits() { // from 23.02 on both are present
 		tres = now
 	} else if tres == "" {
 		tres = r.get("ReqTRES")
@@ -67,8 +66,8 @@ func (r *record) job() (Job, error) {
 	return j, c.err
 }
 
-// ordered returns an error if a name or the path of a script must contain what looks like another field: Slurm has the user after the name, but
-// for the numbers of a heterogeneous job, and what a job holds before the script.
+// ordered returns an error if a name or a script path contains text that looks like another field. Slurm prints
+// the user right after the name (except for HetJobIdSet), and no held resources after the script.
 func (r *record) ordered() error {
 	name, user, script := slices.Index(r.names, "JobName"), slices.Index(r.names, "UserId"), slices.Index(r.names, "Command")
 	for i, f := range r.names {
@@ -80,10 +79,10 @@ func (r *record) ordered() error {
 	return nil
 }
 
-// repeated are the fields of a job that come more than once.
+// repeated are the fields that a job can have several times.
 var repeated = []string{"Nodes", "CPU_IDs", "Mem", "GRES"}
 
-// setHeldText sets what a job holds of each node, from fields Nodes and GRES in pairs.
+// setHeldText sets what a job holds on each node, from pairs of Nodes and GRES.
 func (j *Job) setHeldText(c *checker, parts [][2]string) {
 	if !j.Holds() {
 		return
@@ -102,7 +101,7 @@ func (j *Job) setHeldText(c *checker, parts [][2]string) {
 	slices.SortFunc(j.HeldGPUs, func(a, b Held) int { return strings.Compare(a.Node, b.Node) })
 }
 
-// signed returns a field that is a whole number, which may be negative.
+// signed returns an integer field, which may be negative.
 func (c *checker) signed(r *record, name string) int {
 	v, minus := strings.CutPrefix(r.get(name), "-")
 	if v == "" {
@@ -118,7 +117,7 @@ func (c *checker) signed(r *record, name string) int {
 	return atoi(v)
 }
 
-// digits reports whether a text is a number of at most ten digits.
+// digits reports whether text is a number of at most ten digits.
 func digits(s string) bool {
 	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
 }

@@ -9,28 +9,28 @@ import (
 	"strconv"
 )
 
-// The data parsers whose JSON is read.
+// Range of supported data parsers.
 const (
 	oldestParser = 37
 	newestParser = 45
 )
 
-// meta is what all output in JSON says of its form.
+// meta describes the format of JSON output.
 type meta struct {
 	Plugin  parserName `json:"plugin"`
 	Plugins parserName `json:"plugins"` // in v0.0.39
 }
 
-// parserName is where the versions have the name of the form.
+// parserName is where versions put the name of the format.
 type parserName struct {
-	Type       string `json:"type"`        // openapi/v0.0.38
-	DataParser string `json:"data_parser"` // data_parser/v0.0.40
+	Type       string `json:"type"`        // such as openapi/v0.0.38
+	DataParser string `json:"data_parser"` // such as data_parser/v0.0.40
 }
 
-// parserVersion is how a data parser names its version.
+// parserVersion matches the version of a data parser.
 var parserVersion = regexp.MustCompile(`v0\.0\.([0-9]{1,4})$`)
 
-// check returns ErrVersion for a form that is not known.
+// check returns ErrVersion for an unsupported format.
 func (m *meta) check() error {
 	name := m.Plugin.DataParser
 	for _, other := range []string{m.Plugins.DataParser, m.Plugin.Type} {
@@ -46,7 +46,7 @@ func (m *meta) check() error {
 	return fmt.Errorf("%w: data parser %q, want v0.0.%d to v0.0.%d", ErrVersion, name, oldestParser, newestParser)
 }
 
-// document is a whole output in JSON: only the list that is asked for is there.
+// document is one JSON output. Only the requested list is present.
 type document[T any] struct {
 	Meta   meta `json:"meta"`
 	Errors []struct {
@@ -57,14 +57,14 @@ type document[T any] struct {
 	Nodes *[]T `json:"nodes"`
 }
 
-// errComplaint says that Slurm complained within its JSON, where it says less than in text.
+// errComplaint marks an error in Slurm's JSON, which is less detailed than in text.
 var errComplaint = errors.New("a complaint of Slurm")
 
-// decode returns the list of a document. What is not whole, or of another version, is an error.
+// decode returns the list of a document.
 func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 	var d document[T]
 	err := json.Unmarshal(text, &d)
-	if _, typed := errors.AsType[*json.UnmarshalTypeError](err); err == nil || typed { // what has another type may be of another version
+	if _, typed := errors.AsType[*json.UnmarshalTypeError](err); err == nil || typed { // a wrong type may come from another version
 		if err := d.Meta.check(); err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 	return *all, nil
 }
 
-// malformed returns an error of the JSON, as one that is named.
+// malformed wraps a JSON error.
 func malformed(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if syntax.Error() == "unexpected end of JSON input" {

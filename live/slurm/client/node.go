@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// A Node is what Slurm knows of a node.
+// A Node is a node in Slurm.
 type Node struct {
 	Name       string
-	State      string   // the base state: IDLE, MIXED, ALLOCATED, DOWN, UNKNOWN, ERROR, FUTURE
-	Flags      []string // as DRAIN, RESERVED, NOT_RESPONDING, in upper case
-	Reason     string   // of an administrator or of Slurm: why it is drained or down
+	State      string   // base state: IDLE, MIXED, ALLOCATED, DOWN, UNKNOWN, ERROR, FUTURE
+	Flags      []string // such as DRAIN, RESERVED, NOT_RESPONDING, in upper case
+	Reason     string   // why it is drained or down, from an administrator or Slurm
 	Partitions []string
 	Features   []string
 	GPUs, Used GPUs
 	CPUs       int
 	UsedCPUs   int
 	Memory     int64 // bytes
-	UsedMemory int64 // bytes, given to jobs
+	UsedMemory int64 // bytes, allocated to jobs
 	Boot       time.Time
 }
 
@@ -27,8 +27,7 @@ var unusable = []string{
 	"MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWERED_DOWN", "POWERING_DOWN", "INVALID_REG", "PLANNED_DOWN",
 }
 
-// Usable reports whether Slurm starts jobs on the node. Nodes that are reserved or wait for a planned job
-// are usable.
+// Usable reports whether Slurm starts jobs on the node. Nodes that are reserved or planned are usable.
 func (n *Node) Usable() bool {
 	if slices.Contains(unusable, n.State) {
 		return false
@@ -36,23 +35,23 @@ func (n *Node) Usable() bool {
 	return !slices.ContainsFunc(n.Flags, func(f string) bool { return slices.Contains(unusable, f) })
 }
 
-// A Partition is a queue, with the nodes that it may use; a node may be in several.
+// A Partition is a queue and its nodes. A node may be in several.
 type Partition struct {
 	Name     string
 	Default  bool
 	State    string // UP, DOWN, DRAIN or INACTIVE
 	Nodes    []string
 	Limit    time.Duration // longest time limit; 0: none
-	Usual    time.Duration // time limit of jobs that say none; 0: Limit
-	Tier     int           // jobs of a partition with a higher tier come first
+	Usual    time.Duration // default time limit; 0: Limit
+	Tier     int           // higher tiers are scheduled first
 	Preempt  string
-	QOS      string // whose limits hold for all jobs of the partition; empty: none
+	QOS      string // its limits apply to all jobs of the partition; empty: none
 	Accounts []string
 	Groups   []string
 	AllowQOS []string
 }
 
-// A Reservation keeps nodes for some users or for maintenance.
+// A Reservation keeps nodes for some users, or for maintenance.
 type Reservation struct {
 	Name       string
 	Start, End time.Time
@@ -62,10 +61,10 @@ type Reservation struct {
 	Flags      []string
 	Partition  string
 	State      string // ACTIVE or INACTIVE
-	GPUs       GPUs   // that are reserved; nil: Slurm says none, so all of its nodes
+	GPUs       GPUs   // reserved; nil: all GPUs of its nodes
 }
 
-// Active reports whether a reservation holds its nodes now.
+// Active reports whether a reservation is in force.
 func (r *Reservation) Active() bool { return r.State == "ACTIVE" }
 
 // QOS is a quality of service: a priority and limits.
@@ -73,11 +72,11 @@ type QOS struct {
 	Name           string
 	Priority       int
 	Flags          []string
-	GPUs           GPUs // at most, of all its jobs together
+	GPUs           GPUs // limit for all its jobs together
 	GPUsPerUser    GPUs
 	GPUsPerAccount GPUs
 	GPUsPerJob     GPUs
-	JobsPerUser    int // that run at most; 0: no limit
+	JobsPerUser    int // limit of running jobs; 0: none
 	SubmitPerUser  int
 	Limit          time.Duration // longest time limit; 0: none
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// jsonNode is what is read of a node in JSON.
 type jsonNode struct {
 	Name       string `json:"name"`
 	State      texts  `json:"state"`
@@ -23,8 +22,8 @@ type jsonNode struct {
 	Boot       number `json:"boot_time"`
 }
 
-// ParseNodes returns the nodes in what scontrol --json show node printed, or sinfo --json of
-// v0.0.37 and v0.0.38, by name. An error is ErrVersion or ErrMalformed.
+// ParseNodes returns the nodes in the output of scontrol --json show node, or of sinfo --json in v0.0.37 and
+// v0.0.38, by name. An error is ErrVersion or ErrMalformed.
 func ParseNodes(text []byte) ([]Node, error) {
 	all, err := decode(text, func(d *document[jsonNode]) *[]jsonNode { return d.Nodes })
 	if err != nil {
@@ -41,7 +40,7 @@ func ParseNodes(text []byte) ([]Node, error) {
 	return byName(nodes)
 }
 
-// byName sorts nodes. Two of one name are an error.
+// byName sorts nodes by name. A duplicate is an error.
 func byName(nodes []Node) ([]Node, error) {
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(nodes); i++ {
@@ -52,7 +51,6 @@ func byName(nodes []Node) ([]Node, error) {
 	return nodes, nil
 }
 
-// node returns what a node says, or what is wrong with it.
 func (s *jsonNode) node() (Node, error) {
 	var c checker
 	n := Node{
@@ -66,13 +64,13 @@ func (s *jsonNode) node() (Node, error) {
 	return n, n.check(c.err)
 }
 
-// mostMegabytes is how much memory a node may have.
+// mostMegabytes is the limit for a node's memory.
 const mostMegabytes = 1 << 40
 
-// baseStates are the states of nodes that are no flags.
+// baseStates are the node states that are not flags.
 var baseStates = []string{"UNKNOWN", "DOWN", "IDLE", "ALLOCATED", "ERROR", "MIXED", "FUTURE"}
 
-// setState splits the base state from flags. A mark behind the state, as of a node that does not answer, becomes a flag.
+// setState separates the base state from flags. A suffix such as * (not responding) becomes a flag.
 func (n *Node) setState(states []string) {
 	for _, s := range upper(states) {
 		bare := strings.TrimRight(s, "*~#!%$@^-")
@@ -88,7 +86,7 @@ func (n *Node) setState(states []string) {
 	}
 }
 
-// check returns err, or what a node lacks.
+// check returns err, or an error if the name or the state is missing.
 func (n *Node) check(err error) error {
 	if err != nil {
 		return err
@@ -99,7 +97,7 @@ func (n *Node) check(err error) error {
 	return nil
 }
 
-// ParseNodesText returns the nodes in what scontrol -o show node printed, by name. An error is ErrMalformed.
+// ParseNodesText returns the nodes in the output of scontrol -o show node, by name. An error is ErrMalformed.
 func ParseNodesText(text []byte) ([]Node, error) {
 	all, err := records(text, "NodeName", []string{"State", "Gres", "CPUTot", "RealMemory"}, nil)
 	if err != nil {
@@ -116,11 +114,10 @@ func ParseNodesText(text []byte) ([]Node, error) {
 	return byName(nodes)
 }
 
-// node returns the node of a record.
 func (r *record) node() (Node, error) {
 	var c checker
-	used, said := r.fields["GresUsed"]
-	if !said {
+	used, present := r.fields["GresUsed"]
+	if !present {
 		used = r.get("AllocTRES")
 	}
 	reason, _, _ := strings.Cut(r.get("Reason"), " [")

@@ -55,7 +55,7 @@ func TestParseJobs(t *testing.T) {
 	if part := all["4+1"]; part == nil || part.ID != 5 || part.GPUs["h100"] != 1 {
 		t.Errorf("the second component: %+v", part)
 	}
-	if held := all["6"]; !held.Kept() || held.GPUs.Total() != 4 || !held.Start.IsZero() {
+	if held := all["6"]; !held.IsHeld() || held.GPUs.Total() != 4 || !held.Start.IsZero() {
 		t.Errorf("a job that is held: %+v", held)
 	}
 	if after := all["8"]; after.Dependency != "afterany:1(unfulfilled)" {
@@ -70,7 +70,7 @@ func TestParseJobs(t *testing.T) {
 	if ended := all["14"]; ended.State != Failure || ended.ExitCode != 3 || ended.Signal != 0 {
 		t.Errorf("a job that failed: %+v", ended)
 	}
-	if again := all["13"]; again.Restarts != 1 || !again.Kept() {
+	if again := all["13"]; again.Restarts != 1 || !again.IsHeld() {
 		t.Errorf("a job that was requeued: %+v", again)
 	}
 }
@@ -253,8 +253,8 @@ func TestStates(t *testing.T) {
 	} {
 		j := Job{Priority: 1}
 		j.setState(c.states, nil)
-		if j.State != c.state || j.Holds() != c.holds || j.Kept() != c.kept {
-			t.Errorf("%v: state %s, holds %v, kept %v, want %+v", c.states, j.State, j.Holds(), j.Kept(), c)
+		if j.State != c.state || j.Holds() != c.holds || j.IsHeld() != c.kept {
+			t.Errorf("%v: state %s, holds %v, kept %v, want %+v", c.states, j.State, j.Holds(), j.IsHeld(), c)
 		}
 	}
 	for state, usable := range map[string]bool{

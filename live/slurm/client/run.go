@@ -13,15 +13,15 @@ import (
 
 // A Command is a call of one of Slurm's programs.
 type Command struct {
-	Name  string   // squeue, scontrol
-	Args  []string // each is one argument: no shell reads them
+	Name  string   // such as squeue
+	Args  []string // not read by a shell
 	Input []byte   // standard input
 }
 
-// A Runner runs a command and returns its standard output. An error of the command is of type *Error.
+// A Runner runs a command and returns its standard output. An error of the command is an *Error.
 type Runner func(ctx context.Context, cmd Command) ([]byte, error)
 
-// Why a command failed.
+// Reasons for which a command failed.
 var (
 	ErrNoCommand   = errors.New("not in PATH")
 	ErrUnreachable = errors.New("slurmctld or slurmdbd does not answer")
@@ -33,14 +33,14 @@ var (
 	ErrMalformed   = errors.New("malformed output")
 )
 
-// An Error is what a command of Slurm complained of. Err is one of those above, or how the command ended.
+// An Error is a failed command. Err is one of the errors above, or how the command exited.
 type Error struct {
 	Command string
-	Message string // Slurm's own words, in one line; empty: none
+	Message string // of Slurm, in one line; empty: none
 	Err     error
 }
 
-// Error returns the command and Slurm's words.
+// Error returns the command and Slurm's message.
 func (e *Error) Error() string {
 	if e.Message == "" {
 		return fmt.Sprintf("%s: %v", e.Command, e.Err)
@@ -48,20 +48,20 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Command, e.Message)
 }
 
-// Unwrap returns why the command failed.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// longestStop is how long a command that was told to stop may keep its output open.
+// longestStop is how long a stopped command may keep its output open.
 const longestStop = time.Second
 
-// Exec runs a command that is in the user's path. It is a Runner.
+// Exec is a Runner that finds the command in PATH.
 func Exec(ctx context.Context, c Command) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	var out, complaint bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(c.Input), &out, &complaint, longestStop
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0")
 	err := cmd.Run()
-	// Some commands complain and end with 0.
+	// Some commands print an error and exit with 0.
 	if said := complaint.String(); err == nil && !strings.Contains(said, "error: ") {
 		return out.Bytes(), nil
 	}
@@ -71,14 +71,14 @@ func Exec(ctx context.Context, c Command) ([]byte, error) {
 	return nil, Failed(c.Name, complaint.String(), err)
 }
 
-// known are the words by which Slurm says what the errors above name.
+// known maps Slurm's messages to the errors above.
 var known = []struct {
 	text string
 	err  error
 }{
 	{"Unable to contact slurm controller", ErrUnreachable},
 	{"Socket timed out", ErrUnreachable},
-	{"missing socket", ErrUnreachable}, // slurmctld ended while it was asked
+	{"missing socket", ErrUnreachable}, // slurmctld ended during the request
 	{"Connection refused", ErrUnreachable},
 	{"Unable to connect to database", ErrUnreachable},
 	{"Zero Bytes were transmitted or received", ErrUnreachable},
@@ -91,7 +91,7 @@ var known = []struct {
 	{"Job/step already", ErrEnded},
 }
 
-// Failed returns the error of a command that complained, and ended with err.
+// Failed returns the error of a command that printed complaint and exited with err.
 func Failed(command, complaint string, err error) *Error {
 	e := &Error{Command: command, Message: words(command, complaint), Err: err}
 	for _, k := range known {
@@ -101,12 +101,12 @@ func Failed(command, complaint string, err error) *Error {
 		}
 	}
 	if e.Err == nil {
-		e.Err = errors.New("it complained")
+		e.Err = errors.New("the command printed an error")
 	}
 	return e
 }
 
-// words returns the lines of a complaint as one, without the name of the command in each.
+// words joins the lines of a complaint, without the name of the command.
 func words(command, complaint string) string {
 	var said []string
 	for line := range strings.Lines(complaint) {

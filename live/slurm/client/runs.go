@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Run is one row of the accounting: a job, or one of its runs if it was requeued.
+// A Run is one row of the accounting: a job, or one run of a requeued job.
 type Run struct {
 	ID                  ID
 	Label               string // 12, 12_3, 12_[2-9] or 12+1
@@ -23,14 +23,14 @@ type Run struct {
 	Wanted, Held        GPUs
 }
 
-// separator parts the columns of sacct: no name has it, unless somebody wants to be misread.
+// separator separates the columns of sacct. No name contains it, except on purpose.
 const separator = "\x1f"
 
-// RunColumns are those that ParseRuns reads. What users write stands between others, so that a line
-// break in it leaves rows that have too few columns.
+// RunColumns are the columns that ParseRuns reads. Texts of users stand between others, so a line break in one
+// leaves rows with too few columns.
 const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
 
-// ParseRuns returns the runs in what sacct printed, in its order. An error is ErrMalformed.
+// ParseRuns returns the runs in the output of sacct, in order. An error is ErrMalformed.
 func ParseRuns(text []byte) ([]Run, error) {
 	want, n := strings.Count(RunColumns, ",")+1, 0
 	var all []Run
@@ -49,13 +49,12 @@ func ParseRuns(text []byte) ([]Run, error) {
 	return all, nil
 }
 
-// run returns the run of a row.
 func run(f []string, line int) (Run, error) {
 	rec := &record{line: line, fields: map[string]string{
 		"JobIDRaw": f[0], "Submit": f[10], "Eligible": f[11], "Start": f[12], "End": f[13], "ElapsedRaw": f[14],
 	}}
 	var c checker
-	state, _, _ := strings.Cut(f[8], " ") // CANCELLED by 1000
+	state, _, _ := strings.Cut(f[8], " ") // such as CANCELLED by 1000
 	r := Run{
 		ID: ID(c.integer(c.field(rec, "JobIDRaw"), "JobIDRaw", 1, math.MaxUint32)), Label: f[1], Name: f[2], Comment: f[3],
 		User: f[4], Account: f[5], Partition: f[6], QOS: f[7], State: State(strings.TrimSuffix(state, "+")),

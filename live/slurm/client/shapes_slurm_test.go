@@ -66,7 +66,7 @@ func busy(t *testing.T, r *slurmrig.Rig) {
 	}
 	r.Until(t, ended, "its end", func(j *client.Job) bool { return j.State == client.Failure })
 	r.Call(t, "scontrol", "requeuehold", again.String())
-	r.Until(t, again, "its requeue", (*client.Job).Kept)
+	r.Until(t, again, "its requeue", (*client.Job).IsHeld)
 	r.Call(t, "scontrol", "update", "nodename=c1", "state=drain", "reason=bad disk | fan")
 	r.Call(t, "scontrol", "create", "reservation", "reservationname=maint", "starttime=now+600", "duration=60", "nodes=h2", "users=root", "flags=maint,ignore_jobs")
 }

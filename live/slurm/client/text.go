@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// A record is what scontrol -o prints of one thing: fields by name.
+// A record is one object in the output of scontrol -o: fields by name.
 type record struct {
 	fields map[string]string
 	names  []string    // of the fields, in order
-	parts  [][2]string // fields that come more than once, in order: Nodes and GRES of a job
+	parts  [][2]string // repeated fields, in order: Nodes and GRES of a job
 	line   int
 }
 
-// fieldName is where a field begins.
+// fieldName matches the beginning of a field.
 var fieldName = regexp.MustCompile(`(?:^| )([A-Z][A-Za-z_]*(?:[/:][A-Za-z:/]+)?)=`)
 
-// records returns the records in what scontrol -o printed. Each line begins with the field first,
-// and has those of needed. A field that comes twice, except for those in repeated, is an error: a
-// name or a comment may contain what looks like another field.
+// records returns the records in the output of scontrol -o. Each line must begin with the field first and
+// contain the needed fields. A field that comes twice and is not in repeated is an error: a name or comment may
+// contain text that looks like another field.
 func records(text []byte, first string, needed, repeated []string) ([]record, error) {
 	var all []record
 	n := 0
@@ -69,7 +69,7 @@ func (r *record) read(line string, repeated []string) error {
 	return nil
 }
 
-// get returns a field; empty where Slurm says that there is none.
+// get returns a field; empty if Slurm prints a placeholder.
 func (r *record) get(name string) string {
 	v := r.fields[name]
 	if v == "(null)" || v == "N/A" || v == "None" || v == "n/a" || v == "ALL" {
@@ -78,19 +78,19 @@ func (r *record) get(name string) string {
 	return v
 }
 
-// atoi returns a number that was checked to be one.
+// atoi parses digits.
 func atoi(s string) int {
-	n, _ := strconv.Atoi(s) // it has digits only
+	n, _ := strconv.Atoi(s) // the caller checked it
 	return n
 }
 
-// integer returns a field that is a whole number.
+// field returns an integer field.
 func (c *checker) field(r *record, name string) number {
 	v := r.get(name)
 	if v == "" || v == "Unknown" || v == "UNLIMITED" || v == "NONE" {
 		return number{}
 	}
-	v, _, _ = strings.Cut(v, "-") // NumNodes=2-4: at least 2
+	v, _, _ = strings.Cut(v, "-") // NumNodes=2-4 means at least 2
 	x, err := strconv.ParseInt(v, 10, 64)
 	if err != nil {
 		c.keep(fmt.Errorf("%w: line %d: %s %q, want a whole number", ErrMalformed, r.line, name, r.get(name)))
@@ -98,7 +98,7 @@ func (c *checker) field(r *record, name string) number {
 	return number{value: float64(x), set: true}
 }
 
-// span returns a field that is a time span like 1-02:03:04; 0: there is none.
+// span returns a duration field such as 1-02:03:04; 0: none.
 func (c *checker) span(r *record, name string) time.Duration {
 	v := r.get(name)
 	if v == "" || v == "UNLIMITED" || v == "NONE" || v == "Partition_Limit" {
@@ -111,7 +111,7 @@ func (c *checker) span(r *record, name string) time.Duration {
 	return d
 }
 
-// span parses a time span like 1-02:03:04, 02:03:04 or 03:04.
+// span parses a duration such as 1-02:03:04, 02:03:04 or 03:04.
 func span(v string) (time.Duration, error) {
 	days, clock, hasDays := strings.Cut(v, "-")
 	if !hasDays {
@@ -139,7 +139,7 @@ func span(v string) (time.Duration, error) {
 	return time.Duration(total)*24*time.Hour + time.Duration(seconds)*time.Second, nil
 }
 
-// tresMemory returns the bytes of memory in a list like cpu=4,mem=1000M.
+// tresMemory returns the bytes of memory in a list such as cpu=4,mem=1000M.
 func tresMemory(list string) (int64, error) {
 	for item := range strings.SplitSeq(list, ",") {
 		if v, is := strings.CutPrefix(item, "mem="); is {
@@ -149,7 +149,7 @@ func tresMemory(list string) (int64, error) {
 	return 0, nil
 }
 
-// memory parses an amount like 64G or 0.50T, in bytes. A bare number is megabytes, as in Slurm.
+// memory parses an amount such as 64G or 0.50T in bytes. Without a unit it is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift, digits := 20, text
@@ -157,7 +157,7 @@ func memory(text string) (int64, error) {
 		shift, digits = 10*(strings.IndexByte(units, text[i])+1), text[:i]
 	}
 	x, err := strconv.ParseFloat(digits, 64)
-	if x *= float64(int64(1) << shift); err != nil || !(x >= 0 && x < 1<<52) { // not a number fails too
+	if x *= float64(int64(1) << shift); err != nil || !(x >= 0 && x < 1<<52) { // rejects NaN too
 		return 0, fmt.Errorf("%w: memory %q, want it like 64G", ErrMalformed, text)
 	}
 	return int64(x), nil

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A number is a JSON number, null, or an object like {"set": true, "infinite": false, "number": 8}.
+// A number is a JSON number, null, or an object such as {"set": true, "infinite": false, "number": 8}.
 type number struct {
 	value         float64
 	set, infinite bool
 }
 
-// UnmarshalJSON parses any of the forms.
+// UnmarshalJSON parses all these forms.
 func (n *number) UnmarshalJSON(text []byte) error {
 	*n = number{}
 	switch {
@@ -38,7 +38,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 			return err
 		}
 	}
-	switch n.value { // NO_VAL and INFINITE of Slurm, as numbers
+	switch n.value { // Slurm's NO_VAL and INFINITE, as numbers
 	case noValue:
 		*n = number{}
 	case infinite:
@@ -47,13 +47,13 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// What Slurm's 32 bits say where there is no number.
+// The values with which Slurm's 32-bit fields mean no number.
 const (
 	noValue  = 0xfffffffe
 	infinite = 0xffffffff
 )
 
-// Bounds of what is read: seconds since 1970, counts, minutes.
+// Bounds of values: seconds since 1970, counts, minutes.
 const (
 	firstSecond = 1e8
 	lastSecond  = 1 << 33
@@ -61,7 +61,7 @@ const (
 	mostMinutes = 100 * 366 * 24 * 60
 )
 
-// in returns a whole number within bounds; what names it in the error.
+// in returns an integer within bounds; what names it in the error.
 func (n number) in(what string, low, high int64) (int64, error) {
 	if x := int64(n.value); float64(x) == n.value && x >= low && x <= high {
 		return x, nil
@@ -69,7 +69,7 @@ func (n number) in(what string, low, high int64) (int64, error) {
 	return 0, fmt.Errorf("%w: %s %v, want a whole number from %d to %d", ErrMalformed, what, n.value, low, high)
 }
 
-// at returns a time; zero where there is none.
+// at returns a time; zero: none.
 func (n number) at(what string) (time.Time, error) {
 	if n.value == 0 {
 		return time.Time{}, nil
@@ -81,7 +81,7 @@ func (n number) at(what string) (time.Time, error) {
 // texts is a JSON list of strings, one string, or null.
 type texts []string
 
-// UnmarshalJSON parses any of the forms; a string is a list separated by commas.
+// UnmarshalJSON parses all these forms; a string is a list separated by commas.
 func (w *texts) UnmarshalJSON(text []byte) error {
 	*w = nil
 	if len(text) > 0 && text[0] == '[' {
@@ -95,7 +95,7 @@ func (w *texts) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// listed returns the items of a list separated by commas; "(null)", "N/A" and "" have none.
+// listed splits a list separated by commas; "(null)", "N/A", "ALL" and "" are empty.
 func listed(s string) []string {
 	if s == "" || s == "(null)" || s == "N/A" || s == "ALL" {
 		return nil
@@ -103,7 +103,6 @@ func listed(s string) []string {
 	return strings.Split(s, ",")
 }
 
-// upper returns words in upper case.
 func upper(all []string) []string {
 	var up []string
 	for _, w := range all {
@@ -112,7 +111,7 @@ func upper(all []string) []string {
 	return up
 }
 
-// A checker keeps the first error of many readings, so that each needs no branch.
+// A checker keeps the first error of many conversions, so that each needs no branch.
 type checker struct{ err error }
 
 // integer returns a number within bounds.
@@ -122,31 +121,26 @@ func (c *checker) integer(n number, what string, low, high int64) int64 {
 	return x
 }
 
-// count returns a number of things.
 func (c *checker) count(n number, what string) int { return int(c.integer(n, what, 0, mostCount)) }
 
-// at returns a time.
 func (c *checker) at(n number, what string) time.Time {
 	t, err := n.at(what)
 	c.keep(err)
 	return t
 }
 
-// nodes returns the names in a list.
 func (c *checker) nodes(list string) []string {
 	all, err := Nodenames(list)
 	c.keep(err)
 	return all
 }
 
-// gpus returns the GPUs of a list.
 func (c *checker) gpus(list string) GPUs {
 	g, err := ParseGPUs(list)
 	c.keep(err)
 	return g
 }
 
-// keep keeps the first error.
 func (c *checker) keep(err error) {
 	if c.err == nil {
 		c.err = err

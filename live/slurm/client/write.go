@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A Field is one thing that Update changes, as scontrol names it: NumNodes, 2-2.
+// A Field is a setting that Update changes, by scontrol's name, such as NumNodes and 2-2.
 type Field struct{ Name, Value string }
 
-// Submit writes: it submits a script, with options of sbatch, and returns the number of the job, of the
-// first component if it is heterogeneous.
+// Submit submits a script with options of sbatch. It returns the number of the job, or of the first component
+// of a heterogeneous job.
 func (c *Client) Submit(ctx context.Context, script []byte, options ...string) (ID, error) {
 	out, err := c.call(ctx, Command{Name: "sbatch", Args: append([]string{"--parsable"}, options...), Input: script})
 	if err != nil {
 		return 0, err
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), ";") // 12;cluster
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), ";") // such as 12;cluster
 	n, err := strconv.ParseUint(first, 10, 32)
 	if err != nil || n == 0 {
 		return 0, fmt.Errorf("%w: sbatch printed %.40q, want the number of a job", ErrMalformed, out)
@@ -25,24 +25,23 @@ func (c *Client) Submit(ctx context.Context, script []byte, options ...string) (
 	return ID(n), nil
 }
 
-// Hold writes: it keeps a job that waits from starting.
+// Hold keeps a waiting job from starting.
 func (c *Client) Hold(ctx context.Context, id ID) error { return c.control(ctx, "hold", id) }
 
-// Release writes: a job that is held may start.
+// Release lets a held job start.
 func (c *Client) Release(ctx context.Context, id ID) error { return c.control(ctx, "release", id) }
 
-// Requeuehold writes: a job that runs is stopped and waits, held.
+// Requeuehold stops a running job, requeues it and holds it.
 func (c *Client) Requeuehold(ctx context.Context, id ID) error {
 	return c.control(ctx, "requeuehold", id)
 }
 
-// control runs a command of scontrol about one job.
 func (c *Client) control(ctx context.Context, what string, id ID) error {
 	_, err := c.call(ctx, Command{Name: "scontrol", Args: []string{what, id.String()}})
 	return err
 }
 
-// Update writes: it changes fields of a job, all in one request.
+// Update changes fields of a job in one request.
 func (c *Client) Update(ctx context.Context, id ID, fields ...Field) error {
 	args := []string{"update", "JobId=" + id.String()}
 	for _, f := range fields {
@@ -55,26 +54,26 @@ func (c *Client) Update(ctx context.Context, id ID, fields ...Field) error {
 	return err
 }
 
-// letters are those of the names of fields.
+// letters are the letters in names of fields.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// Cancel writes: it ends a job. One that has ended, or is not known, is no error.
+// Cancel ends a job.
 func (c *Client) Cancel(ctx context.Context, id ID) error {
 	_, err := c.call(ctx, Command{Name: "scancel", Args: []string{id.String()}})
 	return err
 }
 
-// Target says who gets a signal.
+// A Target selects which processes get a signal.
 type Target string
 
-// The processes of a job that may get a signal.
+// Targets of a signal.
 const (
-	Steps Target = ""        // those that srun started
-	Batch Target = "--batch" // the batch script alone
+	Steps Target = ""        // started by srun
+	Batch Target = "--batch" // only the batch script
 	Full  Target = "--full"  // the batch script, its children, and all steps
 )
 
-// Signal writes: it sends a signal, as USR1, to processes of a job.
+// Signal sends a signal, such as USR1, to processes of a job.
 func (c *Client) Signal(ctx context.Context, id ID, name string, to Target) error {
 	args := []string{"--signal=" + name}
 	if to != Steps {

@@ -73,7 +73,7 @@ func rows(s *policy.Snapshot) map[job.ID]int {
 
 // barred returns why a waiting job is not planned for; empty: it is.
 func barred(j *slurm.Job) string {
-	if j.Kept() && !j.Mark.Held {
+	if j.IsHeld() && !j.Mark.Held {
 		return cmp.Or(j.Reason, "JobHeldAdmin")
 	}
 	return slurm.Barred(&j.Job)

@@ -86,7 +86,7 @@ func (s *Slurm) start(now time.Time) {
 	line := slices.Clone(s.jobs)
 	slices.SortStableFunc(line, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	for _, j := range line {
-		if j.State != client.Pending || j.Kept() {
+		if j.State != client.Pending || j.IsHeld() {
 			continue
 		}
 		switch held := s.place(j); {

@@ -79,7 +79,7 @@ func (s *Slurm) Release(ctx context.Context, id client.ID) error {
 		if !j.Waits() {
 			return refused("Job is no longer pending execution for job %d", id)
 		}
-		if j.Kept() {
+		if j.IsHeld() {
 			j.Priority, j.Reason, j.Flags = max(1, j.before), "None", nil
 		}
 		return nil

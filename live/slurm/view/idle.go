@@ -136,7 +136,7 @@ func demandOf(j *client.Job) demand {
 func startable(j *client.Job) bool {
 	switch bare(j.Reason) {
 	case "", "None", "Resources", "Priority", "ReqNodeNotAvail", "NodeDown", "Reservation", "Licenses":
-		return !j.Kept()
+		return !j.IsHeld()
 	}
 	return false
 }

@@ -23,7 +23,7 @@ func waiting(j *client.Job, l *Look) status.Job {
 			v.Unblock = neverUnblock
 		}
 	}
-	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Held && j.Kept() {
+	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Held && j.IsHeld() {
 		v.Sentence, v.Unblock = heldWhy, heldUnblock
 	}
 	switch {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// DefaultPerMinute is how many commands a minute are polite: slurmctld holds a lock while it answers each.
+// DefaultPerMinute is the default limit of commands per minute: slurmctld holds a lock while it answers each.
 const DefaultPerMinute = 30
 
-// Limited returns a Runner that starts at most perMinute commands in any minute: one more waits until it may.
+// Limited returns a Runner that starts at most perMinute commands in any minute. Further ones wait.
 func Limited(run Runner, perMinute int) Runner {
 	w := &callLimit{begun: make([]time.Time, 0, perMinute), most: perMinute}
 	return func(ctx context.Context, cmd Command) ([]byte, error) {
@@ -20,14 +20,14 @@ func Limited(run Runner, perMinute int) Runner {
 	}
 }
 
-// A callLimit knows when the last commands began.
+// A callLimit stores when the last commands began.
 type callLimit struct {
 	mu    sync.Mutex
-	begun []time.Time // of the last minute at most, the earliest first
+	begun []time.Time // in the last minute, earliest first
 	most  int
 }
 
-// enter waits until one more may begin.
+// enter waits until a command may begin.
 func (w *callLimit) enter(ctx context.Context) error {
 	for {
 		wait := w.try(time.Now())
@@ -44,7 +44,7 @@ func (w *callLimit) enter(ctx context.Context) error {
 	}
 }
 
-// try notes that a command begins now, or returns how long it has to wait.
+// try records that a command begins now, or returns how long it must wait.
 func (w *callLimit) try(now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,20 +58,20 @@ func (w *callLimit) try(now time.Time) time.Duration {
 	return 0
 }
 
-// A Pace says when to look again. The zero value is not ready: use DefaultPace.
+// A Pace computes the interval between looks at Slurm. Use DefaultPace; the zero value is not ready.
 type Pace struct {
-	Least, Most time.Duration // between two looks
-	Share       float64       // of the time may be spent looking: slurmctld is as slow as it is busy
+	Least, Most time.Duration // interval
+	Share       float64       // largest part of the time spent looking: slurmctld is slow when it is busy
 	now         time.Duration
 }
 
-// DefaultPace looks every 2 s while something happens, every 30 s while nothing does, and less often
-// where a look takes more than 2 % of that time.
+// DefaultPace looks every 2 s while things change and every 30 s while nothing does. It looks less often if a
+// look takes more than 2 % of that time.
 func DefaultPace() *Pace {
 	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
-// Next returns how long to wait after a look that took so long, and showed a change or none.
+// Next returns how long to wait after a look that took this long, and did or did not show a change.
 func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least
