@@ -14,11 +14,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A bearer is the sender of a message: the digest of its token, and the user in the token.
+// A bearer is the sender of a message, from its token.
 type bearer struct{ digest, user string }
 
-// updateTokens updates the map from tokens to jobs. Jobs that share a token (a script that was submitted twice)
-// cannot be told apart, so their messages are rejected.
+// updateTokens updates the jobs by token. Jobs that share a token (a script submitted twice) cannot be told
+// apart, so their messages are rejected.
 func (b *Backend) updateTokens() {
 	before := b.tokens
 	b.tokens = make(map[bearer]job.ID, len(b.Order))
@@ -38,7 +38,6 @@ func (b *Backend) updateTokens() {
 	}
 }
 
-// agents answers the programs of a Backend's jobs.
 type agents struct {
 	*driver.Agents
 	b *Backend
@@ -49,7 +48,7 @@ func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, b.save), b}
 }
 
-// Job implements agentapi.Jobs. Tokens are looked up by their digest.
+// Job implements agentapi.Jobs. Tokens are looked up by digest.
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 	user, ok := comment.TokenUser(text)
 	digest := comment.Digest(text)
@@ -62,15 +61,14 @@ func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 	return id, nil
 }
 
-// An agent belongs to the start that Slurm runs.
 type agent struct {
 	b *Backend
 	e *entry
 }
 
-// agent returns the agent that sends a message, if Slurm runs its start. Slurm and the job's script both count
-// starts by requeues. A message of an earlier start is refused for good, wherever that start still runs. A
-// start that was not observed yet must send its message again.
+// agent returns the agent of the start that Slurm runs. Slurm and the job's script both count starts by
+// requeues. Messages of an earlier start are refused for good. A start that was not observed yet must send
+// again.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e, err := b.Get(id)
 	if err != nil || e.Over {
@@ -86,7 +84,6 @@ func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 	return agent{b, e}, b.startOf(e), nil
 }
 
-// startOf describes the start of a running job.
 func (b *Backend) startOf(e *entry) *driver.Start {
 	a, gpus, planned := e.planned.allocation, e.observed.Configuration.GPUs, e.asPlanned()
 	s := &driver.Start{
@@ -102,7 +99,7 @@ func (b *Backend) startOf(e *entry) *driver.Start {
 	return s
 }
 
-// Hello implements driver.Program: it stores the program's description and the restored progress.
+// Hello implements driver.Program.
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	b, e := a.b, a.e
 	planned := e.asPlanned()
@@ -124,7 +121,7 @@ func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	return e.spec, nil
 }
 
-// Report implements driver.Program. A report before any Hello has no unit and is dropped.
+// Report implements driver.Program. Without a Hello its unit is unknown, so it is dropped.
 func (a agent) Report(r *agentapi.Report) error {
 	e := a.e
 	if stops := e.observed.Mark.Stopping || !e.noticed.IsZero(); !stops && e.program.Hello != nil && e.asPlanned() {
@@ -140,7 +137,6 @@ func (a agent) Checkpoint(c *agentapi.Checkpoint) error {
 	return nil
 }
 
-// deadline returns when a job that is to stop must have ended.
 func (b *Backend) deadline(e *entry) time.Time {
 	if e.noticed.IsZero() { // an earlier scheduler sent the notice
 		return time.Now().Add(b.o.Grace)
@@ -148,8 +144,8 @@ func (b *Backend) deadline(e *entry) time.Time {
 	return e.noticed.Add(b.o.Grace)
 }
 
-// save stores the messages of a job's program for the next scheduler. Messages of one job come one after
-// another, so an older record never replaces a newer one.
+// save stores the messages of a job's program. They arrive one after another, so no older record replaces a
+// newer one.
 func (b *Backend) save(id job.ID) {
 	b.Lock()
 	e, err := b.Get(id)
@@ -164,7 +160,6 @@ func (b *Backend) save(id job.ID) {
 	}
 }
 
-// recall loads what an earlier scheduler stored about a job.
 func (b *Backend) recall(e *entry) {
 	r, err := b.o.Reports.Load(e.key(), e.observed.Token)
 	if err != nil {
@@ -173,7 +168,7 @@ func (b *Backend) recall(e *entry) {
 	e.program = r
 }
 
-// described returns the user's request, completed by what the program has sent.
+// described returns the user's request with the program's description.
 func (e *entry) described() *job.Spec {
 	if e.program.Hello == nil {
 		return e.request
@@ -183,12 +178,11 @@ func (e *entry) described() *job.Spec {
 	return spec
 }
 
-// asPlanned reports whether the job runs as last planned, and the scheduler knows it.
+// asPlanned reports whether the job runs as planned, as far as the scheduler knows.
 func (e *entry) asPlanned() bool {
 	return e.wants() && e.observed.Running() && !e.observed.Mark.Stopping && e.running == e.planned.generation
 }
 
-// resumed returns the report that a start resumes training at the job's progress.
 func (e *entry) resumed() job.Report {
 	return job.Report{Job: e.spec.ID, Configuration: e.planned.allocation.Configuration, Progress: e.program.Progress, Epoch: e.program.Epoch}
 }

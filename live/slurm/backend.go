@@ -28,11 +28,10 @@ type Options struct {
 	Poll    time.Duration // interval of observations; default 5 s
 	Grace   time.Duration // from the notice to a job until it is stopped; default 60 s
 	Start   time.Duration // how long a released job may wait before it is held again; default 2 min
-	Agents  string        // folder in which jobs find the agent API; empty: not served
-	Reports ReportStore   // stores the messages of programs; empty: none
+	Agents  string        // where jobs find the agent API; empty: not served
+	Reports ReportStore   // empty: nothing is stored
 	Report  time.Duration // interval of a program's reports; default 30 s
-	// Silence is how long the program of a running job, with a token, may send nothing until it is reported;
-	// default 10 min.
+	// Silence is how long a program with a token may send nothing until it is reported; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
 }
@@ -42,14 +41,13 @@ func DefaultOptions() Options {
 	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
-// Reasons for which a Backend ends by itself.
 var (
 	ErrOvertaken = errors.New("a scheduler that started later now serves the partition")
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend is a scheduler.Backend, and an Observer of its own scheduler. Make one with Open. Next and Do are
-// for the scheduler's goroutine; all other methods are safe for concurrent use.
+// A Backend is a scheduler.Backend and an Observer of its own scheduler. Next and Do are for the scheduler's
+// goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o     Options
 	epoch int64
@@ -57,20 +55,20 @@ type Backend struct {
 
 	*driver.Table[*entry]
 	cluster *cluster.Cluster
-	first   *cluster.Cluster // all nodes when the Backend was opened
+	first   *cluster.Cluster // at Open
 	numbers map[client.ID]*entry
-	entered map[client.ID]int // number of jobs that had this Slurm ID: the scheduler accepts an ID only once
+	entered map[client.ID]int // number of jobs with this Slurm ID: the scheduler accepts an ID once
 	trouble string
-	tokens  map[bearer]job.ID // of the jobs that have not ended; "": several share the token
+	tokens  map[bearer]job.ID // of jobs that have not ended; "": shared
 }
 
 var _ driver.Backend = (*Backend)(nil)
 
-// newQueue makes the queue of events; tests replace its clock.
+// newQueue is replaced by tests.
 var newQueue = driver.NewQueue
 
-// Open returns a Backend of the elastic jobs that Slurm has, which arrive as Restored, by number. It sends no
-// commands. It returns an error if Slurm does not answer, or the partition has no GPUs.
+// Open returns a Backend of Slurm's elastic jobs, which arrive as Restored. It sends no commands. It is an
+// error if Slurm does not answer or the partition has no GPUs.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
@@ -111,10 +109,10 @@ func (b *Backend) look(ctx context.Context) (*Observation, error) {
 	return Observe(time.Now(), jobs, nodes, &b.o.Bounds), nil
 }
 
-// Cluster returns the nodes of the partition as of Open. Events report later changes.
+// Cluster returns the nodes of the partition as of Open; events report changes.
 func (b *Backend) Cluster() *cluster.Cluster { return b.first }
 
-// Execute moves Slurm towards the plan until ctx is done: at every poll, and at every new plan.
+// Execute moves Slurm towards the plan until ctx is done, at every poll and every new plan.
 func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, b.o.Poll, func() {
 		if err := b.pass(ctx); err != nil && ctx.Err() == nil {
@@ -140,8 +138,7 @@ func (b *Backend) Trouble() string {
 	return b.trouble
 }
 
-// pass observes Slurm, reports changes to the scheduler, and sends the next commands. It returns an error if
-// Slurm does not answer.
+// pass is one round of Execute. It returns an error if Slurm does not answer.
 func (b *Backend) pass(ctx context.Context) error {
 	observed, err := b.look(ctx)
 	if err != nil {
@@ -154,7 +151,6 @@ func (b *Backend) pass(ctx context.Context) error {
 	return b.carry(ctx, steps)
 }
 
-// steps processes an observation and returns the next commands; none once the Backend has ended.
 func (b *Backend) steps(observed *Observation) []Step {
 	b.Lock()
 	defer b.Unlock()
@@ -169,7 +165,7 @@ func (b *Backend) steps(observed *Observation) []Step {
 	return Steps(observed, b.wishes(), Times{Grace: b.o.Grace, Epoch: b.epoch, Agents: b.o.Agents})
 }
 
-// carry sends commands until the rate limit. It sends no more about a job after a refusal.
+// carry sends commands until the rate limit, and none about a job after a refusal.
 func (b *Backend) carry(ctx context.Context, steps []Step) error {
 	refused := map[client.ID]bool{}
 	for i := range steps {

@@ -8,20 +8,19 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A booter returns when its slurmctld started, as text that differs after a restart.
+// A booter returns when slurmctld started, as text that changes with a restart.
 type booter interface {
 	Booted(ctx context.Context) (string, error)
 }
 
-// A boot is the known start of slurmctld. Only the executor uses it.
 type boot struct {
-	at        string    // when slurmctld started; empty: unknown
-	restarted time.Time // when a restart was noticed; zero: none was
+	at        string    // empty: unknown
+	restarted time.Time // zero: never
 }
 
-// settled reports whether slurmctld has known its nodes for a while. A slurmctld that was killed may have read
-// a state from before the start of a job that a node still runs. If the job is started again before slurmctld
-// learns of this, Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
+// settled reports whether slurmctld has known its nodes for a while. A killed slurmctld may have read a state
+// from before the start of a job that still runs. If that job is started again too early, Slurm drains the node
+// ("Duplicate jobid"). Source: observed, Slurm 22.05.
 func (b *Backend) settled(ctx context.Context) (bool, error) {
 	s, ok := b.o.Slurm.(booter)
 	if !ok {
@@ -38,7 +37,7 @@ func (b *Backend) settled(ctx context.Context) (bool, error) {
 	return b.boot.restarted.IsZero() || time.Since(b.boot.restarted) >= backoff, nil
 }
 
-// unsettled removes the steps about jobs to be started if slurmctld restarted recently.
+// unsettled removes the starts if slurmctld restarted recently.
 func (b *Backend) unsettled(ctx context.Context, steps []Step) ([]Step, error) {
 	starts := map[client.ID]bool{}
 	for i := range steps {

@@ -10,56 +10,53 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A grant is the plan for a job; the zero value grants nothing.
+// A grant is the plan for a job.
 type grant struct {
 	allocation cluster.Allocation
 	placement  cluster.Placement
 	generation int
 	batch      job.BatchSize // zero: the program decides
-	since      time.Time     // when it was planned, or Slurm started it by itself; zero: before this scheduler
+	since      time.Time     // when planned, or started by Slurm itself; zero: before this scheduler
 }
 
 // An entry is a job that has not ended.
 //
 // Invariant: planned is what the scheduler assumes the job to hold, except while Lost is set.
 type entry struct {
-	driver.Entry       // its ID is Slurm's number; "~2" is appended for the second job with a number, and so on
+	driver.Entry       // ID: Slurm's number; with a suffix such as "~2" if Slurm reuses it
 	observed           Job
 	request            *job.Spec // the user's request
 	spec               *job.Spec // as last described to the scheduler
 	planned            grant
-	running            int // the generation that the scheduler knows to run
+	running            int // generation that the scheduler knows to run
 	noticed            time.Time
-	released           time.Time    // when it was released; zero: not since it was planned
-	releasedGeneration int          // the generation that was released
-	failures           int          // in a row; it is not planned before NotBefore
-	why                string       // the last failure
-	heldByOther        bool         // somebody else holds it
-	program            ProgramState // what its program has sent
-	runningSince       time.Time    // when the present start was first observed
-	awaitsHello        bool         // its program has not said hello yet; until then its phase is Restoring
+	released           time.Time // zero: not since it was planned
+	releasedGeneration int       // generation that was released
+	failures           int       // in a row; it is not planned before NotBefore
+	why                string    // last failure
+	heldByOther        bool      // somebody else holds it
+	program            ProgramState
+	runningSince       time.Time // when this start was first observed
+	awaitsHello        bool      // its phase is Restoring until it says hello
 }
 
-// request returns the specification that the user asks for now.
 func (e *entry) currentRequest(j *Job) *job.Spec {
 	spec := j.Spec()
 	spec.ID = e.ID
 	return spec
 }
 
-// key names the job for the next scheduler, which does not know the suffix of the ID.
+// key identifies the job across schedulers: the ID without its suffix.
 func (e *entry) key() job.ID { return JobID(e.observed.ID) }
 
-// backoff is how long a job is not planned after a first failure. Each further failure in a row doubles it.
+// backoff is how long a job is not planned after a first failure. It doubles with each further one in a row.
 const (
 	backoff     = 30 * time.Second
 	mostBackoff = time.Hour
 )
 
-// wants reports whether GPUs are planned for the job.
 func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.planned.placement) > 0 }
 
-// wishes returns the plan by job.
 func (b *Backend) wishes() map[client.ID]Wish {
 	all := make(map[client.ID]Wish, len(b.Order))
 	for _, e := range b.Order {
@@ -75,7 +72,7 @@ func (b *Backend) wishes() map[client.ID]Wish {
 	return all
 }
 
-// carried records that a command about a job was sent.
+// carried records a sent command.
 func (b *Backend) carried(s *Step) {
 	b.Lock()
 	defer b.Unlock()
@@ -91,7 +88,6 @@ func (b *Backend) carried(s *Step) {
 	}
 }
 
-// refused handles a refused command: a waiting job is planned again later.
 func (b *Backend) refused(s *Step, err error) {
 	b.Lock()
 	defer b.Unlock()
@@ -101,14 +97,12 @@ func (b *Backend) refused(s *Step, err error) {
 	}
 }
 
-// lose reports to the scheduler that a job has lost its GPUs.
 func (b *Backend) lose(e *entry, detail string) {
 	e.released = time.Time{}
 	b.Lose(e, detail)
 }
 
-// fail is lose for a job that must not be planned for a while. It describes the job as one that cannot run, so
-// that no policy plans it.
+// fail is lose for a job that must not be planned for a while: it is described as one that cannot run.
 func (b *Backend) fail(e *entry, why string) {
 	e.failures++
 	e.NotBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
@@ -116,10 +110,9 @@ func (b *Backend) fail(e *entry, why string) {
 	b.describe(e)
 }
 
-// noGPUType is a type that no node has.
 const noGPUType = "(none: retry later)"
 
-// describe sends the scheduler a changed specification of a job.
+// describe reports a changed specification to the scheduler.
 func (b *Backend) describe(e *entry) {
 	spec := e.described()
 	if e.Silent && e.program.Hello != nil && e.wants() {
@@ -137,12 +130,10 @@ func (b *Backend) describe(e *entry) {
 	b.Events.Emit(scheduler.Described{Spec: spec})
 }
 
-// conclude reports to the scheduler that a job has ended.
 func (b *Backend) conclude(e *entry, outcome scheduler.Outcome, detail string) {
 	if !e.Over {
 		b.Conclude(e, outcome, detail)
 	}
 }
 
-// release records that the scheduler knows that a job was lost.
 func release(e *entry) { e.planned.allocation, e.planned.placement = cluster.Allocation{}, nil }

@@ -77,7 +77,6 @@ func targets(places []Place) []int64 {
 	return all
 }
 
-// behind returns how many of the priorities, in ascending order, are below one.
 func behind(sorted []int64, priority int64) int {
 	n, _ := slices.BinarySearch(sorted, priority)
 	return n

@@ -15,8 +15,8 @@ import (
 
 // Bounds restrict which jobs can take part. Other jobs are never changed.
 type Bounds struct {
-	Partition string   // of the jobs
-	Accounts  []string // of the jobs; empty: any
+	Partition string
+	Accounts  []string // empty: any
 }
 
 // A Job is a job that takes part, or asks to.
@@ -24,28 +24,28 @@ type Job struct {
 	client.Job
 	comment.Request
 	Mark          comment.Mark
-	Configuration cluster.Configuration // GPUs that it holds; zero: none
-	Placement     cluster.Placement     // where it holds them
-	// Trouble is why a job cannot take part although it asks to, for people; empty: it takes part.
+	Configuration cluster.Configuration // zero: none
+	Placement     cluster.Placement
+	// Trouble is why a job that asks to take part cannot, for people; empty: it takes part.
 	Trouble string
 }
 
 // Takes reports whether the job takes part.
 func (j *Job) Takes() bool { return j.Trouble == "" }
 
-// An Observation is the state of a partition at one time.
+// An Observation is the state of a partition.
 type Observation struct {
 	At time.Time
-	// Jobs take part, or ask to, and have not ended; sorted by number.
+	// Jobs take part, or ask to, and have not ended; by number.
 	Jobs []Job
-	// Others are the waiting jobs of the partition that do not take part, including those that ask to.
+	// Others are the other waiting jobs of the partition, including those in Jobs that cannot take part.
 	Others []client.Job
-	// Ended are jobs that took part and have ended, until Slurm forgets them.
+	// Ended are jobs that took part, until Slurm forgets them.
 	Ended []Job
-	// Load are jobs of any partition that hold GPUs but do not take part; sorted by number.
+	// Load are other jobs that hold GPUs, of any partition; by number.
 	Load []Job
-	// Nodes are the partition's nodes with GPUs, by name. A node on which Slurm starts nothing has only the
-	// GPUs that jobs hold there.
+	// Nodes are the partition's nodes with GPUs, by name. A node that is unusable has only the GPUs that jobs
+	// hold.
 	Nodes []cluster.Node
 	// Unused explains, for people, which nodes with GPUs are not used.
 	Unused []string
@@ -74,7 +74,6 @@ func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *O
 	return o
 }
 
-// held returns the number of held GPUs by node.
 func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	sum := map[cluster.NodeID]int{}
 	for _, jobs := range lists {
@@ -87,7 +86,7 @@ func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	return sum
 }
 
-// Shared returns the nodes with the GPUs that Load does not hold. Nodes without such GPUs are left out.
+// Shared returns the nodes without the GPUs that Load holds.
 func (o *Observation) Shared() []cluster.Node {
 	load := o.held(o.Load)
 	var all []cluster.Node
@@ -99,7 +98,7 @@ func (o *Observation) Shared() []cluster.Node {
 	return all
 }
 
-// Free returns the number of free GPUs by node.
+// Free returns the free GPUs by node.
 func (o *Observation) Free() map[cluster.NodeID]int {
 	held, free := o.held(o.Jobs, o.Load), map[cluster.NodeID]int{}
 	for i := range o.Nodes {
@@ -108,7 +107,6 @@ func (o *Observation) Free() map[cluster.NodeID]int {
 	return free
 }
 
-// add adds a job. types are the GPU types of each node.
 func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 	j, asks := parse(c)
 	j.setHeld(types)
@@ -139,7 +137,7 @@ func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 	}
 }
 
-// parse returns a job with its comments, and whether it asks to take part, or did.
+// parse returns a job, and whether it asks to take part, or did.
 func parse(c *client.Job) (j Job, asks bool) {
 	j.Job = *c
 	request, err := comment.ParseRequest(c.Comment)
@@ -155,7 +153,6 @@ func parse(c *client.Job) (j Job, asks bool) {
 	return j, true
 }
 
-// trouble returns why a job cannot take part; empty: it can.
 func trouble(j *Job, b *Bounds) string {
 	switch {
 	case len(b.Accounts) > 0 && !slices.Contains(b.Accounts, j.Account):
@@ -174,13 +171,13 @@ func trouble(j *Job, b *Bounds) string {
 	return ""
 }
 
-// Running reports whether the job's script runs and is not completing.
+// Running reports whether the job's script runs.
 func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
-// Wants returns how many GPUs a job requests or holds on all nodes. For a waiting job the request per node
-// counts: Slurm 22.05 shows the sum from before an update.
+// Wants returns how many GPUs a job requests or holds. For a waiting job the request per node counts: Slurm
+// 22.05 shows a stale sum after an update.
 func Wants(j client.Job) int {
 	each := j.PerNode.Total() * max(1, j.Needed)
 	if n := j.GPUs.Total(); n > 0 && (each == 0 || !j.Waits()) {
@@ -199,7 +196,6 @@ func Type(j *client.Job) string {
 	return ""
 }
 
-// setHeld sets the GPUs that the job holds.
 func (j *Job) setHeld(types map[string]string) {
 	for _, h := range heldBy(&j.Job) {
 		t := GPUType(types[h.Node])
@@ -212,8 +208,8 @@ func (j *Job) setHeld(types map[string]string) {
 	slices.SortFunc(j.Placement, func(a, b cluster.Share) int { return cmp.Compare(a.Node, b.Node) })
 }
 
-// heldBy returns the GPUs that a job holds on each node. If Slurm does not show them, they are spread evenly,
-// with more on the first nodes.
+// heldBy returns the GPUs that a job holds by node. If Slurm does not show them, they are spread evenly, with
+// more on the first nodes.
 func heldBy(j *client.Job) []client.Held {
 	if len(j.HeldGPUs) > 0 || !j.Holds() {
 		return j.HeldGPUs
@@ -231,7 +227,6 @@ func heldBy(j *client.Job) []client.Held {
 	return all
 }
 
-// node adds a node.
 func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]int) {
 	types := n.GPUs.Types()
 	if !slices.Contains(n.Partitions, b.Partition) || len(types) == 0 {
@@ -253,7 +248,7 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 	}
 }
 
-// unnamed is the GPU type for GPUs without a type in Slurm's configuration, as in simulate/trace/slurm.
+// unnamed is the GPU type if Slurm's configuration has none, as in simulate/trace/slurm.
 const unnamed = "gpu"
 
 // GPUType converts a type of Slurm.

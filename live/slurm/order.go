@@ -45,7 +45,6 @@ func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps 
 	return steps, bounded
 }
 
-// placesOf returns the current places of the jobs of a line that Slurm still has.
 func placesOf(o *Observation, line []client.ID) []Place {
 	places := make([]Place, 0, len(line))
 	for _, id := range line {
@@ -56,7 +55,6 @@ func placesOf(o *Observation, line []client.ID) []Place {
 	return places
 }
 
-// place returns the current place of a job.
 func place(j *Job) Place {
 	p := Place{Job: uint32(j.ID), Priority: int64(j.Priority), Nice: j.Nice, Own: j.Nice}
 	if j.Mark.Ordered {
@@ -65,7 +63,7 @@ func place(j *Job) Place {
 	return p
 }
 
-// renice returns the update of a job's nice value. If it is the job's own, the mark is cleared.
+// renice sets a job's nice value. If it is the job's own, the mark is cleared.
 func renice(j *Job, nice int, epoch int64, why string) Step {
 	m := j.Mark
 	own := place(j).Own
@@ -84,8 +82,8 @@ func adminComment(m comment.Mark) client.Field {
 
 func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
-// Undo returns the steps that remove everything the scheduler did to waiting jobs: nice values are restored and
-// its holds released. Running jobs continue. Jobs that fall come first, as in Exchange.
+// Undo returns the steps that restore the nice values of waiting jobs and release the scheduler's holds.
+// Running jobs continue. Jobs that fall come first, as in Exchange.
 func Undo(o *Observation) []Step {
 	var fall, rise []Step
 	for i := range o.Jobs {
@@ -98,7 +96,7 @@ func Undo(o *Observation) []Step {
 	return append(fall, rise...)
 }
 
-// undo returns the steps of Undo for one job. The mark is cleared last: until then the steps are repeated.
+// undo clears the mark last: until then its steps are repeated.
 func undo(j *Job) []Step {
 	if j.Mark == (comment.Mark{}) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend. The plan is only in memory; the next scheduler plans again what was not yet
-// begun.
+// Do implements scheduler.Backend. The plan is only in memory: after a restart, what was not begun is planned
+// again.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	defer b.Unlock()
@@ -21,7 +21,6 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return nil
 }
 
-// A plan is the plan of a Backend. Changes take effect at once.
 type plan struct{ b *Backend }
 
 // Preempt implements driver.Draft.

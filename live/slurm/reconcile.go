@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An arrival is how the scheduler learns of a waiting job that is new to it.
+// An arrival is how the scheduler learns of a waiting job.
 type arrival bool
 
 const (
@@ -20,7 +20,7 @@ const (
 	restored  arrival = true // it was there before the scheduler
 )
 
-// reconcile reports to the scheduler all differences between an observation and its state.
+// reconcile reports to the scheduler what an observation changes.
 func (b *Backend) reconcile(o *Observation, as arrival) {
 	there := map[client.ID]bool{}
 	for i := range o.Jobs {
@@ -53,12 +53,12 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 	b.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
-// differentJob reports whether the number of an entry now belongs to another job, because Slurm lost its state.
-// Only the token tells: starts and times of a job can go back when a killed slurmctld reads an older state.
+// differentJob reports whether the entry's number now belongs to another job, because Slurm lost its state.
+// Only the token tells: starts and times can go back when a killed slurmctld reads an older state.
 func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 
-// enter adds a job. A waiting job is added only once the scheduler holds it, since Slurm may start it before. A
-// job that an earlier scheduler began to stop is added as waiting.
+// enter adds a job: a waiting one once the scheduler holds it, since Slurm may start it before. A job that an
+// earlier scheduler began to stop counts as waiting.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
 	if waits := j.Waits() && j.IsHeld() && j.Mark.Held; !runs && !stops && !waits {
@@ -93,11 +93,11 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	b.Events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
-// justStarted is the age, by Slurm's clock, below which a job that is first observed counts as starting. An
-// older one has only just opted in: the next message of its program says nothing about its start.
+// justStarted is how recently a job that is first observed must have started to count as starting. An older one
+// has only just opted in, so its program's next message says nothing about its start.
 const justStarted = 30 * time.Second
 
-// begins records that Slurm has just started a job without a plan, and returns its phase.
+// begins records that Slurm started a job without a plan, and returns its phase.
 func (b *Backend) begins(e *entry, as arrival) job.Phase {
 	if as == submitted {
 		e.planned.since = e.runningSince
@@ -108,7 +108,6 @@ func (b *Backend) begins(e *entry, as arrival) job.Phase {
 	return job.Running
 }
 
-// update processes the observation of a job.
 func (b *Backend) update(o *Observation, e *entry, j *Job) {
 	if e.Over {
 		return
@@ -131,7 +130,7 @@ func (b *Backend) update(o *Observation, e *entry, j *Job) {
 	b.describe(e)
 }
 
-// look stores the observation of a job. It reports whether a job that ran now waits without a requeue.
+// look stores an observation. It reports whether a job that ran now waits without a requeue.
 func (e *entry) look(j *Job) (back bool) {
 	back = e.observed.Running() && j.Waits() && j.Restarts <= e.observed.Restarts
 	if e.observed = *j; j.Waits() {
@@ -143,9 +142,9 @@ func (e *entry) look(j *Job) (back bool) {
 	return back
 }
 
-// oldState handles a job that waits without a requeue: slurmctld was killed and read a state from before the
-// start. Nodes may still run the job until slurmctld learns of it and ends it. If the job is started before,
-// Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
+// oldState handles a job that waits without a requeue: a killed slurmctld read an old state. Nodes may still
+// run the job until slurmctld learns of it and ends it. If it is started before, Slurm drains the node
+// ("Duplicate jobid"). Source: observed, Slurm 22.05.
 func (b *Backend) oldState(e *entry) {
 	const why = "slurmctld restarted with a state from before the job's start"
 	if e.wants() {
@@ -155,8 +154,7 @@ func (b *Backend) oldState(e *entry) {
 	e.NotBefore, e.why = time.Now().Add(backoff), why
 }
 
-// started reports to the scheduler, once per start, that a job trains. If its program is to say hello, it
-// reports that then.
+// started reports once per start that a job trains; if a hello is due, the hello does.
 func (b *Backend) started(e *entry) {
 	if e.running == e.planned.generation {
 		return
@@ -168,12 +166,11 @@ func (b *Backend) started(e *entry) {
 	}
 }
 
-// expectsHello reports whether the program of a job has yet to say hello since its start.
+// expectsHello reports whether the program has yet to say hello since its start.
 func (b *Backend) expectsHello(e *entry) bool {
 	return b.o.Agents != "" && e.observed.Token != "" && (e.program.Hello == nil || e.program.Hello.Generation != e.observed.Restarts+1)
 }
 
-// ended reports to the scheduler how a job ended.
 func (b *Backend) ended(e *entry, j *Job) {
 	switch j.State {
 	case client.Completed:
@@ -185,7 +182,6 @@ func (b *Backend) ended(e *entry, j *Job) {
 	}
 }
 
-// forget removes a job whose end the scheduler has processed.
 func (b *Backend) forget(e *entry) {
 	delete(b.numbers, e.observed.ID)
 	b.Remove(e)
@@ -194,7 +190,6 @@ func (b *Backend) forget(e *entry) {
 	}
 }
 
-// updateNodes reports changed nodes to the scheduler.
 func (b *Backend) updateNodes(o *Observation) {
 	nodes := o.Shared()
 	c, err := cluster.New(nodes)
@@ -214,8 +209,8 @@ func (b *Backend) updateNodes(o *Observation) {
 	}
 }
 
-// fit lets jobs lose planned GPUs that are gone: nodes have fewer, or Slurm has started another job there. Jobs
-// that run as planned keep theirs first, then jobs in the order of their arrival.
+// fit takes planned GPUs away that are gone: nodes have fewer, or Slurm started another job there. Jobs that
+// run as planned keep theirs first, then jobs in order of arrival.
 func (b *Backend) fit(nodes []cluster.Node) {
 	left := map[cluster.NodeID]int{}
 	for i := range nodes {

@@ -15,16 +15,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A ProgramState is what the program of a job has sent. The zero value means nothing.
+// A ProgramState is what a job's program has sent; zero: nothing.
 type ProgramState struct {
-	Token    string                  `json:"token"` // digest of the job's token, because Slurm reuses job numbers
+	Token    string                  `json:"token"` // digest; Slurm reuses job numbers
 	Hello    *agentapi.Hello         `json:"hello"` // the last
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitempty"`
 	Progress float64                 `json:"progress"` // at the last checkpoint, or as restored
 	Epoch    int                     `json:"epoch"`
 }
 
-// check returns an error for a record that no program can have sent.
 func (r *ProgramState) check() error {
 	if r.Hello == nil {
 		return errors.New("no hello")
@@ -42,8 +41,8 @@ const suffix = ".json"
 
 func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of a job with this token digest. It is the zero ProgramState if there is none, or if
-// it belongs to an earlier job with the same number.
+// Load returns the record of a job. It is zero if there is none, or its token is another job's with the same
+// number.
 func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 	if f == "" || token == "" {
 		return ProgramState{}, nil
@@ -83,7 +82,6 @@ func (f ReportStore) Save(id job.ID, r *ProgramState) error {
 	return nil
 }
 
-// replace writes a file atomically.
 func (f ReportStore) replace(path string, text []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
@@ -98,12 +96,12 @@ func (f ReportStore) replace(path string, text []byte) error {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(next.Name()) // err is returned
+		_ = os.Remove(next.Name())
 	}
 	return err
 }
 
-// Drop removes the record of a job, if there is one.
+// Drop removes the record of a job.
 func (f ReportStore) Drop(id job.ID) error {
 	if f == "" {
 		return nil
@@ -114,7 +112,7 @@ func (f ReportStore) Drop(id job.ID) error {
 	return nil
 }
 
-// Prune removes the records of jobs for which keep returns false, and leftovers of an interrupted Save.
+// Prune removes records of jobs for which keep returns false, and leftovers of an interrupted Save.
 func (f ReportStore) Prune(keep func(job.ID) bool) error {
 	files, err := os.ReadDir(string(f))
 	if f == "" || errors.Is(err, fs.ErrNotExist) {

@@ -15,28 +15,27 @@ import (
 // A Wish is the plan for an elastic job.
 type Wish struct {
 	Placement  cluster.Placement // none: it gets nothing
-	Generation int               // number of the start with this placement
-	Noticed    time.Time         // when the running start got its notice; zero: not yet
-	Silent     bool              // its program has sent nothing for long
+	Generation int               // of the start with this placement
+	Noticed    time.Time         // zero: the running start has no notice
+	Silent     bool              // no messages for long
 }
 
-// Times are the durations of starts and stops, and what marks record about the scheduler.
+// Times are durations, and what marks record about the scheduler.
 type Times struct {
 	Grace time.Duration // from the notice to a job until it is stopped
 	Epoch int64         // of this scheduler
-	// Agents is the folder in which jobs find the agent API; empty: there is none.
+	// where jobs find the agent API; empty: nowhere
 	Agents string
 }
 
-// signed returns the mark as written by this scheduler.
 func (t *Times) signed(m comment.Mark) comment.Mark {
 	m.Epoch, m.Agents = t.Epoch, t.Agents
 	return m
 }
 
-// Steps returns the next commands for the elastic jobs of an observation, at most one transition per job: stops
-// first, then starts. A job without a placement is held. A job starts once the GPUs of its placement are free.
-// Complexity: linear in the jobs and their nodes.
+// Steps returns the next commands for elastic jobs, at most one transition per job: stops first, then starts. A
+// job without a placement is held. A job starts once its GPUs are free. Complexity: linear in the jobs and
+// their nodes.
 func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	free := o.Free()
 	var stops, starts []Step
@@ -64,8 +63,7 @@ func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	return append(stops, starts...)
 }
 
-// hold keeps a waiting job from starting. The mark is written first: a hold without a mark means that somebody
-// else holds the job.
+// hold writes the mark first: a hold without a mark is somebody else's.
 func hold(j *Job, t Times) []Step {
 	h := Step{j.ID, Hold, nil, "it has no place in the plan"}
 	if j.Mark.Held {
@@ -76,8 +74,8 @@ func hold(j *Job, t Times) []Step {
 	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
-// whileRunning returns the next step for a running job. A job that runs as planned only gets its mark updated,
-// if needed. Another is stopped: mark, notice, and the stop after the grace period.
+// whileRunning returns the next step for a running job. If it runs as planned, only its mark may change.
+// Otherwise it is stopped: mark, notice, and requeue after the grace period.
 func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	m := t.signed(j.Mark)
 	switch {
@@ -92,7 +90,7 @@ func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 			why = "its program sends no messages"
 		}
 		m.Held, m.Silent = false, w.Silent
-		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // shows earlier schedulers that there is a newer one
+		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // a newer scheduler marks each job
 	case !m.Stopping:
 		m.Held, m.Stopping, m.Silent = true, true, false
 		return []Step{
@@ -107,11 +105,10 @@ func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	return nil
 }
 
-// delay is the earliest start that is given to Slurm. A job that starts in the second of its requeue is killed:
-// "Job credential revoked". Source: observed, Slurm 22.05.
+// delay is the earliest start given to Slurm. A job that starts within a second of its requeue is killed: "Job
+// credential revoked". Source: observed, Slurm 22.05.
 const delay = "now+2"
 
-// start resizes a held job and releases it.
 func start(j *Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
 	m := t.signed(comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
@@ -128,8 +125,7 @@ func start(j *Job, w *Wish, t Times) []Step {
 	return []Step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
 }
 
-// tres returns the GPUs per node in Slurm's format. Slurm requires a type if the job was submitted with one,
-// and refuses one otherwise.
+// tres returns the GPUs per node. Slurm insists that a type is given exactly if the job was submitted with one.
 func tres(j *Job, p cluster.Placement) string {
 	if t := Type(&j.Job); t != "" {
 		return fmt.Sprintf("gres:gpu:%s:%d", t, p[0].GPUs)
@@ -137,19 +133,18 @@ func tres(j *Job, p cluster.Placement) string {
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
 }
 
-// Even reports whether a placement has the same number of GPUs on each node, as Slurm requires.
+// Even reports whether a placement has equal numbers of GPUs on its nodes, as Slurm requires.
 func Even(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }
 
-// Sized reports whether a waiting job already requests a placement. The number of nodes is not compared: for a
-// requeued job, Slurm 22.05 shows the number of its last start.
+// Sized reports whether a waiting job requests a placement. Slurm 22.05 shows a stale number of nodes after a
+// requeue, so that is not compared.
 func Sized(j *Job, p cluster.Placement) bool {
 	asked := slices.Sorted(slices.Values(j.ReqNodes))
 	return len(p) > 0 && slices.Equal(asked, names(p)) && j.PerNode.Total() == p[0].GPUs
 }
 
-// names returns the nodes of a placement, in order.
 func names(p cluster.Placement) []string {
 	all := make([]string, len(p))
 	for i := range p {
@@ -158,7 +153,6 @@ func names(p cluster.Placement) []string {
 	return all
 }
 
-// nodes returns a placement as text.
 func nodes(p cluster.Placement) string {
 	if len(p) == 0 {
 		return "nothing"
@@ -166,7 +160,7 @@ func nodes(p cluster.Placement) string {
 	return gpus(p.GPUs()) + " on " + strings.Join(names(p), ",")
 }
 
-// take removes the GPUs of a placement from free if all are there, and reports whether they were.
+// take takes the GPUs of a placement from free, if all are there.
 func take(free map[cluster.NodeID]int, p cluster.Placement) bool {
 	for _, s := range p {
 		if free[s.Node] < s.GPUs {
@@ -179,7 +173,6 @@ func take(free map[cluster.NodeID]int, p cluster.Placement) bool {
 	return true
 }
 
-// gpus returns a number of GPUs as text.
 func gpus(n int) string {
 	if n == 1 {
 		return "1 GPU"

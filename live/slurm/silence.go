@@ -7,18 +7,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// helloWithin is how long a program with a token may run without a hello. After that its job counts as
-// training, and may be resized by its time limit: perhaps it has no client. Measured starts took 17 to 35 s
+// helloWithin is how long a program with a token may run without a hello. Then its job counts as training, and
+// may be resized by its time limit: perhaps it has no client. Measured starts took 17 to 35 s
 // (docs/experiments/slurm-resize.md).
 const helloWithin = 2 * time.Minute
 
-// findSilent finds jobs that run as planned and have a token, but whose programs have sent nothing for
-// Options.Silence since their start or last message. It logs them and, through Steps, records it in the job's
-// mark.
+// findSilent finds jobs that run as planned and whose programs, which have tokens, have sent nothing for
+// Options.Silence. It logs them; Steps records it in their marks.
 //
-// A program that has sent messages before counts as rigid, and keeps what it holds until it sends one again:
-// its progress is unknown, and it might not receive a notice. A program that never has may lack the client; its
-// job is resized by its time limit, as if it had no token.
+// If the program had sent messages before, the job keeps what it holds until the next message: its progress is
+// unknown, and it might not receive a notice. Otherwise the program may lack the client, so its job is resized
+// by its time limit as if it had no token.
 func (b *Backend) findSilent(now time.Time) {
 	if b.o.Agents == "" {
 		return
@@ -42,7 +41,6 @@ func (b *Backend) findSilent(now time.Time) {
 	}
 }
 
-// messageReceived records that a job's program has sent a message.
 func (b *Backend) messageReceived(e *entry) {
 	e.Heard = time.Now()
 	if e.Silent {
@@ -52,7 +50,7 @@ func (b *Backend) messageReceived(e *entry) {
 	}
 }
 
-// rigid returns a specification with which a job keeps what it holds.
+// rigid returns a specification by which a job keeps its GPUs.
 func (e *entry) rigid(spec *job.Spec) *job.Spec {
 	r := *spec
 	r.Adaptivity &^= job.GPUCount | job.BatchSizes

@@ -9,15 +9,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Restart is the assumed cost of stopping and restarting an elastic job, until it has been measured.
+// Restart is the assumed cost of a restart until it is measured.
 const Restart = time.Minute
 
 // JobID returns the job ID for a Slurm job.
 func JobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns the job's specification. Its time limit is taken as its running time: for an elastic job on its
-// minimum of GPUs, and in proportion on more. A job that is not elastic gets what it requests and is never
-// stopped.
+// Spec returns the job's specification. Its time limit counts as its running time: for an elastic job on its
+// minimum of GPUs, and in proportion on more. Other jobs get what they request and are never stopped.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
@@ -38,7 +37,7 @@ func (j *Job) Spec() *job.Spec {
 	return s
 }
 
-// Elastic reports whether the job takes part and can be resized.
+// Elastic reports whether the job can be resized.
 func (j *Job) Elastic() bool { return j.Takes() && j.Part == comment.Elastic }
 
 // Status returns the job's status at a time.

@@ -10,7 +10,6 @@ import (
 // A Verb is what a step does to a job.
 type Verb uint8
 
-// The verbs.
 const (
 	Update      Verb = iota // changes settings
 	Hold                    // keeps a waiting job from starting
@@ -29,10 +28,9 @@ type Step struct {
 	Job      client.ID
 	Verb     Verb
 	Settings []client.Field // of Update
-	Why      string         // for people
+	Why      string
 }
 
-// String returns the step as a command.
 func (s *Step) String() string {
 	words := []string{s.Verb.String(), s.Job.String()}
 	for _, f := range s.Settings {
@@ -55,7 +53,6 @@ type Commands interface {
 // NoticeSignal is the signal of a Notice.
 const NoticeSignal = "USR1"
 
-// carry sends the step to Slurm.
 func (s *Step) carry(ctx context.Context, to Commands) error {
 	switch s.Verb {
 	case Update:

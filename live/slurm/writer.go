@@ -11,30 +11,28 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Writer sends steps to Slurm, within a rate limit, and repeats refused ones only after a pause. It is safe
-// for concurrent use.
+// A Writer sends steps to Slurm within a rate limit, and repeats refused ones after a pause. It is safe for
+// concurrent use.
 type Writer struct {
 	Slurm Commands
-	// PerMinute is the limit of commands per minute; 0: no command is sent. Further steps are left for later.
+	// PerMinute is the limit of commands per minute.
 	PerMinute int
 	// Dry only logs the steps.
 	Dry bool
 	Log *slog.Logger
-	// Now returns the time. Default time.Now.
 	Now func() time.Time
 
 	mu      sync.Mutex
-	recent  []time.Time // in the last minute
+	recent  []time.Time
 	refused map[key]*Refusal
 }
 
-// A key identifies what was refused. It ignores the values of settings.
+// A key identifies a refused step, whatever the values of its settings.
 type key struct {
 	job     client.ID
 	command string
 }
 
-// keyOf returns the key of a step.
 func keyOf(s *Step) key {
 	k := key{s.Job, s.Verb.String()}
 	for _, f := range s.Settings {
@@ -43,7 +41,7 @@ func keyOf(s *Step) key {
 	return k
 }
 
-// A Refusal records that Slurm has refused a step.
+// A Refusal is a step that Slurm has refused.
 type Refusal struct {
 	Message string // Slurm's message
 	Times   int    // in a row
@@ -51,22 +49,19 @@ type Refusal struct {
 	GaveUp  bool // the step is not tried again
 }
 
-// Tries is how often a refused step is tried. The first pause is firstPause; each further pause is twice as
-// long.
+// Tries is how often a refused step is tried. Pauses start at firstPause and double.
 const (
 	Tries      = 5
 	firstPause = 30 * time.Second
 )
 
-// Reasons for which a step was not sent.
 var (
 	ErrBusy    = errors.New("the limit of commands per minute is reached")
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends a step. It returns ErrBusy if the rate limit is reached. It returns ErrRefused, wrapped with Slurm's
-// message, if Slurm refuses the step, or refused it before and the pause is not over. Any other error means
-// that Slurm does not answer.
+// Do sends a step. It returns ErrBusy at the rate limit, and ErrRefused, wrapped with Slurm's message, if Slurm
+// refuses the step or a pause after a refusal is not over. Any other error means that Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *Step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {
@@ -87,7 +82,6 @@ func (w *Writer) Do(ctx context.Context, s *Step) error {
 	return w.reject(k, err)
 }
 
-// admit returns an error if a step may not be sent now.
 func (w *Writer) admit(k key) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,14 +99,12 @@ func (w *Writer) admit(k key) error {
 	return nil
 }
 
-// accepted records that Slurm did not refuse a step.
 func (w *Writer) accepted(k key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.refused, k)
 }
 
-// reject records that Slurm refused a step, and returns it as an error.
 func (w *Writer) reject(k key, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +124,7 @@ func (w *Writer) reject(k key, err error) error {
 	return fmt.Errorf("%w: %w", ErrRefused, err)
 }
 
-// Refused returns Slurm's messages for refused steps, by job.
+// Refused returns Slurm's messages by job.
 func (w *Writer) Refused() map[client.ID]Refusal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
