@@ -78,7 +78,7 @@ func TestObserve_says_why_a_job_takes_no_part(t *testing.T) {
 		"several GPU types":               func(j *client.Job) { j.PerNode = client.GPUs{"a100": 1, "h100": 1} },
 		"--no-requeue":                    func(j *client.Job) { j.Requeue = false },
 		"max at least min":                func(j *client.Job) { j.Comment = "oxgang:elastic;min=2;max=1" },
-		"its AdminComment is not":         func(j *client.Job) { j.AdminComment = "billed" },
+		"its AdminComment was not":        func(j *client.Job) { j.AdminComment = "billed" },
 		"no longer asks to take part":     func(j *client.Job) { j.Comment, j.AdminComment = "", "oxgang:hold" },
 	} {
 		j := waits(1, "oxgang:elastic;min=1;max=2")

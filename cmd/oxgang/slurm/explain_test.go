@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 		for id, want := range map[string][]string{
 			"11": {
 				"11 (name line, user root, queue all) is waiting\n", "asked    8 GPUs h100\n",
-				"reason   Resources: it is next, and what it wants is not free: it wants 8 GPUs of type h100 on each of 1 node; 0 nodes have that much free",
+				"reason   Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free",
 				"helps    the end of jobs that hold it; or ask for fewer", "start    by 2026-", "; Slurm's estimate from time limits",
 			},
 			"12":  {"QOSMaxGRESPerUser: ", "it can never start", "helps    ask for fewer GPUs, or another QOS\n", "start    not known: "},

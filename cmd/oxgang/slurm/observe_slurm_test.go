@@ -77,10 +77,10 @@ func TestSlurm_observe(t *testing.T) {
 	text := observed(t, r, "nobody")
 	for _, want := range []string{
 		"16 GPUs of type a100: 0 held, 16 idle, of which 8 cannot be used",
-		"Resources: it is next, and what it wants is not free: it wants 8 GPUs of type h100 on each of 1 node; 0 nodes have that much free, the most on one is 2",
+		"Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free (at most 2 GPUs on one)",
 		"Priority: jobs of higher priority come first: 1 job is ahead, for 8 GPUs",
 		"drained: the node is drained: bad fan",
-		"fragmented: 2 left, and the smallest job that waits, 4, wants 4 on a node",
+		"fragmented: 2 free; the smallest waiting job, 4, needs 4 on one node",
 		"  starts <", "  <",
 	} {
 		if !strings.Contains(text, want) {
@@ -95,7 +95,7 @@ func TestSlurm_observe(t *testing.T) {
 		observed(t, r, "nobody", "-o", "csv")
 	}
 	for id, want := range map[client.ID]string{
-		waits: "reason   Resources: it is next, and what it wants is not free: it wants 8 GPUs of type h100", behind: "reason   Priority: jobs of higher priority come first: 1 job is ahead",
+		waits: "reason   Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100", behind: "reason   Priority: jobs of higher priority come first: 1 job is ahead",
 		runs: "holds    6 h100 GPUs on h1:6",
 	} {
 		if text, err := explained(client.Limited(r.As("nobody"), 600), "--slurm", id.String()); err != nil || !strings.Contains(text, want) {

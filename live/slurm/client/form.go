@@ -8,15 +8,13 @@ import (
 	"time"
 )
 
-// A form is a request as JSON or as text, with a parser for each.
 type form[T any] struct {
 	json, text       Command
 	parse, parseText func([]byte) ([]T, error)
 }
 
-// inEitherForm requests JSON. It requests text if there is no JSON, its version is unknown, it is slow, or it
-// is a complaint: if slurmctld does not answer, squeue --json of 22.05 prints "Unspecified error" and exits
-// with 0.
+// inEitherForm requests JSON, and text if there is none, its version is unknown, it is slow, or it is a
+// complaint: without slurmctld, squeue --json of 22.05 prints "Unspecified error" and exits with 0.
 func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
 	if !c.Text && !c.slow.Load() {
 		begin := time.Now()
@@ -35,7 +33,6 @@ func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error)
 	return all, err
 }
 
-// asked runs a command and parses its output. Errors name the command.
 func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte) ([]T, error)) ([]T, error) {
 	out, err := c.call(ctx, cmd)
 	if err != nil {
@@ -48,7 +45,7 @@ func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte
 	return all, nil
 }
 
-// noJSON reports whether a command does not support --json, or lacks the plugin for it.
+// noJSON reports whether a command lacks --json or its plugin.
 func noJSON(err error) bool {
 	failed, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -35,10 +35,9 @@ func (g GPUs) String() string {
 	return strings.Join(parts, ",")
 }
 
-// mostGPUs is the limit for any number of GPUs.
 const mostGPUs = 1 << 20
 
-// gpuNumber is how Slurm before 19.05 writes gpu if the plugin is not loaded.
+// gpuNumber is "gpu" in Slurm before 19.05 without the plugin.
 const gpuNumber = "7696487"
 
 // ParseGPUs returns the GPUs in a list of generic resources, in any of Slurm's formats: "gpu:8",
@@ -67,7 +66,6 @@ func ParseGPUs(list string) (GPUs, error) {
 	return g, nil
 }
 
-// gpuItem returns the type and number of one item, and whether it counts GPUs.
 func gpuItem(item string) (is bool, kind string, n int, err error) {
 	item = strings.TrimPrefix(strings.TrimPrefix(item, "gres:"), "gres/")
 	name, value, counted := strings.Cut(item, "=")

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// mostNodes is the limit for the length of a list.
 const mostNodes = 1 << 17
 
 // Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1", in order. An error is
@@ -28,7 +27,6 @@ func Nodenames(list string) ([]string, error) {
 	return all, nil
 }
 
-// itemEnd returns the end of the first item of a list: a comma outside of brackets.
 func itemEnd(list string) int {
 	depth := 0
 	for i := range len(list) {
@@ -46,7 +44,6 @@ func itemEnd(list string) int {
 	return len(list)
 }
 
-// expanded returns the names in one item.
 func expanded(item string) ([]string, error) {
 	head, rest, ranged := strings.Cut(item, "[")
 	if !ranged {
@@ -81,7 +78,7 @@ func expanded(item string) ([]string, error) {
 	return all, nil
 }
 
-// numbersOf returns the numbers of a range such as 08-10, padded to the width of the first.
+// numbersOf expands a range such as 08-10, padded to the width of its first number.
 func numbersOf(part string) ([]string, error) {
 	first, last, ranged := strings.Cut(part, "-")
 	if !ranged {

@@ -76,7 +76,6 @@ func ParseJobs(text []byte) ([]Job, error) {
 	return ordered(jobs)
 }
 
-// ordered sorts jobs by number. A duplicate is an error.
 func ordered(jobs []Job) ([]Job, error) {
 	slices.SortFunc(jobs, func(a, b Job) int { return int(int64(a.ID) - int64(b.ID)) })
 	for i := 1; i < len(jobs); i++ {
@@ -123,7 +122,7 @@ func (s *jsonJob) job() (Job, error) {
 	return j, c.err
 }
 
-// setState separates states from flags. Slurm may print a flag first, or alone, which hides the state.
+// setState separates states from flags. Slurm may print only a flag, or print it first.
 func (j *Job) setState(states, flags []string) {
 	for _, s := range upper(states) {
 		if base, is := stateOf[s]; is {
@@ -138,14 +137,13 @@ func (j *Job) setState(states, flags []string) {
 	j.Flags = append(j.Flags, upper(flags)...)
 }
 
-// stateOf is the state that a flag implies when Slurm prints only the flag.
+// stateOf is the state that a lone flag implies.
 var stateOf = map[string]State{
 	"COMPLETING": "COMPLETING", "CONFIGURING": Running, "RESIZING": Running, "SIGNALING": Running, "STOPPED": Suspended,
 	"STAGE_OUT": "COMPLETING", "REQUEUED": Pending, "REQUEUE_HOLD": Pending, "REQUEUE_FED": Pending, "SPECIAL_EXIT": Pending,
 	"POWER_UP_NODE": Running, "REVOKED": "REVOKED", "LAUNCH_FAILED": "LAUNCH_FAILED", "RECONFIG_FAIL": "RECONFIG_FAIL", "EXPEDITING": Pending,
 }
 
-// amounts are the fields with a job's requests.
 type amounts struct{ tres, perJob, perTask string }
 
 // setAmounts sets GPUs and memory. If Slurm does not account for GPUs, only the request has them.
@@ -190,7 +188,6 @@ func (j *Job) addHeld(h Held) {
 	}
 }
 
-// held parses what a job holds on a node.
 func (c *checker) held(node, list string) Held {
 	h := Held{Node: node, GPUs: c.gpus(list)}
 	for rest := list; ; {
@@ -210,7 +207,7 @@ func (c *checker) held(node, list string) Held {
 	}
 }
 
-// exit is an exit code: a status as in wait(2), or an object with its parts.
+// exit is a status as in wait(2), or an object with its parts.
 type exit struct{ code, signal int }
 
 // UnmarshalJSON parses both forms.

@@ -66,7 +66,7 @@ func (r *record) job() (Job, error) {
 	return j, c.err
 }
 
-// ordered returns an error if a name or a script path contains text that looks like another field. Slurm prints
+// ordered returns an error if a name or script path contains text that looks like another field. Slurm prints
 // the user right after the name (except for HetJobIdSet), and no held resources after the script.
 func (r *record) ordered() error {
 	name, user, script := slices.Index(r.names, "JobName"), slices.Index(r.names, "UserId"), slices.Index(r.names, "Command")
@@ -79,10 +79,9 @@ func (r *record) ordered() error {
 	return nil
 }
 
-// repeated are the fields that a job can have several times.
+// repeated fields can come several times.
 var repeated = []string{"Nodes", "CPU_IDs", "Mem", "GRES"}
 
-// setHeldText sets what a job holds on each node, from pairs of Nodes and GRES.
 func (j *Job) setHeldText(c *checker, parts [][2]string) {
 	if !j.Holds() {
 		return
@@ -101,7 +100,6 @@ func (j *Job) setHeldText(c *checker, parts [][2]string) {
 	slices.SortFunc(j.HeldGPUs, func(a, b Held) int { return strings.Compare(a.Node, b.Node) })
 }
 
-// signed returns an integer field, which may be negative.
 func (c *checker) signed(r *record, name string) int {
 	v, minus := strings.CutPrefix(r.get(name), "-")
 	if v == "" {
@@ -117,7 +115,6 @@ func (c *checker) signed(r *record, name string) int {
 	return atoi(v)
 }
 
-// digits reports whether text is a number of at most ten digits.
 func digits(s string) bool {
 	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
 }

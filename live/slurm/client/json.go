@@ -9,28 +9,23 @@ import (
 	"strconv"
 )
 
-// Range of supported data parsers.
 const (
 	oldestParser = 37
 	newestParser = 45
 )
 
-// meta describes the format of JSON output.
 type meta struct {
 	Plugin  parserName `json:"plugin"`
 	Plugins parserName `json:"plugins"` // in v0.0.39
 }
 
-// parserName is where versions put the name of the format.
 type parserName struct {
 	Type       string `json:"type"`        // such as openapi/v0.0.38
 	DataParser string `json:"data_parser"` // such as data_parser/v0.0.40
 }
 
-// parserVersion matches the version of a data parser.
 var parserVersion = regexp.MustCompile(`v0\.0\.([0-9]{1,4})$`)
 
-// check returns ErrVersion for an unsupported format.
 func (m *meta) check() error {
 	name := m.Plugin.DataParser
 	for _, other := range []string{m.Plugins.DataParser, m.Plugin.Type} {
@@ -46,7 +41,6 @@ func (m *meta) check() error {
 	return fmt.Errorf("%w: data parser %q, want v0.0.%d to v0.0.%d", ErrVersion, name, oldestParser, newestParser)
 }
 
-// document is one JSON output. Only the requested list is present.
 type document[T any] struct {
 	Meta   meta `json:"meta"`
 	Errors []struct {
@@ -60,7 +54,6 @@ type document[T any] struct {
 // errComplaint marks an error in Slurm's JSON, which is less detailed than in text.
 var errComplaint = errors.New("a complaint of Slurm")
 
-// decode returns the list of a document.
 func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 	var d document[T]
 	err := json.Unmarshal(text, &d)
@@ -82,7 +75,6 @@ func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 	return *all, nil
 }
 
-// malformed wraps a JSON error.
 func malformed(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if syntax.Error() == "unexpected end of JSON input" {

@@ -40,7 +40,6 @@ func ParseNodes(text []byte) ([]Node, error) {
 	return byName(nodes)
 }
 
-// byName sorts nodes by name. A duplicate is an error.
 func byName(nodes []Node) ([]Node, error) {
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(nodes); i++ {
@@ -64,13 +63,11 @@ func (s *jsonNode) node() (Node, error) {
 	return n, n.check(c.err)
 }
 
-// mostMegabytes is the limit for a node's memory.
 const mostMegabytes = 1 << 40
 
-// baseStates are the node states that are not flags.
 var baseStates = []string{"UNKNOWN", "DOWN", "IDLE", "ALLOCATED", "ERROR", "MIXED", "FUTURE"}
 
-// setState separates the base state from flags. A suffix such as * (not responding) becomes a flag.
+// setState separates the base state from flags. The suffix * means not responding.
 func (n *Node) setState(states []string) {
 	for _, s := range upper(states) {
 		bare := strings.TrimRight(s, "*~#!%$@^-")
@@ -86,7 +83,6 @@ func (n *Node) setState(states []string) {
 	}
 }
 
-// check returns err, or an error if the name or the state is missing.
 func (n *Node) check(err error) error {
 	if err != nil {
 		return err

@@ -20,14 +20,12 @@ func Limited(run Runner, perMinute int) Runner {
 	}
 }
 
-// A callLimit stores when the last commands began.
 type callLimit struct {
 	mu    sync.Mutex
 	begun []time.Time // in the last minute, earliest first
 	most  int
 }
 
-// enter waits until a command may begin.
 func (w *callLimit) enter(ctx context.Context) error {
 	for {
 		wait := w.try(time.Now())
@@ -44,7 +42,7 @@ func (w *callLimit) enter(ctx context.Context) error {
 	}
 }
 
-// try records that a command begins now, or returns how long it must wait.
+// try records that a command begins now, or returns the necessary wait.
 func (w *callLimit) try(now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

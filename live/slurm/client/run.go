@@ -21,7 +21,6 @@ type Command struct {
 // A Runner runs a command and returns its standard output. An error of the command is an *Error.
 type Runner func(ctx context.Context, cmd Command) ([]byte, error)
 
-// Reasons for which a command failed.
 var (
 	ErrNoCommand   = errors.New("not in PATH")
 	ErrUnreachable = errors.New("slurmctld or slurmdbd does not answer")
@@ -51,7 +50,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// longestStop is how long a stopped command may keep its output open.
+// longestStop bounds how long a stopped command keeps its output open.
 const longestStop = time.Second
 
 // Exec is a Runner that finds the command in PATH.
@@ -78,7 +77,7 @@ var known = []struct {
 }{
 	{"Unable to contact slurm controller", ErrUnreachable},
 	{"Socket timed out", ErrUnreachable},
-	{"missing socket", ErrUnreachable}, // slurmctld ended during the request
+	{"missing socket", ErrUnreachable},
 	{"Connection refused", ErrUnreachable},
 	{"Unable to connect to database", ErrUnreachable},
 	{"Zero Bytes were transmitted or received", ErrUnreachable},
@@ -106,7 +105,6 @@ func Failed(command, complaint string, err error) *Error {
 	return e
 }
 
-// words joins the lines of a complaint, without the name of the command.
 func words(command, complaint string) string {
 	var said []string
 	for line := range strings.Lines(complaint) {

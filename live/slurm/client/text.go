@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A record is one object in the output of scontrol -o: fields by name.
+// A record is one object of scontrol -o.
 type record struct {
 	fields map[string]string
 	names  []string    // of the fields, in order
@@ -18,12 +18,11 @@ type record struct {
 	line   int
 }
 
-// fieldName matches the beginning of a field.
 var fieldName = regexp.MustCompile(`(?:^| )([A-Z][A-Za-z_]*(?:[/:][A-Za-z:/]+)?)=`)
 
-// records returns the records in the output of scontrol -o. Each line must begin with the field first and
-// contain the needed fields. A field that comes twice and is not in repeated is an error: a name or comment may
-// contain text that looks like another field.
+// records parses scontrol -o. Each line must begin with the field first and contain the needed fields. A field
+// that comes twice and is not in repeated is an error: a name or comment may contain text that looks like
+// another field.
 func records(text []byte, first string, needed, repeated []string) ([]record, error) {
 	var all []record
 	n := 0
@@ -49,7 +48,6 @@ func records(text []byte, first string, needed, repeated []string) ([]record, er
 	return all, nil
 }
 
-// read splits a line into fields.
 func (r *record) read(line string, repeated []string) error {
 	found := fieldName.FindAllStringSubmatchIndex(line, -1)
 	for i, at := range found {
@@ -80,11 +78,10 @@ func (r *record) get(name string) string {
 
 // atoi parses digits.
 func atoi(s string) int {
-	n, _ := strconv.Atoi(s) // the caller checked it
+	n, _ := strconv.Atoi(s)
 	return n
 }
 
-// field returns an integer field.
 func (c *checker) field(r *record, name string) number {
 	v := r.get(name)
 	if v == "" || v == "Unknown" || v == "UNLIMITED" || v == "NONE" {
@@ -98,7 +95,6 @@ func (c *checker) field(r *record, name string) number {
 	return number{value: float64(x), set: true}
 }
 
-// span returns a duration field such as 1-02:03:04; 0: none.
 func (c *checker) span(r *record, name string) time.Duration {
 	v := r.get(name)
 	if v == "" || v == "UNLIMITED" || v == "NONE" || v == "Partition_Limit" {
@@ -111,7 +107,7 @@ func (c *checker) span(r *record, name string) time.Duration {
 	return d
 }
 
-// span parses a duration such as 1-02:03:04, 02:03:04 or 03:04.
+// span parses 1-02:03:04, 02:03:04 or 03:04.
 func span(v string) (time.Duration, error) {
 	days, clock, hasDays := strings.Cut(v, "-")
 	if !hasDays {
@@ -139,7 +135,6 @@ func span(v string) (time.Duration, error) {
 	return time.Duration(total)*24*time.Hour + time.Duration(seconds)*time.Second, nil
 }
 
-// tresMemory returns the bytes of memory in a list such as cpu=4,mem=1000M.
 func tresMemory(list string) (int64, error) {
 	for item := range strings.SplitSeq(list, ",") {
 		if v, is := strings.CutPrefix(item, "mem="); is {
@@ -149,7 +144,7 @@ func tresMemory(list string) (int64, error) {
 	return 0, nil
 }
 
-// memory parses an amount such as 64G or 0.50T in bytes. Without a unit it is megabytes, as in Slurm.
+// memory parses an amount such as 64G or 0.50T into bytes. A bare number is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift, digits := 20, text

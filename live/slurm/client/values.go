@@ -53,7 +53,6 @@ const (
 	infinite = 0xffffffff
 )
 
-// Bounds of values: seconds since 1970, counts, minutes.
 const (
 	firstSecond = 1e8
 	lastSecond  = 1 << 33
@@ -61,7 +60,6 @@ const (
 	mostMinutes = 100 * 366 * 24 * 60
 )
 
-// in returns an integer within bounds; what names it in the error.
 func (n number) in(what string, low, high int64) (int64, error) {
 	if x := int64(n.value); float64(x) == n.value && x >= low && x <= high {
 		return x, nil
@@ -95,7 +93,6 @@ func (w *texts) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// listed splits a list separated by commas; "(null)", "N/A", "ALL" and "" are empty.
 func listed(s string) []string {
 	if s == "" || s == "(null)" || s == "N/A" || s == "ALL" {
 		return nil
@@ -114,7 +111,6 @@ func upper(all []string) []string {
 // A checker keeps the first error of many conversions, so that each needs no branch.
 type checker struct{ err error }
 
-// integer returns a number within bounds.
 func (c *checker) integer(n number, what string, low, high int64) int64 {
 	x, err := n.in(what, low, high)
 	c.keep(err)

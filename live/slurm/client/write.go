@@ -54,7 +54,6 @@ func (c *Client) Update(ctx context.Context, id ID, fields ...Field) error {
 	return err
 }
 
-// letters are the letters in names of fields.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // Cancel ends a job.

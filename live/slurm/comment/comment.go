@@ -1,16 +1,15 @@
-// Package comment reads and writes the two comments of a Slurm job that the scheduler uses, and makes
-// the batch scripts of elastic jobs and the tokens of their programs.
+// Package comment reads and writes the two comments of a Slurm job that the scheduler uses. It also makes the
+// batch scripts of elastic jobs and the tokens of their programs.
 //
-// The user's comment says whether a job takes part. It begins with "oxgang:"; words follow, with
-// ";" between them:
+// The user's Comment opts the job in. It starts with "oxgang:" and contains words separated by ";":
 //
-//	oxgang:order                             its place among the waiting jobs may be exchanged
-//	oxgang:elastic;min=2;max=16;class=bert   also its number of GPUs may be changed, by stopping it
-//	oxgang:elastic;min=2;max=16;type=a100+h100   and it runs only on GPUs of these types
-//	oxgang:elastic;min=2;max=16;token=...        and its program speaks with a token of this digest
+//	oxgang:order                             its place among waiting jobs may change
+//	oxgang:elastic;min=2;max=16;class=bert   it may also be stopped and resized
+//	oxgang:elastic;min=2;max=16;type=a100+h100   only on these GPU types
+//	oxgang:elastic;min=2;max=16;token=...        its program sends messages with a token of this digest
 //
-// The administrator's comment (AdminComment), which users cannot write, has what the scheduler must
-// find again when it is started anew, and what it needs to undo its changes: a Mark.
+// The AdminComment, which users cannot write, is a Mark: the state that the scheduler needs after a restart and
+// to undo its changes.
 package comment
 
 import (
@@ -24,39 +23,37 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Prefix is how a comment begins that is meant for the scheduler, or written by it.
+// Prefix is the start of the scheduler's comments.
 const Prefix = "oxgang:"
 
 // A Part is what the scheduler may do with a job.
 type Part uint8
 
-// The parts, each of which allows what the ones before it do.
+// Each part includes the parts before it.
 const (
-	None    Part = iota // the job only takes nodes
-	Order               // its place among the waiting jobs may be exchanged
-	Elastic             // it may be stopped, and started with another number of GPUs
+	None    Part = iota // nothing
+	Order               // change its place among the waiting jobs
+	Elastic             // stop it and start it with another number of GPUs
 )
 
 var partNames = [...]string{"none", "order", "elastic"}
 
-// String returns the part as comments name it.
+// String returns the part's name in comments.
 func (p Part) String() string { return partNames[p] }
 
-// A Request is what a user's comment asks for. The zero value is that of a job that takes no part.
+// A Request is the content of a user's comment. The zero value means that the job does not take part.
 type Request struct {
 	Part     Part
-	Min, Max int       // GPUs of an elastic job, of all nodes; at least 1, and Max at least Min
-	Class    job.Class // of jobs that learn from each other; empty: its own
-	Type     string    // of GPU that an elastic job may run on, or several with "+" between them; empty: any
-	Token    string    // digest of the token of an elastic job's program (NewToken); empty: it has none
+	Min, Max int       // GPUs of an elastic job on all nodes; 1 ≤ Min ≤ Max
+	Class    job.Class // jobs of a class learn from each other; empty: its own
+	Type     string    // GPU types of an elastic job, joined by "+"; empty: any
+	Token    string    // digest of its program's token (NewToken); empty: none
 }
 
-// mostGPUs bounds the GPUs that a comment may name.
 const mostGPUs = 1 << 20
 
-// ParseRequest returns what a user's comment asks for. A text without Prefix is the comment of a job
-// that takes no part. It returns an error that names the word for one that is unknown, repeated, or
-// not a number in its range.
+// ParseRequest parses a user's comment. A text without Prefix is the zero Request. The error names a word that
+// is unknown, repeated or out of range.
 func ParseRequest(text string) (Request, error) {
 	body, ours := strings.CutPrefix(text, Prefix)
 	if !ours {
@@ -82,7 +79,7 @@ func ParseRequest(text string) (Request, error) {
 	return r, nil
 }
 
-// each calls set with the name and the value of each word of a list.
+// each calls set for each word of a list.
 func each(words string, set func(name, value string) error) error {
 	seen := map[string]bool{}
 	for word := range strings.SplitSeq(words, ";") {
@@ -110,11 +107,11 @@ func (r *Request) set(name, value string) (err error) {
 		r.Max, err = number(value, 1, mostGPUs)
 	case "class":
 		if r.Class = job.Class(value); value == "" {
-			err = errors.New("no class")
+			err = errors.New("want a name")
 		}
 	case "type":
 		if r.Type = value; slices.Contains(strings.Split(value, "+"), "") {
-			err = errors.New("want types with + between them")
+			err = errors.New("want GPU types joined by +")
 		}
 	case "token":
 		r.Token, err = value, CheckDigest(value)
@@ -132,18 +129,17 @@ func number(text string, least, most int) (int, error) {
 	return n, nil
 }
 
-// check returns an error for sizes that cannot be.
 func (r *Request) check() error {
 	switch sized := r.Min != 0 || r.Max != 0 || r.Type != "" || r.Token != ""; {
 	case r.Part != Elastic && sized:
-		return errors.New("min, max, type or token of a job that is not elastic")
+		return errors.New("min, max, type and token are for elastic jobs only")
 	case r.Part == Elastic && (r.Min == 0 || r.Max < r.Min):
 		return fmt.Errorf("min=%d and max=%d, want both, and max at least min", r.Min, r.Max)
 	}
 	return nil
 }
 
-// String returns the request as ParseRequest reads it; empty for a job that takes no part.
+// String returns the request as ParseRequest reads it; empty: the job does not take part.
 func (r Request) String() string {
 	if r.Part == None {
 		return ""
@@ -164,7 +160,7 @@ func (r Request) String() string {
 	return text
 }
 
-// GPUTypes returns the types that the job may run on; none: any.
+// GPUTypes returns the allowed types; none: any.
 func (r Request) GPUTypes() []cluster.GPUType {
 	if r.Type == "" {
 		return nil

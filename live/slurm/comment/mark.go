@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// A Mark is what the scheduler writes down of a job in its AdminComment. The zero value is that of
-// a job which it has not touched.
+// A Mark is what the scheduler stores about a job in its AdminComment. The zero value belongs to a job that it
+// has not changed.
 type Mark struct {
-	Ordered    bool  // the job's nice value is the scheduler's
-	Nice       int   // that the job had before, if Ordered
+	Ordered    bool  // the scheduler has set the job's nice value
+	Nice       int   // the job's own value, if Ordered
 	Held       bool  // the scheduler holds the job, or is about to
-	Stopping   bool  // the scheduler is stopping the present start of the job
-	Silent     bool  // the job's program has a token, and has said nothing for long
-	Generation int   // the start of the job that was planned last, from 1; 0: none was
-	Epoch      int64 // of the scheduler that wrote last; 0: none has
-	// Agents is the folder in which the job's script finds that scheduler's agent API; empty: it has none.
+	Stopping   bool  // the scheduler is stopping the job's present start
+	Silent     bool  // the job's program has a token, and has sent nothing for long
+	Generation int   // number of the start that was planned last, from 1; 0: none
+	Epoch      int64 // of the scheduler that wrote last; 0: none
+	// Agents is the folder with that scheduler's agent API, for the job's script; empty: none.
 	Agents string
 }
 
-// mostNice is the largest nice value that Slurm takes. Source: scontrol(1), Nice.
+// mostNice is Slurm's largest nice value. Source: scontrol(1), Nice.
 const mostNice = 2147483645
 
-// ErrForeign is returned, wrapped, for an AdminComment that somebody else has written.
-var ErrForeign = errors.New("its AdminComment is not the scheduler's")
+// ErrForeign marks an AdminComment that somebody else has written.
+var ErrForeign = errors.New("its AdminComment was not written by the scheduler")
 
-// ParseMark returns what an AdminComment says. It returns ErrForeign, wrapped, for a text that the
-// scheduler did not write; an empty one is the zero Mark.
+// ParseMark parses an AdminComment. It returns ErrForeign, wrapped, if the scheduler did not write it. An empty
+// text is the zero Mark.
 func ParseMark(text string) (Mark, error) {
 	if text == "" {
 		return Mark{}, nil
@@ -76,10 +76,10 @@ func (m *Mark) set(name, value string) (err error) {
 	return err
 }
 
-// folders are the names of folders that a mark can have: a script reads them out of scontrol's line.
+// folders matches the folders that a mark can contain: a script extracts them from scontrol's output.
 var folders = regexp.MustCompile(`^/[A-Za-z0-9/._-]+$`)
 
-// CheckFolder returns an error for a folder that a mark cannot name.
+// CheckFolder returns an error for a folder that a mark cannot contain.
 func CheckFolder(path string) error {
 	if !folders.MatchString(path) {
 		return fmt.Errorf("folder %q, want an absolute path of letters, digits and . _ - /", path)

@@ -12,28 +12,27 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Job is an elastic job that is to be submitted.
+// A Job is an elastic job to be submitted.
 type Job struct {
 	Request   Request
-	Command   []string      // of each worker
-	Name      string        // default: Slurm's, of the script
-	Partition string        // default: Slurm's
-	Account   string        // default: Slurm's
-	Output    string        // a file pattern of sbatch; default: Slurm's
+	Command   []string // of each worker
+	Name      string
+	Partition string
+	Account   string
+	Output    string        // file pattern of sbatch
 	Limit     time.Duration // of each start; 0: the partition's
-	CPUs      int           // of each GPU; 0: Slurm's default
-	Grace     time.Duration // from a notice until it is stopped
-	Token     string        // with which its program speaks to the scheduler; empty: it does not
+	CPUs      int           // per GPU; 0: Slurm's default
+	Grace     time.Duration // from a notice until the job is stopped
+	Token     string        // of its program; empty: it sends no messages
 }
 
 //go:embed script.sh
 var text string
 
-// Script returns the batch script. It returns an error for a command that is empty, or has a byte that a
-// script cannot have.
+// Script returns the batch script. The command must not be empty or contain a zero byte.
 func (j *Job) Script() ([]byte, error) {
 	if len(j.Command) == 0 {
-		return nil, errors.New("no command, want what to run")
+		return nil, errors.New("no command to run")
 	}
 	words := make([]string, len(j.Command))
 	for i, w := range j.Command {
@@ -47,7 +46,7 @@ func (j *Job) Script() ([]byte, error) {
 	).Replace(text)), nil
 }
 
-// key returns what the name of the job's folder has beside its number: a part of its token's digest.
+// key returns the part of the token's digest that is added to the name of the job's folder.
 func (j *Job) key() string {
 	if j.Token == "" {
 		return ""
@@ -55,11 +54,11 @@ func (j *Job) key() string {
 	return Digest(j.Token)[:16]
 }
 
-// Quote returns a word as bash reads it back, whatever is in it.
+// Quote quotes a word for bash.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Options returns the options of sbatch, for a first start on the fewest GPUs that the job may have on nodes
-// with perNode GPUs each. It returns an error if these are not as many on each of some nodes.
+// Options returns the options of sbatch, for a first start on the job's minimum of GPUs on nodes with perNode
+// GPUs each. It returns an error if the GPUs cannot be spread evenly.
 func (j *Job) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {
@@ -67,7 +66,7 @@ func (j *Job) Options(perNode int) ([]string, error) {
 	}
 	nodes := max(1, (least+perNode-1)/max(1, perNode))
 	if perNode < 1 || least%nodes != 0 {
-		return nil, fmt.Errorf("%d GPUs on nodes of %d GPUs: want as many on each node", least, perNode)
+		return nil, fmt.Errorf("min=%d cannot be spread evenly over nodes with %d GPUs", least, perNode)
 	}
 	all := []string{
 		"--comment=" + request.String(), "--requeue", "--open-mode=append",
@@ -87,8 +86,8 @@ func (j *Job) Options(perNode int) ([]string, error) {
 	return all, nil
 }
 
-// MostGPUs returns the GPUs of the largest node of a partition that has one of some types; any if there
-// are none; 0 if there is no such node.
+// MostGPUs returns the size of the partition's largest node with one of these GPU types; none: any. It returns
+// 0 if there is no such node.
 func MostGPUs(nodes []client.Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {
@@ -102,7 +101,7 @@ func MostGPUs(nodes []client.Node, partition string, types []string) int {
 	return most
 }
 
-// in reports whether a word is one of some; it is if there are none, or the word is empty.
+// in reports whether words contains word, or either is empty.
 func in(words []string, word string) bool {
 	return len(words) == 0 || word == "" || slices.Contains(words, word)
 }

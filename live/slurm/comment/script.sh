@@ -1,24 +1,24 @@
 #!/bin/bash
-# Runs one start of an elastic job: a worker for each GPU that Slurm gave it. Nothing here comes from
-# the environment of the submission, which has the size of the first start.
+# Runs one start of an elastic job: one worker for each GPU from Slurm. It ignores the environment of the
+# submission, which has the size of the first start.
 set -u
 generation=$((${SLURM_RESTART_COUNT:-0} + 1))
-# A Slurm that lost its state numbers jobs anew, so that the number alone does not name the folder.
+# A Slurm that lost its state reuses job numbers, so the folder also needs a key.
 key=KEY
 state=$SLURM_SUBMIT_DIR/.oxgang/$SLURM_JOB_ID${key:+-$key}
 notice=$state/notice-$generation
 mkdir -p "$state/checkpoints" || exit 1
-# Who owns one of these folders, or a link in its place, could give the program checkpoints.
+# Another owner of these folders could plant checkpoints.
 for folder in "$SLURM_SUBMIT_DIR/.oxgang" "$state" "$state/checkpoints"; do
   if [ "$(stat -c %u "$folder")" != "$EUID" ]; then
-    echo "oxgang: $folder is not of $(id -un), who runs this: submit from another directory" >&2
+    echo "oxgang: $folder does not belong to $(id -un): submit from another directory" >&2
     exit 1
   fi
 done
 
 # The notice: the program saves a checkpoint and ends with status 75.
 signalled=
-trap 'signalled=1; printf "{\"deadline\": %d, \"reason\": \"its GPUs are given to others, or it is to have other ones\"}" \
+trap 'signalled=1; printf "{\"deadline\": %d, \"reason\": \"the job is preempted, or moves to other GPUs\"}" \
   "$(($(date +%s) + GRACE))" >"$notice.new" && mv "$notice.new" "$notice"' USR1
 
 gpus=$(awk -F, '{print NF}' <<<"${CUDA_VISIBLE_DEVICES:?no GPUs}")
@@ -27,8 +27,8 @@ export OXGANG_JOB=$SLURM_JOB_ID OXGANG_GENERATION=$generation OXGANG_CHECKPOINTS
 export MASTER_ADDR MASTER_PORT=$((20000 + (SLURM_JOB_ID * 7 + generation) % 10000)) WORLD_SIZE=$((nodes * gpus)) LOCAL_WORLD_SIZE=$gpus
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 [ -z "${OXGANG_MASTER_ADDR:-}" ] || MASTER_ADDR=$OXGANG_MASTER_ADDR
-# The scheduler's mark on the job says in which folder its agent API is written down. Nobody but an operator can
-# write it. A job that Slurm has started before the scheduler saw it gets the mark later.
+# The scheduler's mark on the job, which only operators can write, names the folder with the agent API. A job that
+# Slurm started before the scheduler saw it gets the mark later.
 token=TOKEN
 finder=
 if [ -n "$token" ]; then
@@ -42,7 +42,7 @@ if [ -n "$token" ]; then
 fi
 unset SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_TRES_PER_TASK SLURM_GPUS SLURM_GPUS_PER_NODE
 began=$state/began-$generation
-# Where slurmctld does not answer, srun starts nothing, and is tried again for ten minutes.
+# srun starts nothing if slurmctld does not answer. It is retried for ten minutes.
 for _ in {1..120}; do
   srun --nodes="$nodes" --ntasks="$WORLD_SIZE" --ntasks-per-node="$gpus" --overcommit --kill-on-bad-exit=0 --wait=60 \
     bash -c ': >"$0"; RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID exec "$@"' "$began" COMMAND &
@@ -50,18 +50,18 @@ for _ in {1..120}; do
   while :; do
     wait "$step"
     status=$?
-    [ -n "$signalled" ] && [ "$status" -gt 128 ] || break # a signal ended the wait, and not the step
+    [ -n "$signalled" ] && [ "$status" -gt 128 ] || break # the signal ended wait, not the step
     signalled=
   done
   [ ! -e "$began" ] && [ ! -e "$notice" ] || break
   sleep 5
 done
-# A start that was told to stop before it began has nothing to save.
+# A start that got its notice before it began has nothing to save.
 [ -e "$began" ] || [ ! -e "$notice" ] || status=75
 rm -f "$notice" "$notice.new"
 [ -z "$finder" ] || kill "$finder" 2>/dev/null
 if [ "$status" -eq 75 ]; then
-  # Stopped on notice: the job waits, held, until the scheduler starts it again. Slurm ends this script.
+  # Stopped on notice: hold the job until the scheduler starts it again. Slurm ends this script.
   for _ in {1..120}; do
     scontrol requeuehold "$SLURM_JOB_ID" && exec sleep infinity
     sleep 5

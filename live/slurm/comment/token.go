@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// coding is that of tokens and digests.
 var coding = base64.RawURLEncoding.Strict()
 
-// NewToken returns a token, by which the program of a job under Slurm proves whose it is, for a job that
-// a user submits. It is 32 random bytes and the user's name, both in base64url, with "." between them.
-// Only the job's script has it. The job's comment, which everybody can read, has its digest. A token is
-// good for a job of its own user alone: whoever copies somebody else's digest into the comment of a job
-// gets no messages by that, and keeps none from arriving.
+// NewToken returns a token that authenticates the program of a user's job: 32 random bytes and the user's name,
+// both in base64url, joined by ".".
+//
+// Only the job's script has the token. The job's comment, which everybody can read, has its digest. A token is
+// valid only for jobs of its own user. So a user who copies another's digest into a comment receives none of
+// the other's messages and blocks none.
 func NewToken(user string) string {
 	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // it never fails
 	return coding.EncodeToString(secret) + "." + coding.EncodeToString([]byte(user))
 }
 
-// Digest returns the SHA-256 of a token's text, in base64url.
+// Digest returns the SHA-256 of a token in base64url.
 func Digest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return coding.EncodeToString(sum[:])
 }
 
-// CheckDigest returns an error for a text that Digest cannot have returned.
+// CheckDigest returns an error for text that Digest cannot have returned.
 func CheckDigest(text string) error {
 	if sum, err := coding.DecodeString(text); err != nil || len(sum) != sha256.Size {
 		return fmt.Errorf("want %d characters of base64url, the SHA-256 of a token", coding.EncodedLen(sha256.Size))
@@ -36,7 +36,7 @@ func CheckDigest(text string) error {
 	return nil
 }
 
-// TokenUser returns the user that a token names; ok is false for a text that is no token.
+// TokenUser returns the user in a token; ok is false if text is not a token.
 func TokenUser(token string) (user string, ok bool) {
 	_, name, ok := strings.Cut(token, ".")
 	raw, err := coding.DecodeString(name)

@@ -16,24 +16,22 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// Advice is what would be done with one job.
+// Advice is what the scheduler would do with one job.
 type Advice struct {
 	Job   *slurm.Job
-	Gives cluster.Allocation // what the plan gives it; zero: nothing
-	On    cluster.Placement  // where, of a job that is given something
+	Gives cluster.Allocation // planned GPUs; zero: none
+	On    cluster.Placement
 	Why   explain.Because
-	// Barred is Slurm's reason code where Slurm itself would not start the job now, whatever is free.
-	// Nothing is planned for such a job; Gives and Why are zero.
+	// Barred is Slurm's reason code if Slurm would not start the job now, whatever is free. Such a job is not
+	// planned; Gives and Why are zero.
 	Barred string
-	// Place is its place in the order in which the jobs that wait should start, from 1 on; 0: it runs,
-	// or is barred or held by somebody.
+	// Place is the job's place among the waiting jobs, from 1; 0: it runs, or is barred or held by somebody.
 	Place int
 }
 
-// advise returns what the policy of a configuration would do with each job of an observation that takes
-// part, in its order, and why. It plans one round from what Slurm shows, without memory of earlier
-// rounds: the same observation gives the same advice. It returns an error if the policy is not known,
-// or cannot plan.
+// advise returns the policy's decision and reason for each job that takes part. It plans one round from an
+// observation without memory, so equal observations give equal advice. It returns an error if the policy is
+// unknown or cannot plan.
 func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, error) {
 	all := make([]Advice, 0, len(o.Jobs))
 	for i := range o.Jobs {
@@ -62,7 +60,7 @@ func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, err
 	return all, nil
 }
 
-// rows returns where each job of a snapshot is.
+// rows returns the index of each job in a snapshot.
 func rows(s *policy.Snapshot) map[job.ID]int {
 	at := make(map[job.ID]int, len(s.Jobs))
 	for i, j := range s.Jobs {
@@ -71,7 +69,7 @@ func rows(s *policy.Snapshot) map[job.ID]int {
 	return at
 }
 
-// barred returns why a waiting job is not planned for; empty: it is.
+// barred returns why a waiting job is not planned; empty: it is.
 func barred(j *slurm.Job) string {
 	if j.IsHeld() && !j.Mark.Held {
 		return cmp.Or(j.Reason, "JobHeldAdmin")
@@ -79,7 +77,7 @@ func barred(j *slurm.Job) string {
 	return slurm.Barred(&j.Job)
 }
 
-// round plans for the jobs that are not barred.
+// round plans one round for the jobs that are not barred.
 func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
 	p, placer, err := driver.NewPolicy(conf.policy(), conf.Settings)
 	if err != nil {
@@ -107,8 +105,8 @@ func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config
 	return snapshot, plan, nil
 }
 
-// jobs returns the jobs that a plan is about: those that take part and are not barred, and those that
-// take no part and hold GPUs of a node of the partition, which they keep.
+// jobs returns the jobs to plan: those that take part and are not barred, and other jobs that hold GPUs of the
+// partition's nodes, which keep them.
 func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
 	var planned []*slurm.Job
 	for i := range all {
@@ -127,12 +125,12 @@ func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
 	return planned
 }
 
-// rank sets the places of the jobs that wait: first those that the plan starts, then the others as
-// their reasons say, and those of which the reasons say nothing by submission.
+// rank sets the places of waiting jobs: first those that the plan starts, then others by their reason, then by
+// submission.
 func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan) {
 	type waiting struct {
 		advice *Advice
-		after  float64 // above 0: it is not started
+		after  float64 // above 0: not started
 		since  time.Time
 		id     job.ID
 	}
@@ -157,8 +155,8 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 	}
 }
 
-// after says how far back in the line a job is that waits: by the jobs ahead of it in the queue, or
-// by how much more it would have to offer for GPUs.
+// after returns how far back in the line a waiting job is: the jobs ahead of it, or how much more it would have
+// to bid for GPUs.
 func after(why policy.Reason) float64 {
 	switch why.Kind {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitBackfill:
@@ -173,6 +171,6 @@ func after(why policy.Reason) float64 {
 }
 
 const (
-	minOffer = 1e-12 // an offer of nothing comes after all others
-	last     = 1e15  // who waits for another reason comes after them
+	minOffer = 1e-12 // a bid of nothing comes last
+	last     = 1e15  // jobs with another reason come after all others
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Does says what would be done with the job, as "start on 4 a100 (n1:4)".
+// Does describes the action on the job, such as "start on 4 a100 (n1:4)".
 func (a *Advice) Does() string {
 	has, gets := a.Job.Configuration, a.Gives.Configuration
 	switch {
@@ -31,7 +31,7 @@ func (a *Advice) Does() string {
 	return fmt.Sprintf("move to %d %s (%s)", gets.GPUs, gets.GPUType, Nodes(a.On))
 }
 
-// Because says why, as a clause.
+// Because returns the reason as a clause.
 func (a *Advice) Because() string {
 	if a.Barred != "" {
 		return "Slurm does not let it start: " + a.Barred
@@ -39,7 +39,7 @@ func (a *Advice) Because() string {
 	return a.Why.Text
 }
 
-// Nodes returns a placement as "n1:4 n2:2".
+// Nodes returns a placement such as "n1:4 n2:2".
 func Nodes(p cluster.Placement) string {
 	all := make([]string, len(p))
 	for i, s := range p {

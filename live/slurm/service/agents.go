@@ -17,17 +17,17 @@ import (
 	"github.com/oxgang/oxgang/live/certs"
 )
 
-// serves reports whether programs of jobs are answered. A dry run would take them away from the
-// scheduler that serves.
+// serves reports whether the agent API is served. A dry run must not take programs away from the scheduler that
+// serves.
 func (c *Config) serves() bool { return c.Agents.Listen != "" && !c.Dry }
 
-// The files of the shared folder: where the agent API is, and by which certificates it is checked.
+// Files in the shared folder: the URL of the agent API, and the certificates that verify it.
 const (
 	urlFile   = "url"
 	trustFile = certs.CertificatesKey
 )
 
-// An api answers the programs of jobs over the cluster's network.
+// An api serves the agent API on the cluster's network.
 type api struct {
 	share    string
 	url      string
@@ -37,7 +37,6 @@ type api struct {
 	log      *slog.Logger
 }
 
-// newAPI listens, and makes a certificate.
 func newAPI(c *Config, jobs agentapi.Jobs, log *slog.Logger) (*api, error) {
 	names, err := c.Agents.names()
 	if err != nil {
@@ -61,7 +60,7 @@ func newAPI(c *Config, jobs agentapi.Jobs, log *slog.Logger) (*api, error) {
 	}, nil
 }
 
-// names returns those of the machine.
+// names returns the names of the machine.
 func (a *Agents) names() ([]string, error) {
 	if len(a.Names) > 0 {
 		return a.Names, nil
@@ -79,7 +78,7 @@ func (a *api) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("agents: %w", err), a.listener.Close())
 	}
-	a.log.Info("programs of jobs are answered", "url", a.url, "share", a.share)
+	a.log.Info("the agent API is served", "url", a.url, "share", a.share)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.server.Serve(tls.NewListener(a.listener, certs.Config(a.certs.GetCertificate))) })
 	g.Go(func() error { a.renew(ctx, next); return nil })
@@ -92,10 +91,10 @@ func (a *api) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// retry is how long after a failure certificates are published again.
+// retry is the pause after a failed publication.
 const retry = 10 * time.Second
 
-// renew publishes again and again, from a time on, until ctx is done.
+// renew publishes again whenever it is due, until ctx is done.
 func (a *api) renew(ctx context.Context, next time.Time) {
 	for {
 		select {
@@ -111,8 +110,8 @@ func (a *api) renew(ctx context.Context, next time.Time) {
 	}
 }
 
-// publish brings the certificate up to date, writes down where the agent API is and what is to be trusted,
-// and returns when it is to be called again. Certificates of earlier schedulers stay as long as they last.
+// publish renews the certificate, writes the URL and the trusted certificates to the shared folder, and returns
+// when it is due again. Certificates of earlier schedulers stay until they expire.
 func (a *api) publish() (time.Time, error) {
 	next, err := a.certs.Renew()
 	if err != nil {
@@ -129,8 +128,8 @@ func (a *api) publish() (time.Time, error) {
 	return next, errors.Join(a.put(trustFile, trusted), a.put(urlFile, a.url+"\n"))
 }
 
-// put puts a file in the place of another. The certificates come before the URL, so nobody has a URL
-// that cannot be checked.
+// put replaces a file. Certificates are written before the URL, so that no client has a URL that it cannot
+// verify.
 func (a *api) put(name, text string) error {
 	path := filepath.Join(a.share, name)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text {

@@ -1,5 +1,5 @@
-// Package service serves the jobs of one partition of a Slurm: round after round it observes, plans and
-// gives commands, as far as its administrator's configuration allows, and undoes them when it ends.
+// Package service runs a scheduler for one Slurm partition. In each round it observes, plans and sends
+// commands, within the limits of the administrator's configuration. It undoes its changes when it ends.
 package service
 
 import (
@@ -19,56 +19,54 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
-// A Mode is how much may be done. Each mode may do what those before it may.
+// A Mode is how much the scheduler may do. Each mode includes the modes before it.
 type Mode string
 
-// The modes.
 const (
-	Off    Mode = "off"    // nothing; what was done is undone
-	Order  Mode = "order"  // places of waiting jobs are exchanged
-	Resize Mode = "resize" // jobs are held and started, elastic ones stopped and started with other sizes
+	Off    Mode = "off"    // nothing; earlier changes are undone
+	Order  Mode = "order"  // change the places of waiting jobs
+	Resize Mode = "resize" // hold and start jobs; stop and resize elastic ones
 )
 
-// Modes are the modes that there are, the gentlest first.
+// Modes are all modes.
 var Modes = []Mode{Off, Order, Resize}
 
-// A Config is what an administrator allows. It is read again in every round; Partition, Policy,
-// Settings, Round, State and Agents hold until the service is started again.
+// A Config is the administrator's configuration. It is read in every round. Changes of Partition, Policy,
+// Settings, Round, State and Agents need a restart.
 type Config struct {
-	Partition string            `yaml:"partition"` // of the jobs that may take part
+	Partition string            `yaml:"partition"` // of the jobs that can take part
 	Accounts  []string          `yaml:"accounts"`  // of these jobs; empty: any
 	Mode      Mode              `yaml:"mode"`
-	Policy    string            `yaml:"policy"`   // default srtf; of mode resize: oxgang
+	Policy    string            `yaml:"policy"`   // default srtf; in mode resize: oxgang
 	Settings  map[string]string `yaml:"settings"` // of the policy
-	Round     time.Duration     `yaml:"round"`    // between plans; default 30 s
-	Poll      time.Duration     `yaml:"poll"`     // between looks at Slurm in mode resize; default 5 s
-	Nice      int               `yaml:"nice"`     // how far a nice value may be from the one that its job had; default 10000
-	Commands  int               `yaml:"commands"` // that change jobs, in a minute at most; default 60
-	Stop      string            `yaml:"stop"`     // path: while there is such a file, the mode is off
-	Dry       bool              `yaml:"dry"`      // commands are logged and not given
+	Round     time.Duration     `yaml:"round"`    // interval of plans; default 30 s
+	Poll      time.Duration     `yaml:"poll"`     // interval of observations in mode resize; default 5 s
+	Nice      int               `yaml:"nice"`     // largest change of a job's nice value; default 10000
+	Commands  int               `yaml:"commands"` // limit of commands per minute; default 60
+	Stop      string            `yaml:"stop"`     // path: the mode is off while this file exists
+	Dry       bool              `yaml:"dry"`      // only log commands
 	Grace     time.Duration     `yaml:"grace"`    // from the notice to an elastic job until it is stopped; default 60 s
-	State     string            `yaml:"state"`    // directory of the journals, and of what programs said
+	State     string            `yaml:"state"`    // directory of journals and stored messages
 	Agents    Agents            `yaml:"agents"`   // of mode resize
 }
 
-// Agents say how the programs of elastic jobs reach the scheduler.
+// Agents configure how the programs of elastic jobs reach the scheduler.
 type Agents struct {
-	Listen string   `yaml:"listen"` // address and port; empty: they do not
-	Names  []string `yaml:"names"`  // of the machine, as nodes know it: the first is that of the URL; default: the host's
-	// Silence is how long a program may say nothing until that is said; 0: 10 min.
+	Listen string   `yaml:"listen"` // address and port; empty: not served
+	Names  []string `yaml:"names"`  // of this machine, as nodes know it; the first is in the URL; default: the host name
+	// Silence is how long a program may send nothing until it is reported; 0: 10 min.
 	Silence time.Duration `yaml:"silence"`
-	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes: URL and certificates are there
+	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes; has the URL and certificates
 }
 
-// Defaults returns the defaults; Partition is still to be filled in.
+// Defaults returns the defaults, without Partition.
 func Defaults() Config {
 	return Config{
 		Mode: Order, Round: 30 * time.Second, Poll: 5 * time.Second, Nice: 10000, Commands: 60, Grace: time.Minute,
 	}
 }
 
-// Read returns the configuration in a file. It returns an error that names the file for a key that is
-// unknown, or a value that cannot be.
+// Read reads a configuration file. The error names the file and an unknown key or invalid value.
 func Read(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -89,7 +87,7 @@ func Read(path string) (*Config, error) {
 func (c *Config) Validate() error {
 	var errs []error
 	if c.Partition == "" {
-		errs = append(errs, errors.New("partition: none, want the one to serve"))
+		errs = append(errs, errors.New("partition: missing; set the partition to serve"))
 	}
 	if !slices.Contains(Modes, c.Mode) {
 		errs = append(errs, fmt.Errorf("mode %q, want off, order or resize", c.Mode))
@@ -113,7 +111,6 @@ func (c *Config) Validate() error {
 	return errors.Join(append(errs, err)...)
 }
 
-// validate returns an error that joins all that is wrong. state is the service's.
 func (a *Agents) validate(state string) error {
 	if a.Listen == "" {
 		return nil
@@ -124,14 +121,14 @@ func (a *Agents) validate(state string) error {
 	}
 	for _, name := range a.Names {
 		if name == "" || net.ParseIP(name) != nil {
-			errs = append(errs, fmt.Errorf("name %q, want names of the machine, no addresses: certificates have names", name))
+			errs = append(errs, fmt.Errorf("name %q, want host names, not addresses: certificates have names", name))
 		}
 	}
 	if a.Silence < 0 {
 		errs = append(errs, fmt.Errorf("silence %v, want at least 0", a.Silence))
 	}
 	if state == "" {
-		errs = append(errs, errors.New("no state, want a directory: what programs said is kept there"))
+		errs = append(errs, errors.New("state: missing; set a directory for stored messages"))
 	}
 	if err := errors.Join(append(errs, comment.CheckFolder(a.Share))...); err != nil {
 		return fmt.Errorf("agents: %w", err)
@@ -139,10 +136,9 @@ func (a *Agents) validate(state string) error {
 	return nil
 }
 
-// mostNice is how far a nice value may be moved. Slurm's priorities are of 32 bits.
+// mostNice bounds changes of nice values. Slurm's priorities have 32 bits.
 const mostNice = 1 << 30
 
-// policy returns the name of the policy.
 func (c *Config) policy() string {
 	switch {
 	case c.Policy != "":
@@ -153,18 +149,18 @@ func (c *Config) policy() string {
 	return "srtf"
 }
 
-// bounds returns which jobs may take part.
 func (c *Config) bounds() *slurm.Bounds {
 	return &slurm.Bounds{Partition: c.Partition, Accounts: c.Accounts}
 }
 
-// mode returns the mode that holds now: off while the file Stop is there, or cannot be looked for.
+// mode returns the current mode, and why it is not the configured one. It is off while the file Stop exists or
+// cannot be checked.
 func (c *Config) mode() (Mode, string) {
 	if c.Stop == "" {
 		return c.Mode, ""
 	}
 	if _, err := os.Lstat(c.Stop); !errors.Is(err, os.ErrNotExist) {
-		return Off, strings.TrimSpace("the file " + c.Stop + " says so")
+		return Off, strings.TrimSpace("file " + c.Stop + " exists")
 	}
 	return c.Mode, ""
 }

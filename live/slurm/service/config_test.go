@@ -8,12 +8,12 @@ import (
 // What the agent API needs is asked for by name.
 func TestValidate_agents(t *testing.T) {
 	for want, edit := range map[string]func(*Config){
-		"":                     func(*Config) {},
-		"agents: listen \"x\"": func(c *Config) { c.Agents.Listen = "x" },
-		"no addresses":         func(c *Config) { c.Agents.Names = []string{"10.0.0.1"} },
-		"agents: no state":     func(c *Config) { c.State = "" },
-		"want an absolute":     func(c *Config) { c.Agents.Share = "/a;hold" },
-		"folder \"\"":          func(c *Config) { c.Agents.Share = "" },
+		"":                       func(*Config) {},
+		"agents: listen \"x\"":   func(c *Config) { c.Agents.Listen = "x" },
+		"not addresses":          func(c *Config) { c.Agents.Names = []string{"10.0.0.1"} },
+		"agents: state: missing": func(c *Config) { c.State = "" },
+		"want an absolute":       func(c *Config) { c.Agents.Share = "/a;hold" },
+		"folder \"\"":            func(c *Config) { c.Agents.Share = "" },
 	} {
 		c := config()
 		c.State, c.Agents = "/var/lib/oxgang", Agents{Listen: ":8446", Names: []string{"head"}, Share: "/shared/oxgang"}

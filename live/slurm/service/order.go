@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Slurm is read and given commands.
+// A Slurm can be read and commanded.
 type Slurm interface {
 	slurm.Commands
 	Jobs(ctx context.Context) ([]client.Job, error)
 	Nodes(ctx context.Context) ([]client.Node, error)
 }
 
-// look observes a partition.
 func look(ctx context.Context, s Slurm, b *slurm.Bounds) (*slurm.Observation, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
@@ -32,8 +31,7 @@ func look(ctx context.Context, s Slurm, b *slurm.Bounds) (*slurm.Observation, er
 	return slurm.Observe(time.Now(), jobs, nodes, b), nil
 }
 
-// Recommend returns what would be done with each job that takes part, and what was observed. It writes
-// nothing.
+// Recommend returns the advice for each job that takes part, and the observation. It changes nothing.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observation, error) {
 	o, err := look(ctx, s, c.bounds())
 	if err != nil {
@@ -43,20 +41,19 @@ func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observ
 	return all, o, err
 }
 
-// An Orderer exchanges the places of waiting jobs, in mode order.
+// An Orderer runs mode order.
 type Orderer struct {
 	slurm  Slurm
 	writer *slurm.Writer
 	read   func() (*Config, error) // called in every round
 	log    *slog.Logger
-	now    Config // that holds: the last that could be read
+	now    Config // last valid configuration
 	epoch  int64
-	idle   bool // nothing of the scheduler is left
+	idle   bool // nothing is left to undo
 	said   string
 }
 
-// NewOrderer returns an Orderer that reads its configuration with read in every round. It returns an
-// error if that cannot be read now.
+// NewOrderer returns an Orderer that calls read in every round. It returns an error if read fails now.
 func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
 	c, err := read()
 	if err != nil {
@@ -66,8 +63,8 @@ func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Order
 	return &Orderer{slurm: s, writer: w, read: read, log: log, now: *c, epoch: time.Now().UnixNano()}, nil
 }
 
-// Run has rounds until ctx is done, or another scheduler is found, and returns why it ended. Then it
-// undoes what it did, unless that other scheduler has taken it over.
+// Run runs rounds until ctx is done or another scheduler takes over, and returns the reason. It undoes its
+// changes, unless the other scheduler has taken them over.
 func (r *Orderer) Run(ctx context.Context) error {
 	tick := time.NewTicker(r.now.Round)
 	defer tick.Stop()
@@ -80,7 +77,7 @@ func (r *Orderer) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			if err := r.release(ctx); err != nil {
-				return fmt.Errorf("not all could be undone: %w", err)
+				return fmt.Errorf("could not undo all changes: %w", err)
 			}
 			return ctx.Err()
 		case <-tick.C:
@@ -88,21 +85,20 @@ func (r *Orderer) Run(ctx context.Context) error {
 	}
 }
 
-// report logs an error that is not the one of the round before.
+// report logs an error that differs from the previous round's.
 func (r *Orderer) report(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
 	if text != r.said && text != "" {
-		r.log.Warn("nothing is done in this round", "err", text)
+		r.log.Warn("this round failed; nothing is changed", "err", text)
 	}
 	r.said = text
 }
 
-// Round observes, plans and gives commands once. It returns slurm.ErrOvertaken, wrapped, and does nothing,
-// where a later scheduler has written; and an error, having done nothing, where Slurm does not answer
-// or the policy cannot plan.
+// Round observes, plans and sends commands once. It returns slurm.ErrOvertaken, wrapped, if a later scheduler
+// is active. After an error that Slurm does not answer or the policy cannot plan, nothing was changed.
 func (r *Orderer) Round(ctx context.Context) error {
 	mode, why := r.reload()
 	if mode == Off && r.idle {
@@ -129,17 +125,17 @@ func (r *Orderer) Round(ctx context.Context) error {
 	}
 	steps, bounded := slurm.OrderSteps(o, line(advice), r.now.Nice, r.epoch)
 	if len(bounded) > 0 {
-		r.log.Info("the bound of nice values keeps jobs from their places", "jobs", len(bounded), "nice", r.now.Nice)
+		r.log.Info("the limit of nice values keeps jobs from their places", "jobs", len(bounded), "nice", r.now.Nice)
 	}
 	return r.carry(ctx, steps)
 }
 
-// reload takes over the configuration, and returns the mode that holds and why, if it is not the
-// configured one. One that cannot be read changes nothing.
+// reload reads the configuration, and returns the mode and why it is not the configured one. A configuration
+// that cannot be read changes nothing.
 func (r *Orderer) reload() (Mode, string) {
 	c, err := r.read()
 	if err != nil {
-		r.log.Warn("the last configuration holds", "err", err)
+		r.log.Warn("cannot read the configuration; the last one stays in force", "err", err)
 		return r.now.mode()
 	}
 	r.now.Mode, r.now.Accounts, r.now.Nice, r.now.Stop = c.Mode, c.Accounts, c.Nice, c.Stop
@@ -147,7 +143,7 @@ func (r *Orderer) reload() (Mode, string) {
 	return r.now.mode()
 }
 
-// line returns the jobs that wait, in the order in which they should start.
+// line returns the waiting jobs in the order in which they should start.
 func line(all []Advice) []client.ID {
 	first := slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return a.Place == 0 })
 	slices.SortFunc(first, func(a, b Advice) int { return a.Place - b.Place })
@@ -158,7 +154,7 @@ func line(all []Advice) []client.ID {
 	return ids
 }
 
-// carry gives commands as long as the limit allows. What Slurm refuses is logged by the writer.
+// carry sends commands until the rate limit. The writer logs refusals.
 func (r *Orderer) carry(ctx context.Context, steps []slurm.Step) error {
 	for i := range steps {
 		err := r.writer.Do(ctx, &steps[i])
@@ -173,10 +169,10 @@ func (r *Orderer) carry(ctx context.Context, steps []slurm.Step) error {
 	return nil
 }
 
-// leave is how long undoing may take when the service ends.
+// leave is the time limit for undoing at the end.
 const leave = 30 * time.Second
 
-// release undoes what was done, although ctx is done.
+// release undoes all changes, although ctx is done.
 func (r *Orderer) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
 	defer cancel()
@@ -184,8 +180,8 @@ func (r *Orderer) release(ctx context.Context) error {
 	return err
 }
 
-// Release undoes what schedulers did to jobs of a partition, and returns the number of commands. It
-// returns an error that joins all that Slurm refused.
+// Release undoes the changes of schedulers to jobs of a partition, and returns the number of commands. The
+// error joins all refusals.
 func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
 	o, err := look(ctx, s, c.bounds())
 	if err != nil {

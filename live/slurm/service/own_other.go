@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// own makes a folder of a mode. Who else may write in it is not looked at: schedulers of a Slurm run on Linux.
+// own makes a folder. Permissions are not checked: Slurm's schedulers run on Linux.
 func own(folder string, mode fs.FileMode) error { return os.MkdirAll(folder, mode) }

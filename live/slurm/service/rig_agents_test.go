@@ -177,7 +177,7 @@ func TestRig_silence(t *testing.T) {
 	for _, j := range view.StatusOf(look, nil, "not asked").Jobs {
 		noted[j.Name] = j.Trouble
 	}
-	if !strings.Contains(noted["mute"], "has said nothing") || noted["plain"] != "" {
+	if !strings.Contains(noted["mute"], "has sent no messages") || noted["plain"] != "" {
 		t.Errorf("told %q, want that mute says nothing, alone", noted)
 	}
 	if ran := time.Since(th.Job(t, th.jobs["mute"]).Start); ran < 5*time.Second {

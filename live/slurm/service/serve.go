@@ -15,16 +15,16 @@ import (
 	"github.com/oxgang/oxgang/live/slurm"
 )
 
-// A Service serves a partition in whatever mode its configuration has.
+// A Service serves a partition in the configured mode.
 type Service struct {
 	Slurm Slurm
-	Read  func() (*Config, error) // the configuration, called in every round
+	Read  func() (*Config, error) // called in every round
 	Log   *slog.Logger
 	Tool  string // name and version of the program, for journals
 }
 
-// Run serves until ctx is done, or another scheduler is found, and returns why it ended. It undoes what it
-// did when it ends, unless that other scheduler has taken it over, and when the mode is changed.
+// Run serves until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes
+// when it ends or the mode changes, unless the other scheduler has taken them over.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		c, err := s.Read()
@@ -42,10 +42,10 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// errMode ends what serves in one mode: there is another now.
+// errMode ends a mode that was replaced.
 var errMode = errors.New("the mode was changed")
 
-// order serves until the mode is Resize, and returns nil then.
+// order serves until the mode is Resize, and then returns nil.
 func (s *Service) order(ctx context.Context) error {
 	r, err := NewOrderer(s.Slurm, s.Read, s.Log)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) order(ctx context.Context) error {
 	return s.until(ctx, &r.now, func(m Mode) bool { return m != Resize }, r.Run)
 }
 
-// until runs what serves while the mode is one of its own, and returns nil if it is not any more.
+// until calls run while own accepts the mode, and returns nil when it no longer does.
 func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -73,7 +73,7 @@ func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run
 	return err
 }
 
-// watch cancels a context when the mode is none of those that are served.
+// watch cancels the context when own no longer accepts the mode.
 func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode) bool, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -85,17 +85,17 @@ func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode)
 		}
 		c, err := s.Read()
 		if err != nil {
-			continue // the last configuration holds
+			continue // keep the last configuration
 		}
 		if mode, why := c.mode(); !own(mode) {
-			s.Log.Info("the mode is changed", "mode", mode, "why", why)
+			s.Log.Info("the mode has changed", "mode", mode, "why", why)
 			cancel(errMode)
 			return
 		}
 	}
 }
 
-// resize serves until the mode is not Resize any more, and returns nil then. What it holds is released.
+// resize serves until the mode is not Resize, and then returns nil. Its holds are released.
 func (s *Service) resize(ctx context.Context, c *Config) error {
 	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
 	if errors.Is(err, slurm.ErrOvertaken) {
@@ -104,12 +104,12 @@ func (s *Service) resize(ctx context.Context, c *Config) error {
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
 	defer cancel()
 	if _, undo := Release(soon, s.Slurm, c, s.Log); undo != nil {
-		return errors.Join(err, fmt.Errorf("not all could be undone: %w", undo))
+		return errors.Join(err, fmt.Errorf("could not undo all changes: %w", undo))
 	}
 	return err
 }
 
-// drive runs a scheduler over the elastic jobs.
+// drive runs a scheduler for the elastic jobs.
 func (s *Service) drive(ctx context.Context, c *Config) error {
 	o := slurm.DefaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
@@ -143,7 +143,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	return errors.Join(s.run(ctx, c, w, d), d.Close())
 }
 
-// run runs a driver, and beside it what answers the programs of its jobs, if that is configured.
+// run runs a driver and, if configured, the agent API.
 func (s *Service) run(ctx context.Context, c *Config, w *slurm.Backend, d *driver.Driver) error {
 	if !c.serves() {
 		return d.Run(ctx)

@@ -1,6 +1,5 @@
-// Package view says what a Slurm does now: what runs, who waits and why, which GPUs are idle and
-// why. It asks with the rights of an ordinary account and writes nothing.
+// Package view shows the state of a Slurm: running jobs, waiting jobs with reasons, and idle GPUs with causes.
+// It needs only the rights of an ordinary account, and changes nothing.
 //
-// A Look has what Slurm said at one moment. StatusOf draws conclusions from it alone: it reads no
-// clock and asks nothing.
+// A Look is the state at one moment. StatusOf uses nothing else, not even a clock.
 package view

@@ -15,12 +15,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrUnknown is returned, wrapped, for a job that Slurm does not show.
+// ErrUnknown marks a job that Slurm does not show.
 var ErrUnknown = errors.New("Slurm shows no such job") //nolint:staticcheck // Slurm is a name
 
-// Explain returns how the jobs stand that id names: a number as users or Slurm write it, 12, 12_3, 12_[2-9%4]
-// or 12+1; 12 of an array or a heterogeneous job is all of it. Runs are what accounting says of the past; noPast
-// is why it says nothing, empty where it does. It returns ErrUnknown, wrapped, where neither shows the job.
+// Explain returns the status of the jobs that id names: a number as in Slurm or by a user, 12, 12_3, 12_[2-9%4]
+// or 12+1. 12 of an array or a heterogeneous job means all of it. runs are past runs; noPast is why there are
+// none, or empty. It returns ErrUnknown, wrapped, if neither shows the job.
 func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, error) {
 	var past *History
 	if noPast == "" {
@@ -44,10 +44,9 @@ func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, err
 	if noPast != "" {
 		return nil, fmt.Errorf("job %s: %w that waits or runs; %s", id, ErrUnknown, noPast)
 	}
-	return nil, fmt.Errorf("job %s: %w, nor did one of the past that was asked for", id, ErrUnknown)
+	return nil, fmt.Errorf("job %s: %w, and none in the requested past", id, ErrUnknown)
 }
 
-// names reports whether an id names a job.
 func names(j *client.Job, id string) bool {
 	if id == j.Label() || id == j.ID.String() {
 		return true
@@ -61,7 +60,7 @@ func names(j *client.Job, id string) bool {
 	}
 }
 
-// among reports whether a task is one of those that Slurm writes as "1,4-9,20-40:5%4".
+// among reports whether a task is in a list such as "1,4-9,20-40:5%4".
 func among(tasks string, task int) bool {
 	list, _, _ := strings.Cut(tasks, "%")
 	for item := range strings.SplitSeq(list, ",") {
@@ -83,10 +82,10 @@ func among(tasks string, task int) bool {
 	return false
 }
 
-// outcomes are the words for Slurm's states; all others are failures.
+// outcomes are the final states that are not failures.
 var outcomes = map[client.State]string{client.Completed: "done", client.Cancelled: "cancelled"}
 
-// ended returns a job that has ended as words say it.
+// ended adds the outcome of an ended job to v.
 func ended(v status.Job, nodes []string, exit, signal int, took time.Duration) status.Job {
 	v.Phase, v.Outcome = strings.ToLower(v.State), cmp.Or(outcomes[client.State(v.State)], "failed")
 	var words []string
@@ -108,10 +107,10 @@ func ended(v status.Job, nodes []string, exit, signal int, took time.Duration) s
 	return v
 }
 
-// mostNodes is how many nodes are named.
+// mostNodes is how many nodes are listed.
 const mostNodes = 5
 
-// endedJob returns what slurmctld still shows of a job that has ended.
+// endedJob returns an ended job that slurmctld still shows.
 func endedJob(j *client.Job) status.Job {
 	v := status.Job{ID: job.ID(j.Label()), Name: j.Name, User: j.User, State: string(j.State), Reason: j.Reason, Started: j.Start, Finished: j.End}
 	if v.Reason == "None" {
@@ -120,7 +119,7 @@ func endedJob(j *client.Job) status.Job {
 	return ended(v, j.Nodes, j.ExitCode, j.Signal, max(0, j.End.Sub(j.Start)))
 }
 
-// lastRuns returns the last run of each job of the accounting that an id names.
+// lastRuns returns the last run of each job in the accounting that id names.
 func lastRuns(runs []client.Run, id string) (all []status.Job) {
 	at := map[client.ID]int{}
 	for i := range runs {

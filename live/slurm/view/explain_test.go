@@ -86,7 +86,7 @@ func TestAmong(t *testing.T) {
 
 // TestWaiting_held: who holds a job is said by the mark of the scheduler, where it is there, and not by Slurm's code.
 func TestWaiting_held(t *testing.T) {
-	for mark, want := range map[string]string{"oxgang:hold;generation=2": "the scheduler of Oxgang holds it", "": "an administrator holds it", "oxgang:nice=3": "an administrator holds it"} {
+	for mark, want := range map[string]string{"oxgang:hold;generation=2": "Oxgang holds it", "": "an administrator holds it", "oxgang:nice=3": "an administrator holds it"} {
 		l := recorded(t)
 		for i := range l.Jobs {
 			if l.Jobs[i].ID == 6 {

@@ -11,19 +11,19 @@ import (
 
 // A History knows how long past runs took.
 type History struct {
-	took map[class][]time.Duration // of runs that completed, sorted
+	took map[class][]time.Duration // completed runs, sorted
 }
 
-// A class is what jobs have in common whose runs take about as long: one user's jobs of one name, on as many GPUs.
+// A class is jobs that are expected to run for similar times.
 type class struct {
 	user, name string
 	gpus       int
 }
 
-// leastRuns is how many past runs say something.
+// leastRuns is the minimum of past runs for an estimate.
 const leastRuns = 5
 
-// HistoryOf returns what accounting says.
+// HistoryOf returns the history in the accounting.
 func HistoryOf(runs []client.Run) *History {
 	h := &History{took: make(map[class][]time.Duration)}
 	for i := range runs {
@@ -39,7 +39,7 @@ func HistoryOf(runs []client.Run) *History {
 	return h
 }
 
-// end returns when a job that runs is expected to end. History may be nil, for the reason none.
+// end estimates when a running job ends. h may be nil; none is the reason.
 func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
 	e := status.Range{Unknown: none}
 	if !j.Unlimited && !j.End.IsZero() {
@@ -52,9 +52,9 @@ func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
 	longer := h.took[class{j.User, j.Name, j.GPUs.Total()}]
 	all := len(longer)
 	first, _ := slices.BinarySearch(longer, passed)
-	longer = longer[first:] // those that had not ended after so long
+	longer = longer[first:] // runs that took longer
 	if len(longer) < leastRuns {
-		e.Unknown = fmt.Sprintf("of %d past runs of this user, name and GPUs, %d took longer than it has run, want %d", all, len(longer), leastRuns)
+		e.Unknown = fmt.Sprintf("%d of %d similar past runs (same user, name and GPUs) took longer than this one so far; an estimate needs %d", len(longer), all, leastRuns)
 		return e
 	}
 	early, late := j.Start.Add(quantile(longer, 0.1)), j.Start.Add(quantile(longer, 0.9))
@@ -62,11 +62,11 @@ func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
 		e.Late = late
 	}
 	e.Early, e.Unknown = early, ""
-	e.Source = fmt.Sprintf("the middle 80 %% of %d past runs of this user, name and GPUs that took longer than it has run", len(longer))
+	e.Source = fmt.Sprintf("the middle 80 %% of %d similar past runs (same user, name and GPUs) that took longer than this one so far", len(longer))
 	return e
 }
 
-// quantile returns the value below which a share of sorted values lies: the nearest of them.
+// quantile returns the value nearest to a quantile.
 func quantile(sorted []time.Duration, share float64) time.Duration {
 	return sorted[int(share*float64(len(sorted)-1)+0.5)]
 }

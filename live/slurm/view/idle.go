@@ -11,23 +11,22 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Cause is why GPUs are idle, from a closed list.
+// A Cause is why GPUs are idle.
 type Cause string
 
-// The causes.
 const (
-	Down       Cause = "down"       // the node does not answer, or an administrator has taken it out
-	Drained    Cause = "drained"    // the node finishes what it has, and starts nothing
-	Reserved   Cause = "reserved"   // they are kept for others or for maintenance
+	Down       Cause = "down"       // the node does not answer, or an administrator took it out
+	Drained    Cause = "drained"    // the node starts no jobs
+	Reserved   Cause = "reserved"   // reserved for others or for maintenance
 	Unwanted   Cause = "unwanted"   // no job that may start waits for them
-	CPUs       Cause = "cpus"       // the CPUs that are left are fewer than any job wants that waits
-	Memory     Cause = "memory"     // so is the memory
-	Fragmented Cause = "fragmented" // each job that waits wants more GPUs of a node than are left there
+	CPUs       Cause = "cpus"       // too few free CPUs for each waiting job
+	Memory     Cause = "memory"     // too little free memory for each waiting job
+	Fragmented Cause = "fragmented" // each waiting job needs more GPUs on one node than are free
 	Planned    Cause = "planned"    // Slurm keeps the node for a job of higher priority
-	Wanted     Cause = "wanted"     // a job would fit: Slurm has not started it yet
+	Wanted     Cause = "wanted"     // a job would fit, but Slurm has not started it yet
 )
 
-// nodes returns the nodes that have GPUs, who holds them, and why others are idle.
+// nodes returns the nodes with GPUs, their holders, and why GPUs are idle.
 func nodes(l *Look) (all []status.Node) {
 	held := make(map[string][]status.Holder)
 	for i := range l.Jobs {
@@ -73,7 +72,7 @@ func (l *Look) cause(n *client.Node, free int) (Cause, string) {
 	}
 	if len(wants) == 0 {
 		if kept > 0 {
-			return Unwanted, fmt.Sprintf("%s for them, and none may start: see their reasons", count(kept, "job waits", "jobs wait"))
+			return Unwanted, fmt.Sprintf("%s for them, but none may start: see their reasons", count(kept, "job waits", "jobs wait"))
 		}
 		return Unwanted, "no job waits for them"
 	}
@@ -103,7 +102,7 @@ func (l *Look) closed(n *client.Node) (Cause, string) {
 	return "", ""
 }
 
-// keeps says for whom a reservation keeps nodes, and until when.
+// keeps describes for whom, and until when, a reservation keeps nodes.
 func keeps(v *client.Reservation) string {
 	who := ""
 	if slices.Contains(v.Flags, "MAINT") {
@@ -114,7 +113,7 @@ func keeps(v *client.Reservation) string {
 	return fmt.Sprintf("%s until %s", who, v.End.Format("2006-01-02 15:04 MST"))
 }
 
-// A demand is what a job wants of each of its nodes, at least.
+// A demand is what a job needs on each of its nodes.
 type demand struct {
 	label  string
 	gpus   int
@@ -122,7 +121,7 @@ type demand struct {
 	memory int64 // bytes
 }
 
-// demandOf returns what a job wants of each node: what it says, or equal parts.
+// demandOf returns the demand that a job states, or equal parts.
 func demandOf(j *client.Job) demand {
 	nodes := max(j.Needed, 1)
 	d := demand{label: j.Label(), gpus: j.PerNode.Total(), cpus: j.CPUs / nodes, memory: j.Memory / int64(nodes)}
@@ -132,7 +131,7 @@ func demandOf(j *client.Job) demand {
 	return d
 }
 
-// startable reports whether nothing but a lack of nodes, or others that are ahead, keeps a job waiting.
+// startable reports whether a job waits only for nodes or for jobs ahead of it.
 func startable(j *client.Job) bool {
 	switch bare(j.Reason) {
 	case "", "None", "Resources", "Priority", "ReqNodeNotAvail", "NodeDown", "Reservation", "Licenses":
@@ -141,7 +140,7 @@ func startable(j *client.Job) bool {
 	return false
 }
 
-// suits reports whether a job could run on a node at all: by partition, GPU type, wishes and features.
+// suits reports whether a job could ever run on a node, by partition, GPU type, and required or excluded nodes.
 func (l *Look) suits(j *client.Job, n *client.Node) bool {
 	if !slices.ContainsFunc(strings.Split(j.Partition, ","), func(p string) bool { return slices.Contains(n.Partitions, p) }) {
 		return false
@@ -157,24 +156,24 @@ func (l *Look) suits(j *client.Job, n *client.Node) bool {
 	return true
 }
 
-// tightest returns what the demand that lacks least lacks.
+// tightest returns what the least demanding job lacks.
 func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
 	cpus, memory := n.CPUs-n.UsedCPUs, n.Memory-n.UsedMemory
 	least := slices.MinFunc(wants, func(a, b demand) int { return a.gpus - b.gpus })
 	if least.gpus > free {
-		return Fragmented, fmt.Sprintf("%d left, and the smallest job that waits, %s, wants %d on a node", free, least.label, least.gpus)
+		return Fragmented, fmt.Sprintf("%d free; the smallest waiting job, %s, needs %d on one node", free, least.label, least.gpus)
 	}
 	fit := slices.DeleteFunc(slices.Clone(wants), func(d demand) bool { return d.gpus > free })
 	if d := slices.MinFunc(fit, func(a, b demand) int { return a.cpus - b.cpus }); d.cpus > cpus {
-		return CPUs, fmt.Sprintf("%s left, and job %s wants %d", count(cpus, "CPU is", "CPUs are"), d.label, d.cpus)
+		return CPUs, fmt.Sprintf("%s free; job %s needs %d", count(cpus, "CPU is", "CPUs are"), d.label, d.cpus)
 	}
 	if d := slices.MinFunc(fit, func(a, b demand) int { return int(min(max(a.memory-b.memory, -1), 1)) }); d.memory > memory {
-		return Memory, fmt.Sprintf("%d MiB of memory are left, and job %s wants %d", memory>>20, d.label, d.memory>>20)
+		return Memory, fmt.Sprintf("%d MiB of memory are free; job %s needs %d", memory>>20, d.label, d.memory>>20)
 	}
 	if slices.Contains(n.Flags, "PLANNED") {
 		return Planned, "Slurm keeps the node for a job of higher priority; shorter jobs may still be backfilled"
 	}
-	return Wanted, fmt.Sprintf("job %s would fit here by GPUs, CPUs and memory: it is not its turn, or it needs more nodes", fit[0].label)
+	return Wanted, fmt.Sprintf("job %s would fit here, but it is not its turn, or it needs more nodes", fit[0].label)
 }
 
 // count returns "1 job waits" or "3 jobs wait".

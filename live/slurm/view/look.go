@@ -8,18 +8,18 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Look is what a Slurm said at one moment.
+// A Look is the state of a Slurm at one moment.
 type Look struct {
 	At           time.Time
 	Jobs         []client.Job
 	Nodes        []client.Node
 	Partitions   []client.Partition
 	Reservations []client.Reservation
-	QOS          []client.QOS // nil: slurmdbd did not say, for the reason in NoQOS
+	QOS          []client.QOS // nil: NoQOS is the reason
 	NoQOS        string
 }
 
-// Take asks a Slurm: five commands, of which one asks slurmdbd, without which there are no limits to show.
+// Take runs five commands. Only one asks slurmdbd, and its failure only hides limits.
 func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, error) {
 	l := &Look{At: now()}
 	var err error
@@ -41,16 +41,16 @@ func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, e
 	return l, l.check()
 }
 
-// mostApart is how far a clock may be from that of slurmctld.
+// mostApart is how far the clocks of this machine and slurmctld may differ.
 const mostApart = 5 * time.Minute
 
-// check returns an error for a Look from which nothing can be concluded: jobs that started in the future.
+// check returns an error if jobs start in the future.
 func (l *Look) check() error {
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
 		for _, at := range []time.Time{j.Submit, startOf(j)} {
 			if ahead := at.Sub(l.At); ahead > mostApart {
-				return fmt.Errorf("%w: job %s was submitted or started %v after now, %v: the clocks of slurmctld and of this machine are apart",
+				return fmt.Errorf("%w: job %s was submitted or started %v after now, %v: set the clocks of slurmctld's machine and of this one",
 					ErrClocks, j.Label(), ahead.Round(time.Second), l.At.UTC().Format(time.RFC3339))
 			}
 		}
@@ -58,7 +58,7 @@ func (l *Look) check() error {
 	return nil
 }
 
-// startOf returns when a job started; zero if it waits: then Start is what Slurm expects.
+// startOf returns when a job started. Start of a waiting job is only an estimate.
 func startOf(j *client.Job) time.Time {
 	if j.Waits() {
 		return time.Time{}
@@ -66,7 +66,7 @@ func startOf(j *client.Job) time.Time {
 	return j.Start
 }
 
-// partition returns a partition; nil if the user may not see it.
+// partition returns a partition; nil if the user cannot see it.
 func (l *Look) partition(name string) *client.Partition {
 	for i := range l.Partitions {
 		if l.Partitions[i].Name == name {
@@ -76,7 +76,7 @@ func (l *Look) partition(name string) *client.Partition {
 	return nil
 }
 
-// qos returns a quality of service; nil if it is not known.
+// qos returns a quality of service; nil if unknown.
 func (l *Look) qos(name string) *client.QOS {
 	for i := range l.QOS {
 		if l.QOS[i].Name == name {

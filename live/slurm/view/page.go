@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// month is how far back past runs tell when jobs end.
+// month is the period of past runs that estimates use.
 const month = 30 * 24 * time.Hour
 
-// Page returns the source of the live page of the Slurm that a client asks. Past runs may be nil, for the reason noPast.
+// Page returns the live page of a client's Slurm. past may be nil; noPast is the reason.
 func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	return page.NewWatched(func(ctx context.Context) (*status.Status, error) {
 		l, err := Take(ctx, c, time.Now)
@@ -23,8 +23,8 @@ func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	})
 }
 
-// Open returns the source of the live page of the Slurm of the commands in the user's path, once it answers. It asks as often as a
-// client.Pace allows, until ctx is done.
+// Open returns the live page of the Slurm in the user's PATH, once Slurm answers. It follows client.DefaultPace
+// until ctx is done.
 func Open(ctx context.Context) (*page.Watched, error) {
 	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
 	runs, err := c.Accounting(ctx, time.Now().Add(-month))

@@ -2,33 +2,32 @@ package view
 
 import "strings"
 
-// A Meaning is what a reason code of Slurm says, in words, and what would end the waiting.
+// A Meaning explains a reason code of Slurm, and what would end the wait.
 type Meaning struct{ Code, Why, Unblock string }
 
 // Unknown is the meaning of a code that is not in Meanings.
-var Unknown = Meaning{"", "Slurm gives a reason that Oxgang has no words for", "see \"JOB REASON CODES\" of man squeue"}
+var Unknown = Meaning{"", "Oxgang does not know this reason code", "see \"JOB REASON CODES\" of man squeue"}
 
-// Meanings are the reason codes that are translated. QOS, Assoc and Partition limits that have many codes are
-// translated by the beginning of the code: such a row ends in *.
+// Meanings explain reason codes. A code that ends in * stands for all codes with this beginning.
 var Meanings = []Meaning{
 	{"None", "Slurm has not looked at it yet", "the next scheduling round, within seconds"},
 	{"Priority", "jobs of higher priority come first", "their start, a shorter time limit so that it can be backfilled, or a higher priority"},
-	{"Resources", "it is next, and what it wants is not free", "the end of jobs that hold it; or ask for fewer GPUs, any type, or a shorter time limit"},
+	{"Resources", "it is next, but what it needs is not free", "the end of jobs that hold it; or ask for fewer GPUs, any type, or a shorter time limit"},
 	{"Dependency", "it waits for another job", "the end of that job as the dependency asks"},
-	{"DependencyNeverSatisfied", "the job that it depends on ended otherwise than the dependency asks, so it can never start", "cancel it, or remove the dependency: scontrol update JobId=... Dependency="},
+	{"DependencyNeverSatisfied", "its dependency can never be met: the other job ended in another way", "cancel it, or remove the dependency: scontrol update JobId=... Dependency="},
 	{"BeginTime", "its begin time has not come, or it was requeued within the last minutes", "the time, or scontrol update JobId=... StartTime=now"},
 	{"JobHeldUser", "its user, or a requeue, holds it", "scontrol release, by its user"},
 	{"JobHeldAdmin", "an administrator holds it", "scontrol release, by an administrator or operator"},
 	{"JobLaunchFailure", "its start failed, and Slurm holds it", "look at the node's slurmd, then scontrol release"},
 	{"JobHoldMaxRequeue", "it was requeued too often", "scontrol release, once the cause is gone"},
-	{"JobArrayTaskLimit", "as many tasks of its array run as it allows itself", "the end of a task, or scontrol update ArrayTaskThrottle"},
+	{"JobArrayTaskLimit", "its array runs as many tasks as its own limit allows", "the end of a task, or scontrol update ArrayTaskThrottle"},
 	{"Reservation", "its reservation has not begun, or is full", "the begin of the reservation"},
 	{"ReservationDeleted", "its reservation is gone, and Slurm holds it", "scontrol update JobId=... Reservation= and release"},
-	{"ReqNodeNotAvail", "nodes that it asks for are not usable or are reserved", "the return of the nodes, or a wish for others"},
+	{"ReqNodeNotAvail", "nodes that it asks for are not usable or are reserved", "the return of the nodes, or ask for others"},
 	{"NodeDown", "nodes that it needs are down", "the return of the nodes"},
-	{"BadConstraints", "no node can ever give what it asks for", "ask for other features, types or fewer GPUs on a node"},
+	{"BadConstraints", "no node can ever satisfy its request", "ask for other features, types or fewer GPUs on a node"},
 	{"PartitionDown", "its partition starts no jobs", "an administrator sets the partition up"},
-	{"PartitionInactive", "its partition takes and starts no jobs", "an administrator sets the partition up"},
+	{"PartitionInactive", "its partition accepts and starts no jobs", "an administrator sets the partition up"},
 	{"PartitionNodeLimit", "it asks for more nodes than its partition allows, or has", "ask for fewer nodes, or another partition"},
 	{"PartitionTimeLimit", "its time limit is longer than its partition allows", "a shorter time limit, or another partition"},
 	{"AccountNotAllowed", "its account may not use the partition", "another account or partition"},
@@ -58,27 +57,26 @@ var Meanings = []Meaning{
 	{"MaxGRESPerAccount", "its account holds as many GPUs as it may", "the end of a job of the account"},
 	{"MaxCpuPerAccount", "its account holds as many CPUs as it may", "the end of a job of the account"},
 	{"Licenses", "licenses that it asks for are in use", "the end of a job that holds them"},
-	{"Cleaning", "what was left of its last run is being cleaned up", "seconds, or a look at the node's epilog"},
+	{"Cleaning", "its last run is being cleaned up", "seconds, or a look at the node's epilog"},
 	{"Prolog", "its prolog runs", "seconds, or a look at the prolog"},
 	{"SchedDefer", "it asked for a start at once, and Slurm defers", "submit it without --immediate"},
-	{"SystemFailure", "Slurm had a failure of its own", "an administrator, and slurmctld's log"},
+	{"SystemFailure", "Slurm had an internal failure", "an administrator, and slurmctld's log"},
 	{"ConstraintsNotMet", "features that it asks for are not there now", "the return of nodes with them"},
 	{"DeadLine", "it cannot end before its deadline", "a later deadline or a shorter time limit"},
 	{"BurstBufferResources", "the burst buffer has no room", "room in the burst buffer"},
-	{"BurstBufferStageIn", "its data are being brought", "the end of that"},
+	{"BurstBufferStageIn", "its data are being staged in", "the end of that"},
 	{"FrontEndDown", "no front end is up", "an administrator"},
 	{"HetJobLimit", "another component of its heterogeneous job may not start", "what the other component waits for"},
 	{"OutOfMemory", "its last run was out of memory", "more memory"},
 	{"Reboot", "nodes are being rebooted for it", "minutes"},
 }
 
-// meaningOf returns the meaning of a code, or Unknown.
 func meaningOf(code string) Meaning {
 	code = bare(code)
 	if code == "" {
 		code = "None"
 	}
-	if strings.HasPrefix(code, "job_requeued_in_held_state") { // what text says
+	if strings.HasPrefix(code, "job_requeued_in_held_state") { // in scontrol's text
 		code = "JobHeldUser"
 	}
 	for _, m := range Meanings {

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,21 +14,20 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrClocks says that the clock of this machine and that of slurmctld are apart.
+// ErrClocks marks a clock difference between this machine and slurmctld.
 var ErrClocks = errors.New("clocks are apart")
 
-// StatusOf returns what a Look and past runs say. Runs may be nil: then no end is known from them, for the
-// reason noHistory.
+// StatusOf returns the status that a Look and past runs show. h may be nil; noHistory is the reason.
 func StatusOf(l *Look, h *History, noHistory string) *status.Status {
 	s := &status.Status{Backend: status.Slurm, Title: "Slurm", At: l.At, Policy: "Slurm's own", GPUs: gpus(l), Nodes: nodes(l), Jobs: jobs(l.Jobs, l, h, noHistory)}
 	if l.NoQOS != "" {
-		s.Notes = append(s.Notes, "limits of QOS are not known: "+l.NoQOS)
+		s.Notes = append(s.Notes, "limits of QOS are unknown: "+l.NoQOS)
 	}
 	s.Fill()
 	return s
 }
 
-// jobs returns those of some jobs of a Look that run or wait: by number, then as Slurm orders them.
+// jobs returns the running and waiting jobs: running ones by number, then waiting ones by Slurm's priority.
 func jobs(some []client.Job, l *Look, h *History, noHistory string) (all []status.Job) {
 	for i := range some {
 		j := &some[i]
@@ -44,7 +42,7 @@ func jobs(some []client.Job, l *Look, h *History, noHistory string) (all []statu
 	return all
 }
 
-// order puts jobs that run before those that wait, and these by priority.
+// order sorts running jobs before waiting ones, and waiting ones by priority.
 func order(a, b status.Job) int {
 	wait := func(j *status.Job) int {
 		if j.Phase == job.Waiting.String() {
@@ -58,22 +56,20 @@ func order(a, b status.Job) int {
 	return cmp.Compare(b.Priority, a.Priority)
 }
 
-// jobOf returns what running and waiting jobs have in common.
+// jobOf returns the common part of running and waiting jobs.
 func jobOf(j *client.Job) status.Job {
 	kind, n := strings.Join(named(j.GPUs), "+"), j.GPUs.Total()
 	return status.Job{
 		ID: job.ID(j.Label()), Name: j.Name, User: j.User, Account: j.Account, Queue: j.Partition, QOS: j.QOS, State: string(j.State), Phase: strings.ToLower(string(j.State)),
-		Asked: strings.TrimSpace(fmt.Sprintf("%d GPUs %s", n, kind)), MinGPUs: n, MaxGPUs: n, GPUType: cluster.GPUType(kind),
+		Asked: strings.TrimSpace(count(n, "GPU", "GPUs") + " " + kind), MinGPUs: n, MaxGPUs: n, GPUType: cluster.GPUType(kind),
 		Submitted: j.Submit, Started: startOf(j), Priority: int64(j.Priority),
 	}
 }
 
-// named returns the types of GPUs that are named.
 func named(g client.GPUs) []string {
 	return slices.DeleteFunc(g.Types(), func(t string) bool { return t == "" })
 }
 
-// running returns a job that holds nodes.
 func running(j *client.Job, now time.Time, h *History, noHistory string) status.Job {
 	v := jobOf(j)
 	v.GPUs, v.Since, v.Sentence, v.End = j.GPUs.Total(), v.Started, "Slurm started it", h.end(j, now, noHistory)
@@ -92,8 +88,8 @@ func running(j *client.Job, now time.Time, h *History, noHistory string) status.
 	return v
 }
 
-// silent is said of a job whose mark says so.
-const silent = "its program has said nothing to the scheduler of Oxgang for long: it hangs, does not reach it, or has no client of it; see its output"
+// silent is the trouble of a job whose mark is Silent.
+const silent = "its program has sent no messages for long: it hangs, cannot reach Oxgang's scheduler, or does not use the client; see its output"
 
 // gpus counts GPUs by type.
 func gpus(l *Look) []status.GPUs {
@@ -107,7 +103,7 @@ func gpus(l *Look) []status.GPUs {
 				count[kind] = t
 			}
 			held := min(n.Used[kind], many)
-			if len(n.GPUs) == 1 { // what is used may be said without the type
+			if len(n.GPUs) == 1 { // usage may be shown without the type
 				held = min(n.Used.Total(), many)
 			}
 			t.Total, t.Held = t.Total+many, t.Held+held

@@ -63,8 +63,8 @@ func TestStatusOf(t *testing.T) {
 		"6":         {"JobHeldUser", "holds it", "release"},
 		"7":         {"BeginTime", ": not before 2026-", "StartTime=now"},
 		"8":         {"Dependency", ": afterany:1(unfulfilled)", "the end of that job"},
-		"11":        {"Resources", "it wants 8 GPUs of type h100 on each of 1 node; 0 nodes have that much free, the most on one is 6", "fewer GPUs"},
-		"12":        {"QOSMaxGRESPerUser", "QOS small allows a user 4 GPUs, of which 0 are held; this job wants 5: more than the limit, so it can never start", "ask for fewer GPUs"},
+		"11":        {"Resources", "it needs 8 GPUs of type h100 on 1 node; no node has enough free (at most 6 GPUs on one)", "fewer GPUs"},
+		"12":        {"QOSMaxGRESPerUser", "QOS small allows a user 4 GPUs; 0 are held, and this job needs 5: more than the limit, so it can never start", "ask for fewer GPUs"},
 	} {
 		j := find(t, r, id)
 		if j.Reason != want.code || !strings.Contains(j.Sentence, want.why) || !strings.Contains(j.Unblock, want.unblock) {
@@ -134,10 +134,10 @@ func TestIdle(t *testing.T) {
 		"drained":    {"h1", func(_ *Look, n *client.Node) { n.Flags, n.Reason = []string{"DRAIN"}, "bad fan" }, Drained, "bad fan"},
 		"rebooting":  {"h1", func(_ *Look, n *client.Node) { n.Flags = []string{"REBOOT_ISSUED"} }, Down, "reboot"},
 		"reserved":   {"h2", func(l *Look, _ *client.Node) { l.Reservations[0].State = "ACTIVE" }, Reserved, "maint for maintenance until"},
-		"fragmented": {"h1", func(*Look, *client.Node) {}, Fragmented, "6 left, and the smallest job that waits, 11, wants 8"},
+		"fragmented": {"h1", func(*Look, *client.Node) {}, Fragmented, "6 free; the smallest waiting job, 11, needs 8"},
 		"no jobs":    {"h1", func(l *Look, _ *client.Node) { l.Jobs = nil }, Unwanted, "no job waits"},
 		"limited":    {"h2", func(*Look, *client.Node) {}, Unwanted, "none may start"},
-		"CPUs":       {"h1", func(_ *Look, n *client.Node) { n.Used, n.UsedCPUs = nil, n.CPUs }, CPUs, "0 CPUs are left, and job 11 wants 1"},
+		"CPUs":       {"h1", func(_ *Look, n *client.Node) { n.Used, n.UsedCPUs = nil, n.CPUs }, CPUs, "0 CPUs are free; job 11 needs 1"},
 		"memory":     {"h1", func(_ *Look, n *client.Node) { n.Used, n.UsedMemory = nil, n.Memory-1 }, Memory, "0 MiB"},
 		"planned":    {"h1", func(_ *Look, n *client.Node) { n.Used, n.Flags = nil, []string{"PLANNED"} }, Planned, "higher priority"},
 		"wanted":     {"h1", func(_ *Look, n *client.Node) { n.Used, n.Flags = nil, nil }, Wanted, "job 11 would fit"},
@@ -178,10 +178,10 @@ func TestHistory(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	j := &client.Job{User: "ann", Name: "train", GPUs: client.GPUs{"": 2}, Start: start, End: start.Add(time.Hour), Limit: time.Hour}
 	e := h.end(j, start.Add(10*time.Minute+time.Second), "")
-	if e.Early.Sub(start) != 12*time.Minute || e.Late.Sub(start) != 19*time.Minute || !strings.Contains(e.Source, "10 past runs") {
+	if e.Early.Sub(start) != 12*time.Minute || e.Late.Sub(start) != 19*time.Minute || !strings.Contains(e.Source, "10 similar past runs") {
 		t.Errorf("after 10 minutes: %v to %v, %s, want 12 to 19 minutes", e.Early.Sub(start), e.Late.Sub(start), e.Source)
 	}
-	if e := h.end(j, start.Add(17*time.Minute), ""); !e.Early.IsZero() || e.Late != j.End || !strings.Contains(e.Unknown, "of 20 past runs of this user, name and GPUs, 4 took longer") {
+	if e := h.end(j, start.Add(17*time.Minute), ""); !e.Early.IsZero() || e.Late != j.End || !strings.Contains(e.Unknown, "4 of 20 similar past runs") {
 		t.Errorf("after 17 minutes: %+v, want the time limit alone", e)
 	}
 	j.End = start.Add(15 * time.Minute)

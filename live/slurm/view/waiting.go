@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// waiting returns a job that waits.
 func waiting(j *client.Job, l *Look) status.Job {
 	v := jobOf(j)
 	v.Phase, v.Since, v.Reason = job.Waiting.String(), j.Submit, j.Reason
@@ -30,20 +29,20 @@ func waiting(j *client.Job, l *Look) status.Job {
 	case !j.Start.IsZero() && !j.Start.Before(l.At):
 		v.Start = status.Range{Late: j.Start, Source: "Slurm's estimate from time limits; later jobs of higher priority can delay it"}
 	case !j.Start.IsZero():
-		v.Start = status.Range{Unknown: "Slurm's plan is older than now"}
+		v.Start = status.Range{Unknown: "Slurm's estimate is in the past"}
 	default:
-		v.Start = status.Range{Unknown: "Slurm plans no start of jobs that may not start, or that are behind bf_max_job_test"}
+		v.Start = status.Range{Unknown: "Slurm has no estimate: the job may not start, or is beyond bf_max_job_test"}
 	}
 	return v
 }
 
-// What is said of a job that the scheduler holds, whose code says that an administrator or its user does.
+// Shown for a job that Oxgang holds, because Slurm's reason code blames an administrator or its user.
 const (
-	heldWhy     = "the scheduler of Oxgang holds it: no GPUs are planned for it now"
-	heldUnblock = "its turn: oxgang slurm recommend says what is planned; if no scheduler serves its partition any more, oxgang slurm release"
+	heldWhy     = "Oxgang holds it: the current plan has no GPUs for it"
+	heldUnblock = "its turn: see oxgang slurm recommend; if no scheduler serves its partition any more, run oxgang slurm release"
 )
 
-// bare returns a reason code without what stands behind it, as in "ReqNodeNotAvail, UnavailableNodes:a1".
+// bare returns a reason code without details such as ", UnavailableNodes:a1".
 func bare(code string) string {
 	if i := strings.IndexAny(code, ",( "); i >= 0 {
 		return code[:i]
@@ -51,7 +50,7 @@ func bare(code string) string {
 	return code
 }
 
-// detail returns what of the state makes the reason of a job: numbers and names; empty: nothing more is known.
+// detail returns numbers and names for the reason of a job; empty: none are known.
 func (l *Look) detail(j *client.Job) string {
 	code := bare(j.Reason)
 	switch {
@@ -74,7 +73,7 @@ func (l *Look) detail(j *client.Job) string {
 	return ""
 }
 
-// ahead says how many jobs of the same partition come before a job.
+// ahead describes how many jobs of the partition come before a job.
 func (l *Look) ahead(j *client.Job) string {
 	n, gpus := 0, 0
 	for i := range l.Jobs {
@@ -86,10 +85,10 @@ func (l *Look) ahead(j *client.Job) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s ahead, for %d GPUs", count(n, "job is", "jobs are"), gpus)
+	return fmt.Sprintf("%s ahead, for %s", count(n, "job is", "jobs are"), count(gpus, "GPU", "GPUs"))
 }
 
-// lacking says what a job wants, and what is free of it.
+// lacking describes what a job needs, and what is free.
 func (l *Look) lacking(j *client.Job) string {
 	d := demandOf(j)
 	if d.gpus == 0 {
@@ -111,11 +110,17 @@ func (l *Look) lacking(j *client.Job) string {
 	if kind != "" {
 		kind = " of type " + kind
 	}
-	return fmt.Sprintf("it wants %d GPUs%s on each of %s; %s that much free, the most on one is %d",
-		d.gpus, kind, count(max(j.Needed, 1), "node", "nodes"), count(fits, "node has", "nodes have"), most)
+	on, has := "1 node", "no node has"
+	if j.Needed > 1 {
+		on = fmt.Sprintf("each of %d nodes", j.Needed)
+	}
+	if fits > 0 {
+		has = count(fits, "node has", "nodes have")
+	}
+	return fmt.Sprintf("it needs %s%s on %s; %s enough free (at most %s on one)", count(d.gpus, "GPU", "GPUs"), kind, on, has, count(most, "GPU", "GPUs"))
 }
 
-// unusable names the nodes of a job's wish or partition that start no job.
+// unusable lists the nodes for a job that start no job.
 func (l *Look) unusable(j *client.Job) string {
 	var names []string
 	for i := range l.Nodes {
@@ -131,7 +136,7 @@ func (l *Look) unusable(j *client.Job) string {
 	return strings.Join(names, ", ")
 }
 
-// limit says which limit of a QOS keeps a job, and how much of it is used; empty: that is not known.
+// limit describes the QOS limit that a job waits for, and its usage; empty: unknown.
 func (l *Look) limit(j *client.Job, code string) string {
 	q := l.qos(j.QOS)
 	if p := l.partition(j.Partition); q == nil && p != nil {
@@ -153,7 +158,7 @@ func (l *Look) limit(j *client.Job, code string) string {
 	case strings.Contains(code, "GrpGRES"):
 		most = q.GPUs
 	case code == "QOSMaxJobsPerUserLimit" && q.JobsPerUser > 0:
-		return fmt.Sprintf("QOS %s lets %d jobs of a user run", q.Name, q.JobsPerUser)
+		return fmt.Sprintf("QOS %s allows %d running jobs per user", q.Name, q.JobsPerUser)
 	}
 	if most == nil {
 		return ""
@@ -164,20 +169,19 @@ func (l *Look) limit(j *client.Job, code string) string {
 			held += o.GPUs.Total()
 		}
 	}
-	said := fmt.Sprintf("QOS %s allows %s %v GPUs, of which %d are held; this job wants %d", q.Name, who, most, held, j.GPUs.Total())
+	said := fmt.Sprintf("QOS %s allows %s %v GPUs; %d are held, and this job needs %d", q.Name, who, most, held, j.GPUs.Total())
 	if exceeds(j, most) {
 		said += never
 	}
 	return said
 }
 
-// What is said of a job that no end of another lets start.
+// Shown for a job that can never start.
 const (
 	never        = ": more than the limit, so it can never start"
 	neverUnblock = "ask for fewer GPUs, or another QOS"
 )
 
-// exceeds reports whether a job wants more than a limit.
 func exceeds(j *client.Job, most client.GPUs) bool {
 	all, has := most[""]
 	return has && j.GPUs.Total() > all || slices.ContainsFunc(j.GPUs.Types(), func(t string) bool {
