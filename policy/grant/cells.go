@@ -8,18 +8,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Intake returns the samples per second that each GPU of c takes in where it
-// never waits for input, as believed, with the batch size that j trains with in
-// line; 0 if j has no model.
+// Intake returns the estimated samples per second of each GPU of c if it never waits for input, with the
+// batch size of j; 0 if j has no model.
 func Intake(j *policy.Job, c cluster.Configuration) float64 {
 	return j.Intake(c, j.AsSubmitted(&cluster.Allocation{Configuration: c}))
 }
 
-// Cells returns the cells of j's sensitivity matrix on c, GPUs of type t of which at
-// most perNode share what a node has, by ascending rate, CPUs and memory; there is
-// at least one, and the first is within the GPU-proportional share. Where nothing is
-// known of j's speed it is the share. Where j does not run with its share it is the
-// share too, at rate 0, and the others ask for no less than the share of anything.
+// Cells returns the cells of j's sensitivity matrix on c, by ascending rate, CPUs and memory. At most perNode
+// GPUs share a node. There is at least one cell, and the first is within the GPU-proportional share. If j's
+// speed is unknown, the share is the only cell. If j does not run with its share, the share comes first, at
+// rate 0, and the other cells are no smaller.
 func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
 	share := t.Proportional(cluster.Configuration{GPUs: 1})
 	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}

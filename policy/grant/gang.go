@@ -7,11 +7,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Requested returns the GPUs that a job asks for; 1 if it does not say.
+// Requested returns the GPUs that a job asks for, at least 1.
 func Requested(j *policy.Job) int { return max(1, j.GPUs) }
 
-// Size returns the GPUs of j's gang on type t: what it asks for, or the least
-// it runs on.
+// Size returns the GPUs of j's gang on type t: its request, or its minimum.
 func Size(j *policy.Job, t cluster.GPUType) int {
 	if j.GPUs > 0 {
 		return j.Requested(t)
@@ -19,16 +18,15 @@ func Size(j *policy.Job, t cluster.GPUType) int {
 	return j.Min(t)
 }
 
-// Usable reports whether an empty cluster could carry j's gang on a type.
+// Usable reports whether j's gang fits an empty cluster on a type.
 func Usable(j *policy.Job, t *cluster.TypeInfo) bool {
 	n := Size(j, t.Type)
 	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
 }
 
-// amounts returns the fewest and most GPUs that an empty cluster could give j of a
-// type, and the step between amounts, whole replicas and workers; zeros if none. A gang has one
-// amount. An elastic job of a fixed batch size has a sample for each replica, unless it is known
-// by its duration and counts none.
+// amounts returns the fewest and most GPUs of a type that j may have in an empty cluster, and the step
+// between amounts, in whole replicas and workers; zeros if none. A gang has one amount. An elastic job of a
+// fixed batch size has at least one sample for each replica.
 func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	p := j.ReplicaGPUs(t.Type)
 	if !j.Adaptivity.Has(job.GPUCount) {
@@ -51,8 +49,7 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	return least, most, step
 }
 
-// whole returns the fewest GPUs that are both whole replicas and whole workers: the least
-// common multiple of their GPUs.
+// whole returns the least common multiple of replica and worker.
 func whole(replica, worker int) int {
 	n := replica
 	for n%worker != 0 {
@@ -61,20 +58,17 @@ func whole(replica, worker int) int {
 	return n
 }
 
-// Gang returns the allocation that j asks for on a type, on as few nodes as
-// can carry it.
+// Gang returns j's requested allocation on a type, on the fewest nodes.
 func Gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
 	return amount(j, t, Size(j, t.Type))
 }
 
-// amount returns n GPUs of a type for j, on as few nodes as can carry them.
 func amount(j *policy.Job, t *cluster.TypeInfo, n int) cluster.Allocation {
 	c := t.Fewest(n)
 	return host(j, t, c)
 }
 
-// host returns the allocation of c with the GPU-proportional share of CPUs and
-// memory, or, where nodes do not count them, with what j asks for.
+// host adds the GPU-proportional CPUs and memory, or j's request if nodes do not count them.
 func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.Allocation {
 	if t.Counts() {
 		return t.Proportional(c)
@@ -82,9 +76,8 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 
-// Goodput returns the believed goodput of j on an allocation, in samples at
-// initial-batch efficiency per second, with the batch size it was submitted
-// with, or the best one if the agent chooses; 0 if j has no model.
+// Goodput returns the estimated goodput of j on an allocation, in samples at initial-batch efficiency per
+// second, with its own batch size, or the best if the agent chooses; 0 if j has no model.
 func Goodput(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0

@@ -9,29 +9,28 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Gate is shown every grant of GPUs before it is made, in the order in which they are: job i
-// of the snapshot is to get a. It may change a's CPUs and memory. Its caller decides what false
-// means.
+// A Gate sees every grant before it is made: job i is to get a. It may change a's CPUs and memory. Returning
+// false refuses the grant if it can be refused.
 type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 
-// A Round is a plan in the making: who has what so far, and what is still free. Jobs and types
-// go by their places in Snapshot.Jobs and Types. A job without a reason has no decision yet.
+// A Round is a plan under construction. Jobs and types are indices into Snapshot.Jobs and Types. A job
+// without a reason is undecided.
 type Round struct {
 	Snapshot *policy.Snapshot
 	Types    []cluster.TypeInfo // of the snapshot's cluster
 
 	plan   *policy.Plan
 	free   []int // GPUs, by type
-	gate   Gate  // nil: all pass
+	gate   Gate  // nil: none
 	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
-// NewRound returns a round in which jobs without a choice are decided: profiled ones get nothing,
-// non-preemptive ones keep what they hold, and reservations are granted.
+// NewRound returns a round in which fixed decisions are made: profiled jobs get nothing, non-preemptive jobs
+// keep their GPUs, and reservations are granted.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
-// NewGated returns the same with a gate. The gate cannot refuse these jobs, nor, unless running
-// jobs yield, what running jobs keep.
+// NewGated is NewRound with a gate. The gate cannot refuse fixed decisions, nor, unless yields, what running
+// jobs keep.
 func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
@@ -42,12 +41,10 @@ func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	return r
 }
 
-// Decided reports whether there is a decision about job i.
+// Decided reports whether job i is decided.
 func (r *Round) Decided(i int) bool { return r.plan.Jobs[i].Why.Kind != policy.Unexplained }
 
-// pin decides for the jobs that leave no choice: those being profiled get
-// nothing, non-preemptive ones keep what they hold, and reservations are
-// granted, in that order.
+// pin makes the fixed decisions; see NewRound.
 func (r *Round) pin() {
 	reserved := false
 	for i, j := range r.Snapshot.Jobs {
@@ -70,7 +67,6 @@ func (r *Round) pin() {
 	}
 }
 
-// reserve grants job i its reservation, or says what is missing.
 func (r *Round) reserve(i int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
@@ -88,7 +84,7 @@ func (r *Round) reserve(i int) {
 	}
 }
 
-// Keep lets those running jobs keep what they hold of which may is true.
+// Keep leaves undecided running jobs their GPUs if may returns true.
 func (r *Round) Keep(may func(*policy.Job) bool) {
 	for i, j := range r.Snapshot.Jobs {
 		if j.Holding() && !r.Decided(i) && may(j) {
@@ -97,14 +93,12 @@ func (r *Round) Keep(may func(*policy.Job) bool) {
 	}
 }
 
-// passes shows a grant to the gate.
 func (r *Round) passes(i int, a *cluster.Allocation) bool {
 	return r.gate == nil || r.gate(r.Snapshot, i, a)
 }
 
-// keep lets a job keep what it holds, if that is still there. CPUs and memory
-// that are counted it keeps only if it is non-preemptive: a placer may have lent
-// it those of others.
+// keep leaves a job its GPUs if they still exist. It keeps counted CPUs and memory only if it is
+// non-preemptive: a placer may have lent it those of other jobs.
 func (r *Round) keep(i int, why policy.Kind) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	t := r.typeIndex(j.Allocation.GPUType)
@@ -124,7 +118,8 @@ func (r *Round) keep(i int, why policy.Kind) {
 	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration}
 }
 
-// Assign gives job i an allocation of a type with room, if the gate lets it pass.
+// Assign gives job i an allocation of type t, for which there must be room. It returns false if the gate
+// refuses.
 func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if !r.passes(i, &a) {
@@ -135,15 +130,14 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	r.take(t, a.GPUs)
 	d.Batch = j.AsSubmitted(&d.Allocation)
 	d.Why = started(j, &a, 0, 0)
-	if d.Why.Kind == policy.Moved && j.Allocation.GPUType != a.GPUType { // a gang has one number of GPUs, so that nothing else makes it faster
+	if d.Why.Kind == policy.Moved && j.Allocation.GPUType != a.GPUType { // a gang of one size is faster only on another type
 		d.Why.Value, d.Why.Limit = r.speeds(j, &a)
 	}
 	return true
 }
 
-// Lacks says that job i, about which nothing is decided, waits because too few GPUs are free.
-// widest is the type with most free GPUs among those that could ever carry it, or -1 if there is
-// none, and least the fewest GPUs that it needs there.
+// Lacks gives undecided job i the reason that too few GPUs are free. widest is the type with the most free
+// GPUs among those that could carry it, or -1, and least its minimum there.
 func (r *Round) Lacks(i, widest, least int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if widest < 0 {
@@ -154,8 +148,8 @@ func (r *Round) Lacks(i, widest, least int) {
 	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
 }
 
-// started is the reason for a grant with which j has the speed now, where it has the speed held with what it holds.
-// A speed of 0 is not known.
+// started returns the reason for a grant. speed is the job's speed with a, held its speed with its present
+// GPUs; 0 is unknown.
 func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.Reason {
 	before, now := j.Allocation.Configuration, a.Configuration
 	why := policy.Reason{Config: before, Value: speed, Limit: held}
@@ -164,7 +158,7 @@ func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.R
 		why = policy.Reason{Kind: policy.Started, Config: now, Value: speed}
 	case before == now:
 		why = policy.Reason{Kind: policy.AsPlanned, Config: now, Value: speed}
-	case before.GPUType != now.GPUType, before.GPUs == now.GPUs: // or as many on other nodes
+	case before.GPUType != now.GPUType, before.GPUs == now.GPUs:
 		why.Kind = policy.Moved
 	case before.GPUs > now.GPUs:
 		why = policy.Reason{Kind: policy.Shrunk, Config: before}
@@ -174,8 +168,8 @@ func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.R
 	return why
 }
 
-// speeds returns how fast a job is with an allocation and with what it holds, as multiples of how fast it is on the least that
-// it runs on: the fewest GPUs, of the type on which it is slowest with these. 0: that is not known.
+// speeds returns the speed of a job with an allocation and with its present GPUs, relative to its minimum on
+// its slowest type; 0 is unknown.
 func (r *Round) speeds(j *policy.Job, a *cluster.Allocation) (now, held float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -204,7 +198,7 @@ func (r *Round) typeIndex(t cluster.GPUType) int {
 	return -1
 }
 
-// take takes n GPUs of a type if there are as many.
+// take books n GPUs of a type if they are free.
 func (r *Round) take(t, n int) bool {
 	if r.free[t] < n {
 		return false
@@ -213,20 +207,20 @@ func (r *Round) take(t, n int) bool {
 	return true
 }
 
-// KeepRunning lets running jobs, about which nothing is decided, keep what they hold.
+// KeepRunning leaves all undecided running jobs their GPUs.
 func (r *Round) KeepRunning() {
 	r.Keep(func(*policy.Job) bool { return true })
 }
 
-// KeepUnsaved lets those of them keep what they hold that have no checkpoints. It is for
-// policies that do not weigh what a preempted job loses: such a job would begin anew after
-// each turn or auction, and might never end.
+// KeepUnsaved leaves jobs without checkpoints their GPUs. It is for policies that do not weigh lost work:
+// such a job might restart in each turn and never end.
 func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
-// Stay names the nodes of jobs that keep what they hold, for a policy that finds nodes itself. It returns of which types it starts no
-// job in this round: those of which the placer has to find nodes for what is new, as a reservation of Oxgang's own, or whose nodes are not known.
+// Stay names the nodes of jobs with unchanged GPUs, for a policy that chooses nodes itself. It returns the
+// types on which that policy must start nothing in this round, because the placer must find nodes for another
+// grant there, or because a running job's nodes are unknown.
 func (r *Round) Stay() (closed []bool) {
 	closed = make([]bool, len(r.Types))
 	for i, j := range r.Snapshot.Jobs {
@@ -244,14 +238,13 @@ func (r *Round) Stay() (closed []bool) {
 	return closed
 }
 
-// Free returns the GPUs of type t that no job has got yet.
+// Free returns the free GPUs of type t.
 func (r *Round) Free(t int) int { return r.free[t] }
 
-// FreeByType returns the same of every type. The caller may modify it.
+// FreeByType returns a copy of the free GPUs of every type.
 func (r *Round) FreeByType() []int { return slices.Clone(r.free) }
 
-// Gang returns what job i asks for on type t, and whether an empty cluster could
-// carry it.
+// Gang returns job i's request on type t, and whether an empty cluster could carry it.
 func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	if !Usable(j, info) {
@@ -260,21 +253,18 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return Gang(j, info), true
 }
 
-// Range returns the fewest and most GPUs of type t that job i may have in an empty
-// cluster, and the step from one amount to the next: whole replicas, and whole workers,
-// of an elastic job.
-// A gang has its own size as fewest and most. All are 0 if there is no such amount.
+// Range returns the fewest and most GPUs of type t that job i may have in an empty cluster, and the step
+// between amounts (whole replicas and workers). A gang has one amount. All are 0 if there is none.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
 }
 
-// Amount returns n GPUs of type t for job i, on as few nodes as can carry them.
+// Amount returns n GPUs of type t for job i, on the fewest nodes.
 func (r *Round) Amount(i, t, n int) cluster.Allocation {
 	return amount(r.Snapshot.Jobs[i], &r.Types[t], n)
 }
 
-// Grant gives job i, about which nothing is decided, its gang on type t, and
-// reports whether there is room.
+// Grant gives undecided job i its gang on type t if there is room.
 func (r *Round) Grant(i, t int) bool {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	if !Usable(j, info) || r.free[t] < Size(j, info.Type) {
@@ -283,8 +273,7 @@ func (r *Round) Grant(i, t int) bool {
 	return r.Assign(i, t, Gang(j, info))
 }
 
-// Give gives job i, about which nothing is decided, n GPUs of type t, one of the
-// amounts of Range, and reports whether it is one and there is room.
+// Give gives undecided job i n GPUs of type t if Range allows n and there is room.
 func (r *Round) Give(i, t, n int) bool {
 	least, most, step := r.Range(i, t)
 	if n < max(1, least) || n > most || (n-least)%step != 0 || r.free[t] < n {
@@ -300,8 +289,7 @@ func (r *Round) Give(i, t, n int) bool {
 	return true
 }
 
-// Set gives job i, about which nothing is decided, an allocation that it may have, for a
-// caller that counts itself what is free.
+// Set gives undecided job i an allocation, for a caller that tracks free GPUs itself.
 func (r *Round) Set(i int, a cluster.Allocation) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	d.Allocation, d.Batch = a, j.AsSubmitted(&a)
@@ -309,8 +297,7 @@ func (r *Round) Set(i int, a cluster.Allocation) {
 	d.Why = started(j, &a, now, held)
 }
 
-// Refuse says that job i, about which nothing is decided, waits because too few GPUs
-// are free, or that no cluster like this could carry it.
+// Refuse gives undecided job i the reason that too few GPUs are free, or that no such cluster could carry it.
 func (r *Round) Refuse(i int) {
 	widest, least := -1, 0
 	for t := range r.Types {
@@ -321,5 +308,5 @@ func (r *Round) Refuse(i int) {
 	r.Lacks(i, widest, least)
 }
 
-// Plan returns the plan as it is, for the caller to say why the others wait.
+// Plan returns the plan, in which the caller explains the undecided jobs.
 func (r *Round) Plan() *policy.Plan { return r.plan }

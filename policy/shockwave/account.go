@@ -10,26 +10,26 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An account is what is kept of a job.
+// An account is the state kept for a job.
 type account struct {
 	row   *policy.Job // as last read
 	index int         // in this round's snapshot
-	seen  int         // round
+	seen  int         // last round with the job
 
-	predictor *Predictor // nil: its batch size is expected to stay
-	odd       bool       // nil because its schedule cannot be followed
-	batch     int        // samples in total; 0: the agent chooses
+	predictor *Predictor // nil: constant batch size
+	odd       bool       // its batch sizes do not follow its schedule
+	batch     int        // total samples; 0: the agent chooses
 	epochs    int        // observed
 
 	contention float64 // jobs for each GPU over its life, times seconds
 	upto       time.Time
-	skew       float64 // factor of its predicted times
+	skew       float64 // factor on predicted times (Options.Error)
 
 	expectation
 }
 
-// meet opens and closes accounts, and brings them up to now.
-func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
+// update opens, refreshes and closes accounts.
+func (p *Policy) update(s *policy.Snapshot, r *grant.Round) {
 	moved := p.count(s, r)
 	p.active = p.active[:0]
 	for i, j := range s.Jobs {
@@ -56,8 +56,7 @@ func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// open returns the account of a job that comes. A schedule that cannot be followed is
-// none.
+// open returns the account of a new job.
 func (p *Policy) open(j *policy.Job) *account {
 	a := &account{upto: j.Submitted, skew: 1}
 	if p.o.Error > 0 {
@@ -74,7 +73,6 @@ func (p *Policy) open(j *policy.Job) *account {
 	return a
 }
 
-// predictor returns that of a job with a schedule.
 func (p *Policy) predictor(j *policy.Job) (*Predictor, error) {
 	if j.Schedule.Mode == job.Given {
 		return NewStatedPredictor(j.Schedule.Regimes)
@@ -86,15 +84,14 @@ func (p *Policy) predictor(j *policy.Job) (*Predictor, error) {
 	return NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
 }
 
-// wait counts who else was there since the last round. Source: Shockwave App. G.2,
-// N_avg.
+// wait adds the contention since the last round. Source: Shockwave App. G.2, N_avg.
 func (a *account) wait(s *policy.Snapshot) {
 	passed := max(0, s.Now.Sub(a.upto).Seconds())
 	a.contention += passed * float64(len(s.Jobs)) / float64(max(1, s.Cluster.GPUs()))
 	a.upto = s.Now
 }
 
-// observe takes in a row, and tells the predictor of the epochs since the last one.
+// observe stores a row and reports its new epochs to the predictor.
 func (a *account) observe(j *policy.Job) {
 	a.row = j
 	if a.batch == 0 {
@@ -118,15 +115,15 @@ func (a *account) observe(j *policy.Job) {
 	a.batch = batch
 }
 
-// rho returns the finish-time fairness that the job is heading for if it waits for so
-// many seconds more. Source: Shockwave App. G.2, Eq. 9.
+// rho returns the expected finish-time fairness of a job that waits for so many seconds more. Source:
+// Shockwave App. G.2, Eq. 9.
 func (a *account) rho(now time.Time, more float64) float64 {
 	age := max(0, a.row.Age(now).Seconds())
 	left := a.options[a.alone].ahead.time()
 	return perf.Life{Waited: seconds(age + more), Remaining: seconds(left), Total: seconds(a.past + left)}.Estimate(a.contention / max(age, 1))
 }
 
-// seconds returns a duration; at most endless.
+// seconds converts to a duration, capped at endless.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, endless) * float64(time.Second))
 }

@@ -9,28 +9,27 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An option is GPUs that a job may have, and what is expected of it there.
+// An option is GPUs that a job may have, with its forecast there.
 type option struct {
 	typeIndex int // GPU type
 	cluster.Configuration
 	ahead forecast
 }
 
-// An expectation is what is expected of a job on each of its options: none if it can have
-// none of the GPUs that are to be shared out.
+// An expectation is the forecast of a job on each option. A job without options can have none of the GPUs to
+// be shared.
 type expectation struct {
 	options []option
-	guessed bool    // too little is known of it: it is taken to be as fast everywhere, and half done
-	total   float64 // progress to its end
-	done    float64 // of which made
-	past    float64 // seconds that it takes alone for what is done; at most endless
-	start   float64 // seconds that a start takes: at most all but half a round of a window, or none would ever be worth it
-	alone   int     // the option that it is compared with: what it asks for
-	fastest int     // the option that ends soonest
-	leanest int     // the option that takes the least GPU time
+	guessed bool    // too little is known: equally fast everywhere, and half done
+	total   float64 // progress at its end
+	done    float64 // progress so far
+	past    float64 // seconds for done, on option alone; at most endless
+	start   float64 // seconds of a start; capped half a round below the window, or no start would ever pay
+	alone   int     // option with the requested GPUs
+	fastest int     // option that ends soonest
+	leanest int     // option with the least GPU time
 }
 
-// expect forms the expectation of a job.
 func (p *Policy) expect(s *policy.Snapshot, r *grant.Round, a *account) {
 	a.expectation = expectation{options: p.list(s, r, a), total: a.row.Target, done: min(a.row.Done(s.Now), a.row.Target)}
 	a.start = min(a.row.RestartOverhead.Seconds(), s.Length.Seconds()*(float64(p.o.Window)-0.5))
@@ -46,7 +45,7 @@ func (p *Policy) expect(s *policy.Snapshot, r *grant.Round, a *account) {
 	a.compare()
 }
 
-// guess takes a job to have left as much service as it has had, and a window more.
+// guess assumes that a job still needs as much service as it has had, plus a window.
 func (a *account) guess(window, served float64) {
 	a.done, a.total = served, 2*served+window
 	for i := range a.options {
@@ -54,7 +53,7 @@ func (a *account) guess(window, served float64) {
 	}
 }
 
-// compare finds the options with which others are compared: alone, fastest and leanest.
+// compare sets alone, fastest, leanest and past.
 func (a *account) compare() {
 	if len(a.options) == 0 {
 		return
@@ -79,8 +78,8 @@ func (a *account) compare() {
 	a.past = min(a.behind(&a.options[a.alone]), endless)
 }
 
-// list returns what a job may have: its gang on each type, or, if its number of GPUs
-// may be chosen, each valid configuration within its limits that no smaller one beats.
+// list returns the options of a job: its gang on each type, or, if its GPU count may be chosen, each valid
+// configuration that is faster than all smaller ones.
 func (p *Policy) list(s *policy.Snapshot, r *grant.Round, a *account) []option {
 	var all []option
 	for t, info := range s.Cluster.Types() {
@@ -100,8 +99,7 @@ func (p *Policy) list(s *policy.Snapshot, r *grant.Round, a *account) []option {
 	return all
 }
 
-// amounts returns the GPUs of a type from least to most that valid configurations have,
-// least among them, ascending. Source: Sia §3.3.3.
+// amounts returns least, and the larger valid GPU counts of a type up to most, ascending. Source: Sia §3.3.3.
 func (p *Policy) amounts(s *policy.Snapshot, t cluster.GPUType, least, most int) []int {
 	if least == 0 {
 		return nil
@@ -121,8 +119,8 @@ func (p *Policy) amounts(s *policy.Snapshot, t cluster.GPUType, least, most int)
 	return all
 }
 
-// rate returns the progress per second of a job on an option with a batch size in total;
-// 0: the one that its agent chooses. It is 0 if that is not known.
+// rate returns the progress per second on an option with a total batch size (0: the agent's choice); 0 if
+// unknown.
 func (a *account) rate(o *option, batch int) float64 {
 	j := a.row
 	if j.Perf == nil {
@@ -141,15 +139,14 @@ func (a *account) rate(o *option, batch int) float64 {
 	return rate / a.skew
 }
 
-// forecast returns what the job has still to do on an option; nil if its speed there
-// is not known.
+// forecast returns the remaining work on an option; nil if the speed is unknown.
 func (a *account) forecast(o *option) forecast {
 	left := max(0, a.total-a.done)
 	if a.predictor == nil {
 		return forecast(nil).add(left, a.rate(o, a.batch))
 	}
 	f, each := forecast(nil), a.total/float64(a.predictor.Epochs())
-	begun := max(0, a.done-each*float64(a.epochs)) // of the epoch that it is in
+	begun := max(0, a.done-each*float64(a.epochs)) // progress in the current epoch
 	for _, r := range a.predictor.Regimes()[a.predictor.Present():] {
 		epochs := max(0, r.Expected-float64(r.Seen))
 		progress := min(left, max(0, epochs*each-begun))
@@ -163,13 +160,12 @@ func (a *account) forecast(o *option) forecast {
 		}
 		f, left = f.add(progress, rate), left-progress
 	}
-	if left > 0 || f == nil { // at its end, or later than expected
+	if left > 0 || f == nil { // its last epoch, or later than expected
 		f = f.add(left, a.rate(o, a.batch))
 	}
 	return f
 }
 
-// add adds a stretch; without a rate there is no forecast.
 func (f forecast) add(progress, rate float64) forecast {
 	if rate == 0 {
 		return nil
@@ -177,7 +173,7 @@ func (f forecast) add(progress, rate float64) forecast {
 	return append(f, stretch{progress, rate})
 }
 
-// behind returns the seconds that what is done takes on an option.
+// behind returns the seconds that an option needs for the work done so far.
 func (a *account) behind(o *option) float64 {
 	if a.predictor == nil || a.guessed {
 		return a.done / o.ahead[0].rate

@@ -1,19 +1,19 @@
 package shockwave
 
-// A stretch is progress that is made at one rate: a regime, or what is left of it.
+// A stretch is progress at one rate: the rest of a regime.
 type stretch struct {
 	progress float64 // samples at initial-batch efficiency
-	rate     float64 // of them per second, above 0
+	rate     float64 // per second, above 0
 }
 
-// A forecast is what a job has still to do on some GPUs, regime after regime: at least
-// one stretch. Source: Shockwave App. G, "Decomposing job schedules to regime schedules".
+// A forecast is the remaining work of a job on some GPUs, one or more stretches in order. Source: Shockwave
+// App. G, "Decomposing job schedules to regime schedules".
 type forecast []stretch
 
-// endless bounds the seconds that anything takes: some years.
+// endless caps all durations in seconds, at about 30 years.
 const endless = 1e9
 
-// time returns the seconds until the job is done; at most endless.
+// time returns the seconds to the end, at most endless.
 func (f forecast) time() float64 {
 	total := 0.0
 	for _, s := range f {
@@ -22,7 +22,7 @@ func (f forecast) time() float64 {
 	return min(total, endless)
 }
 
-// run returns the progress made in some seconds.
+// run returns the progress in some seconds.
 func (f forecast) run(seconds float64) float64 {
 	made := 0.0
 	for _, s := range f {
@@ -35,13 +35,13 @@ func (f forecast) run(seconds float64) float64 {
 	return made
 }
 
-// whole returns the progress made in some seconds if the job went on after its end as it
-// was there. The round in which it ends counts whole. Source: Shockwave App. G.1, Eq. 7.
-func (f forecast) whole(seconds float64) float64 {
+// extended returns the progress in some seconds as if the last stretch never ended, so that the round in
+// which a job ends counts fully. Source: Shockwave App. G.1, Eq. 7.
+func (f forecast) extended(seconds float64) float64 {
 	return f.run(seconds) + max(0, seconds-f.time())*f[len(f)-1].rate
 }
 
-// after returns what is left once some progress is made.
+// after returns the forecast once some progress is made.
 func (f forecast) after(progress float64) forecast {
 	for i, s := range f {
 		if s.progress > progress {

@@ -29,7 +29,7 @@ func TestForecast_is_regime_after_regime(t *testing.T) {
 	near(t, "minutes to the end", f.time()/60, 45)
 	near(t, "minutes after 12 epochs", f.after(12).time()/60, 23)
 	near(t, "epochs in an hour", f.run(3600), 35)
-	near(t, "epochs in an hour, if it went on", f.whole(3600), 50)
+	near(t, "epochs in an hour, if it went on", f.extended(3600), 50)
 	near(t, "minutes after the end", f.after(35).time(), 0)
 	near(t, "epochs in no time", f.run(-5), 0)
 }
@@ -53,7 +53,7 @@ func meetOne(t *testing.T, o Options, j *policy.Job) (*Policy, *account) {
 		t.Fatal(err)
 	}
 	s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: 2 * time.Minute, Cluster: c, Jobs: []*policy.Job{j}}
-	p.meet(s, grant.NewRound(s))
+	p.update(s, grant.NewRound(s))
 	return p, p.active[0]
 }
 

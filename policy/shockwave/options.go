@@ -7,19 +7,19 @@ import (
 	"github.com/oxgang/oxgang/opt/multimode"
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
 	Window int     // rounds planned ahead; default 20 (§6.1)
-	K      float64 // power of a job's finish-time fairness in its weight; default 5 (§6.1)
+	K      float64 // exponent of finish-time fairness in weights; default 5 (§6.1)
 	Lambda float64 // weight of the makespan; default 1 (App. G.2)
-	Paper  bool    // ρ̂, weights and utility as the paper has them; default false: see doc.go
-	Rule   Rule    // of the prediction of regimes; default Restatement (§5)
-	Lazy   bool    // a batch size that changes is no reason to plan anew; default false (§7)
-	// Accordion is how many regimes a job under Accordion is expected to have at most if
-	// its user does not name its batch sizes. Default 2: up once, as measured jobs do.
+	Paper  bool    // ρ̂, weights and utility as in the paper; default false: see the package comment
+	Rule   Rule    // how regimes are predicted; default Restatement (§5)
+	Lazy   bool    // do not replan when a batch size changes; default false (§7)
+	// Accordion is the most regimes expected of a job under Accordion whose user names no batch sizes.
+	// Default 2: one increase, as measured.
 	Accordion int
-	// Error is by how much, relatively, predicted run times are made wrong, at random for
-	// each job, for experiments (§8.10). Default 0.
+	// Error is the largest relative error put into predicted run times, at random for each job, for
+	// experiments (§8.10). Default 0.
 	Error float64
 	Seed  uint64 // of Error
 	Solve multimode.Options
@@ -30,7 +30,7 @@ func DefaultOptions() Options {
 	return Options{Window: 20, K: 5, Lambda: 1, Accordion: 2, Solve: multimode.DefaultOptions()}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -29,7 +29,7 @@ func TestOptions_when_nodes_are_others(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &policy.Snapshot{Now: time.Unix(1e9, 0), Round: round, Length: 2 * time.Minute, Cluster: c, Jobs: []*policy.Job{j}}
-		p.meet(s, grant.NewRound(s))
+		p.update(s, grant.NewRound(s))
 		if n := len(p.active[0].options); n != 3 {
 			t.Fatalf("%d options, want 1, 2 and 4 GPUs", n)
 		}

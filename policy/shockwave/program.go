@@ -10,11 +10,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// heaviest bounds weights, so that values stay within what opt/multimode takes.
+// heaviest bounds weights for opt/multimode.
 const heaviest = 1e30
 
-// weight returns a job's budget: the k-th power of its finish-time fairness, times its
-// own weight; at most heaviest. Source: Shockwave §6.1, Eq. 2.
+// weight returns a job's budget: its finish-time fairness to the power k, times its own weight. Source:
+// Shockwave §6.1, Eq. 2.
 func (p *Policy) weight(s *policy.Snapshot, a *account) float64 {
 	w := a.row.Weight
 	if !(w > 0) {
@@ -27,11 +27,10 @@ func (p *Policy) weight(s *policy.Snapshot, a *account) float64 {
 	return min(heaviest, min(heaviest, w)*math.Pow(min(1e3, a.rho(s.Now, more)), p.o.K))
 }
 
-// leastProgress is what counts for none under Options.Paper. Source: public Shockwave code.
+// leastProgress replaces 0 under Options.Paper. Source: public Shockwave code.
 const leastProgress = 1e-6
 
-// utility returns the utility of a job after some more progress. Source: Shockwave App. G.1,
-// Eq. 7, 8.
+// utility returns the utility of a job after more progress. Source: Shockwave App. G.1, Eq. 7, 8.
 func (p *Policy) utility(a *account, made float64) float64 {
 	u := (a.done + made) / a.total
 	if p.o.Paper {
@@ -45,8 +44,8 @@ type builder struct {
 	p       *Policy
 	s       *policy.Snapshot
 	round   float64 // seconds
-	scale   float64 // of weights: 1/(NM), and their mean 1
-	weight  float64 // of the job being added
+	scale   float64 // of weights: 1/(NM), with mean 1
+	weight  float64 // of the current job
 	gpus    float64 // M
 	problem *multimode.Problem
 	ids     []job.ID
@@ -54,8 +53,8 @@ type builder struct {
 	times   float64 // Z0
 }
 
-// plan returns the work of planning a window from the next round on, for the state after this
-// round if it goes as planned. What it closes over does not change.
+// plan returns the work that plans a window from the next round on, from the state expected after this round.
+// The work reads only immutable data.
 func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 	w := window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}}
 	b := p.builder(s)
@@ -65,7 +64,7 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 		}
 	}
 	b.problem.Lambda = p.o.Lambda / max(b.times, 1)
-	problem, ids, modes, o := b.problem, b.ids, b.modes, p.o.Solve // and not the snapshot
+	problem, ids, modes, o := b.problem, b.ids, b.modes, p.o.Solve
 	return func(ctx context.Context) any {
 		found, err := multimode.Solve(ctx, problem, o)
 		if err != nil {
@@ -102,8 +101,7 @@ func (p *Policy) builder(s *policy.Snapshot) *builder {
 	return b
 }
 
-// add adds a job that has a configuration in this round, and reports whether it is still
-// there in the next.
+// add adds a job with its configuration in this round, unless the job ends in this round.
 func (b *builder) add(a *account, now cluster.Configuration) bool {
 	if len(a.options) == 0 {
 		return false
@@ -134,7 +132,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 	return true
 }
 
-// mode returns the results of a job on an option, for each number of rounds.
+// mode returns the results of a job on an option by number of rounds.
 func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) multimode.Mode {
 	m := multimode.Mode{Resource: o.typeIndex, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)
@@ -143,7 +141,7 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 	}
 	for n := range b.p.o.Window {
 		time := float64(n+1)*b.round - lost
-		at := b.point(a, made, ahead.whole(max(0, time)), ahead.run(time))
+		at := b.point(a, made, ahead.extended(max(0, time)), ahead.run(time))
 		m.After = append(m.After, at)
 		if ahead.time() <= time {
 			break
@@ -152,8 +150,8 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 	return m
 }
 
-// point returns the result of a job that made some progress in this round and more in the
-// window. If the job ends within a round, that round counts whole.
+// point returns the result of a job after progress made in this round and more in the window. counts is more
+// with the last round counted fully.
 func (b *builder) point(a *account, made, counts, more float64) multimode.Point {
 	lean, left := &a.options[a.leanest], 0.0
 	if !a.row.Adaptivity.Has(job.GPUCount) {
@@ -166,10 +164,10 @@ func (b *builder) point(a *account, made, counts, more float64) multimode.Point 
 	}
 }
 
-// again returns what each further start costs a job: the progress that it would make in that
-// time on the option of the least GPU time. Source: Shockwave §7.
+// again returns the cost of each further start: the utility that the job would gain meanwhile on option
+// leanest. Source: Shockwave §7.
 func (b *builder) again(a *account, made float64) float64 {
 	ahead := a.options[a.leanest].ahead.after(made)
-	round := b.p.utility(a, made+ahead.whole(b.round)) - b.p.utility(a, made)
+	round := b.p.utility(a, made+ahead.extended(b.round)) - b.p.utility(a, made)
 	return b.weight * round * a.start / b.round
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// explain says why the others wait, whose schedule is not followed, and how good the
-// window is.
+// explain sets the reasons of waiting and unpredictable jobs, and the statistics of the window.
 func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
 	for _, a := range p.active {
 		d := &plan.Jobs[a.index]
@@ -24,15 +23,14 @@ func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 	}
 	f := p.window.solved
 	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound = f.Solves, f.Value, f.Bound
-	plan.Stats.Gap = policy.Gap(f.Value, f.Bound) // finite, where f.Gap may not be
+	plan.Stats.Gap = policy.Gap(f.Value, f.Bound) // finite; f.Gap may not be
 	plan.Stats.Interrupted = f.Interrupted
 	for t, price := range f.Prices {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.window.types[t], Price: price})
 	}
 }
 
-// wait says why a job gets nothing in this round: its rounds come later, or it has none
-// in the window, because others gain more from them.
+// wait sets the reason of a waiting job: its rounds come later, or others gain more.
 func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, plan *policy.Plan) {
 	if len(a.options) == 0 {
 		r.Refuse(a.index)

@@ -11,21 +11,20 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy plans a window of rounds ahead. Make one with New. It is not safe for
-// concurrent use.
+// A Policy plans a window of rounds ahead. It is not safe for concurrent use.
 type Policy struct {
 	o              Options
 	accounts       map[job.ID]*account
-	active         []*account // of this round, by submission
+	active         []*account // in this round, by submission
 	cluster        *cluster.Cluster
 	types          []cluster.GPUType
-	free           []int // GPUs by type that are to be shared out; made anew each round
+	free           []int // GPUs to share, by type; never modified in place
 	configurations []cluster.Configuration
 	window         *window // nil: none yet
 	failed         string  // why the last planning failed
 }
 
-// New returns a Policy, or an error that joins all complaints about o.
+// New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("shockwave: %w", err)
@@ -43,20 +42,19 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("shockwave: round %d: %w", s.Round, err)
 	}
-	r := grant.NewRound(s) // 1. what may not be taken from anyone
-	p.meet(s, r)           // 2. who shares the rest, and what is expected of them
-	p.take(s)              // 3. the window that was planned meanwhile
-	p.serve(s, r)          // 4. who runs in this round
+	r := grant.NewRound(s) // 1. fixed decisions
+	p.update(s, r)         // 2. forecasts of all other jobs
+	p.accept(s)            // 3. the window that was planned meanwhile
+	p.serve(s, r)          // 4. jobs of this round
 	plan := r.Plan()
 	p.explain(s, r, plan)
-	if p.outdated(s) { // 5. what to do from the next round on
+	if p.outdated(s) { // 5. plan from the next round on
 		plan.Background = p.plan(s, plan)
 	}
 	return plan, nil
 }
 
-// count counts the GPUs to be shared out, and reports whether some came or went, or are
-// on other nodes.
+// count counts the GPUs to share, and reports whether they or their nodes changed.
 func (p *Policy) count(s *policy.Snapshot, r *grant.Round) (moved bool) {
 	free, types := r.FreeByType(), []cluster.GPUType{}
 	for _, t := range s.Cluster.Types() {
@@ -70,8 +68,8 @@ func (p *Policy) count(s *policy.Snapshot, r *grant.Round) (moved bool) {
 	return moved
 }
 
-// take takes in what was planned. If that failed, what was planned before stands.
-func (p *Policy) take(s *policy.Snapshot) {
+// accept stores the window that was planned. After an error the last one stays.
+func (p *Policy) accept(s *policy.Snapshot) {
 	switch found := s.Computed.(type) {
 	case *window:
 		p.window, p.failed = found, ""
@@ -80,8 +78,7 @@ func (p *Policy) take(s *policy.Snapshot) {
 	}
 }
 
-// outdated reports whether the window no longer fits the jobs and GPUs that are there. Source:
-// Shockwave §6.1, §7.
+// outdated reports whether the window no longer fits the jobs and GPUs. Source: Shockwave §6.1, §7.
 func (p *Policy) outdated(s *policy.Snapshot) bool {
 	w := p.window
 	if w == nil || w.over(s.Round+1) || !slices.Equal(w.free, p.free) || !slices.Equal(w.types, p.types) {

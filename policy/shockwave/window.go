@@ -11,27 +11,26 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A window is a plan for rounds ahead. It does not change.
+// A window is an immutable plan for rounds ahead.
 type window struct {
-	first   int // round
+	first   int // first round
 	rounds  int
 	types   []cluster.GPUType
 	free    []int          // GPUs by type
-	batches map[job.ID]int // of the jobs that it is for
-	runs    map[job.ID]run // of those that get something
+	batches map[job.ID]int // batch sizes of its jobs
+	runs    map[job.ID]run // of jobs that get GPUs
 	solved  *multimode.Schedule
 }
 
-// A run is what a job gets in a window.
+// A run is the GPUs of a job in a window.
 type run struct {
 	cluster.Configuration
 	multimode.Run
 }
 
-// over reports whether a round is after the window.
 func (w *window) over(round int) bool { return round >= w.first+w.rounds }
 
-// column returns the place of a round in the window; -1 if it is not in it.
+// column returns the index of a round in the window, or -1.
 func (w *window) column(round int) int {
 	if w == nil || round < w.first || w.over(round) {
 		return -1
@@ -39,7 +38,7 @@ func (w *window) column(round int) int {
 	return round - w.first
 }
 
-// serve runs the jobs that the window has in this round, and then those that gain most.
+// serve runs the jobs of this round of the window, then those that gain most.
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
 	at, types := p.window.column(s.Round), s.Cluster.Types()
 	for _, a := range p.active {
@@ -55,11 +54,11 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
 	p.fill(s, r)
 }
 
-// fill gives GPUs that are left to the jobs that gain most per GPU from a round, if they gain
-// anything. Source: Shockwave App. H, "Work-conserving".
+// fill gives free GPUs to the jobs that gain most per GPU from a round. Source: Shockwave App. H,
+// "Work-conserving".
 //
-// Deviation: GPUs stay idle for a round that a start on them would take up, because the round
-// would gain nothing, and the next window can use them.
+// Deviation: GPUs stay idle for a round that a start would take up, because the round would gain nothing, and
+// the next window can use them.
 func (p *Policy) fill(s *policy.Snapshot, r *grant.Round) {
 	type waiting struct {
 		a    *account
@@ -80,8 +79,7 @@ func (p *Policy) fill(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// gain returns what a round is worth to a job where it is, or else where it needs the
-// least GPU time, for each GPU.
+// gain returns the value of a round to a job for each GPU, on its present GPUs or else on option leanest.
 func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
 	o := &a.options[a.leanest]
 	for i := range a.options {
@@ -89,11 +87,11 @@ func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
 			o = &a.options[i]
 		}
 	}
-	made := o.ahead.whole(s.Length.Seconds() - a.lost(o.Configuration))
+	made := o.ahead.extended(s.Length.Seconds() - a.lost(o.Configuration))
 	return p.weight(s, a) * (p.utility(a, made) - p.utility(a, 0)) / float64(o.GPUs)
 }
 
-// lost returns the seconds that a job loses by starting on a configuration.
+// lost returns the seconds that a job loses by starting on c.
 func (a *account) lost(c cluster.Configuration) float64 {
 	if a.row.Allocation.Configuration == c {
 		return 0
@@ -101,8 +99,7 @@ func (a *account) lost(c cluster.Configuration) float64 {
 	return a.start
 }
 
-// grantAny gives the job what it holds, or the fastest of its options that there is room
-// for.
+// grantAny gives the job its present GPUs, or its fastest option with room.
 func (a *account) grantAny(r *grant.Round) {
 	best := -1
 	for i := range a.options {

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// The engines of the allocation program that are named here; engine.Names has
-// all.
+// Solvers of the allocation program; engine.Names lists all.
 const (
 	Price = "price" // prices, then branch and bound
 	Exact = "exact" // HiGHS
@@ -19,25 +18,25 @@ const (
 // Options configure the policy.
 type Options struct {
 	goodput.Options         // P -0.5 (§3.3.4), Growth 2 (§3.3.1), Solver Price and Cells by default
-	Lambda          float64 // penalty for giving a job nothing; default 1.1 (§3.4.3)
+	Lambda          float64 // λ: penalty for giving a job nothing; default 1.1 (§3.4.3)
 	FreeYoung       bool    // no restart factor while a job is younger than a restart takes
 }
 
-// DefaultOptions returns the thesis' settings.
+// DefaultOptions returns the settings of the thesis.
 func DefaultOptions() Options {
 	return Options{Options: goodput.Options{P: -0.5, Growth: 2, Cells: true, Solver: Price}, Lambda: 1.1}
 }
 
-// PublicCode sets the rules of the public code.
+// PublicCode selects the rules of the public code.
 func (o *Options) PublicCode() {
 	o.Rules = goodput.Rules{RoundCosts: true, ValidMinimum: true, HistoricGrowth: true}
 	o.FreeYoung = true
 }
 
-// Solvers returns the names of the solvers that Options.Solver may have.
+// Solvers returns the valid values of Options.Solver.
 func Solvers() []string { return engine.Names() }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	err := o.Options.Validate()
 	if !(o.Lambda > 0) || math.IsInf(o.Lambda, 0) {

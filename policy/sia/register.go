@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// InParts makes the policy of the solver pop:K: Sia in k parts. Package pop sets it; nil: the
-// program does not have package pop.
+// InParts makes the policy for solver pop:K: Sia in k parts. Package pop sets it; it is nil in programs
+// without pop.
 var InParts func(k int, part func() (policy.Policy, error)) (policy.Policy, error)
 
 func init() {
@@ -49,7 +49,6 @@ func build(s settings) (policy.Policy, error) {
 	return inParts(s.Options, parts)
 }
 
-// inParts returns Sia with the solver pop:PARTS.
 func inParts(o Options, parts string) (policy.Policy, error) {
 	count, solver, named := strings.Cut(parts, ":")
 	k, err := strconv.Atoi(count)

@@ -6,9 +6,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// RestartFactor returns (T − N·S) / (T + S), clamped to [0, 1]: the factor by
-// which goodput is discounted if a job of age T moves, after N restarts that
-// cost S each. It returns 0 if T ≤ 0. Source: Sia §3.3.4, Eq. 3.3.
+// RestartFactor returns (T − N·S) / (T + S), clamped to [0, 1], for a job of age T after N restarts that cost
+// S each. Goodput is multiplied by it if the job moves. It is 0 if T ≤ 0. Source: Sia §3.3.4, Eq. 3.3.
 func RestartFactor(age time.Duration, restarts int, overhead time.Duration) float64 {
 	if age <= 0 {
 		return 0
@@ -17,7 +16,7 @@ func RestartFactor(age time.Duration, restarts int, overhead time.Duration) floa
 	return min(1, max(0, (t-float64(restarts)*s)/(t+s)))
 }
 
-// restartFactor returns r_i: 1 for a job that holds nothing.
+// restartFactor returns rᵢ; it is 1 for a job without GPUs.
 func (p *Policy) restartFactor(j *policy.Job, now time.Time) float64 {
 	if !j.Holding() || p.o.FreeYoung && j.Age(now) < j.RestartOverhead {
 		return 1

@@ -8,14 +8,13 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A Policy is Sia. It keeps the goodput rows and the prices of the last round.
-// Make one with New.
+// A Policy is Sia. It caches the goodput rows and prices of the last round.
 type Policy struct {
 	o       Options
 	program *goodput.Program
 }
 
-// New returns a Sia policy, or an error that joins all complaints about o.
+// New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("sia: %w", err)
@@ -41,8 +40,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// value returns what sets the worth of each job: λ, and what a restart leaves
-// of its goodput. All jobs weigh the same. Source: Sia §3.3.4, Eq. 3.3 and 3.4.
+// value sets the worth of each job: λ and rᵢ, with equal weights. Source: Sia §3.3.4, Eq. 3.3 and 3.4.
 func (p *Policy) value(s *policy.Snapshot) func([]*goodput.Row) {
 	return func(rows []*goodput.Row) {
 		for _, r := range rows {
