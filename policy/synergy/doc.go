@@ -1,13 +1,11 @@
-// Package synergy shares out CPUs and host memory by need: jobs whose speed depends on them get
-// more than their GPUs' share, from jobs that do not use theirs, and no job runs slower than
-// with that share. It follows "Synergy: Looking Beyond GPUs for DNN Scheduling on Multi-Tenant
-// Clusters" (OSDI 2022).
+// Package synergy divides CPUs and host memory by need: jobs whose speed depends on them get more than their
+// GPUs' share, from jobs that do not use theirs, and no job is slower than with its share. It follows
+// "Synergy: Looking Beyond GPUs for DNN Scheduling on Multi-Tenant Clusters" (OSDI 2022).
 //
-// A round (§3.2) is Policy.Plan. First a queue of jobs, in one of several orders, decides which
-// jobs run, by GPUs alone; smaller jobs may pass one that does not fit, and running jobs may be
+// In a round (§3.2), a queue first decides which jobs run, by GPUs alone; jobs may be backfilled and
 // preempted. Then a mechanism decides on their CPUs and memory:
 //
-//	Proportional   every GPU its share: what schedulers do that do not look (§2)
+//	Proportional   every GPU its share, the baseline (§2)
 //	Greedy         a job's full demand on one node, or it waits (§3.3)   greedy.go
 //	Tune           by need, and no job below the speed of its share:
 //	  AllCells       by the program below; a placer packs                program.go
@@ -15,15 +13,14 @@
 //	Opt            as Tune, proven best (§4.1.1), and placed by a second
 //	               program that splits few jobs (§4.1.2)                 opt.go
 //
-// The program, for all jobs that run on GPUs of a type (§4.1.1):
+// The program, for all jobs on GPUs of a type (§4.1.1):
 //
 //	max  Σⱼ Σ_[c,m] Wⱼ[c,m]·y_{c,m,j}                         (1)
 //	     CPUs and memory within those of the type's nodes     (2) (3)
 //	     one cell for each job                                (4)
 //	     none slower than its GPU-proportional share          (5)
 //
-// Dictionary, from the paper's symbols to names here:
-//
+//	paper            code
 //	Wⱼ[c,m]          cell.worth: relative to the speed with the share  row.go
 //	y_{c,m,j}        tenant.level
 //	c*ⱼ, m*ⱼ         Decision.Allocation.CPUs, Memory
@@ -32,33 +29,28 @@
 //	x_{i,j}          spreading.x                                       opt.go
 //	J_t              tenants
 //
-// Deviation: only Pareto-optimal cells are considered, at all their rates rather than on a grid
-// of memory, because every optimum is among them. They form a chain, so (4) and (5) hold by
-// construction: see program.
+// Deviation: only Pareto-optimal cells are considered, at all their rates rather than on a grid of memory,
+// because every optimum is among them. They form a chain, so (4) and (5) hold by construction: see program.
 //
 // Deviation: jobs weigh by Spec.Weight, because users set it; all unset is (1).
 //
-// Deviation: resources are counted by GPU type, and types that do not say what
-// CPUs their nodes have are left alone, because clusters are heterogeneous (§6).
+// Deviation: resources are counted by GPU type, and types without known CPUs are left alone, because clusters
+// are heterogeneous (§6).
 //
-// Deviation: a job that may not be preempted gets its share, because it keeps what it started
-// with, and later jobs must find their shares.
+// Deviation: a non-preemptive job gets its share, because it keeps what it starts with, and later jobs must
+// find their shares.
 //
-// Deviation: Tune's cells reach to what a job has with a node for each GPU, and the
-// placer says whether that is worth splitting it, because the paper found that some
-// jobs would gain and left it to future work (§6). The bound so holds for every
-// placement.
+// Deviation: Tune's cells go up to a node for each GPU, and the placer decides whether that is worth a split,
+// because the paper found that some jobs would gain and left it to future work (§6). So the bound holds for
+// every placement.
 //
-// Stats.Bound of Tune and Opt is the program's: no plan whose jobs have cells of their nodes is
-// worth more (Theorem 4.1). Stats.Objective is that of the program, or, where the plan names
-// nodes (DemandOnly, Opt), that of what was packed. In a plan that is fungible the placer
-// decides on CPUs and memory.
+// Stats.Bound of Tune and Opt is the program's: no plan is worth more (Theorem 4.1). Stats.Objective is the
+// program's value, or the value of the packing if the plan names nodes (DemandOnly, Opt). In a fungible plan
+// the placer decides on CPUs and memory.
 //
-// On real nodes Opt is not better than Tune: the second program divides some jobs, and giving
-// those whole GPUs leaves less choice than packing all jobs does (on 16 servers 2 to 5 % of the
-// bound is lost, on average, and 0 to 2 % by Tune and the placer pack). Its use is the bound,
-// as in the paper.
+// On real nodes Opt is not better than Tune: the second program divides some jobs, and giving those whole
+// GPUs leaves less choice than packing all jobs. On 16 servers Opt loses 2 to 5 % of the bound on average,
+// Tune with placer pack 0 to 2 %. Opt's use is the bound, as in the paper.
 //
-// Rules PublicCode are those of the authors' simulator, for replays: package
-// lab/rules.
+// Rules PublicCode reproduce the authors' simulator in replays: package lab/rules.
 package synergy

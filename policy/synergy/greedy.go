@@ -8,26 +8,24 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// A greedy is a round of Synergy-GREEDY: the placements of the jobs that run.
+// A greedy is a round of Synergy-GREEDY.
 type greedy struct {
 	of    *policy.Snapshot
-	slots [][]hostalloc.Slot  // by job; nil: not placed here
-	full  []refusal           // demands for which no node had room in this round
-	owed  []cluster.Resources // by GPU type, to reservations that no node had room for
+	slots [][]hostalloc.Slot  // by job; nil: not placed
+	full  []refusal           // demands that fit no node in this round
+	owed  []cluster.Resources // by GPU type: to reservations that fit no node
 }
 
-// A refusal is a demand on one node that none had room for. None has later, nor for
-// a larger one: what is free only shrinks in a round.
+// A refusal is a demand that fits no single node. It stays so, also for larger demands: free resources only
+// shrink in a round.
 type refusal struct {
 	gpus   cluster.GPUType
 	demand cluster.Resources
 }
 
-// admit lets job i run if some node has its full demand: the first that has, where
-// it is if there is room, or as few nodes as can be if none has so many GPUs. It is
-// asked along the line. What is pinned stays where it is, and a job with a
-// reservation, or that may not be preempted, gets its GPUs' share, so that nobody
-// after it has less. Source: Synergy §3.3.
+// admit is the gate of the queue: it lets job i run if its full demand fits, on the first node with room, or
+// on the fewest nodes if none has so many GPUs. Pinned jobs stay. Jobs with a reservation and non-preemptive
+// jobs get their share, so that later jobs have theirs. Source: Synergy §3.3.
 func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {
@@ -64,8 +62,8 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	return true
 }
 
-// leaves reports whether the nodes still have what is owed after an allocation. A reservation
-// is granted even if no single node has room for it; then other jobs get less.
+// leaves reports whether the nodes still have what is owed after an allocation. A reservation is granted even
+// if it fits no single node; other jobs then get less.
 func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
 	free := cluster.Resources{}
 	for n, node := range p.cluster.Nodes() {
@@ -77,12 +75,11 @@ func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
 	return a.CPUs+owed.CPUs <= free.CPUs && a.Memory+owed.Memory <= free.Memory
 }
 
-// each returns what each GPU of an allocation gets.
+// each returns the resources for each GPU of an allocation.
 func each(a *cluster.Allocation) cluster.Resources {
 	return perGPU(cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory})
 }
 
-// firstFit returns where an allocation fits.
 func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]hostalloc.Slot, bool) {
 	nodes := p.packing.nodes
 	if held := p.packing.held(j); len(held) > 0 && j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
@@ -105,15 +102,14 @@ func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Reso
 	return nodes.Split(a.GPUType, a.GPUs, j.WorkerGPUs, per)
 }
 
-// atLeast reports whether r asks for no less of anything than another refusal.
 func (r refusal) atLeast(o refusal) bool {
 	return r.gpus == o.gpus && r.demand.GPUs >= o.demand.GPUs && r.demand.CPUs >= o.demand.CPUs && r.demand.Memory >= o.demand.Memory
 }
 
-// placeAdmitted writes where the jobs are into the plan.
+// placeAdmitted writes the placements into the plan.
 func (p *Policy) placeAdmitted(s *policy.Snapshot, plan *policy.Plan) {
 	if p.greedy.of != s {
-		return // nobody got anything
+		return
 	}
 	for i, slots := range p.greedy.slots {
 		d, j := &plan.Jobs[i], s.Jobs[i]
@@ -132,7 +128,6 @@ func (p *Policy) placeAdmitted(s *policy.Snapshot, plan *policy.Plan) {
 	p.greedy.of = nil
 }
 
-// perGPU returns what each GPU of a job has.
 func perGPU(r cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: 1, CPUs: r.CPUs / float64(r.GPUs), Memory: r.Memory / int64(r.GPUs)}
 }

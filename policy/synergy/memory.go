@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember implements policy.Rememberer. The line of jobs is made anew in each round.
+// Remember implements policy.Rememberer. The queue has no state.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if m.Decoding() && p.cluster != nil {

@@ -11,20 +11,18 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// largest is the number of variables up to which the second program is solved.
+// largest is the most variables for which the second program is solved.
 const largest = 100_000
 
-// whole is the fraction of a job on one node from which on all of it counts as being there.
+// whole is the fraction on one node that counts as the whole job.
 const whole = 1 - 1e-6
 
-// deploy puts the tenants, with the cells that the first program chose, on nodes by
-// a second one, so that few are split, and writes that into the plan. Where that
-// program is too large, has no solution, or this build has no exact solver, it
-// leaves all to the placer.
+// deploy places the tenants, with the cells of the first program, by a second program that splits few jobs,
+// and writes the plan. If the second program is too large, has no solution, or this build has no exact
+// solver, the placer decides.
 //
-// Its solution may divide GPUs. Deviation: a job it divides gets whole GPUs, on as
-// few nodes as can be, because a GPU is not shared (§4.1.3). Where cells then have
-// no room, the jobs of each node settle on the best that have.
+// Deviation: a job that the program divides gets whole GPUs, on as few nodes as possible, because GPUs are
+// not shared (§4.1.3). If cells then have no room, the jobs of each node settle on smaller ones.
 func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Plan) error {
 	g := &p.packing
 	g.reset(len(p.tenants))
@@ -48,13 +46,11 @@ func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Pl
 	return nil
 }
 
-// A spreading is the second program of one GPU type: x_ij of job j is on node i.
-// All of every job is somewhere, and no node has more than its GPUs, CPUs and
-// memory; what moves from where it is costs. Source: Synergy §4.1.2.
+// A spreading is the second program of one GPU type: a part x_ij of job j is on node i. Each job is placed
+// completely, within the GPUs, CPUs and memory of each node. Moving costs. Source: Synergy §4.1.2.
 //
-// A vertex has at most as many variables that are not 0 as there are rows: one for
-// each of n jobs and three for each of s nodes. Each job has at least one. So at
-// most 3s are left for second parts, and at most 3s jobs are divided.
+// Few jobs are divided: a vertex has at most as many nonzero variables as rows, one for each of n jobs and
+// three for each of s nodes. Each job has at least one, which leaves at most 3s second parts.
 type spreading struct {
 	jobs  []int // tenants
 	nodes []int
@@ -62,8 +58,8 @@ type spreading struct {
 	gpus  []int      // by job
 }
 
-// spread solves the second program of a GPU type and puts the jobs that it does not
-// divide where it says; false if it did not solve it.
+// spread solves the second program of a GPU type and places the jobs that it does not divide; false if it was
+// not solved.
 func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool, error) {
 	m := p.spreading(kind)
 	if len(m.jobs) == 0 {
@@ -93,11 +89,9 @@ func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool
 // tries is how often fewest solves the program.
 const tries = 4
 
-// fewest returns the solution that divides the fewest GPUs' jobs, of several
-// vertices: in each but the first a pair costs what its job had elsewhere in the
-// last, the more the larger the job is, because a small one is easier to place. What
-// is divided is no linear function of x; this is one that it follows. Nil: there is
-// no solution.
+// fewest solves the program several times and returns the solution in which divided jobs have the fewest
+// GPUs; nil if there is none. "Divided" is not linear in x. So each later solve charges a job for what it had
+// on other nodes in the last solution; larger jobs cost more, because small ones are easier to place.
 func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Problem) (best *lp.Solution, err error) {
 	for range tries {
 		sol, err := solver.Solve(ctx, problem)
@@ -125,7 +119,7 @@ func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Pr
 	return best, nil
 }
 
-// divided returns the GPUs of the jobs that a solution divides.
+// divided returns the GPUs of the divided jobs.
 func (m *spreading) divided(sol *lp.Solution) int {
 	gpus := 0
 	for k := range m.x {
@@ -136,7 +130,7 @@ func (m *spreading) divided(sol *lp.Solution) int {
 	return gpus
 }
 
-// spreading lists the tenants of a type that are not placed yet, and its nodes.
+// spreading lists the unplaced tenants of a type, and its nodes.
 func (p *Policy) spreading(kind int) *spreading {
 	m := &spreading{}
 	for k := range p.tenants {
@@ -153,8 +147,7 @@ func (p *Policy) spreading(kind int) *spreading {
 	return m
 }
 
-// problem returns the program: a row for each job, three for each node, and a
-// column for each pair.
+// problem returns the program: a row for each job, three for each node, a column for each pair.
 func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) {
 	problem := &lp.Problem{}
 	rows := make([][3]lp.Row, len(m.nodes))
@@ -188,8 +181,7 @@ func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) 
 	return problem, nil
 }
 
-// moved returns the part of a job's GPUs that would not be where they are if all
-// were on a node.
+// moved returns the part of a job's GPUs that would move if all were on a node.
 func moved(held []hostalloc.Slot, node, gpus int) float64 {
 	for _, slot := range held {
 		if slot.Node == node {
@@ -199,7 +191,7 @@ func moved(held []hostalloc.Slot, node, gpus int) float64 {
 	return 1
 }
 
-// place puts the jobs that a solution does not divide where it has them.
+// place places the jobs that a solution does not divide.
 func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	for k, at := range m.jobs {
 		t := &p.tenants[at]
@@ -213,8 +205,7 @@ func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	}
 }
 
-// mend puts tenant k where it fits best with the largest cell that it may have and
-// that fits, or else where its GPUs do.
+// mend places tenant k with the largest allowed cell that fits, or by GPUs alone.
 func (p *Policy) mend(s *policy.Snapshot, k int) {
 	t := &p.tenants[k]
 	for level := t.level; level >= 0; level-- {
@@ -228,8 +219,8 @@ func (p *Policy) mend(s *policy.Snapshot, k int) {
 	}
 }
 
-// settle lets the tenants of each node settle on their best cells together. What
-// has no room even for its first cell loses its place.
+// settle chooses the best cells of each node's tenants together. A tenant whose first cell does not fit loses
+// its place.
 func (p *Policy) settle(s *policy.Snapshot, plan *policy.Plan) {
 	p.settler.Read(s, plan)
 	for k := range p.tenants {

@@ -12,18 +12,18 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Mechanism says how the jobs that run share CPUs and memory.
+// A Mechanism is a way to divide CPUs and memory.
 type Mechanism string
 
 // The mechanisms.
 const (
-	Proportional Mechanism = "proportional" // by GPUs, as schedulers do that do not look at CPUs (§2)
+	Proportional Mechanism = "proportional" // by GPUs (§2)
 	Greedy       Mechanism = "greedy"       // full demand or none in this round (§3.3)
 	Tune         Mechanism = "tune"         // by need, no job slower than Proportional (§4.2)
-	Opt          Mechanism = "opt"          // as Tune, proven best as if one machine had all resources, and packed by a second program (§4.1)
+	Opt          Mechanism = "opt"          // as Tune, proven best for the sum of all nodes, and packed by a second program (§4.1)
 )
 
-// Cells says which cells of a job's sensitivity matrix Tune looks at.
+// Cells are the cells of a job's sensitivity matrix that Tune considers.
 type Cells string
 
 // The cells.
@@ -32,7 +32,7 @@ const (
 	DemandOnly Cells = "demand" // full demand or GPU-proportional share, as published
 )
 
-// Rules say whose rules are followed.
+// Rules are the paper's or the public code's.
 type Rules string
 
 // The rules.
@@ -41,15 +41,14 @@ const (
 	PublicCode Rules = "public-code" // of the public simulator: see Options.Public
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
-	Order     string    // who is runnable first: one of Orders; default fifo
+	Order     string    // order of the queue, one of Orders; default fifo
 	Mechanism Mechanism // default Tune
 	Cells     Cells     // default AllCells
-	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
+	Solver    string    // solver for Tune and Opt, see opt/engine; default price
 	Rules     Rules     // default Paper
-	// Public makes the policy of PublicCode: package lab/rules. Default nil:
-	// these rules cannot be had.
+	// Public makes the policy of PublicCode: package lab/rules. Nil: not available.
 	Public func(Options) policy.Policy
 }
 
@@ -61,10 +60,10 @@ func DefaultOptions() Options {
 // Mechanisms returns the mechanisms.
 func Mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
 
-// Solvers returns the names of the solvers that Options.Solver may have.
+// Solvers returns the valid values of Options.Solver.
 func Solvers() []string { return engine.Names() }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if !slices.Contains(Orders(), o.Order) {
@@ -88,7 +87,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Orders returns what Options.Order takes.
+// Orders returns the valid values of Options.Order.
 func Orders() []string {
 	var names []string
 	for _, o := range queue.Orders() {

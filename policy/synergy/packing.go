@@ -6,11 +6,11 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// A packing is where tenants are, in the making.
+// A packing is the placement of tenants under construction.
 type packing struct {
 	nodes *hostalloc.Nodes
-	on    [][]int            // tenants, by node
-	slots [][]hostalloc.Slot // by tenant; nil: nowhere yet
+	on    [][]int            // by node: tenants
+	slots [][]hostalloc.Slot // by tenant; nil: not placed
 	stay  []hostalloc.Slot
 }
 
@@ -18,7 +18,6 @@ func newPacking(c *cluster.Cluster) packing {
 	return packing{nodes: hostalloc.NewNodes(c), on: make([][]int, len(c.Nodes()))}
 }
 
-// reset empties the nodes, for so many tenants.
 func (g *packing) reset(tenants int) {
 	g.nodes.Reset()
 	for i := range g.on {
@@ -27,7 +26,7 @@ func (g *packing) reset(tenants int) {
 	g.slots = append(g.slots[:0], make([][]hostalloc.Slot, tenants)...)
 }
 
-// held returns the slots that a job has now, if its nodes are there.
+// held returns the present slots of a job, nil if a node is gone.
 func (g *packing) held(j *policy.Job) []hostalloc.Slot {
 	var ok bool
 	if g.stay, ok = g.nodes.Slots(g.stay[:0], j.Placement); !ok {
@@ -36,7 +35,7 @@ func (g *packing) held(j *policy.Job) []hostalloc.Slot {
 	return g.stay
 }
 
-// take puts tenant k, whose GPUs each get per, into slots.
+// take places tenant k.
 func (g *packing) take(k int, slots []hostalloc.Slot, per cluster.Resources) {
 	g.slots[k] = append([]hostalloc.Slot(nil), slots...)
 	g.nodes.TakeAll(slots, per)
@@ -45,7 +44,7 @@ func (g *packing) take(k int, slots []hostalloc.Slot, per cluster.Resources) {
 	}
 }
 
-// keep puts tenants that may not move where they are.
+// keep places tenants that may not move.
 func (p *Policy) keep(s *policy.Snapshot) {
 	g := &p.packing
 	for k := range p.tenants {
@@ -56,8 +55,8 @@ func (p *Policy) keep(s *policy.Snapshot) {
 	}
 }
 
-// pin takes what a job holds of its nodes and returns its slots; nil if they are
-// gone. What its allocation has beyond its placement is taken of the first node.
+// pin books a job where it is and returns its slots; nil if they are gone. CPUs and memory of its allocation
+// that are not in its placement are taken from the first node.
 func (g *packing) pin(j *policy.Job) []hostalloc.Slot {
 	slots, ok := g.nodes.Slots(nil, j.Placement)
 	if !ok || len(slots) == 0 || !g.nodes.FitsGPUs(slots) {
@@ -74,8 +73,7 @@ func (g *packing) pin(j *policy.Job) []hostalloc.Slot {
 	return slots
 }
 
-// fit puts tenant k, with the given cell, where it fits best: where it is, if that
-// has room. Source: Synergy §4.2.
+// fit places tenant k with a cell by best fit, where it is if there is room. Source: Synergy §4.2.
 func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
 	g, t := &p.packing, &p.tenants[k]
 	j := s.Jobs[t.index]
@@ -88,10 +86,9 @@ func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
 	return ok
 }
 
-// force puts tenant k, with its first cell, where its GPUs fit best, and takes what
-// it needs of CPUs and memory from the jobs there that have more than their first
-// cell. First cells are within the shares of a node's GPUs, so that this is enough.
-// Source: Synergy §4.2, step 2.
+// force places tenant k with its first cell by GPUs alone, and reverts other jobs there to their first cells
+// until it fits. That suffices, because first cells are within the shares of a node's GPUs. Source: Synergy
+// §4.2, step 2.
 func (p *Policy) force(s *policy.Snapshot, k int) {
 	g, t := &p.packing, &p.tenants[k]
 	j := s.Jobs[t.index]
@@ -113,9 +110,8 @@ func (p *Policy) force(s *policy.Snapshot, k int) {
 	g.take(k, slots, per)
 }
 
-// revert switches the tenant of a node that is on fewest nodes, and of those the
-// one with the most CPUs and then memory for a GPU, to its first cell. It returns
-// false if all have theirs.
+// revert switches one tenant of a node to its first cell: the tenant on the fewest nodes, then with the most
+// CPUs, then memory. It returns false if there is none to switch.
 func (p *Policy) revert(node int) bool {
 	g, worst := &p.packing, -1
 	for _, k := range g.on[node] {
@@ -133,7 +129,6 @@ func (p *Policy) revert(node int) bool {
 	return true
 }
 
-// before reports whether tenant a is reverted before tenant b.
 func (p *Policy) before(a, b int) bool {
 	if x, y := len(p.packing.slots[a]), len(p.packing.slots[b]); x != y {
 		return x < y
@@ -145,8 +140,7 @@ func (p *Policy) before(a, b int) bool {
 	return x.cells[x.level].Memory > y.cells[y.level].Memory
 }
 
-// place writes the packing into the plan. A job that is where it was keeps its very
-// placement.
+// place writes the packing into the plan. An unchanged placement keeps its slice.
 func (p *Policy) place(s *policy.Snapshot, plan *policy.Plan) {
 	g := &p.packing
 	for k := range p.tenants {

@@ -13,31 +13,27 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// gb is the unit of memory in the program, so that its numbers are of one size
-// with those of CPUs.
+// gb is the unit of memory in the program, so that its numbers have the size of CPU counts.
 const gb = 1e9
 
-// A program is (1) to (5) of §4.1.1, by GPU type: a job picks one of its cells, for
-// its worth, and what the picks use of CPUs and memory fits the nodes of the type
-// in total.
+// A program is (1) to (5) of §4.1.1, by GPU type.
 //
-// The cells of a job are a chain: a faster one asks for no less of anything. So every job has
-// its first cell beforehand, which is at least as fast as its share (5) and fits if shares do.
-// The engine picks at most one larger cell for each job (4): a choice is worth what its cell
-// adds to the first, and uses what it asks for beyond the first. That is the same program, and
-// no job can be left out.
+// The cells of a job form a chain: a faster cell needs no less of anything. So every job has its first cell
+// in advance; it is at least as fast as the share (5) and fits if shares do. The engine picks at most one
+// larger cell for each job (4), for the value and the resources that it adds to the first. That is the same
+// program, and no job is left out.
 type program struct {
-	engine   engine.Engine // nil until there was something to choose
-	numbers  []int         // of items, given back
-	items    int           // numbers given out
-	capacity []float64     // of the engine: CPUs of type k at 2k, memory at 2k+1
+	engine   engine.Engine // nil until there is a choice
+	numbers  []int         // free item numbers
+	items    int           // item numbers used so far
+	capacity []float64     // CPUs of type k at 2k, memory at 2k+1
 	left     []cluster.Resources
 	asked    []cluster.Resources
 	choices  []mmkp.Choice
 }
 
-// choose sets the level of every tenant, and plan's Stats and Prices. Where all
-// have room for their fastest cells there is nothing to solve.
+// choose sets the level of every tenant, and plan's Stats and Prices. If all fastest cells fit, it solves
+// nothing.
 func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) error {
 	m.count(p, plan)
 	short := false
@@ -69,8 +65,7 @@ func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) erro
 	return nil
 }
 
-// count sums up what is left of each type's CPUs and memory when everyone has its
-// first cell, and what the fastest cells would use of that.
+// count computes what first cells leave of each type's CPUs and memory, and what fastest cells would add.
 func (m *program) count(p *Policy, plan *policy.Plan) {
 	types := p.cluster.Types()
 	m.left, m.asked = m.left[:0], m.asked[:0]
@@ -93,13 +88,13 @@ func (m *program) count(p *Policy, plan *policy.Plan) {
 	}
 }
 
-// short reports whether a type lacks CPUs or memory for the fastest cells.
+// short reports whether the fastest cells do not fit a type.
 func (m *program) short(kind int) bool {
 	left, asked := &m.left[kind], &m.asked[kind]
 	return asked.CPUs > left.CPUs+1e-9 || asked.Memory > left.Memory
 }
 
-// file brings the engine up to date: an item for every tenant that has a choice.
+// file updates the engine: one item for every tenant with a choice.
 func (m *program) file(p *Policy) error {
 	if err := m.resize(&p.o); err != nil {
 		return err
@@ -129,7 +124,7 @@ func (m *program) file(p *Policy) error {
 	return nil
 }
 
-// step returns the choice to have c rather than the first cell.
+// step returns the choice of c instead of the first cell.
 func step(t *tenant, c *cell) mmkp.Choice {
 	from, to := t.cells[0].all(t.gpus), c.all(t.gpus)
 	return mmkp.Choice{
@@ -139,15 +134,14 @@ func step(t *tenant, c *cell) mmkp.Choice {
 	}
 }
 
-// tuneNodes limits the engine's search for Tune. Before the search its answer is within some
-// tenths of a percent of the bound, and most improvements are found early.
+// tuneNodes limits the engine's search for Tune. Even before the search it is within some tenths of a percent
+// of the bound.
 const tuneNodes = 1000
 
-// small is the number of choices up to which Opt lets the exact solver have a
-// program that the engine did not prove.
+// small is the most choices for which Opt uses the exact solver if the engine proves nothing.
 const small = 4096
 
-// solve lets the engine choose; for Opt, where that leaves a gap, the exact solver.
+// solve runs the engine, and for Opt the exact solver if a gap remains.
 func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) {
 	sol, err := m.engine.Solve(ctx)
 	if err != nil || p.o.Mechanism != Opt || sol.Gap <= 1e-9 || !exact.Available {
@@ -177,7 +171,7 @@ func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) 
 	return best, nil
 }
 
-// resize tells the engine what is left of each resource.
+// resize sets the engine's capacities.
 func (m *program) resize(o *Options) error {
 	for k, left := range m.left {
 		for r, amount := range [2]float64{math.Max(0, left.CPUs), math.Max(0, float64(left.Memory)/gb)} {
@@ -198,7 +192,6 @@ func (m *program) resize(o *Options) error {
 	return m.start(o)
 }
 
-// start makes an engine without items.
 func (m *program) start(o *Options) (err error) {
 	limits := engine.Options{Nodes: tuneNodes}
 	if o.Mechanism == Opt {
@@ -208,7 +201,7 @@ func (m *program) start(o *Options) (err error) {
 	return err
 }
 
-// number gives a row the number of an item.
+// number gives a row an item number.
 func (m *program) number(r *row) {
 	switch n := len(m.numbers); {
 	case r.known:
@@ -221,7 +214,7 @@ func (m *program) number(r *row) {
 	}
 }
 
-// drop takes a row out of the engine.
+// drop removes a row from the engine.
 func (m *program) drop(r *row) error {
 	if !r.known {
 		return nil
@@ -231,7 +224,6 @@ func (m *program) drop(r *row) error {
 	return m.engine.Remove(r.number)
 }
 
-// report sets what a plan says of how it was found.
 func (m *program) report(p *Policy, plan *policy.Plan, sol *mmkp.Solution) {
 	got, first := worth(p.tenants)
 	bound := math.Max(got, first+sol.Bound)
@@ -245,7 +237,7 @@ func (m *program) report(p *Policy, plan *policy.Plan, sol *mmkp.Solution) {
 	}
 }
 
-// worth returns what the tenants' cells are worth, and what their first are.
+// worth returns the value of the tenants' cells, and of their first cells.
 func worth(tenants []tenant) (all, first float64) {
 	for i := range tenants {
 		all += tenants[i].cells[tenants[i].level].worth
@@ -254,7 +246,7 @@ func worth(tenants []tenant) (all, first float64) {
 	return all, first
 }
 
-// forget takes the rows of jobs that no longer run out of the policy.
+// forget removes the rows of jobs that no longer run.
 func (p *Policy) forget() {
 	for id, r := range p.rows {
 		if r.seen != p.round {
@@ -264,6 +256,6 @@ func (p *Policy) forget() {
 			}
 		}
 	}
-	// In the order of numbers, so that equal runs number alike.
+	// by number, so that runs are reproducible
 	slices.SortFunc(p.gone, func(a, b *row) int { return cmp.Compare(a.number, b.number) })
 }

@@ -2,8 +2,7 @@ package synergy
 
 import "github.com/oxgang/oxgang/policy"
 
-// explain says of jobs that keep their GPUs whether they have more or less than
-// the share of CPUs and memory that goes with them, and what that does.
+// explain sets the reasons of jobs that have more or less than their share of CPUs and memory.
 func (p *Policy) explain(s *policy.Snapshot, plan *policy.Plan) {
 	for k := range p.tenants {
 		t := &p.tenants[k]

@@ -7,11 +7,9 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// public is Options.Public of the policies that are made by name.
 var public func(Options) policy.Policy
 
-// RegisterPublic makes the rules public-code available. A program calls it once, before it makes
-// policies.
+// RegisterPublic makes the rules public-code available. Call it once, before policies are made.
 func RegisterPublic(f func(Options) policy.Policy) { public = f }
 
 func init() {
@@ -20,7 +18,7 @@ func init() {
 	bigData("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits.")
 }
 
-// bigData adds a policy whose order counts what a job demands of all resources.
+// bigData adds a policy whose order counts a job's demand for all resources.
 func bigData(name, doc string) {
 	defaults := func() Options {
 		o := DefaultOptions()
@@ -44,7 +42,6 @@ func bind(s *registry.Settings, o *Options) {
 	bindSharing(s, o, "proportional, greedy, tune or opt")
 }
 
-// bindSharing adds the settings of how CPUs and memory are shared.
 func bindSharing(s *registry.Settings, o *Options, mechanisms string) {
 	s.Var("mechanism", &o.Mechanism, mechanisms)
 	s.Var("cells", &o.Cells, "what tune chooses from: all cells of a job's sensitivity matrix, or demand: full demand or the share of its GPUs")

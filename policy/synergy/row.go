@@ -10,30 +10,27 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A row is what CPUs and memory do for one job on the GPUs it gets: its part of W_j. It is kept
-// from round to round, and made anew if something it depends on changed.
+// A row is one job's part of W_j on its GPUs. It is cached until an input changes.
 type row struct {
 	perf        perf.Model
 	sensitivity *perf.Sensitivity
 	limits      *job.BatchLimits
-	config      cluster.Configuration // that it is for
-	cells       []cell                // by ascending use and worth; the first is within the share
-	number      int                   // of the engine's item
-	filed       bool                  // the engine has these cells
-	known       bool                  // to the engine
-	seen        int                   // round in which the job last ran
+	config      cluster.Configuration
+	cells       []cell // by ascending use and worth; the first is within the share
+	number      int    // item number in the engine
+	filed       bool   // the engine has these cells
+	known       bool   // the engine has the item
+	seen        int    // round in which the job last ran
 }
 
 // A cell is one entry of W_j for all GPUs of the job.
 type cell struct {
 	perf.Cell // per GPU
-	// worth is the job's speed relative to that with its GPU-proportional share,
-	// times its weight. A job that does not run with its share has worth 0 with it,
-	// and its weight at full speed.
+	// worth is the job's speed relative to its GPU-proportional share, times its weight. A job that does not
+	// run with its share has worth 0 with it, and its weight at full speed.
 	worth float64
 }
 
-// row returns the row of a job that gets GPUs of type t.
 func (p *Policy) row(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) *row {
 	r := p.rows[j.ID]
 	if r == nil {
@@ -47,7 +44,6 @@ func (p *Policy) row(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration
 	return r
 }
 
-// cells returns the cells of a job, with their worth.
 func (p *Policy) cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) []cell {
 	found := grant.Cells(j, t, c, p.together(c))
 	unit := found[0].Rate
@@ -67,9 +63,8 @@ func (p *Policy) cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configurati
 	return cells
 }
 
-// together returns how many of a job's GPUs at least share what one node has. The
-// placer that settles Tune's cells may split a job, so that each may have a node's;
-// otherwise no job has more than the fewest nodes that carry it, as published (§6).
+// together returns how many of a job's GPUs at least share a node. A placer may split jobs for Tune's cells;
+// otherwise a job is on the fewest nodes, as published (§6).
 func (p *Policy) together(c cluster.Configuration) int {
 	if p.o.Mechanism == Tune && p.o.Cells == AllCells {
 		return 1
@@ -77,7 +72,6 @@ func (p *Policy) together(c cluster.Configuration) int {
 	return (c.GPUs + c.Nodes - 1) / c.Nodes
 }
 
-// weight returns a job's weight in the objective.
 func weight(j *policy.Job) float64 {
 	if !(j.Weight > 0) || math.IsInf(j.Weight, 1) {
 		return 1
@@ -85,12 +79,10 @@ func weight(j *policy.Job) float64 {
 	return j.Weight
 }
 
-// per returns what each GPU gets in a cell.
 func (c *cell) per() cluster.Resources {
 	return cluster.Resources{GPUs: 1, CPUs: c.CPUs, Memory: c.Memory}
 }
 
-// all returns what so many GPUs get.
 func (c *cell) all(gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * c.CPUs, Memory: int64(gpus) * c.Memory}
 }

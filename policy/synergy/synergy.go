@@ -14,10 +14,9 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy is Synergy. It keeps rows, program and prices of the last round; its
-// plans do not depend on them, but that the last prices may decide between plans
-// within the gap of one that is not proven optimal. Make one with New. It is not
-// safe for concurrent use.
+// A Policy is Synergy. It caches rows, program and prices of the last round. Plans do not depend on the
+// cache, except that the last prices may decide between plans within the gap. It is not safe for concurrent
+// use.
 type Policy struct {
 	o       Options
 	line    *queue.Policy
@@ -25,15 +24,14 @@ type Policy struct {
 	rows    map[job.ID]*row
 	program program
 	packing packing
-	settler hostalloc.Settler // of opt
+	settler hostalloc.Settler // for Opt
 	greedy  greedy
 	tenants []tenant // of this round
 	round   int      // rounds so far
-	gone    []*row   // of jobs that stopped running in this round
+	gone    []*row   // of jobs that stopped in this round
 }
 
-// New returns a Synergy policy: a Policy, or that of the public code if its rules
-// are asked for. It returns an error that joins all complaints about o.
+// New returns a Policy, or the public code's policy under its rules. It returns all errors in o, joined.
 func New(o Options) (policy.Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)
@@ -65,9 +63,9 @@ type tenant struct {
 	index     int // of the job
 	typeIndex int // GPU type, by index in Cluster.Types
 	gpus      int
-	cells     []cell // of its row; one if it is fixed
-	level     int    // of cells, which it gets
-	fixed     bool   // keeps what it has, or has no say: the proportional share
+	cells     []cell // of row; one if fixed
+	level     int    // chosen cell
+	fixed     bool   // keeps its allocation, or gets its share
 	row       *row
 }
 
@@ -80,11 +78,11 @@ func (p *Policy) Traits() policy.Traits {
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p.meet(s.Cluster)
 	p.round++
-	plan, err := p.line.Plan(ctx, s) // 1. who runs, on which GPUs
+	plan, err := p.line.Plan(ctx, s) // 1. which jobs run, on which GPUs
 	if err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)
 	}
-	switch p.o.Mechanism { // 2. with which CPUs and memory
+	switch p.o.Mechanism { // 2. their CPUs and memory
 	case Proportional:
 	case Greedy:
 		p.placeAdmitted(s, plan)
@@ -97,7 +95,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// share shares out CPUs and memory by need.
 func (p *Policy) share(ctx context.Context, s *policy.Snapshot, plan *policy.Plan) error {
 	p.gather(s, plan)
 	if len(p.tenants) == 0 {
@@ -122,7 +119,6 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot, plan *policy.Pla
 	return nil
 }
 
-// meet takes up a new cluster.
 func (p *Policy) meet(c *cluster.Cluster) {
 	if p.cluster == c {
 		return
@@ -134,9 +130,8 @@ func (p *Policy) meet(c *cluster.Cluster) {
 	p.packing, p.greedy = newPacking(c), greedy{}
 }
 
-// gather lists the jobs that got GPUs whose nodes count CPUs, and forgets the rows
-// of those that did not. A job that may not be preempted keeps what it starts with:
-// it gets its share, so that nobody after it has less.
+// gather lists the jobs on nodes that count CPUs, and drops the rows of others. A non-preemptive job gets its
+// share for good, so that later jobs have theirs.
 func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 	p.tenants = p.tenants[:0]
 	types := s.Cluster.Types()
@@ -169,8 +164,8 @@ func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
 	return -1
 }
 
-// grant writes the tenants' cells into the plan. Sums of bytes are exact, those of the program
-// are not: any excess is taken from jobs that have more than their first cell.
+// grant writes the cells into the plan. Sums of bytes must be exact, and the program's are rounded: an excess
+// is taken from jobs with more than their first cell.
 func (p *Policy) grant(plan *policy.Plan) {
 	left := make([]int64, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {
@@ -196,5 +191,4 @@ func (p *Policy) grant(plan *policy.Plan) {
 	}
 }
 
-// demand returns a tenant's demand vector.
 func (t *tenant) demand() cluster.Resources { return t.cells[len(t.cells)-1].all(t.gpus) }

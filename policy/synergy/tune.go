@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// tune packs the tenants as published: each has its full demand or its
-// GPU-proportional share. Source: Synergy §4.2.
+// tune packs tenants as published, each with its full demand or its share. Source: Synergy §4.2.
 func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 	p.packing.reset(len(p.tenants))
 	for k := range p.tenants {
@@ -21,7 +20,7 @@ func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 		}
 		full := len(p.tenants[k].cells) - 1
 		if !p.fit(s, k, full) && (full == 0 || !p.fit(s, k, 0)) { // 1. its demand, or its share
-			p.force(s, k) // 2. its share, and others switch to theirs
+			p.force(s, k) // 2. its share; others revert to theirs
 		}
 	}
 	p.yield(plan)
@@ -31,12 +30,10 @@ func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 	plan.Stats.Gap = policy.Gap(plan.Stats.Objective, plan.Stats.Bound)
 }
 
-// binary leaves a tenant two cells: its share, and its demand; or its demand alone
-// if that is within the share.
+// binary reduces a tenant to two cells, share and demand, or to its demand if that is within the share.
 //
-// Deviation: if it demands less of a resource than its share, both cells have the demand,
-// because with its share it would be no faster, and a job that is switched to its share must
-// not take more of anything.
+// Deviation: if it demands less of a resource than its share, both cells have the demand, because the share
+// would not make it faster, and a job that reverts must not take more of anything.
 func (p *Policy) binary(t *tenant) {
 	if t.fixed {
 		return
@@ -51,8 +48,7 @@ func (p *Policy) binary(t *tenant) {
 	t.level = 0
 }
 
-// byDemand returns the tenants by GPUs, CPUs and memory of their demand, largest
-// first.
+// byDemand returns the tenants by demand, largest first.
 func (p *Policy) byDemand() []int {
 	order := make([]int, len(p.tenants))
 	for k := range order {
@@ -65,7 +61,7 @@ func (p *Policy) byDemand() []int {
 	return order
 }
 
-// fastest returns what the tenants' demands are worth: no plan is worth more.
+// fastest returns the value of all demands, an upper bound.
 func (p *Policy) fastest() float64 {
 	sum := 0.0
 	for k := range p.tenants {

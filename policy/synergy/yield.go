@@ -5,12 +5,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// yield grants tenants that found no nodes, because their workers would be cut or CPUs are
-// elsewhere, their first cells, for which the placer may find room. If tenants on nodes have
-// taken too much for that, those that have most beyond their first cells go back to these,
-// until all fit their GPU type. First cells fit, as they are within the shares.
+// yield grants unplaced tenants their first cells, for which the placer may find room. If their GPU type then
+// has too little, the tenants with most beyond their first cells revert until all fit. First cells always
+// fit, because they are within the shares.
 func (p *Policy) yield(plan *policy.Plan) {
-	lost := make(map[int]bool) // GPU types of which a tenant is nowhere
+	lost := make(map[int]bool) // GPU types with an unplaced tenant
 	for k := range p.tenants {
 		if t := &p.tenants[k]; p.packing.slots[k] == nil && !t.fixed {
 			t.level, lost[t.typeIndex] = 0, true
@@ -31,7 +30,7 @@ func (p *Policy) yield(plan *policy.Plan) {
 	}
 }
 
-// over reports whether the tenants of a GPU type have more CPUs or memory than there are.
+// over reports whether the tenants of a GPU type exceed its CPUs or memory.
 func (p *Policy) over(kind int, plan *policy.Plan) bool {
 	info := &p.cluster.Types()[kind]
 	left := cluster.Resources{CPUs: info.CPUs, Memory: info.Memory}
@@ -50,8 +49,8 @@ func (p *Policy) over(kind int, plan *policy.Plan) bool {
 	return left.CPUs < -1e-9*info.CPUs || left.Memory < 0 // sums of CPUs are rounded
 }
 
-// giveBack switches the tenant of a GPU type that has most beyond its first cell, as a part of
-// what there is, to that cell; false if none has more.
+// giveBack reverts the tenant of a GPU type with most beyond its first cell, as a part of the total; false if
+// there is none.
 func (p *Policy) giveBack(kind int) bool {
 	info, worst, most := &p.cluster.Types()[kind], -1, 0.0
 	for k := range p.tenants {
