@@ -13,29 +13,28 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is BOA Constrictor. It keeps the widths that were computed last, what was
-// spent, and which of the two tables each job goes by. It is not safe for concurrent use.
-// Make one with New.
+// A Policy is BOA Constrictor. It keeps the present widths, past spending, and the table of each job. It is
+// not safe for concurrent use.
 type Policy struct {
 	o      Options
 	ledger ledger
-	nodes  []cluster.Rental // as they were in the last round
-	rate   float64          // of the widths of the last round, per hour
+	nodes  []cluster.Rental // in the last round
+	rate   float64          // cost per hour of the last round's widths
 	fill   fill
 	needs  map[cluster.Group][]need // see spareNodes
 
 	widths *widths // nil: none yet
-	asked  inputs  // of the widths that were last asked for
+	asked  inputs  // of the last computation
 	at     time.Time
-	now    time.Time   // of the round
-	work   policy.Work // that was asked for and has not ended; nil: none
+	now    time.Time   // of this round
+	work   policy.Work // running computation, or nil
 	failed string
 
-	tickets map[job.ID]float64 // see draw
+	tickets map[job.ID]float64 // by job: see draw
 	drawn   map[job.Class]int
 }
 
-// inputs are what widths are computed from.
+// inputs are the inputs of widths.
 type inputs struct {
 	classes []*perf.ClassStats
 	offers  []cluster.Offer
@@ -43,7 +42,7 @@ type inputs struct {
 	fill    float64
 }
 
-// New returns a Policy, or an error that joins all complaints about o.
+// New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("boa: %w", err)
@@ -56,23 +55,22 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Classes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. A round in which no job moves takes time linear in jobs and
-// nodes; each job that moves adds time linear in the nodes of its type. The only error is that
-// of ctx.
+// Plan implements policy.Policy. It takes time linear in jobs and nodes, plus, for each job that moves,
+// linear in the nodes of its type. The only error is ctx's.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)
 	}
 	p.now = s.Now
 	offers, ends := p.offers(s)
-	p.account(s, offers)                      // 1. what was spent
-	work := p.learn(ctx, s, offers[:ends[0]]) // 2. which widths there are
+	p.account(s, offers)                      // 1. past spending
+	work := p.learn(ctx, s, offers[:ends[0]]) // 2. widths
 	r := p.newRound(s, offers, ends)
-	r.pin()    // 3. what may not be taken from anyone
-	r.aim()    // 4. every job's width
-	r.keep()   // 5. those that have it stay as they are
-	r.place()  // 6. the others, as far as nodes are there
-	r.finish() // 7. the nodes wanted
+	r.pin()    // 3. fixed decisions
+	r.aim()    // 4. the width of each job
+	r.keep()   // 5. unchanged jobs
+	r.place()  // 6. the others, if nodes are there
+	r.finish() // 7. nodes to rent
 	p.rate = r.rate()
 	p.fill.used, p.fill.gpus = r.shared()
 	p.tickets = policy.Forget(s, p.tickets)
@@ -81,11 +79,9 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan, nil
 }
 
-// offers returns what can be rented, in the order of the rentals, then the nodes that are
-// owned, by size, then those of all sizes together; prices are in the unit of the budget. ends
-// are the ends of these parts. A job looks at a part only if the parts before it do not
-// suffice. Widths are chosen for the first part; that is owned nodes only if nothing can be
-// rented, because owned nodes cannot become more.
+// offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each
+// part. Prices are in the unit of the budget. A job looks at a part only if the parts before do not suffice.
+// Widths are chosen for the first part: owned nodes only if nothing can be rented.
 func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
@@ -106,8 +102,7 @@ func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	return all, ends
 }
 
-// owned returns the nodes of a cluster by GPU type and number of GPUs, in the order in
-// which they first appear.
+// owned returns owned nodes by GPU type and size.
 func owned(c *cluster.Cluster) []cluster.Offer {
 	var all []cluster.Offer
 	for _, n := range c.Nodes() {
@@ -122,8 +117,8 @@ func owned(c *cluster.Cluster) []cluster.Offer {
 	return all
 }
 
-// mixed returns the GPU types with nodes of several sizes, each node as if it had as many GPUs
-// as the largest. Nodes of several sizes together carry some amounts that no one size carries.
+// mixed returns the GPU types with nodes of several sizes, each node as if it had the largest size: together
+// they carry amounts that no one size carries.
 func mixed(c *cluster.Cluster) []cluster.Offer {
 	var all []cluster.Offer
 	for _, t := range c.Types() {
@@ -135,8 +130,8 @@ func mixed(c *cluster.Cluster) []cluster.Offer {
 	return all
 }
 
-// account books what was paid since the last round. It does not know when nodes on their way
-// back were gone, so it takes them to have been paid for the whole round.
+// account books what was paid since the last round. It does not know when leaving nodes left, so it counts
+// the whole round.
 func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
 	paid := 0.0
 	for i := range s.Rentals {
@@ -157,8 +152,7 @@ func (p *Policy) guarantee() guarantee {
 	return guarantee{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}
 }
 
-// budget returns the budget per hour for which to choose widths now. Where nothing can be
-// rented, nothing is paid, and the budget stays as set.
+// budget returns the budget per hour for widths. It stays as set if nothing can be rented.
 func (p *Policy) budget(s *policy.Snapshot) float64 {
 	switch {
 	case p.o.Budget == 0:
@@ -170,7 +164,7 @@ func (p *Policy) budget(s *policy.Snapshot) float64 {
 	return p.ledger.budget(s.Now, &pr)
 }
 
-// most returns what may be paid per hour from now on for so long.
+// most returns what may be paid per hour from now on for ahead.
 func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 	if p.o.Budget == 0 {
 		return math.Inf(1)
@@ -179,12 +173,11 @@ func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 	return p.ledger.most(s.Now, &pr, s.Length, ahead)
 }
 
-// golden is the golden ratio less 1: its multiples are spread evenly over [0, 1), however
-// many there are.
+// golden is the golden ratio less 1: its multiples are spread evenly over [0, 1).
 const golden = 0.6180339887498949
 
-// draw returns the number of a job in [0, 1), which decides its table: the faster one if the
-// number is below that table's share of the arrivals of its class.
+// draw returns a number in [0, 1) for a job. Below the faster table's share of arrivals, the job uses that
+// table.
 func (p *Policy) draw(j *policy.Job) float64 {
 	place, ok := p.tickets[j.ID]
 	if !ok {

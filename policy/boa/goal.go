@@ -10,9 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// goal returns what a job is to have: the width of its class and epoch; where there is
-// none, or it may not have it, what is best by its own model at the same price. For ends
-// see Policy.offers.
+// goal returns the width of a job's class and epoch, or what is best by the job's own model at the same
+// price. See Policy.offers for ends.
 func (p *Policy) goal(j *policy.Job, offers []cluster.Offer, ends []int) goal {
 	g := goal{offer: -1}
 	if w := p.widths; w != nil {
@@ -26,7 +25,7 @@ func (p *Policy) goal(j *policy.Job, offers []cluster.Offer, ends []int) goal {
 	return g
 }
 
-// byClass returns the width of a job's class in its epoch, of an offer that there is still.
+// byClass returns the width of a job's class in its epoch, if its offer still exists.
 func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.Offer) goal {
 	epoch := min(max(0, j.Epoch), len(w.ends[class])-1)
 	table, at := w.entry(class, epoch, p.draw(j))
@@ -45,14 +44,12 @@ func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.O
 	return g
 }
 
-// runs reports whether a class is known to run on so many GPUs of an offer of the table.
 func (w *widths) runs(class, offer, epoch, gpus int) bool {
 	rows := w.took[class][offer]
 	return gpus <= len(rows) && !math.IsInf(rows[gpus-1][epoch], 1)
 }
 
-// find returns the index of an offer of the same nodes, or -1; how many there are, and what
-// they cost, may have changed.
+// find returns the index of an offer of the same nodes, or -1.
 func find(offers []cluster.Offer, like *cluster.Offer) int {
 	for i := range offers {
 		if o := &offers[i]; o.Group == like.Group && alike(o, like) {
@@ -62,7 +59,7 @@ func find(offers []cluster.Offer, like *cluster.Offer) int {
 	return -1
 }
 
-// clamp returns the number of GPUs next to a width that a job may have.
+// clamp returns the GPU count nearest to a width that a job may have.
 func clamp(j *policy.Job, t cluster.GPUType, width int) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
 		return j.Requested(t)
@@ -80,22 +77,20 @@ func fitting(j *policy.Job, o *cluster.Offer, gpus int) bool {
 	return gpus <= o.Most*o.Node.Capacity.GPUs && j.KeepsType(o.Node.GPUType) && j.Allows(o.Fewest(gpus))
 }
 
-// timeLeft returns the seconds to the end of a job by a table.
+// timeLeft returns the seconds to a job's end under a table.
 func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
 	left := w.left[table][class]
 	return left[epoch+1] + w.undone(class, epoch, progress)*(left[epoch]-left[epoch+1])
 }
 
-// A stretch is what a job of a class has ahead of it: from its progress in an epoch to the end
-// of the epochs before end.
+// A stretch is a job's work from its progress in an epoch to the end of the epochs before end.
 type stretch struct {
 	class, epoch, end int
 	done              float64 // progress of the job
 }
 
-// compare says whether a job stays with what it holds: if that is its goal, or if it does
-// not pay to move for the epochs that have the same width, at the price that the widths
-// come from. Where a job follows its table, moving pays: the table is optimal.
+// compare decides whether a job keeps its GPUs: they equal its goal, or moving does not pay for the epochs of
+// the same width. A job that follows its own table always moves: the table is optimal.
 func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	held := j.Allocation.Configuration
 	if !j.Holding() {
@@ -114,7 +109,7 @@ func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	g.weigh(was, will, restart, w.price)
 }
 
-// block returns the end of the epochs from one on that have the same width.
+// block returns the end of the run of epochs with the same width.
 func (w *widths) block(table, class, epoch int) int {
 	plan := &w.table.Cheap
 	if table == 1 {
@@ -127,8 +122,7 @@ func (w *widths) block(table, class, epoch int) int {
 	return end
 }
 
-// time returns the seconds that a job takes with so many GPUs for what is ahead of it;
-// infinite if it does not run so.
+// time returns the seconds of a stretch on c; infinite if the class does not run on it.
 func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 	class, epoch := ahead.class, ahead.epoch
 	least := math.Inf(1)
@@ -146,7 +140,7 @@ func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 	return least
 }
 
-// undone returns the part of an epoch that is ahead of a job.
+// undone returns the part of an epoch that a job still has to do.
 func (w *widths) undone(class, epoch int, progress float64) float64 {
 	size := w.table.Problem.Classes[class].Sizes[epoch]
 	return min(max(0, w.ends[class][epoch]-progress), size) / size
@@ -154,8 +148,7 @@ func (w *widths) undone(class, epoch int, progress float64) float64 {
 
 func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
 
-// rate returns what a configuration costs per hour by the first offer of its type; 0 if
-// there is none.
+// rate returns the cost of c per hour by the first offer of its type, or 0.
 func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
 	for i := range offers {
 		if o := &offers[i]; o.Node.GPUType == c.GPUType {
@@ -165,11 +158,10 @@ func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
 	return 0
 }
 
-// A cost is how long a job takes, and what it costs per hour meanwhile.
+// A cost is the time of a job and its cost per hour.
 type cost struct{ time, rate float64 }
 
-// at returns the cost at a price, in seconds of the job's time; at an infinite price,
-// what it costs.
+// at returns the cost at a price, in seconds of the job's time; at an infinite price, in money.
 func (c cost) at(price float64) float64 {
 	if math.IsInf(price, 1) {
 		return c.time * c.rate
@@ -191,8 +183,8 @@ func (g *goal) weigh(was, will cost, restart, price float64) {
 	}
 }
 
-// alone returns what is best for a job by its own model at the price that the widths of
-// others come from; while there is none, what makes the most of a GPU-hour.
+// alone returns the best goal by the job's own model, at the price behind the widths; before there is one,
+// the most goodput per GPU-hour.
 func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 	price := math.Inf(1)
 	switch {
@@ -218,7 +210,7 @@ func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 	return best
 }
 
-// linger says whether a job stays with what it holds.
+// linger decides whether a job keeps its GPUs.
 func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
 	held := j.Allocation.Configuration
 	switch {
@@ -233,8 +225,7 @@ func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price fl
 	}
 }
 
-// remaining returns the work a job has left, by the one estimate of all policies but for its
-// class, whose widths are used where it is known; infinite if its target is not.
+// remaining returns a job's remaining work; infinite if its target is unknown.
 func (p *Policy) remaining(j *policy.Job) float64 {
 	b := j.Basis(p.now)
 	left, from := b.Work()
@@ -244,8 +235,7 @@ func (p *Policy) remaining(j *policy.Job) float64 {
 	return max(left, 1e-9*j.Target)
 }
 
-// amounts returns the numbers of GPUs of an offer that are tried for a job: all that fit
-// on a node, and whole nodes.
+// amounts returns the GPU counts that are tried for a job: all within a node, and whole nodes.
 func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
 	t, node := o.Node.GPUType, o.Node.Capacity.GPUs
 	if !j.Adaptivity.Has(job.GPUCount) {
@@ -263,8 +253,7 @@ func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
 	return all
 }
 
-// goodput returns what a job is believed to make of a configuration, 0 where that is no
-// number; without a model, as much on any.
+// goodput returns a job's estimated goodput on c; 0 if it is not finite, 1 without a model.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	if j.Perf == nil {
 		return 1

@@ -6,22 +6,20 @@ import (
 	"time"
 )
 
-// A ledger remembers what was spent over the last window, and which part of it the widths of
-// jobs cost. The rest was paid for nodes that are not full, on their way, or not yet taken
-// back.
+// A ledger records the spending of the last window, and the part that widths account for. The rest paid for
+// nodes that are not full, starting or leaving.
 type ledger struct {
 	begun  time.Time
-	points []point // by time; straight in between
+	points []point // by time, linear in between
 }
 
-// A point is what was spent until a time, since the ledger was begun.
+// A point is the total spending up to a time.
 type point struct {
 	at           time.Time
 	spent, width float64
 }
 
-// enter books rates per hour from the last entry to now, and forgets what is older than
-// the window.
+// enter books rates per hour since the last call and drops what is older than the window.
 func (l *ledger) enter(now time.Time, window time.Duration, paid, width float64) {
 	n := len(l.points)
 	if n == 0 {
@@ -44,14 +42,14 @@ func (l *ledger) enter(now time.Time, window time.Duration, paid, width float64)
 	}
 }
 
-// steady reports whether b lies on the line from a to c: what is between was spent evenly.
+// steady reports whether b lies on the line from a to c.
 func steady(a, b, c point) bool {
 	part := b.at.Sub(a.at).Hours() / c.at.Sub(a.at).Hours()
 	on := func(x, y, z float64) bool { return math.Abs(x+part*(z-x)-y) <= 1e-9*math.Abs(z-x) }
 	return on(a.spent, b.spent, c.spent) && on(a.width, b.width, c.width)
 }
 
-// before returns the index of the last point that is not after a time; 0 if none is.
+// before returns the index of the last point not after a time, or 0.
 func (l *ledger) before(at time.Time) int {
 	i, exact := slices.BinarySearchFunc(l.points, at, func(p point, t time.Time) int { return p.at.Compare(t) })
 	if !exact {
@@ -60,7 +58,7 @@ func (l *ledger) before(at time.Time) int {
 	return max(0, i)
 }
 
-// since returns what was spent from a time on.
+// since returns the spending from a time on.
 func (l *ledger) since(at time.Time) (spent, width float64) {
 	if len(l.points) == 0 {
 		return 0, 0
@@ -75,19 +73,17 @@ func (l *ledger) since(at time.Time) (spent, width float64) {
 	return last.spent - p.spent, last.width - p.width
 }
 
-// A guarantee is what may be spent: so much per hour on average over any window.
+// A guarantee limits spending: the mean per hour over any window.
 type guarantee struct {
 	budget, slack   float64
 	window, horizon time.Duration
 }
 
-// trust is a time before the ledger was begun for which only what widths cost is taken to have
-// been paid.
+// trust is how long before the first entry spending is assumed to equal the cost of widths.
 const trust = time.Hour
 
-// budget returns the budget for which to choose widths. What was spent too much or too little
-// so far is made up for within the horizon. The result is multiplied by the part of what is
-// paid that widths account for.
+// budget returns the budget for widths: past deviations are made up for within the horizon, and the part of
+// spending that widths do not account for is subtracted.
 func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	if p.horizon == 0 || len(l.points) == 0 {
 		return p.budget
@@ -101,13 +97,12 @@ func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	return min(max(b, 0), 2*p.budget) / max(1, overhead)
 }
 
-// kept is the part of the slack that is held back, because nodes that go back are still paid
-// for a while, though a round counts them as gone.
+// kept is the part of the slack held back for leaving nodes, which are paid for a while though a round counts
+// them as gone.
 const kept = 0.1
 
-// most returns what may be paid per hour for the given time such that no window that ends in it
-// costs more than allowed; infinite if there is no limit. It looks at ends after the time of a
-// round, twice that, and so on.
+// most returns what may be paid per hour for the given time so that no window that ends in it exceeds its
+// limit; infinite without a limit. It checks ends after one round, two, four, and so on.
 func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) float64 {
 	if p.horizon == 0 {
 		return math.Inf(1)

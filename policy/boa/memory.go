@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember implements policy.Rememberer. Widths are not written for another process, which would have to know the classes of jobs as
-// they were when the widths were computed.
+// Remember implements policy.Rememberer. Widths cannot be written for another process: it would need the job
+// classes as of their computation.
 func (p *Policy) Remember(m *memory.Codec) {
 	working := p.work != nil
 	if !m.Sharing() && !p.at.IsZero() {

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// finish asks for the nodes that jobs are on, or are to be on, and keeps those that are broken,
-// for which no job waits. Source: BOA §5.2, "Cluster Sizing".
+// finish requests the nodes that jobs are on or wait for, and keeps broken ones. Source: BOA §5.2, "Cluster
+// Sizing".
 func (r *round) finish() {
 	if len(r.s.Rentals) == 0 {
 		return
@@ -28,8 +28,7 @@ func (r *round) finish() {
 	r.spareNodes()
 }
 
-// rate returns what the widths of the plan cost per hour on rented nodes, as they were
-// chosen: nodes on their way are not among it.
+// rate returns the cost of the plan's widths per hour on present rented nodes.
 func (r *round) rate() float64 {
 	total := 0.0
 	for i := range r.plan.Jobs {
@@ -44,8 +43,7 @@ func (r *round) rate() float64 {
 	return total
 }
 
-// shared returns the GPUs of nodes that no job has for itself, and how many of them are in
-// use.
+// shared returns the used and all GPUs of nodes that no job has for itself.
 func (r *round) shared() (used, gpus int) {
 	for k := range r.pools {
 		for i := range r.pools[k].nodes {
@@ -57,20 +55,18 @@ func (r *round) shared() (used, gpus int) {
 	return used, gpus
 }
 
-// spared is for how long unneeded nodes are kept after jobs wanted more of some type than there
-// is, if nothing limits what is spent. While rents change, jobs want other nodes than those
-// that were ordered for them, and so never get those they wait for.
+// spared is how long unneeded nodes are kept after jobs wanted more of a type than there is, without a
+// budget. While rents change, jobs change their minds, and would never get the nodes that were ordered for
+// them.
 const spared = 10 * time.Minute
 
-// A need is how many nodes of an offer were wanted in a round with rents.
+// A need is the nodes of an offer wanted in a round with rents.
 type need struct {
 	at    time.Time
 	nodes int
 }
 
-// spareNodes keeps nodes that are there, or on their way, for some time after they were wanted,
-// if jobs wanted more than there is, and
-// spending has no limit.
+// spareNodes keeps nodes that were wanted within the time spared.
 func (r *round) spareNodes() {
 	if r.p.o.Budget > 0 {
 		return

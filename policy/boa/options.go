@@ -7,25 +7,21 @@ import (
 	"time"
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
-	// Budget is what may be spent per hour on average: GPU-hours, or money. Default 0: no
-	// limit (§3.1: b).
+	// Budget is the mean spending allowed per hour: GPU-hours, or money. Default 0: no limit (§3.1: b).
 	Budget float64
 	Money  bool   // Budget is money; default false
 	Method Method // how widths are chosen; default Mixture
 	Widest int    // most GPUs of a job; default 64 (§6.3: the simulator's most)
-	// Recompute is the least time after which widths are computed anew because their inputs
-	// drifted; default 15 min (§5.2).
+	// Recompute is the least time between computations of widths; default 15 min (§5.2).
 	Recompute time.Duration
-	// Window and Slack limit what is spent: in any period of Window it is no more than Budget
-	// allows, plus Slack; default 7 days and 2 %.
+	// Window and Slack limit spending: in any Window, Budget plus Slack; default 7 days and 2 %.
 	Window time.Duration
 	Slack  float64
-	// Horizon is the time over which what was spent too much is saved, and what was spent too
-	// little is spent. Default 7 days, because a price that follows every burst makes jobs
-	// slower than one that does not. 0: what was spent does not change the budget of widths,
-	// and Window has no effect (the paper).
+	// Horizon is the time in which over- and underspending is made up for. Default 7 days, because a price
+	// that follows every burst makes jobs slower. 0: past spending has no effect, and neither has Window (the
+	// paper).
 	Horizon time.Duration
 }
 
@@ -34,7 +30,7 @@ func DefaultOptions() Options {
 	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 7 * 24 * time.Hour}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

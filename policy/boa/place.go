@@ -8,9 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// place gives the other jobs what they are to have: first to jobs that give GPUs back, then to
-// jobs that have none, those that end soonest first, then to jobs that grow. Source: BOA §5.2,
-// "Job Allocation".
+// place places the jobs that move: those that shrink, then those without GPUs, those that end soonest first,
+// then those that grow. Source: BOA §5.2, "Job Allocation".
 func (r *round) place() {
 	var moving []*seat
 	for k := range r.seats {
@@ -29,7 +28,6 @@ func (r *round) place() {
 	}
 }
 
-// turn orders the jobs that move.
 func (r *round) turn(at *seat) int {
 	held := r.s.Jobs[at.index].Allocation.GPUs
 	switch {
@@ -42,13 +40,12 @@ func (r *round) turn(at *seat) int {
 	}
 }
 
-// grant gives job i its goal, if there is room on nodes that are there; if not, and more
-// can be had, nodes are kept or rented for it, and until they are there it keeps what it
-// has.
+// grant gives job i its goal if present nodes have room. Otherwise it reserves or rents nodes if possible,
+// and the job keeps its GPUs until they are there.
 func (r *round) grant(i int, g *goal, held *pool) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	switch {
-	case g.offer < 0 && held != nil: // what it was granted is not to be had any more
+	case g.offer < 0 && held != nil: // its offer no longer exists
 		r.stay(i, policy.Reason{Kind: policy.AsPlanned})
 		return
 	case g.offer < 0:
@@ -71,8 +68,8 @@ func (r *round) grant(i int, g *goal, held *pool) {
 	r.occupy(y, parts)
 }
 
-// seat finds GPUs for a job, on its own nodes first. why says what is missing: that some
-// nodes are not there yet, or, where there are no parts, room.
+// seat finds GPUs for a job, on its own nodes first. why: nodes are still missing, or, without parts, room or
+// budget.
 func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []part, why policy.Reason) {
 	needs := split(&g.Configuration, r.offers[g.offer].Node.Capacity.GPUs)
 	parts = y.seat(needs, own, func() bool { return r.open(y, g.offer) })
@@ -101,9 +98,8 @@ func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []par
 	return parts, why
 }
 
-// dear returns what would be paid per hour if more nodes were used and opened, and what may be
-// paid. The nodes in use are compared with the long-term limit. All nodes are compared with the
-// limit for the time that it takes to return the others.
+// dear returns the cost per hour with more nodes used and opened, and the limit. Used nodes must meet the
+// long-term limit, all nodes the limit for the time that it takes to return the others.
 func (r *round) dear(busier, more float64) (paying, most float64) {
 	if paying = r.using + busier; busier > 0 && paying > r.later {
 		return paying, r.later
@@ -114,8 +110,7 @@ func (r *round) dear(busier, more float64) (paying, most float64) {
 	return r.paying + more, r.soon
 }
 
-// occupy takes parts off their nodes, but for those that are taken: where a job waits for
-// others, its own. It returns the placement of those that are there.
+// occupy books parts on nodes with room, and returns the placement.
 func (r *round) occupy(y *pool, parts []part) cluster.Placement {
 	var where cluster.Placement
 	for _, at := range parts {
@@ -138,8 +133,7 @@ func (r *round) occupy(y *pool, parts []part) cluster.Placement {
 	return where
 }
 
-// split returns the GPUs on each node of a configuration, on nodes of so many GPUs: full
-// nodes and the rest, or evenly if it names more nodes than need be.
+// split returns the GPUs on each node: full nodes and the rest, or evenly if c names more nodes than needed.
 func split(c *cluster.Configuration, node int) []int {
 	even := c.Nodes > (c.GPUs+node-1)/node
 	needs := make([]int, 0, c.Nodes)
@@ -154,7 +148,6 @@ func split(c *cluster.Configuration, node int) []int {
 	return needs
 }
 
-// own returns the nodes on which a job holds GPUs.
 func own(j *policy.Job, held *pool) map[cluster.NodeID]bool {
 	if held == nil {
 		return nil
@@ -166,7 +159,7 @@ func own(j *policy.Job, held *pool) map[cluster.NodeID]bool {
 	return nodes
 }
 
-// free returns the free GPUs of nodes that are there.
+// free returns the free GPUs of present nodes.
 func (r *round) free(y *pool) int {
 	total := 0
 	for i := range y.nodes {
@@ -177,8 +170,7 @@ func (r *round) free(y *pool) int {
 	return total
 }
 
-// open adds a node of an offer to its pool, or, where its provider has no more, of another
-// offer of such nodes; and reports whether there is one more.
+// open adds a node of an offer to its pool, or of another offer of such nodes if the provider has no more.
 func (r *round) open(y *pool, offer int) bool {
 	if offer >= len(r.s.Rentals) {
 		return false
@@ -201,15 +193,13 @@ func (r *round) open(y *pool, offer int) bool {
 	return true
 }
 
-// more reports whether more nodes of an offer can be asked for.
 func (r *round) more(offer int) bool { return r.opened[offer] < r.offers[offer].Most }
 
-// alike reports whether two offers have nodes of the same GPU type and size.
 func alike(a, b *cluster.Offer) bool {
 	return a.Node.GPUType == b.Node.GPUType && a.Node.Capacity.GPUs == b.Node.Capacity.GPUs
 }
 
-// give grants job i GPUs on nodes that are there.
+// give grants job i GPUs on present nodes.
 func (r *round) give(i int, g *goal, where cluster.Placement) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	d.Placement = where

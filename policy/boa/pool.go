@@ -6,27 +6,27 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A pool is the nodes of one GPU type: those that are there, and those that are on their
-// way or that would be rented, which are opened as jobs need them.
+// A pool is the nodes of one GPU type: present nodes, and nodes that are starting or could be rented, which
+// are opened as jobs need them.
 type pool struct {
 	gpu   cluster.GPUType
-	share cluster.Resources // CPUs and memory of a GPU; none where they are not counted
+	share cluster.Resources // CPUs and memory of a GPU, if counted
 	nodes []slot
-	rooms []int // nodes by free GPUs
+	rooms []int // number of nodes by free GPUs
 }
 
 // A slot is one node.
 type slot struct {
-	id    cluster.NodeID // empty: it is not there yet
-	group int            // index of its offer; -1: it is owned
+	id    cluster.NodeID // empty: not there yet
+	group int            // index of its offer; -1: owned
 	size  int            // GPUs
 	free  cluster.Resources
-	used  bool // some job of the plan is on it
-	paid  bool // it is there, or ordered, or opened for a job of the plan
-	jobs  int  // how many
+	used  bool // the plan has a job on it
+	paid  bool // there, ordered, or opened for a job of the plan
+	jobs  int
 }
 
-// fits returns how many GPUs with their share of CPUs and memory a node has free.
+// fits returns the free GPUs of a node that still have their share of CPUs and memory.
 func (y *pool) fits(n *slot) int {
 	gpus := n.free.GPUs
 	if y.share.CPUs > 0 && n.id != "" {
@@ -35,7 +35,7 @@ func (y *pool) fits(n *slot) int {
 	return gpus
 }
 
-// has reports whether the nodes of a placement are there, with the GPUs that it holds free.
+// has reports whether all GPUs of a placement are there and free.
 func (y *pool) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
 	for _, s := range p {
 		i, ok := at[s.Node]
@@ -46,7 +46,6 @@ func (y *pool) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
 	return true
 }
 
-// add adds a node on which nobody is.
 func (y *pool) add(n slot) {
 	y.nodes = append(y.nodes, n)
 	for len(y.rooms) <= n.size {
@@ -55,7 +54,6 @@ func (y *pool) add(n slot) {
 	y.rooms[n.size]++
 }
 
-// use takes resources off a node.
 func (y *pool) use(i int, r cluster.Resources) {
 	n := &y.nodes[i]
 	n.used = true
@@ -63,14 +61,13 @@ func (y *pool) use(i int, r cluster.Resources) {
 	y.change(n, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// change adds resources to what a node has free.
+// change adds to the free resources of a node.
 func (y *pool) change(n *slot, r cluster.Resources) {
 	y.rooms[n.free.GPUs]--
 	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+r.GPUs, n.free.CPUs+r.CPUs, n.free.Memory+r.Memory
 	y.rooms[n.free.GPUs]++
 }
 
-// room reports whether some node has so many GPUs free.
 func (y *pool) room(gpus int) bool {
 	return gpus < len(y.rooms) && slices.ContainsFunc(y.rooms[gpus:], func(nodes int) bool { return nodes > 0 })
 }
@@ -78,10 +75,8 @@ func (y *pool) room(gpus int) bool {
 // A part is some GPUs of a node of a pool.
 type part struct{ node, gpus int }
 
-// seat finds a node for each number of GPUs that is needed: the one on which least is left,
-// so that others become empty and can be returned. Nodes that are held come first, nodes
-// that are not there last. open opens a node with room for any of the numbers, and reports
-// whether there is one. It returns nil, and has opened nodes at most, if there is no room.
+// seat finds a node for each number of GPUs, the tightest first, so that other nodes become empty. Held nodes
+// come first, absent nodes last. open opens one more node. It returns nil if there is no room.
 func (y *pool) seat(needs []int, held map[cluster.NodeID]bool, open func() bool) []part {
 	var parts []part
 	for _, need := range needs {
@@ -97,7 +92,7 @@ func (y *pool) seat(needs []int, held map[cluster.NodeID]bool, open func() bool)
 	return parts
 }
 
-// best returns the node with least room that suffices and that no part is on yet, or -1.
+// best returns the lowest-ranked node with room and without a part, or -1.
 func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	best, rank := -1, 0
 	if !y.room(need) {
@@ -118,9 +113,8 @@ func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	return best
 }
 
-// rank orders nodes: those that are there before those that are not, those in use before idle
-// ones, of which those that are owned come first, the job's own nodes before others, those with
-// little room before those with more.
+// rank orders nodes: present before absent, used before idle, idle owned before idle rented, the job's own
+// before others, then by little room.
 func (n *slot) rank(room int, held map[cluster.NodeID]bool) int {
 	const more = 1 << 12
 	rank := room

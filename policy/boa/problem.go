@@ -11,23 +11,20 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Problem is which widths the jobs of some classes get on nodes that can be rented:
-// problem (1), or problem (7) where there are several offers, with the time that
-// rescaling takes (§4.3). Times are in seconds, budgets in money per hour (or GPUs where
-// no price is known).
+// A Problem is the choice of widths for classes on offers: problem (1), or (7) with several offers, with the
+// time to rescale (§4.3). Times are in seconds, budgets in money per hour (or GPUs without prices).
 type Problem struct {
 	Classes []*perf.ClassStats
 	Offers  []cluster.Offer // kinds of points, by index
 	convex  convex.Problem
 }
 
-// seldom is the arrival rate, per second, of a class of which no job has come yet. So it gets
-// widths, and they hardly use the budget.
+// seldom is the arrival rate per second of a class without arrivals, so that it gets widths but hardly uses
+// the budget.
 const seldom = 1e-9
 
-// NewProblem returns the problem of classes on offers, with widths of up to widest GPUs.
-// It returns an error that joins all complaints: a class that runs on no offer in some
-// epoch, rates and sizes that are no numbers, or not more than 0, prices below 0.
+// NewProblem returns the problem with widths of up to widest GPUs. It returns all errors, joined: a class
+// that runs on no offer in some epoch, rates or sizes that are not above 0, prices below 0.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err
@@ -42,8 +39,7 @@ func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) 
 	return p, nil
 }
 
-// newProblem returns the problem of the classes that widths can be chosen for, on valid
-// offers, and what is wrong with the others.
+// newProblem returns the problem of all valid classes, and the errors of the others.
 func newProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (p *Problem, errs []error) {
 	p = &Problem{Offers: offers}
 	for i := range offers {
@@ -64,7 +60,6 @@ func newProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) 
 	return p, errs
 }
 
-// checkOffers returns all complaints about offers, joined.
 func checkOffers(offers []cluster.Offer) error {
 	var errs []error
 	for i := range offers {
@@ -82,7 +77,7 @@ func checkOffers(offers []cluster.Offer) error {
 	return nil
 }
 
-// class returns the points of a class: its goodput in each epoch, by offer and width.
+// class returns the goodput of a class in each epoch, by offer and width.
 func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	c := convex.Class{Rate: s.Rate, Rescale: s.Restart.Seconds()}
 	if s.Rate == 0 {
@@ -104,7 +99,6 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	return c, nil
 }
 
-// points returns the widths of an offer at which the jobs of a class run.
 func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.Point {
 	var to []convex.Point
 	o := &p.Offers[offer]
@@ -118,9 +112,8 @@ func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.
 	return to
 }
 
-// ByNode makes the problem count whole nodes, which are paid even if jobs do not fill them.
-// fill (more than 0, at most 1) is the part of GPUs in use on the nodes that no job has for
-// itself. Without ByNode only the GPUs of jobs count, as in the paper.
+// ByNode makes the problem count whole nodes, which are paid even if jobs do not fill them. fill, in (0, 1],
+// is the used part of shared nodes. Without ByNode only the GPUs of jobs count, as in the paper.
 func (p *Problem) ByNode(fill float64) {
 	p.convex.Costs = func(kind, width int) float64 {
 		o := &p.Offers[kind]
@@ -128,16 +121,14 @@ func (p *Problem) ByNode(fill float64) {
 	}
 }
 
-// paid returns the GPUs that are paid for a job with so many: whole nodes, and for the rest its
-// part of the GPUs in use on the shared node, at most all of that node.
+// paid returns the GPUs paid for a job: whole nodes, plus the rest divided by fill, at most one node.
 func paid(o *cluster.Offer, gpus int, fill float64) float64 {
 	node := o.Node.Capacity.GPUs
 	rest := gpus % node
 	return float64(gpus-rest) + min(float64(rest)/fill, float64(node))
 }
 
-// available returns the part of its time in which a job on so many nodes trains, if it
-// restarts, for so many seconds, whenever the provider takes one of the nodes back.
+// available returns the part of time in which a job on interruptible nodes trains rather than restarts.
 func available(o *cluster.Offer, nodes int, restart float64) float64 {
 	return 1 / (1 + float64(nodes)*o.Node.Interruptions/3600*restart)
 }
@@ -147,35 +138,33 @@ type Method uint8
 
 // The methods.
 const (
-	Mixture   Method = iota // two tables of widths, each for a share of the arrivals: optimal (opt/convex)
-	Single                  // one table: the better of the mixture's cheaper one and Published
+	Mixture   Method = iota // two tables, each for a share of the arrivals: optimal (opt/convex)
+	Single                  // one table: the better of Mixture's cheaper one and Published
 	Published               // Algorithm 1
 )
 
 var methodNames = [...]string{"mixture", "single", "published"}
 
-// String returns the method in lower case.
+// String returns the method's name.
 func (m Method) String() string { return methodNames[m] }
 
 // Methods returns every method.
 func Methods() []Method { return []Method{Mixture, Single, Published} }
 
-// A Table is the widths for a budget. A job goes by Fast in a share of the arrivals of
-// its class, otherwise by Cheap.
+// A Table is the widths for a budget. A share of each class's arrivals uses Fast, the others Cheap.
 type Table struct {
 	Problem     *Problem
 	Cheap, Fast convex.Plan
 	Share       float64
-	Budget      float64 // asked for; Spend is what is used of it
+	Budget      float64 // as requested
 	MeanJCT     float64 // seconds
-	Spend       float64 // per hour
+	Spend       float64 // used per hour
 	Multiplier  float64 // seconds of MeanJCT that one more unit of budget buys
 	Least       float64 // the smallest feasible budget
 	Most        float64 // the largest useful budget
 }
 
-// Table returns the widths for a budget per hour. It returns a *convex.BudgetError if
-// that is too small, whatever the widths.
+// Table returns the widths for a budget per hour, or a *convex.BudgetError if it is too small for any.
 func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	best, err := p.convex.Mixture(budget)
 	if err != nil {
@@ -199,8 +188,8 @@ func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	return t, nil
 }
 
-// Frontier returns the least mean JCT for every budget, as the points where the curve bends, by
-// ascending budget. Source: BOA §5.3, "Decision Support Tool".
+// Frontier returns the least mean JCT by budget, as the ascending breakpoints of a curve. Source: BOA §5.3,
+// "Decision Support Tool".
 func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.MixtureFrontier() }
 
 // At returns the configuration and the offer of a width.

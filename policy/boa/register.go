@@ -24,10 +24,10 @@ func BindUnit(s *registry.Settings, o *Options) {
 	registry.Enum(s, "unit", (*unit)(&o.Money), []unit{false, true}, "of the budget: gpu-hours, or money at the prices of nodes")
 }
 
-// A unit is the unit of a budget: whether it is money.
+// A unit is Options.Money as text.
 type unit bool
 
-// String returns the unit as it is set.
+// String returns the unit's name.
 func (u unit) String() string {
 	if u {
 		return "money"

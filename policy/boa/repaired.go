@@ -1,7 +1,7 @@
 package boa
 
-// Repaired returns in how many epochs of all classes the speeds are not monotone or not
-// concave, so that their hulls stand for them. Source: BOA §3.2, "Concavity".
+// Repaired returns the number of epochs, over all classes, whose speeds are not monotone and concave and are
+// replaced by their hull. Source: BOA §3.2, "Concavity".
 func (p *Problem) Repaired() (int, error) {
 	f, err := p.convex.Frontier()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A round is a plan in the making. A job without a reason has no decision yet.
+// A round is a plan under construction. A job without a reason is undecided.
 type round struct {
 	p      *Policy
 	s      *policy.Snapshot
@@ -18,35 +18,34 @@ type round struct {
 	offers []cluster.Offer
 	ends   []int // see Policy.offers
 	pools  []*pool
-	at     map[cluster.NodeID]int      // of a node that is there: index in the nodes of its pool
-	broken []int                       // by rental: nodes that are paid, and neither there nor on their way
-	opened []int                       // by offer: nodes that are there, broken, or were opened
-	paying float64                     // per hour: nodes that are there, come or go, and those that are opened
-	using  float64                     // per hour: of those, the nodes on which a job is or is to be
-	seats  []seat                      // of the jobs to decide about, in their order
-	soon   float64                     // what may be paid per hour, for as long
-	later  float64                     // likewise
-	rents  map[cluster.GPUType]float64 // of a GPU of each type that is wanted too much: see ration
+	at     map[cluster.NodeID]int      // by present node: its index in its pool
+	broken []int                       // by rental: nodes paid but neither present nor starting
+	opened []int                       // by offer: nodes present, broken or opened
+	paying float64                     // per hour: nodes present, starting, leaving or opened
+	using  float64                     // per hour: those with a job
+	seats  []seat                      // undecided jobs, in order
+	soon   float64                     // limit per hour for the time soon
+	later  float64                     // limit per hour for the time later
+	rents  map[cluster.GPUType]float64 // by GPU type: rent of a GPU, see ration
 }
 
-// A seat is a job to decide about, and what it is to have.
+// A seat is an undecided job and its goal.
 type seat struct {
-	index int // of the job
+	index int
 	goal  goal
-	held  *pool // where the plan has what the job holds; nil: it has nothing
+	held  *pool // pool of its present GPUs; nil: none
 }
 
-// A goal is what a job is to have.
+// A goal is the GPUs that a job should have.
 type goal struct {
-	offer int // -1: nothing would do
+	offer int // -1: none suits
 	cluster.Configuration
-	left float64 // seconds to the end of the job with it, without restarts; infinite if not known
-	stay bool    // what the job holds is as good, or a restart does not pay
+	left float64 // seconds to the end there, without restarts; infinite if unknown
+	stay bool    // the present GPUs are as good, or a restart does not pay
 	why  policy.Reason
 }
 
-// soon is how far ahead the limit is checked before a job is stopped: up to then the policy may
-// pay at a rate that would exceed the limit if it lasted longer.
+// soon is how far ahead the limit is checked before a job is stopped; later, before one starts.
 const (
 	soon  = 10 * time.Minute
 	later = time.Hour
@@ -77,7 +76,6 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer, ends []int
 	return r
 }
 
-// pool returns the pool of a GPU type, new if there is none.
 func (r *round) pool(t cluster.GPUType) *pool {
 	if i := slices.IndexFunc(r.pools, func(y *pool) bool { return y.gpu == t }); i >= 0 {
 		return r.pools[i]
@@ -90,7 +88,7 @@ func (r *round) pool(t cluster.GPUType) *pool {
 	return y
 }
 
-// group returns the offer of a rented node; -1 if it is owned.
+// group returns the offer of a rented node, -1 for an owned one.
 func (r *round) group(n *cluster.Node) int {
 	if n.Tenure != cluster.Rented {
 		return -1
@@ -98,8 +96,8 @@ func (r *round) group(n *cluster.Node) int {
 	return slices.IndexFunc(r.s.Rentals, func(l cluster.Rental) bool { return l.Group == n.Group })
 }
 
-// pin decides for the jobs that leave no choice: those being profiled get nothing, and
-// non-preemptive ones keep what they hold. Reservations are granted next.
+// pin makes the fixed decisions: profiled jobs get nothing, non-preemptive jobs keep their GPUs, then
+// reservations are granted.
 func (r *round) pin() {
 	for i, j := range r.s.Jobs {
 		d := &r.plan.Jobs[i]
@@ -118,8 +116,7 @@ func (r *round) pin() {
 	}
 }
 
-// hold takes what a job holds off its nodes, and returns their pool; nil if it is no
-// longer there.
+// hold books the GPUs that a job holds and returns their pool; nil if they are gone.
 func (r *round) hold(j *policy.Job) *pool {
 	if len(j.Placement) == 0 {
 		return nil
@@ -135,8 +132,7 @@ func (r *round) hold(j *policy.Job) *pool {
 	return y
 }
 
-// spare returns what the nodes of a placement on which no job is cost per hour; all of its
-// nodes are there.
+// spare returns the cost per hour of the nodes of a placement without jobs.
 func (r *round) spare(y *pool, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {
@@ -147,7 +143,6 @@ func (r *round) spare(y *pool, p cluster.Placement) float64 {
 	return total
 }
 
-// price returns what a node costs per hour.
 func (r *round) price(n *slot) float64 {
 	if n.group < 0 {
 		return 0
@@ -155,7 +150,7 @@ func (r *round) price(n *slot) float64 {
 	return r.offers[n.group].NodePrice()
 }
 
-// release gives what a job holds back to its nodes.
+// release is the inverse of hold.
 func (r *round) release(y *pool, p cluster.Placement) {
 	for _, s := range p {
 		n := &y.nodes[r.at[s.Node]]
@@ -168,8 +163,7 @@ func (r *round) release(y *pool, p cluster.Placement) {
 	}
 }
 
-// reserve grants job i its reservation where it holds it, or on the nodes that are there
-// or come.
+// reserve grants job i its reservation, where it is or on other nodes.
 func (r *round) reserve(i int, j *policy.Job) {
 	d := &r.plan.Jobs[i]
 	if j.Allocation.Configuration == j.Reservation && r.hold(j) != nil {
@@ -191,15 +185,14 @@ func (r *round) reserve(i int, j *policy.Job) {
 	}
 }
 
-// carrier returns the first offer of which enough nodes can carry a configuration; -1 if
-// there is none.
+// carrier returns the first offer that can carry a configuration, or -1.
 func (r *round) carrier(c *cluster.Configuration) int {
 	return slices.IndexFunc(r.offers, func(o cluster.Offer) bool {
 		return o.Node.GPUType == c.GPUType && c.Nodes <= o.Most && c.GPUs <= c.Nodes*o.Node.Capacity.GPUs
 	})
 }
 
-// aim finds what every other job is to have.
+// aim sets the goals of all undecided jobs.
 func (r *round) aim() {
 	r.seats = make([]seat, 0, len(r.s.Jobs))
 	for i, j := range r.s.Jobs {
@@ -210,8 +203,7 @@ func (r *round) aim() {
 	r.ration()
 }
 
-// keep leaves every job where it is: for this round if it has what it is to have, otherwise
-// until place can move it.
+// keep leaves jobs where they are: for this round if they have their goal, otherwise until place moves them.
 func (r *round) keep() {
 	for k := range r.seats {
 		at := &r.seats[k]
@@ -227,8 +219,8 @@ func (r *round) keep() {
 	}
 }
 
-// stop takes GPUs from the jobs with the most time left, until the cost of the other jobs'
-// nodes may be paid. A job stays if its nodes are paid in any case.
+// stop takes GPUs from the jobs with the most time left until the limit allows the cost. A job stays if its
+// nodes are paid anyway.
 func (r *round) stop() {
 	if r.using <= r.soon {
 		return
@@ -254,7 +246,6 @@ func (r *round) stop() {
 	}
 }
 
-// stay leaves job i where it is.
 func (r *round) stay(i int, why policy.Reason) {
 	j := r.s.Jobs[i]
 	r.plan.Jobs[i] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: why}

@@ -12,22 +12,20 @@ import (
 
 // An option is a configuration that a job may have.
 type option struct {
-	offer int // -1: what it holds, of which nothing is on offer
+	offer int // -1: its present GPUs, which are not on offer
 	cluster.Configuration
-	time float64 // seconds to the end of the job, a restart included unless it holds it
-	rate float64 // what it costs per hour
+	time float64 // seconds to the job's end, with a restart unless held
+	rate float64 // cost per hour
 	held bool
 }
 
-// at returns what an option costs, in seconds of the job's time: as cost.at, and so much
-// more for each GPU of its type.
+// at returns the cost of an option in seconds of the job's time: cost.at, plus the rent of its GPUs.
 func (o *option) at(price float64, rents map[cluster.GPUType]float64) float64 {
 	return cost{o.time, o.rate}.at(price) + o.time*rents[o.GPUType]*float64(o.GPUs)
 }
 
-// Rents of a GPU, as parts of the value of a job's time: the first rent tried, the factor by
-// which it is raised, and the last, at which all jobs take the option of the least GPU time. If
-// all jobs together have more than many options, rents rise faster.
+// Rents of a GPU, as parts of the value of a job's time: the first, the factor of each raise, and the last,
+// at which all jobs take the least GPU time. With more than many options, rents rise by fastRent.
 const (
 	firstRent = 1e-3
 	moreRent  = 1.02
@@ -36,16 +34,15 @@ const (
 	many      = 20_000
 )
 
-// ration gives jobs other goals where all of them together want more GPUs of some type than
-// there are. The GPUs of such a type have a rent, which rises until no more are wanted than
-// there are. It is the multiplier of the type's capacity in problem (7), for the jobs that are
-// there instead of the mean number of jobs. Each job has what costs it the least at these
-// rents, with a restart counted. Widths alone bound what one job has of a type, not what all
-// have.
+// ration changes goals if jobs together want more GPUs of a type than there are.
+//
+// Each GPU of such a type gets a rent, and each job takes its cheapest option, restart included. The rent
+// rises until demand fits. It is the multiplier of the type's capacity in problem (7), for the present jobs
+// instead of their mean number.
 func (r *round) ration() {
 	room := r.rooms()
 	if len(room) < 2 && r.p.o.Budget > 0 {
-		return // there is no other type to go to, and the price of the budget bounds widths
+		return // no other type to choose, and the budget bounds widths
 	}
 	wanted := make(map[cluster.GPUType]int)
 	for k := range r.seats {
@@ -68,9 +65,9 @@ func (r *round) ration() {
 	}
 }
 
-// fill returns what each job is to have: its cheapest option at the rents. Equal jobs may all
-// leave a type at one rent, which leaves room there. Then the type's rent falls, and jobs take
-// what is then cheapest, in their order, as long as there is room.
+// fill returns each job's cheapest option. Equal jobs may all leave a type at the same rent, which leaves
+// room there. So rents of types with room then fall step by step, and jobs in their order take what is
+// cheapest while there is room. It ends because rents fall below firstRent.
 func (r *round) fill(all [][]option, room map[cluster.GPUType]int, by float64) []*option {
 	take, rents := make([]*option, len(all)), maps.Clone(r.rents)
 	for k := range all {
@@ -95,7 +92,7 @@ func (r *round) fill(all [][]option, room map[cluster.GPUType]int, by float64) [
 	return take
 }
 
-// lower lowers the rents of types of which there is room. It reports whether there are any.
+// lower lowers the rents of types with room, and reports whether there are any.
 func (r *round) lower(room map[cluster.GPUType]int, by float64) bool {
 	lowered := false
 	for t, rent := range r.rents {
@@ -106,8 +103,7 @@ func (r *round) lower(room map[cluster.GPUType]int, by float64) bool {
 	return lowered
 }
 
-// rooms returns by type the GPUs that seats can have: free ones, those they hold, and those
-// of nodes that can be had.
+// rooms returns by type the GPUs for all seats: free, held by them, or to be rented.
 func (r *round) rooms() map[cluster.GPUType]int {
 	room := make(map[cluster.GPUType]int)
 	for _, y := range r.pools {
@@ -126,7 +122,6 @@ func (r *round) rooms() map[cluster.GPUType]int {
 	return room
 }
 
-// above reports whether more is wanted of some type than there is.
 func above(wanted, room map[cluster.GPUType]int) bool {
 	for t, gpus := range wanted {
 		if gpus > room[t] {
@@ -136,8 +131,8 @@ func above(wanted, room map[cluster.GPUType]int) bool {
 	return false
 }
 
-// settle raises the rents of types that are wanted too much until none is, and returns the
-// factor by which it raised them each time.
+// settle raises rents until no type is overbooked, and returns the factor of each raise. It ends because
+// rents stop at lastRent.
 func (r *round) settle(all [][]option, room map[cluster.GPUType]int) float64 {
 	r.rents = make(map[cluster.GPUType]float64)
 	by, options := moreRent, 0
@@ -172,7 +167,7 @@ func (r *round) demand(all [][]option) map[cluster.GPUType]int {
 	return wanted
 }
 
-// cheapest returns the option that costs least at the rents, of equal ones the first.
+// cheapest returns the first option of least cost.
 func (r *round) cheapest(of []option) *option {
 	price, best, least := r.p.price(), 0, math.Inf(1)
 	for i := range of {
@@ -192,7 +187,7 @@ func (g *goal) take(o *option) {
 	}
 }
 
-// price is what one more unit of budget is worth of a job's time.
+// price returns the value of one unit of budget in a job's time.
 func (p *Policy) price() float64 {
 	switch {
 	case p.widths != nil:
@@ -203,8 +198,8 @@ func (p *Policy) price() float64 {
 	return math.Inf(1)
 }
 
-// options returns what a job may have: what it holds, its goal, and what alone tries, of the
-// first offers of which there is something.
+// options returns a job's present GPUs, its goal, and the configurations of the first part of the offers that
+// has any.
 func (r *round) options(at *seat) []option {
 	j := r.s.Jobs[at.index]
 	var all []option
@@ -225,7 +220,7 @@ func (r *round) options(at *seat) []option {
 	return all
 }
 
-// option appends a configuration, unless it is among them or the job does not run on it.
+// option appends a configuration, unless it is listed or the job does not run on it.
 func (r *round) option(to []option, j *policy.Job, offer int, c cluster.Configuration) []option {
 	o := option{offer: offer, Configuration: c, held: j.Holding() && c == j.Allocation.Configuration}
 	if slices.ContainsFunc(to, func(was option) bool { return was.Configuration == c && was.offer == offer }) {
@@ -245,9 +240,9 @@ func (r *round) option(to []option, j *policy.Job, offer int, c cluster.Configur
 	return append(to, o)
 }
 
-// ahead returns the seconds that a job takes to its end with a configuration, infinite if it
-// does not run on it, and those of a restart: by its class where widths are known, else by
-// its own model. Where its end is not known it is taken to have an hour on one GPU.
+// ahead returns the seconds to a job's end on c, infinite if it does not run on it, and the seconds of a
+// restart: by its class if known, else by its model. If its end is unknown, an hour on one replica is
+// assumed.
 func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart float64) {
 	if w := p.widths; w != nil && j.Class != "" {
 		if class, ok := w.class[j.Class]; ok {
@@ -270,9 +265,7 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	return work / v, j.RestartOverhead.Seconds()
 }
 
-// instead is for a job without GPUs that finds no room for its goal. It gives the job the
-// cheapest option for which there is room, if there is one; the job moves later, when that
-// pays.
+// instead gives a job without room for its goal the cheapest option with room. It moves later if that pays.
 func (r *round) instead(at *seat) {
 	waits := r.plan.Jobs[at.index].Why
 	all, price := r.options(at), r.p.price()

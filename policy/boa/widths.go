@@ -15,21 +15,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// widths are a table and what is looked up in it. They are immutable.
+// widths are an immutable table with lookup tables.
 type widths struct {
 	table *Table
 	class map[job.Class]int
-	// price is what one more unit of budget is worth of a job's time: choices are
-	// compared by time × (1 + price × what they cost per hour).
+	// price is the value of one unit of budget in a job's time: options are compared by time × (1 + price ×
+	// cost per hour).
 	price float64
 	ends  [][]float64     // by class: progress at the end of each epoch
-	left  [2][][]float64  // by table and class: seconds from the start of each epoch to the end of the job
+	left  [2][][]float64  // by table and class: seconds from each epoch's start to the job's end
 	took  [][][][]float64 // by class: see took
-	note  string          // classes that were left out, and why; a budget that is too small
+	note  string          // invalid classes and why; a budget that is too small
 }
 
-// compute returns the widths for a budget per hour. If it is too small for any widths, it
-// returns the cheapest ones, and jobs wait until enough may be spent.
+// compute returns the widths for a budget per hour. If that is too small for any, it returns the cheapest
+// ones, and jobs wait.
 func compute(in *inputs, o *Options) (*widths, error) {
 	if err := checkOffers(in.offers); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func newWidths(t *Table, note string) *widths {
 	return w
 }
 
-// sums returns the sums of the first 1, 2, ... values.
+// sums returns the prefix sums.
 func sums(values []float64) []float64 {
 	out, total := make([]float64, len(values)), 0.0
 	for i, v := range values {
@@ -88,8 +88,7 @@ func sums(values []float64) []float64 {
 	return out
 }
 
-// took returns the seconds that each epoch of a class takes, by offer and width less 1;
-// infinite where it does not run.
+// took returns the seconds of each epoch of a class, by offer and width less 1; infinite if it does not run.
 func (p *Problem) took(class int) [][][]float64 {
 	c := &p.convex.Classes[class]
 	all := make([][][]float64, len(p.Offers))
@@ -104,8 +103,7 @@ func (p *Problem) took(class int) [][][]float64 {
 	return all
 }
 
-// left returns the seconds from the start of each epoch of a class to the end of the job,
-// without time to rescale.
+// left returns the seconds from the start of each epoch of a class to the end, without rescaling.
 func (p *Problem) left(class int, widths []convex.Point) []float64 {
 	out, epochs := make([]float64, len(widths)+1), p.convex.Classes[class].Epochs
 	for j := len(widths) - 1; j >= 0; j-- {
@@ -114,9 +112,8 @@ func (p *Problem) left(class int, widths []convex.Point) []float64 {
 	return out
 }
 
-// learn takes up widths that were computed, and returns the work that computes others if
-// what these came from has changed. The first ones are computed at once.
-// Source: BOA §5.2, "Asynchronous Parameter Computation".
+// learn stores computed widths, and returns the work that computes new ones if inputs drifted. The first are
+// computed at once. Source: BOA §5.2, "Asynchronous Parameter Computation".
 func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster.Offer) policy.Work {
 	p.take(s.Computed)
 	now := inputs{s.Classes, offers, p.budget(s), p.fill.part()}
@@ -131,7 +128,7 @@ func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster
 	return p.work
 }
 
-// computing returns the work that computes widths from what was asked last.
+// computing returns the work that computes widths from p.asked.
 func (p *Policy) computing() policy.Work {
 	in, o := p.asked, p.o
 	return func(context.Context) any {
@@ -143,7 +140,7 @@ func (p *Policy) computing() policy.Work {
 	}
 }
 
-// take takes up what work returned; nil: none has.
+// take stores the result of work, if any.
 func (p *Policy) take(computed any) {
 	switch c := computed.(type) {
 	case nil:
@@ -156,12 +153,11 @@ func (p *Policy) take(computed any) {
 	p.work = nil
 }
 
-// drift is the relative change of the budget, or of how full nodes are, from which on widths
-// are computed anew.
+// drift is the relative change of budget or fill that triggers a computation.
 const drift = 0.05
 
-// drifted reports whether widths are to be computed anew: a class came that has none, or
-// they have stood for some time and were computed from something else.
+// drifted reports whether widths are outdated: the number of classes changed, or some inputs did and
+// Recompute has passed.
 func (p *Policy) drifted(at time.Time, now *inputs) bool {
 	was := &p.asked
 	switch {
@@ -175,7 +171,7 @@ func (p *Policy) drifted(at time.Time, now *inputs) bool {
 
 func moved(now, was float64) bool { return now != was && !(math.Abs(now-was) <= drift*was) }
 
-// entry returns the width of a class in an epoch in the table that a ticket goes by.
+// entry returns the width of a class in an epoch, in the table of a draw.
 func (w *widths) entry(class, epoch int, draw float64) (table int, at convex.Point) {
 	plan := &w.table.Cheap
 	if draw < w.table.Share {
