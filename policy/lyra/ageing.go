@@ -9,12 +9,11 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// ageing serves the jobs that have waited too long.
+// ageing serves jobs that have waited too long.
 type ageing struct{ *placer }
 
-// serveLate starts the jobs that have waited too long, if they fit, the longest first. For the
-// first that does not it keeps the nodes that will be free for it soonest: until then they
-// are for jobs that end before.
+// serveLate starts the jobs that have waited too long, the longest first. For the first that does not fit it
+// reserves the nodes that will be free soonest: until then only jobs that end before use them.
 func (g *ageing) serveLate() {
 	if g.policy.o.Patience == 0 {
 		return
@@ -31,8 +30,6 @@ func (g *ageing) serveLate() {
 	}
 }
 
-// serveOn starts late jobs on training servers of a pair, or keeps nodes for the first that
-// does not fit.
 func (g *ageing) serveOn(k int, at pair, late []*tenant) {
 	kept := false
 	for _, t := range late {
@@ -50,14 +47,13 @@ func (g *ageing) serveOn(k int, at pair, late []*tenant) {
 	}
 }
 
-// A slot is room for a unit of a job on a node, from some time on.
+// A slot is room for a unit of a job on a node from some time on.
 type slot struct {
 	node int
 	from time.Time
 }
 
-// keepFor keeps the nodes on which a job's units will be free soonest, and reports whether
-// there are enough.
+// keepFor reserves the nodes with the earliest slots for a job, if there are enough.
 func (g *ageing) keepFor(t *tenant, at int) bool {
 	unit := min(t.unit, g.types[at].PerNode)
 	slots := g.slots(at, unit)
@@ -75,8 +71,7 @@ func (g *ageing) keepFor(t *tenant, at int) bool {
 	return true
 }
 
-// slots returns when there is room for units on the nodes of a type, as the base workers there
-// end by what is believed.
+// slots returns the slots of a type, from the expected ends of its base workers.
 func (g *ageing) slots(at, unit int) []slot {
 	ends := make([][]leaving, len(g.nodes))
 	for _, t := range g.tenants {
@@ -98,13 +93,13 @@ func (g *ageing) slots(at, unit int) []slot {
 	return all
 }
 
-// leaving is GPUs of a node that come free.
+// leaving is GPUs of a node that become free.
 type leaving struct {
 	at   time.Time
 	gpus int
 }
 
-// units returns the slots of a node, from the first on, at which so many GPUs are free.
+// units returns the slots of a node in order of time.
 func units(first slot, free, unit int, ends []leaving) []slot {
 	slices.SortStableFunc(ends, func(a, b leaving) int { return a.at.Compare(b.at) })
 	var all []slot

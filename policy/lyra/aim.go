@@ -2,12 +2,11 @@ package lyra
 
 import "github.com/oxgang/oxgang/policy/lyra/allocate"
 
-// A prospect is what a pair has for jobs that come: GPUs of its training type that are free or
-// those of flexible workers, and how many elastic jobs share what base demands leave.
+// A prospect is what a pair offers to new jobs: GPUs of its training type that are free or used by flexible
+// workers, and the number of elastic jobs that share what base demands leave.
 type prospect struct{ room, sharers int }
 
-// aim finds the pair on whose training servers each waiting job with a known speed would be
-// fastest, among the pairs with room for its base demand.
+// aim chooses, for each waiting job of known speed, the pair with room on which it would be fastest.
 func (s *sharing) aim() {
 	if len(s.pairs) < 2 {
 		return
@@ -20,7 +19,6 @@ func (s *sharing) aim() {
 	}
 }
 
-// prospects returns what each pair has.
 func (s *sharing) prospects() []prospect {
 	all := make([]prospect, len(s.pairs))
 	for k, at := range s.pairs {
@@ -41,8 +39,8 @@ func (s *sharing) prospects() []prospect {
 	return all
 }
 
-// point aims a job at the pair on which it is fastest by its model with its base demand and an
-// equal share of what is left beside, and counts it there.
+// point aims a job at the fastest pair for its base demand plus an equal share of the rest, and books it
+// there.
 func (s *sharing) point(t *tenant, all []prospect) {
 	fastest := 0.0
 	for k, at := range s.pairs {
@@ -64,8 +62,8 @@ func (s *sharing) point(t *tenant, all []prospect) {
 	}
 }
 
-// hope returns the progress per second of a job on a GPU type of which there is so much; 0 if
-// that is too little, or the job is not to run there.
+// hope returns the expected progress per second of a job on a type; 0 if it has no room or must not run
+// there.
 func (s *sharing) hope(t *tenant, at int, p prospect) float64 {
 	s.demand(t, at)
 	left := p.room - s.gpus(t, at, t.least)

@@ -10,14 +10,14 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// sharing shares GPUs out: base demands first, then, in phase two, flexible workers (§5.2).
+// sharing divides GPUs: base demands first, then, in phase two, flexible workers (§5.2).
 type sharing struct {
 	*demands
-	prices []float64 // of phase two, by type
+	prices []float64 // by type, from phase two
 }
 
-// allocate says how many workers each job is to have, pair by pair: a job that waits takes the
-// first where there is room, or the one that it aims at.
+// allocate decides the workers of all jobs, pair by pair. A waiting job takes the first pair with room, or
+// the one it aims at.
 func (s *sharing) allocate(ctx context.Context) error {
 	s.aim()
 	for k := range s.pairs {
@@ -28,7 +28,6 @@ func (s *sharing) allocate(ctx context.Context) error {
 	return nil
 }
 
-// shareOut shares a pair of GPU types out among the jobs on it and those that wait.
 func (s *sharing) shareOut(ctx context.Context, k int) error {
 	at := s.pairs[k]
 	jobs := s.policy.jobs[:0]
@@ -63,7 +62,6 @@ func (s *sharing) shareOut(ctx context.Context, k int) error {
 	return nil
 }
 
-// granted notes what a job is granted, or why it waits behind so many others, with so many GPUs left.
 func (s *sharing) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
 	switch {
 	case g.Why == allocate.Runs:
@@ -73,7 +71,7 @@ func (s *sharing) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
 	}
 }
 
-// asks returns what a job asks of a pair; false if it has no part in it.
+// asks returns the demand of a job on a pair; false if it has none there.
 func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
 	at := s.pairs[k]
 	switch {
@@ -98,7 +96,7 @@ func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
 	return j, true
 }
 
-// refusal says why a job has nothing of a pair: so many others are before it, or nobody.
+// refusal returns why a job gets nothing of a pair.
 func (s *sharing) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
 	own := at[allocate.Training]
 	need := s.gpus(t, own, t.least)
@@ -108,16 +106,16 @@ func (s *sharing) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
 	return policy.Reason{Kind: policy.WaitNoCapacity, Config: s.types[own].Fewest(need), Value: float64(left), Limit: float64(need)}
 }
 
-// A watch holds how long servers on loan are expected to stay, and how long they are needed.
+// A watch compares how long servers on loan are expected to stay and how long they are needed.
 type watch struct {
 	every    time.Duration
-	expected []int // servers that stay on loan, by interval from now
-	needed   []int // servers with base workers then
-	perNode  int   // GPUs
-	worth    int   // GPUs that do the work of one
+	expected []int // servers on loan, by interval from now
+	needed   []int // servers with base workers, likewise
+	perNode  int   // GPUs of a server
+	worth    int   // GPUs equivalent to one training GPU
 }
 
-// foresee returns the watch over the servers on loan of a pair; nil if nothing is foreseen.
+// foresee returns the watch of a pair; nil without expectations.
 func (s *sharing) foresee(at pair) *watch {
 	lent := at[allocate.Loaned]
 	if lent == none || !s.policy.o.Foresee {
@@ -136,8 +134,8 @@ func (s *sharing) foresee(at pair) *watch {
 	return w
 }
 
-// expected returns how many servers of a type all owners expect to have lent, by the intervals
-// of the first who says so; of one who does not, those lent stay. It returns nil if none does.
+// expected returns the servers of a type that all owners expect to lend, by intervals of the first owner with
+// an expectation. Other owners' servers stay. Nil: no owner has one.
 func (s *sharing) expected(lent int) (all []int, every time.Duration) {
 	var owners []*cluster.Loan
 	for i := range s.s.Loans {
@@ -161,7 +159,7 @@ func (s *sharing) expected(lent int) (all []int, every time.Duration) {
 	return all, every
 }
 
-// add counts servers that are needed for so long.
+// add books servers for a time.
 func (w *watch) add(servers int, long time.Duration) {
 	for k := range w.needed {
 		if time.Duration(k)*w.every < long {
@@ -170,8 +168,7 @@ func (w *watch) add(servers int, long time.Duration) {
 	}
 }
 
-// lasts reports whether enough servers will stay on loan until a job that waits has ended
-// there, and counts it as if it went there.
+// lasts reports whether enough servers will stay on loan until a waiting job would end, and books them.
 func (w *watch) lasts(j *allocate.Job) bool {
 	if w == nil {
 		return true

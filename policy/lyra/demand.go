@@ -9,12 +9,10 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// endless is the longest time that counts: a year.
+// endless caps all durations.
 const endless = 365 * 24 * time.Hour
 
-// demand finds out what a job may have, asked of GPU type at: its workers, what they are worth
-// in the GPUs that the job counts, and the work that is left. It may have nothing: then least
-// is 0.
+// demand sets a job's worker size, limits, speed and work on GPU type at. least is 0 if it can have nothing.
 func (d *demands) demand(t *tenant, at int) {
 	least, most, step := d.Range(t.index, at)
 	if t.least, t.top = 0, 0; least == 0 {
@@ -22,7 +20,7 @@ func (d *demands) demand(t *tenant, at int) {
 	}
 	t.plain = false
 	if !t.divide(least, step, t.same(d.types[at].Type)) {
-		t.plain = true // its replicas are no multiple of what does the work of one GPU
+		t.plain = true // its replicas are not whole equivalents
 		t.divide(least, step, 1)
 	}
 	same := t.same(d.types[at].Type)
@@ -37,8 +35,8 @@ func (d *demands) demand(t *tenant, at int) {
 	t.work = d.work(t, at)
 }
 
-// divide chooses the GPUs of a worker, as the job counts them: its own, a replica's of a job
-// whose count may change, or all of a gang. It reports whether workers are whole replicas.
+// divide chooses the GPUs of a worker: the job's own number, a replica of an elastic job, or a whole gang. It
+// reports whether workers are whole replicas.
 func (t *tenant) divide(least, step, same int) bool {
 	whole := func() bool { return t.unit > 0 && least%(t.unit*same) == 0 && t.unit*same%step == 0 }
 	if t.unit = t.WorkerGPUs; whole() {
@@ -50,7 +48,7 @@ func (t *tenant) divide(least, step, same int) bool {
 	return whole()
 }
 
-// same returns how many GPUs of a type do the work of one that the job counts.
+// same returns how many GPUs of a type equal one GPU of the request.
 func (t *tenant) same(of cluster.GPUType) int {
 	if t.plain {
 		return 1
@@ -58,9 +56,8 @@ func (t *tenant) same(of cluster.GPUType) int {
 	return t.Equivalent(of)
 }
 
-// limit returns the most GPUs of a job; of an elastic one that says nothing, and of which
-// nothing is known, twice what it asks for. Source: Lyra §7.1, Ideal, "its scaling range is
-// twice that".
+// limit returns the most GPUs of a job; twice its request if it is elastic and states no limit and no model.
+// Source: Lyra §7.1, Ideal, "its scaling range is twice that".
 func (d *demands) limit(t *tenant, at, least, most int) int {
 	if !t.modelled() && t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
 		return min(most, max(least, 2*t.Requested(d.types[at].Type)))
@@ -68,8 +65,7 @@ func (d *demands) limit(t *tenant, at, least, most int) int {
 	return most
 }
 
-// fit makes the limits such that what a job holds is within them. What is no whole number of
-// workers is one.
+// fit widens the limits to what a job holds. If that is not whole workers, it counts as one.
 func (d *demands) fit(t *tenant) {
 	workers, whole := 0, true
 	for _, at := range d.pairs[t.pair] {
@@ -85,8 +81,8 @@ func (d *demands) fit(t *tenant) {
 	t.held, t.least, t.top = workers, min(t.least, workers), max(t.top, workers)
 }
 
-// work returns the time that one worker would need for what is left of a job: that of its base
-// demand, by the one estimate of all policies, times the workers of that.
+// work returns the remaining time of a job with one worker: its time with the base demand times those
+// workers.
 func (d *demands) work(t *tenant, at int) time.Duration {
 	if t.rate = 0; t.Perf != nil {
 		t.rate = d.speed(t, at)
@@ -95,16 +91,15 @@ func (d *demands) work(t *tenant, at int) time.Duration {
 	return t.left()
 }
 
-// left returns the same of a job of which it is known what that rests on.
 func (t *tenant) left() time.Duration {
 	left, _ := t.basis.Time(t.rate)
 	return lasting(left.Seconds() * float64(t.least))
 }
 
-// unread is the work of a job that is computed when somebody asks.
+// unread marks work that is computed on demand.
 const unread = -1
 
-// todo returns the work that is left of a job.
+// todo returns the remaining work of a job.
 func (t *tenant) todo() time.Duration {
 	if t.work == unread {
 		t.work = t.left()
@@ -112,7 +107,7 @@ func (t *tenant) todo() time.Duration {
 	return t.work
 }
 
-// speed returns the believed progress per second of a job with its base demand; it has a model.
+// speed returns the estimated progress per second with the base demand, for a job with a model.
 func (d *demands) speed(t *tenant, at int) float64 {
 	if t.rates != nil {
 		return t.rates[0]
@@ -121,7 +116,6 @@ func (d *demands) speed(t *tenant, at int) float64 {
 	return rate
 }
 
-// lasting returns so many seconds, at most endless.
 func lasting(seconds float64) time.Duration {
 	if math.IsNaN(seconds) || seconds >= endless.Seconds() {
 		return endless
@@ -129,12 +123,12 @@ func lasting(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// end returns when a job will have ended, with the workers of its base demand.
+// end returns when a job will end with its base demand.
 func (d *demands) end(t *tenant) time.Time {
 	return d.s.Now.Add(t.todo() / time.Duration(max(1, t.least)))
 }
 
-// held returns the workers of a placement, by side.
+// held returns the workers of a placement by side.
 func (d *demands) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
 	var gpus [2]int
 	for _, s := range p {
@@ -150,7 +144,6 @@ func (d *demands) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
 	return w
 }
 
-// has returns all workers of a job, by side.
 func (d *demands) has(t *tenant) allocate.Workers {
 	if t.untouched {
 		return t.memo.has
@@ -162,8 +155,8 @@ func (d *demands) has(t *tenant) allocate.Workers {
 	return w
 }
 
-// mixes reports whether a job may run on both types of a pair at once. It may not if a replica
-// has several GPUs, or if nodes count CPUs and memory, because these are not divided.
+// mixes reports whether a job may run on both types of a pair at once: not with replicas of several GPUs, nor
+// with CPUs and memory, which are not divided.
 func (d *demands) mixes(t *tenant, at pair) bool {
 	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
 		return false
@@ -176,8 +169,8 @@ func (d *demands) mixes(t *tenant, at pair) bool {
 	return true
 }
 
-// belongs reports whether a job may wait for a pair. With Opportunity, a job that may run on
-// loan does not wait for training servers.
+// belongs reports whether a job may wait for a pair. With Opportunity, a job that may run on loan does not
+// wait for training servers.
 func (d *demands) belongs(t *tenant, at pair) bool {
 	own := at[allocate.Training]
 	if own == none {

@@ -10,26 +10,25 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// none is where there is no GPU type.
+// none stands for no GPU type, pair or node.
 const none = -1
 
-// A pair is a GPU type of the training cluster and one on loan, none where there is none, by
-// allocate.Side. Jobs are shared out among the pairs of types, one after another.
+// A pair is a GPU type of the training cluster and one on loan, by allocate.Side; either may be none.
 type pair [2]int
 
-// A spot is the place of a GPU type among the pairs.
+// A spot is the position of a GPU type in the pairs.
 type spot struct {
 	pair int
 	side allocate.Side
 }
 
-// An inventory is the nodes of a round by GPU type, and what is free of them.
+// An inventory is the nodes of a round, and what is free.
 type inventory struct {
 	policy *Policy
 	s      *policy.Snapshot
 	types  []cluster.TypeInfo
 	lent   []bool // by type: all its nodes are on loan
-	worth  []int  // by type: how many do the work of one; 0: not looked up
+	worth  []int  // by type: GPUs equivalent to one training GPU; 0: unknown yet
 	free   []int  // GPUs, by type
 	pairs  []pair
 	spots  []spot // by type
@@ -37,36 +36,35 @@ type inventory struct {
 	nodes  []host // by node
 }
 
-// A host is what is known of a node.
+// A host is the state of a node.
 type host struct {
 	t              int // GPU type
 	loaned         bool
 	base, flexible int       // GPUs of each kind of worker
-	ends           time.Time // of the last job whose base workers are there, if it is on loan
-	kept           time.Time // until when it is only for jobs that end before; zero: for all
+	ends           time.Time // of the last job with base workers there, on a node on loan
+	kept           time.Time // until then only for jobs that end before; zero: for all
 }
 
-// lasts says that base workers of a job that ends then are on a node.
+// lasts extends ends.
 func (h *host) lasts(end time.Time) {
 	if end.After(h.ends) {
 		h.ends = end
 	}
 }
 
-// A layout is what follows from the nodes alone.
+// A layout is cached data that depends on the nodes alone.
 type layout struct {
 	of      *cluster.Cluster
-	turn    int // how many clusters there were
-	version int // how many times their types differed from those before
+	turn    int // number of clusters so far
+	version int // number of changes of their types
 	types   []cluster.TypeInfo
 	lent    []bool // by type: all its nodes are on loan
 	pairs   []pair
 	spots   []spot // by type
 	nodes   []host // by node, without workers
-	spare   []host // memory for those of a round
+	spare   []host // buffer for the hosts of a round
 }
 
-// stock returns the nodes of a snapshot.
 func (p *Policy) stock(s *policy.Snapshot) inventory {
 	types := s.Cluster.Types()
 	inv := inventory{
@@ -79,9 +77,7 @@ func (p *Policy) stock(s *policy.Snapshot) inventory {
 	return inv
 }
 
-// pairUp finds out which types are on loan, all nodes of them, and makes pairs in the order of
-// the cluster. Where jobs that may run on loan run nowhere else, types on loan form no pairs
-// with training types.
+// pairUp sets types on loan and pairs, in the order of the cluster.
 func (inv *inventory) pairUp() {
 	l := &inv.policy.layout
 	if l.of != inv.s.Cluster {
@@ -97,12 +93,12 @@ func (inv *inventory) pairUp() {
 	inv.nodes = l.spare
 }
 
-// sameType reports whether jobs can have the same of two types, but for how much there is.
+// sameType reports whether jobs can have the same of two types.
 func sameType(a, b cluster.TypeInfo) bool {
 	return a.Type == b.Type && a.PerNode == b.PerNode && a.Share == b.Share
 }
 
-// lay is pairUp for nodes that were not seen before.
+// lay computes the layout of new nodes. With Opportunity, types on loan form their own pairs.
 func (inv *inventory) lay() {
 	inv.spots = make([]spot, len(inv.types))
 	own, lent := inv.split()
@@ -123,7 +119,6 @@ func (inv *inventory) lay() {
 	}
 }
 
-// add adds a pair.
 func (inv *inventory) add(at pair) {
 	for side, t := range at {
 		if t != none {
@@ -133,7 +128,7 @@ func (inv *inventory) add(at pair) {
 	inv.pairs = append(inv.pairs, at)
 }
 
-// split tells types of which all nodes are on loan from the others.
+// split separates the types whose nodes are all on loan.
 func (inv *inventory) split() (own, lent []int) {
 	inv.lent = make([]bool, len(inv.types))
 	for t := range inv.lent {
@@ -154,7 +149,6 @@ func (inv *inventory) split() (own, lent []int) {
 	return own, lent
 }
 
-// typeOf returns the place of a GPU type in types; none if it is not there.
 func (inv *inventory) typeOf(t cluster.GPUType) int {
 	for i := range inv.types {
 		if inv.types[i].Type == t {
@@ -164,7 +158,7 @@ func (inv *inventory) typeOf(t cluster.GPUType) int {
 	return none
 }
 
-// capacity returns what is free of a pair.
+// capacity returns the free and all GPUs of a pair.
 func (inv *inventory) capacity(at pair) allocate.Capacity {
 	var c allocate.Capacity
 	for side, t := range at {
@@ -176,8 +170,8 @@ func (inv *inventory) capacity(at pair) allocate.Capacity {
 	return c
 }
 
-// perGPU returns how many GPUs of a type do the work of one training GPU. For a type on loan it
-// is what the first job says that states it.
+// perGPU returns how many GPUs of a type equal one training GPU: for a type on loan, as the first job states
+// it.
 func (inv *inventory) perGPU(t int) int {
 	if !inv.lent[t] {
 		return 1
@@ -194,16 +188,15 @@ func (inv *inventory) perGPU(t int) int {
 	return inv.worth[t]
 }
 
-// gpus returns the GPUs of a type that so many workers of a job take.
+// gpus returns the GPUs of a type for some workers of a job.
 func (inv *inventory) gpus(t *tenant, at, workers int) int {
 	return workers * t.unit * t.same(inv.types[at].Type)
 }
 
-// take places workers, and give lets them go.
+// take books workers, give frees them.
 func (inv *inventory) take(p cluster.Placement) { inv.room.Take(p); inv.count(p, -1) }
 func (inv *inventory) give(p cluster.Placement) { inv.room.Give(p); inv.count(p, 1) }
 
-// count adds what a placement holds, times sign, to what is free.
 func (inv *inventory) count(p cluster.Placement, sign int) {
 	for _, s := range p {
 		if n, ok := inv.s.Cluster.Index(s.Node); ok {

@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// A borrower gives servers on loan back, and asks for more.
+// A borrower returns servers on loan, and asks for more.
 type borrower struct {
 	*demands
-	back []cluster.NodeID // servers that go back
+	back []cluster.NodeID // servers to return
 }
 
-// reclaim gives back the servers that their owners want. Flexible workers there are let go,
-// jobs with base workers there are preempted, and wait for the next round. Source: Lyra §4.
+// reclaim returns the servers that their owners want. Flexible workers there are released; jobs with base
+// workers there are preempted, and wait for the next round. Source: Lyra §4.
 func (b *borrower) reclaim() error {
 	for i := range b.s.Loans {
 		if l := &b.s.Loans[i]; l.Reclaim > 0 {
@@ -30,7 +30,7 @@ func (b *borrower) reclaim() error {
 	return nil
 }
 
-// giveBack chooses the servers of one owner that go back.
+// giveBack chooses the servers of one owner.
 func (b *borrower) giveBack(l *cluster.Loan) error {
 	servers, able := b.servers(l.Group)
 	o := b.policy.o.Reclaim
@@ -47,8 +47,7 @@ func (b *borrower) giveBack(l *cluster.Loan) error {
 	return nil
 }
 
-// servers returns the servers of an owner, with the workers there, and how many of them can
-// go back.
+// servers returns the servers of an owner with their workers, and how many can be returned.
 func (b *borrower) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 	at := make([]int, len(b.nodes)) // place in servers, from 1
 	for n, node := range b.s.Cluster.Nodes() {
@@ -72,7 +71,7 @@ func (b *borrower) servers(g cluster.Group) (servers []reclaim.Server, able int)
 	return servers, able
 }
 
-// share notes a job's workers on the servers: like one, but for the GPUs.
+// share adds a job's workers to the servers as copies of like.
 func (b *borrower) share(servers []reclaim.Server, at []int, p cluster.Placement, like reclaim.Share) {
 	for _, s := range p {
 		if n, ok := b.s.Cluster.Index(s.Node); ok && at[n] > 0 {
@@ -83,7 +82,7 @@ func (b *borrower) share(servers []reclaim.Server, at []int, p cluster.Placement
 	}
 }
 
-// vacate takes all jobs off a node that goes back.
+// vacate removes all jobs from a node.
 func (b *borrower) vacate(n int) {
 	id := b.s.Cluster.Nodes()[n].ID
 	for _, t := range b.tenants {
@@ -102,7 +101,6 @@ func (b *borrower) vacate(n int) {
 	b.room.Close(n)
 }
 
-// preempt takes all its workers from a job.
 func (b *borrower) preempt(t *tenant) {
 	b.leave(t.base, false)
 	b.leave(t.flex, true)
@@ -110,8 +108,8 @@ func (b *borrower) preempt(t *tenant) {
 	t.base, t.flex, t.pair, t.lost, t.untouched = nil, nil, none, true, false
 }
 
-// borrow asks for all that owners would lend: "the inference cluster scheduler autonomously
-// determines when and which servers to lend" (§4).
+// borrow asks for all that owners would lend: "the inference cluster scheduler autonomously determines when
+// and which servers to lend" (§4).
 func (b *borrower) borrow() {
 	for i := range b.s.Loans {
 		if l := &b.s.Loans[i]; l.Spare > 0 && b.policy.o.Loan != NoLoan {

@@ -14,31 +14,30 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
 	Allocate allocate.Options
 	Reclaim  reclaim.Options
-	// Loan says what runs on servers on loan. Default Borrow.
+	// Loan selects what runs on servers on loan. Default Borrow.
 	Loan Loan
-	// Patience is the time after which a job that waits goes first, so that shorter ones do not
-	// pass it for ever. 0: never, as in the paper. Default four days, because a patience of one
-	// day costs more than it gains (docs/experiments/lyra.md).
+	// Patience is the waiting time after which a job goes first, so that shorter jobs do not pass it forever.
+	// 0: never, as in the paper. Default four days: one day costs more than it gains
+	// (docs/experiments/lyra.md).
 	Patience time.Duration
-	// Group keeps base and flexible workers on servers of their own. Default true (Lyra §5.3);
-	// without it Table 6.
+	// Group keeps base and flexible workers on separate servers. Default true (Lyra §5.3); false is Table 6.
 	Group bool
-	// Foresee keeps jobs off servers on loan that will be asked back before they end, and those
-	// that end late together. Default true; not in Lyra.
+	// Foresee keeps jobs off servers on loan that will be returned before they end, and puts jobs that end
+	// late together. Default true; not in Lyra.
 	Foresee bool
 }
 
-// A Loan says what runs on servers on loan.
+// A Loan selects what runs on servers on loan.
 type Loan string
 
-// The ways to use them.
+// The values of Loan.
 const (
-	Borrow      Loan = "loan"        // Lyra: jobs that may run there, beside training servers
-	Opportunity Loan = "opportunity" // §7.1: jobs that may run there run nowhere else
+	Borrow      Loan = "loan"        // Lyra: fungible jobs run there and on training servers
+	Opportunity Loan = "opportunity" // §7.1: fungible jobs run only there
 	NoLoan      Loan = "none"        // nothing is borrowed
 )
 
@@ -50,7 +49,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	errs := []error{o.Allocate.Validate(), o.Reclaim.Validate()}
 	if !slices.Contains([]Loan{Borrow, Opportunity, NoLoan}, o.Loan) {
@@ -62,29 +61,29 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Lyra. It keeps which workers of elastic jobs are their base demand. It is not
-// safe for concurrent use. Make one with New.
+// A Policy is Lyra. It keeps which workers of elastic jobs are their base demand. It is not safe for
+// concurrent use.
 type Policy struct {
 	o     Options
 	bases map[job.ID]base
-	// curves are the speeds that were looked up, of the jobs of the last round.
+	// curves cache speeds.
 	curves map[place]*curve
 
 	allocator allocate.Allocator
-	jobs      []allocate.Job // memory of rounds
+	jobs      []allocate.Job // buffer
 	last      []*tenant      // of the last round, in its order
-	spare     []*tenant      // memory for the next
-	at        int            // how far last is read
+	spare     []*tenant      // buffer for the next round
+	at        int            // read position in last
 	layout    layout
 }
 
-// A base is where the base demand of an elastic job is.
+// A base is the placement of a job's base demand.
 type base struct {
 	on   cluster.Placement
 	seen int // round
 }
 
-// New returns a Policy, or an error that joins all complaints about o.
+// New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("lyra: %w", err)
@@ -97,11 +96,11 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Borrows: true}
 }
 
-// Plan implements policy.Policy. Errors: that of ctx, and of what no snapshot should have.
+// Plan implements policy.Policy. Errors: ctx's, and invalid snapshots.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	err := ctx.Err()
 	if err == nil {
-		r := p.read(s) // 1. who is where
+		r := p.read(s) // 1. present workers
 		if err = r.plan(ctx); err == nil {
 			p.keep(&r.demands)
 			return r.Plan(), nil
@@ -110,46 +109,44 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
 }
 
-// passes is how often GPUs are shared out in a round at most. They are shared out once more if
-// a job was granted its base demand and no servers had room for its workers, so that other jobs
-// get these GPUs.
+// passes is the most allocations in a round. Another one is made if servers had no room for a granted base
+// demand, so that other jobs get its GPUs.
 const passes = 3
 
-// plan decides.
 func (p *placer) plan(ctx context.Context) error {
 	loans := &borrower{demands: &p.demands}
-	if err := loans.reclaim(); err != nil { // 2. servers that go back (§4)
+	if err := loans.reclaim(); err != nil { // 2. servers to return (§4)
 		return err
 	}
-	(&ageing{p}).serveLate() // 3. who has waited too long
+	(&ageing{p}).serveLate() // 3. jobs that have waited too long
 	shares := &sharing{&p.demands, make([]float64, len(p.types))}
 	for range passes {
-		if err := shares.allocate(ctx); err != nil { // 4. how many workers each job gets (§5.2)
+		if err := shares.allocate(ctx); err != nil { // 4. workers of each job (§5.2)
 			return err
 		}
-		if p.placeBases() { // 5. where they go (§5.3)
+		if p.placeBases() { // 5. their nodes (§5.3)
 			break
 		}
 	}
 	p.placeFlexible()
-	loans.borrow()                             // 6. what comes on loan
+	loans.borrow()                             // 6. servers to borrow
 	(&writer{&p.demands}).write(shares.prices) // 7. the plan, with reasons
 	return nil
 }
 
-// keep notes where base demands are.
+// keep stores base demands and drops old entries.
 func (p *Policy) keep(r *demands) {
 	for _, t := range r.tenants {
 		if t.elastic() && len(t.base) > 0 {
 			p.bases[t.ID] = base{t.base, r.s.Round}
 		}
 	}
-	for id, b := range p.bases { // each for itself: the order does not matter
+	for id, b := range p.bases {
 		if b.seen != r.s.Round {
 			delete(p.bases, id)
 		}
 	}
-	for at, c := range p.curves { // likewise
+	for at, c := range p.curves {
 		if c.seen != r.s.Round {
 			delete(p.curves, at)
 		}

@@ -6,25 +6,24 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// A memo is what was read of a job that runs. It holds while the job's row and the types of nodes
-// stay as they are. Then only the time has to be read again, and whether its place is still its own.
+// A memo caches what was read of a running job. It is valid while the job's row and the node types stay the
+// same; only the time and free room must be checked again.
 type memo struct {
-	version  int    // of layout when it was made; 0: there is none
-	turn     int    // of layout when nodes and span were right
+	version  int    // of layout; 0: no memo
+	turn     int    // of layout for which nodes and span are valid
 	at       int    // GPU type
-	span     [3]int // what it may have of that: see grant.Round.Range
+	span     [3]int // see grant.Round.Range
 	pair     int
 	base     cluster.Placement
 	flex     cluster.Placement
-	nodes    []int            // of the shares of its placement
-	flexible []int            // GPUs of flexible workers there; nil: none
-	has      allocate.Workers // in all
-	whole    bool             // flexible GPUs of each type are whole workers
-	curve    *curve           // that its speeds are from; nil: none
+	nodes    []int // of its placement
+	flexible []int // GPUs of flexible workers there; nil: none
+	has      allocate.Workers
+	whole    bool   // flexible GPUs of each type are whole workers
+	curve    *curve // source of its speeds, or nil
 }
 
-// reuse returns a job as it was read in the last round, if its row and the types are the same;
-// otherwise as one of which nothing is read.
+// reuse returns a job's tenant of the last round if its memo is valid, or a new one.
 func (p *Policy) reuse(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
 	for p.at < len(p.last) && older(p.last[p.at].Job, j) {
 		p.at++
@@ -39,7 +38,6 @@ func (p *Policy) reuse(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
 	return t
 }
 
-// older reports whether a job comes before another in snapshots.
 func older(a, b *policy.Job) bool {
 	if a == b {
 		return false
@@ -48,7 +46,7 @@ func older(a, b *policy.Job) bool {
 	return c < 0 || c == 0 && a.ID < b.ID
 }
 
-// remember keeps what was read of a job, at GPU type at, if it may have some of that.
+// remember makes a job's memo.
 func (d *demands) remember(t *tenant, at int) {
 	if t.least == 0 {
 		return
@@ -68,13 +66,12 @@ func (d *demands) remember(t *tenant, at int) {
 	t.untouched = true
 }
 
-// span is grant.Round.Range on the type that a job is on.
 func (d *demands) span(t *tenant) [3]int {
 	least, most, step := d.Range(t.index, t.memo.at)
 	return [3]int{least, most, step}
 }
 
-// locate finds the nodes of a job's placement, and reports whether all are there.
+// locate finds the nodes of a job's placement; false if one is gone.
 func (d *demands) locate(t *tenant) bool {
 	t.memo.nodes, t.memo.turn = t.memo.nodes[:0], d.policy.layout.turn
 	for _, s := range t.Placement {
@@ -87,7 +84,7 @@ func (d *demands) locate(t *tenant) bool {
 	return true
 }
 
-// holds reports whether a memo holds, and there is room for what the job has.
+// holds reports whether a memo is valid and its nodes have room.
 func (d *demands) holds(t *tenant) bool {
 	if t.memo.turn != d.policy.layout.turn && (t.modelled() || d.span(t) != t.memo.span || !d.locate(t)) {
 		return false
@@ -100,7 +97,6 @@ func (d *demands) holds(t *tenant) bool {
 	return true
 }
 
-// whole reports whether the flexible GPUs of a job are whole workers on each type.
 func (d *demands) whole(t *tenant) bool {
 	for _, at := range d.pairs[t.pair] {
 		if at != none && len(t.flex) > 0 && d.s.Cluster.On(t.flex, d.types[at].Type).GPUs()%d.gpus(t, at, 1) != 0 {
@@ -110,7 +106,7 @@ func (d *demands) whole(t *tenant) bool {
 	return true
 }
 
-// resume is settle for a job of which there is a memo.
+// resume is settle for a job with a memo.
 func (d *demands) resume(t *tenant) {
 	if !d.holds(t) {
 		*t = tenant{Job: t.Job, index: t.index, pair: none, aim: none}
@@ -127,7 +123,7 @@ func (d *demands) resume(t *tenant) {
 	d.occupy(t)
 }
 
-// occupy takes what a job holds, by its memo, and notes its workers.
+// occupy books a job by its memo.
 func (d *demands) occupy(t *tenant) {
 	for k, n := range t.memo.nodes {
 		s, h, flexible := &t.Placement[k].Resources, &d.nodes[n], 0

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// pin places the jobs that leave no choice: those that keep what they hold, then
-// reservations, on nodes where the fewest GPUs are used.
+// pin places jobs with fixed decisions: those that keep their GPUs, then reservations, on the nodes with the
+// fewest used GPUs.
 func (p *placer) pin() {
 	reserved := false
 	for _, t := range p.tenants {
@@ -32,7 +32,6 @@ func (p *placer) pin() {
 	}
 }
 
-// used returns the GPUs that jobs hold of each node.
 func (p *placer) used() []int {
 	used := make([]int, len(p.nodes))
 	for _, t := range p.tenants {
@@ -45,7 +44,6 @@ func (p *placer) used() []int {
 	return used
 }
 
-// reserve places a reservation.
 func (p *placer) reserve(d *policy.Decision, used []int) {
 	a := &d.Allocation
 	want := placement.Want{Type: a.GPUType, GPUs: a.GPUs, Unit: (a.GPUs + a.Nodes - 1) / a.Nodes, Each: each(a)}
@@ -64,7 +62,7 @@ func (p *placer) reserve(d *policy.Decision, used []int) {
 	p.count(where, -1)
 }
 
-// each returns the CPUs and memory of a GPU of an allocation.
+// each returns the CPUs and memory for each GPU of an allocation.
 func each(a *cluster.Allocation) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
 }

@@ -13,9 +13,8 @@ import (
 // A placer finds nodes for workers (§5.3).
 type placer struct{ demands }
 
-// placeBases finds nodes for the base demands that are granted, by decreasing worker, after
-// flexible workers that are no longer granted were let go. It reports whether all have some.
-// Source: Lyra §5.3.
+// placeBases releases flexible workers that are no longer granted, and places granted base demands by
+// decreasing worker. It reports whether all found room. Source: Lyra §5.3.
 func (p *placer) placeBases() bool {
 	var fresh []*tenant
 	for _, t := range p.tenants {
@@ -37,7 +36,7 @@ func (p *placer) placeBases() bool {
 	return all
 }
 
-// placeFlexible finds nodes for the flexible workers that are granted, as far as there is room.
+// placeFlexible places granted flexible workers while there is room.
 func (p *placer) placeFlexible() {
 	for _, t := range p.tenants {
 		if !t.elastic() || t.pair == none {
@@ -52,8 +51,7 @@ func (p *placer) placeFlexible() {
 	}
 }
 
-// shrink lets flexible workers of a job go that it is no longer to have, those on the emptiest
-// nodes first.
+// shrink releases flexible workers that are no longer granted, on the emptiest nodes first.
 func (p *placer) shrink(t *tenant) {
 	has := p.has(t)
 	for side, at := range p.pairs[t.pair] {
@@ -73,8 +71,8 @@ func (p *placer) shrink(t *tenant) {
 	}
 }
 
-// trim lets GPUs of a type go that are no whole flexible worker: a worker on loan may be on
-// several nodes, one of which went back.
+// trim releases GPUs that are no whole worker: a worker on loan may be on several nodes, one of which was
+// returned.
 func (p *placer) trim(t *tenant, at int) {
 	if t.untouched && t.memo.whole {
 		return
@@ -90,7 +88,7 @@ func (p *placer) trim(t *tenant, at int) {
 	}
 }
 
-// loneliest returns the flexible workers of a job on the node of a type that has most room.
+// loneliest returns the flexible workers of a job on the emptiest node of a type.
 func (p *placer) loneliest(t *tenant, at int) (s cluster.Share, ok bool) {
 	most := -1
 	for _, share := range t.flex {
@@ -102,8 +100,8 @@ func (p *placer) loneliest(t *tenant, at int) (s cluster.Share, ok bool) {
 	return s, most >= 0
 }
 
-// start places the base demand of a job, and if necessary lets flexible workers of other jobs
-// go to make room. It reports whether it could; if not, the job waits.
+// start places the base demand of a job, and releases flexible workers of other jobs if necessary. It returns
+// false, and the job waits, if there is no room.
 func (p *placer) start(t *tenant) bool {
 	var placed cluster.Placement
 	base := p.baseOf(t)
@@ -126,14 +124,12 @@ func (p *placer) start(t *tenant) bool {
 	return true
 }
 
-// baseOf returns which of the workers that a job is to have are its base demand: those on
-// training servers first.
+// baseOf returns which of the granted workers are base demand: training servers first.
 func (p *placer) baseOf(t *tenant) allocate.Workers {
 	own := min(t.least, t.want[allocate.Training])
 	return allocate.Workers{own, t.least - own}
 }
 
-// find takes nodes of a type for base workers of a job.
 func (p *placer) find(t *tenant, at, workers int) (cluster.Placement, bool) {
 	w := p.wish(t, at, workers)
 	w.Rank = p.rankBase(t)
@@ -144,16 +140,14 @@ func (p *placer) find(t *tenant, at, workers int) (cluster.Placement, bool) {
 	return where, ok
 }
 
-// wish returns the wish for some workers of a job.
 func (p *placer) wish(t *tenant, at, workers int) placement.Want {
 	info := &p.types[at]
 	a := p.Amount(t.index, at, p.gpus(t, at, workers))
 	return placement.Want{Type: info.Type, GPUs: a.GPUs, Unit: min(t.unit, info.PerNode), Each: each(&a)}
 }
 
-// makeRoom lets flexible workers go where that makes room for a unit of a wish, on nodes with
-// the fewest of them first, until all of it fits; it reports whether it does. If it would not
-// without any of them, all stay.
+// makeRoom releases flexible workers until a want fits, on nodes with the fewest of them first. It releases
+// none if the want would not fit without all of them.
 func (p *placer) makeRoom(w *placement.Want, at int) bool {
 	fits := func(n int) int { return p.room.Free(n) / w.Unit * w.Unit }
 	total, most := 0, 0
@@ -178,9 +172,8 @@ func (p *placer) makeRoom(w *placement.Want, at int) bool {
 	return true
 }
 
-// cheapest returns the node of a type where letting flexible workers go makes room for one more
-// unit; of several such nodes the one with the fewest GPUs of flexible workers; none if there
-// is no such node.
+// cheapest returns the node with the fewest flexible GPUs among those where releasing them makes room for
+// another unit, or none.
 func (p *placer) cheapest(w *placement.Want, at int) int {
 	best := none
 	for n := range p.nodes {
@@ -196,7 +189,7 @@ func (p *placer) cheapest(w *placement.Want, at int) int {
 	return best
 }
 
-// clear lets whole flexible workers on a node go until so many GPUs are free.
+// clear releases whole flexible workers on a node until so many GPUs are free.
 func (p *placer) clear(n, want int) {
 	id := p.s.Cluster.Nodes()[n].ID
 	for _, t := range p.tenants {
@@ -209,7 +202,7 @@ func (p *placer) clear(n, want int) {
 	}
 }
 
-// grow places the flexible workers on a side that a job is to have beyond those it has.
+// grow places the additional flexible workers of a job on a side.
 func (p *placer) grow(t *tenant, side allocate.Side) {
 	at := p.pairs[t.pair][side]
 	for more := t.want[side] - p.has(t)[side]; more > 0; more-- {

@@ -2,17 +2,17 @@ package lyra
 
 import "time"
 
-// The ranks of nodes on loan, by whom they host.
+// Ranks of nodes on loan, by their jobs.
 const (
 	alike = 1000 * iota
 	empty
 	other
 )
 
-// rankBase ranks nodes for base workers of a job: on loan, servers that host some, then empty
-// ones, then those of flexible workers; among the first, those whose jobs end soonest after the
-// job, then those whose use it would prolong least. Nodes that are kept for another job are not
-// used, unless the job ends before. Source: Lyra §5.3; the order by time is ours.
+// rankBase ranks nodes for base workers. On loan, servers with base workers come first, then empty ones, then
+// those with flexible workers. Among the first, those whose jobs end soonest after the job win, then those
+// whose use it would prolong least. Nodes reserved for another job are excluded, unless the job ends before.
+// Source: Lyra §5.3; the order by time is ours.
 func (p *placer) rankBase(t *tenant) func(int) int {
 	end := p.end(t)
 	return func(n int) int {
@@ -33,7 +33,7 @@ func (p *placer) rankBase(t *tenant) func(int) int {
 	}
 }
 
-// apart ranks by how many hours the others end later than a job, then by how many earlier.
+// apart ranks by the hours that other jobs end later, then by the hours that they end earlier.
 func apart(later time.Duration) int {
 	if later >= 0 {
 		return min(249, int(later/time.Hour))
@@ -41,8 +41,8 @@ func apart(later time.Duration) int {
 	return 250 + min(249, int(-later/time.Hour))
 }
 
-// rankFlexible ranks nodes for flexible workers: on loan, servers that host only such, then
-// empty ones, then the others. Source: Lyra §5.3, "on separate groups of inference servers".
+// rankFlexible ranks nodes for flexible workers. On loan, servers with only such come first, then empty ones.
+// Source: Lyra §5.3, "on separate groups of inference servers".
 func (p *placer) rankFlexible() func(int) int {
 	return func(n int) int {
 		h := &p.nodes[n]

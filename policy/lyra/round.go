@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// demands says what jobs may have, and where their workers are. The phases of a round share it.
+// demands holds the jobs of a round, shared by its phases.
 type demands struct {
 	inventory
 	*grant.Round
@@ -22,31 +22,31 @@ type demands struct {
 type tenant struct {
 	*policy.Job
 	index      int
-	pair       int           // that it has GPUs of, or gets; none: it waits
-	unit       int           // GPUs of a worker, as the job counts them
-	plain      bool          // a GPU of any type counts the same for it
-	least, top int           // workers
-	aim        int           // pair on which it would be fastest, while it waits; none: any
-	held       int           // workers that it has
-	work       time.Duration // left, by one worker
-	rates      []float64     // believed progress per second by workers, from least; nil: nothing is known
+	pair       int           // of its GPUs; none: it waits
+	unit       int           // GPUs of a worker, in the GPUs of the request
+	plain      bool          // a GPU of any type counts the same
+	least, top int           // fewest and most workers
+	aim        int           // fastest pair for a waiting job; none: any
+	held       int           // present workers
+	work       time.Duration // remaining, for one worker
+	rates      []float64     // estimated progress per second by workers, from least; nil: unknown
 	want       allocate.Workers
 	base, flex cluster.Placement
-	pinned     bool // decided beforehand
-	lost       bool // its servers went back
-	stuck      bool // it was granted its base demand, and no servers had room
+	pinned     bool // fixed decision
+	lost       bool // its servers are returned
+	stuck      bool // its granted base demand fits no servers
 	refused    policy.Reason
-	rate       float64        // believed progress per second with its base demand; 0: it has no model
-	basis      perf.Remaining // of its work
+	rate       float64 // estimated progress per second with the base demand; 0: no model
+	basis      perf.Remaining
 	memo       memo
-	untouched  bool // base and flex are as they were read
+	untouched  bool // base and flex are unchanged
 }
 
 func (t *tenant) elastic() bool { return t.top > t.least }
 
 func (t *tenant) waits() bool { return !t.pinned && !t.lost && t.pair == none }
 
-// read reads the placements of all jobs, and which of them may not be changed.
+// read reads the placements of all jobs, and makes the fixed decisions.
 func (p *Policy) read(s *policy.Snapshot) *placer {
 	r := &placer{demands{inventory: p.stock(s), Round: grant.NewRound(s), tenants: slices.Grow(p.spare[:0], len(s.Jobs))}}
 	p.at = 0
@@ -54,7 +54,7 @@ func (p *Policy) read(s *policy.Snapshot) *placer {
 		r.tenants = append(r.tenants, p.reuse(s, j, r.Decided(i)))
 		r.tenants[i].index = i
 	}
-	clear(r.tenants[len(r.tenants):cap(r.tenants)]) // of rounds with more jobs
+	clear(r.tenants[len(r.tenants):cap(r.tenants)])
 	p.last, p.spare = r.tenants, p.last
 	r.pin()
 	for _, t := range r.tenants {
@@ -69,7 +69,7 @@ func (p *Policy) read(s *policy.Snapshot) *placer {
 	return r
 }
 
-// settle lets a job that runs go on where it is, if it is still there.
+// settle keeps a running job where it is, if its nodes are still there.
 func (d *demands) settle(t *tenant) {
 	at := d.typeOf(t.Allocation.GPUType)
 	if at == none || len(t.Placement) == 0 || !d.room.Holds(t.Placement) {
@@ -84,9 +84,9 @@ func (d *demands) settle(t *tenant) {
 	d.remember(t, at)
 }
 
-// part tells base workers from flexible ones. Of a heterogeneous job those on training servers
-// are the base demand first, whatever it was when it began: "their base demands are placed on
-// training servers, and flexible demands on inference servers whenever possible" (Lyra §6).
+// part separates base from flexible workers. For a heterogeneous job, workers on training servers are base
+// demand first: "their base demands are placed on training servers, and flexible demands on inference servers
+// whenever possible" (Lyra §6).
 func (d *demands) part(t *tenant) {
 	t.base = t.Placement
 	if !t.elastic() {
@@ -104,8 +104,7 @@ func (d *demands) part(t *tenant) {
 	t.flex = less(t.Placement, t.base)
 }
 
-// first returns as many workers of a job as its base demand has, those on training servers
-// first.
+// first returns the base workers of a heterogeneous job, training servers first.
 func (d *demands) first(t *tenant) (base cluster.Placement) {
 	left := t.least
 	for _, at := range d.pairs[t.pair] {
@@ -119,7 +118,7 @@ func (d *demands) first(t *tenant) (base cluster.Placement) {
 	return base
 }
 
-// note notes workers of a job on their nodes.
+// note adds workers to the hosts.
 func (d *demands) note(t *tenant, p cluster.Placement, flexible bool) {
 	for _, s := range p {
 		n, ok := d.s.Cluster.Index(s.Node)
@@ -135,7 +134,7 @@ func (d *demands) note(t *tenant, p cluster.Placement, flexible bool) {
 	}
 }
 
-// leave lets workers go.
+// leave removes workers from their hosts.
 func (d *demands) leave(p cluster.Placement, flexible bool) {
 	d.give(p)
 	for _, s := range p {
@@ -150,7 +149,7 @@ func (d *demands) leave(p cluster.Placement, flexible bool) {
 	}
 }
 
-// letGo lets some flexible workers of a job go.
+// letGo releases flexible workers.
 func (d *demands) letGo(t *tenant, gone ...cluster.Share) {
 	d.leave(gone, true)
 	t.flex, t.untouched = less(t.flex, gone), false

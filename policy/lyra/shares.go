@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// join returns what both placements hold.
+// join returns the sum of two placements.
 func join(p, q cluster.Placement) cluster.Placement {
 	switch {
 	case len(q) == 0:
@@ -27,7 +27,7 @@ func join(p, q cluster.Placement) cluster.Placement {
 	return out
 }
 
-// less returns what p holds beyond q, of which it holds all.
+// less returns p minus q, which must be part of it.
 func less(p, q cluster.Placement) cluster.Placement {
 	var out cluster.Placement
 	i := 0
@@ -45,7 +45,7 @@ func less(p, q cluster.Placement) cluster.Placement {
 	return out
 }
 
-// first returns so many GPUs of a placement, of the nodes of which it holds most first.
+// first returns so many GPUs of a placement, from its largest shares.
 func first(p cluster.Placement, gpus int) cluster.Placement {
 	order := slices.Clone(p)
 	slices.SortStableFunc(order, func(a, b cluster.Share) int { return b.GPUs - a.GPUs })
@@ -61,7 +61,7 @@ func first(p cluster.Placement, gpus int) cluster.Placement {
 	return out
 }
 
-// some returns so many GPUs of a share, with their part of its CPUs and memory.
+// some returns so many GPUs of a share, with their CPUs and memory.
 func some(s cluster.Share, gpus int) cluster.Share {
 	if gpus == s.GPUs {
 		return s
@@ -71,7 +71,6 @@ func some(s cluster.Share, gpus int) cluster.Share {
 	return s
 }
 
-// on returns the GPUs that a placement holds of a node.
 func on(p cluster.Placement, node cluster.NodeID) int {
 	if i, ok := slices.BinarySearchFunc(p, node, func(s cluster.Share, id cluster.NodeID) int {
 		switch {

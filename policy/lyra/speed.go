@@ -8,36 +8,33 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A curve is what is believed of the speed of an elastic job on a GPU type: progress per
-// second, by workers from the fewest. A number of workers with which the job does not run is
-// as fast as one less.
+// A curve is the estimated speed of an elastic job on a GPU type: progress per second by workers, from the
+// fewest. Where the job does not run, the speed with one worker less stands in.
 type curve struct {
 	of    shape
 	rates []float64
 	seen  int // round
 }
 
-// A shape is what a curve depends on.
+// A shape is the inputs of a curve.
 type shape struct {
 	model      perf.Model
 	limits     *job.BatchLimits
 	cluster    *cluster.Cluster
-	unit       int // GPUs of a worker of this type
+	unit       int
 	least, top int // workers
 }
 
-// A place is a job on a GPU type.
 type place struct {
 	id job.ID
 	at int
 }
 
-// modelled reports whether more is known of a job's speed than its duration.
+// modelled reports whether a job's speed is known beyond its duration.
 func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
 
-// believe computes how fast an elastic job is by its model with each number of workers on a GPU
-// type. It limits the workers to the number that makes it fastest, or to what it has if that is
-// more. It keeps the result while nothing that it depends on changes.
+// believe sets the speeds of an elastic job with a model, and limits its workers to the fastest number, or to
+// its present one if that is larger.
 func (d *demands) believe(t *tenant, at int) {
 	if t.rates = nil; !t.modelled() || !t.elastic() {
 		return
@@ -53,8 +50,7 @@ func (d *demands) believe(t *tenant, at int) {
 	}
 }
 
-// curve returns the speeds of a job with each number of workers that it may have; nil if it is
-// not believed to run with the fewest.
+// curve returns the speeds of a job by workers; nil if it does not run with the fewest.
 func (d *demands) curve(t *tenant, at int) []float64 {
 	rates := make([]float64, 0, t.top-t.least+1)
 	for w := t.least; w <= t.top; w++ {
@@ -71,12 +67,10 @@ func (d *demands) curve(t *tenant, at int) []float64 {
 	return rates
 }
 
-// best returns where the greatest of some numbers is first.
 func best(rates []float64) int { return slices.Index(rates, slices.Max(rates)) }
 
-// speed returns how many times as fast as one worker so many workers of a job are, where its
-// fewest are as fast as so many; nil, which is linear, if nothing is known of it. Source: Lyra
-// §8, "a non-linear function of resources".
+// speed returns the speed by workers, scaled so that the base demand is as fast as its workers; nil, meaning
+// linear, without a model. Source: Lyra §8, "a non-linear function of resources".
 func (t *tenant) speed() func(workers int) float64 {
 	if t.rates == nil {
 		return nil

@@ -11,7 +11,6 @@ import (
 // A writer writes the plan, with reasons.
 type writer struct{ *demands }
 
-// write writes the plan, with the prices of phase two by type.
 func (w *writer) write(prices []float64) {
 	for i, t := range w.tenants {
 		d := &w.Plan().Jobs[i]
@@ -32,14 +31,13 @@ func (w *writer) write(prices []float64) {
 	}
 }
 
-// awaited reports whether a job that gets nothing may run on a type. The price of the type is not known then: phase two
-// weighs only more workers of jobs that run, and often comes to 0 while the queue is long.
+// awaited reports whether a waiting job may run on a type. Its price is then unknown: phase two weighs only
+// additional workers, and is often 0 while the queue is long.
 func (w *writer) awaited(k int) bool {
 	of := w.types[k].Type
 	return slices.ContainsFunc(w.tenants, func(t *tenant) bool { return t.pair == none && !t.pinned && t.Eligible(of) })
 }
 
-// grant gives a job its workers.
 func (w *writer) grant(t *tenant, d *policy.Decision) {
 	where := t.Placement
 	if !t.untouched {
@@ -53,13 +51,12 @@ func (w *writer) grant(t *tenant, d *policy.Decision) {
 	a := w.allocation(t, where)
 	w.Set(t.index, a)
 	if t.Adaptivity.Has(job.BatchSizes) {
-		d.Batch = job.BatchSize{} // its agent tunes it: Lyra+TunedJobs (§7.1)
+		d.Batch = job.BatchSize{} // Lyra+TunedJobs (§7.1)
 	}
 	d.Placement = w.fill(where, &a)
 }
 
-// allocation returns what a job holds that is placed so: on two types the first is that of
-// training servers.
+// allocation returns the allocation of a placement; of two types, training comes first.
 func (w *writer) allocation(t *tenant, where cluster.Placement) cluster.Allocation {
 	var a cluster.Allocation
 	for _, at := range w.pairs[t.pair] {
@@ -79,8 +76,7 @@ func (w *writer) allocation(t *tenant, where cluster.Placement) cluster.Allocati
 	return a
 }
 
-// fill gives the shares of a placement their CPUs and memory, where nodes count them, in
-// proportion to GPUs.
+// fill adds CPUs and memory in proportion to GPUs.
 func (w *writer) fill(p cluster.Placement, a *cluster.Allocation) cluster.Placement {
 	if info := &w.types[w.typeOf(a.GPUType)]; !info.Counts() || a.Mixed() {
 		return p

@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Back returns the nodes that go back to the owners who want some, by ascending ID; fewer than
-// they want where jobs that may not be preempted are on too many. A share that a job can do
-// without while it trains is flexible, the smallest first. Errors: as Choose.
+// Back returns the nodes to give back to all owners who want some, by ascending ID; fewer if non-preemptive
+// jobs are on too many. Shares that a job can do without while it trains count as flexible, the smallest
+// first. Errors: see Choose.
 func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	var back []cluster.NodeID
 	for i := range s.Loans {
@@ -29,7 +29,7 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	return back, nil
 }
 
-// Of returns so many nodes of a group, or as many as can go back, those with the fewest jobs.
+// Of returns nodes of one group to give back: so many, or as many as possible, with the fewest preemptions.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).able)), o)
@@ -39,7 +39,7 @@ func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.No
 	return answer.Servers, nil
 }
 
-// serversOf returns the servers that an owner lends, with what jobs hold there.
+// serversOf returns the servers of an owner with their jobs.
 func serversOf(s *policy.Snapshot, g cluster.Group) []Server {
 	var servers []Server
 	at := make(map[cluster.NodeID]int) // place in servers
@@ -61,7 +61,7 @@ func serversOf(s *policy.Snapshot, g cluster.Group) []Server {
 	return servers
 }
 
-// flexibleOf returns the nodes whose GPUs a job can do without, all together, while it trains.
+// flexibleOf returns the nodes that a job can do without, all together, while it trains.
 func flexibleOf(j *policy.Job) map[cluster.NodeID]bool {
 	if !j.Resizes || len(j.Placement) < 2 {
 		return nil

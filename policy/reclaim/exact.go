@@ -6,11 +6,11 @@ import (
 	"github.com/oxgang/oxgang/opt/minkunion"
 )
 
-// margin is how many times over a preemption outweighs all collateral damage there can be,
-// so that a bound on the sum says much about preemptions alone.
+// margin is the factor by which a preemption outweighs all possible damage, so that a bound on the sum also
+// bounds preemptions.
 const margin = 64
 
-// A tariff makes one number of preemptions, damage and flexible GPUs, in this order.
+// A tariff combines preemptions, damage and flexible GPUs, in this order, into one number.
 type tariff struct {
 	preemption, damage int64
 	most               int64 // of damage and flexible GPUs together
@@ -28,8 +28,8 @@ func (w *serverSet) tariff() tariff {
 	return t
 }
 
-// program asks for n of the busy servers: sets, whose elements are jobs. A job costs a
-// preemption and the GPUs it frees; a server gives back those that are freed on it.
+// program is the choice of n busy servers: sets whose elements are jobs. A job costs a preemption and the
+// GPUs it frees; a server subtracts the GPUs freed on it.
 func (w *serverSet) program(busy []int, n int, t tariff) *minkunion.Problem {
 	p := &minkunion.Problem{Pick: n, Sets: make([]minkunion.Set, len(busy)), Elements: make([]int64, len(w.ids))}
 	for j := range w.ids {
@@ -41,8 +41,8 @@ func (w *serverSet) program(busy []int, n int, t tariff) *minkunion.Problem {
 	return p
 }
 
-// exact searches, from the paper's answers, for the fewest preemptions, and with the steps
-// that are left for the least damage.
+// exact searches from the paper's answer for the fewest preemptions, then with the remaining steps for the
+// least damage.
 func (w *serverSet) exact(free []int, n, steps int) (*Answer, error) {
 	busy, t := w.busy(), w.tariff()
 	p := w.program(busy, n, t)
@@ -69,7 +69,6 @@ func (w *serverSet) exact(free []int, n, steps int) (*Answer, error) {
 	return a, nil
 }
 
-// ceil returns a/b, rounded up.
 func ceil(a, b int64) int64 {
 	q := a / b
 	if a > q*b {
@@ -78,7 +77,7 @@ func ceil(a, b int64) int64 {
 	return q
 }
 
-// positions returns where in busy, which is ascending, the picked servers are.
+// positions returns the indices of the picked servers in busy, which is ascending.
 func positions(busy, picked []int) []int {
 	where := make(map[int]int, len(busy))
 	for i, s := range busy {
@@ -91,7 +90,6 @@ func positions(busy, picked []int) []int {
 	return found
 }
 
-// at returns the servers at these positions of busy.
 func at(busy, positions []int) []int {
 	servers := make([]int, len(positions))
 	for i, k := range positions {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// fraction is what job j adds to the preemption cost of each of its servers.
+// fraction is the cost that job j adds to each of its servers.
 func (w *serverSet) fraction(j int) float64 { return 1 / float64(len(w.on[j])) }
 
 // one counts jobs.
 func (w *serverSet) one(int) float64 { return 1 }
 
-// greedy picks n servers as the paper does: one by count of jobs, more by server fractions.
-// Source: Lyra §4, "Minimizing preemptions".
+// greedy picks n servers as the paper does: one by job count, several by server fractions. Source: Lyra §4,
+// "Minimizing preemptions".
 func (w *serverSet) greedy(n int) []int {
 	if n == 1 {
 		return w.pick(n, w.one)
@@ -20,23 +20,22 @@ func (w *serverSet) greedy(n int) []int {
 	return w.pick(n, w.fraction)
 }
 
-// tie is within which costs are taken to be equal: they are sums of fractions.
+// tie is the difference up to which costs, sums of fractions, count as equal.
 const tie = 1e-9
 
-// A selection is a greedy choice in the making.
+// A selection is a greedy choice under construction.
 type selection struct {
 	w    *serverSet
-	each func(j int) float64 // what a job adds to the cost of its servers
+	each func(j int) float64 // cost that a job adds to its servers
 	cost []float64           // of each server
-	live []int               // jobs of each server that are not gone
-	gone []bool              // jobs
-	left []bool              // servers that can be picked
+	live []int               // by server: remaining jobs
+	gone []bool              // by job: preempted
+	left []bool              // by server: can be picked
 	hits []int               // scratch, all 0
 }
 
-// pick picks the server of the least cost, takes its jobs from all their servers, and goes
-// on, until n are vacated. Of equal costs the least collateral damage goes first, then the
-// server given first. Source: Lyra §4.
+// pick repeatedly picks the server of least cost and removes its jobs from all servers. Ties go to the least
+// collateral damage, then to the first server. Source: Lyra §4.
 func (w *serverSet) pick(n int, each func(j int) float64) []int {
 	c := &selection{w: w, each: each, cost: make([]float64, len(w.servers)), live: make([]int, len(w.servers))}
 	c.gone, c.left, c.hits = make([]bool, len(w.ids)), make([]bool, len(w.servers)), make([]int, len(w.servers))
@@ -55,7 +54,7 @@ func (w *serverSet) pick(n int, each func(j int) float64) []int {
 	return picked
 }
 
-// next returns the server to pick, where so many are still wanted.
+// next returns the server to pick if so many are still wanted.
 func (c *selection) next(wanted int) int {
 	least := math.Inf(1)
 	for s, cost := range c.cost {
@@ -75,7 +74,7 @@ func (c *selection) next(wanted int) int {
 	return best
 }
 
-// vacate takes the jobs of server s from all their servers.
+// vacate removes the jobs of server s from all servers.
 func (c *selection) vacate(s int) {
 	c.left[s] = false
 	for _, j := range c.w.jobs[s] {
@@ -92,12 +91,11 @@ func (c *selection) vacate(s int) {
 	}
 }
 
-// damage returns the GPUs that are freed in excess if server s goes next: those of its jobs
-// on servers that are not vacated with it, or vacated but not wanted. Of a server vacated
-// before, it is less, the more GPUs were freed there.
+// damage returns the GPUs freed on servers that stay if server s goes next. Servers vacated along with s do
+// not count if they are wanted, too.
 //
-// Deviation: GPUs freed elsewhere are no damage on servers that are wanted, too, because in
-// the paper's Fig. 5 two jobs instead of one would be preempted otherwise.
+// Deviation: GPUs freed elsewhere are no damage on servers that are wanted, too, because in the paper's Fig.
+// 5 two jobs instead of one would be preempted otherwise.
 func (c *selection) damage(s, wanted int) int {
 	freed := -c.w.used[s]
 	for _, j := range c.w.jobs[s] {
@@ -113,7 +111,7 @@ func (c *selection) damage(s, wanted int) int {
 	return freed
 }
 
-// vacated returns the GPUs on each other server whose last jobs go with those of s.
+// vacated returns the GPUs of each other server whose last jobs go with s.
 func (c *selection) vacated(s int) []int {
 	var met, vacated []int
 	for _, j := range c.w.jobs[s] {

@@ -10,25 +10,24 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Share is what workers of one job have of a server. A job may have one of each kind
-// there.
+// A Share is one job's base or flexible workers on a server.
 type Share struct {
 	Job      job.ID
 	GPUs     int
-	Flexible bool // beyond the base demand: they can be taken without preemption
-	Pinned   bool // the job may not be preempted
+	Flexible bool // beyond the base demand: taken without preemption
+	Pinned   bool // the job is non-preemptive
 }
 
-// A Server is on loan.
+// A Server is a server on loan.
 type Server struct {
 	ID       cluster.NodeID
 	Holdings []Share
 }
 
-// A Rule names a way to choose servers.
+// A Rule is a way to choose servers.
 type Rule string
 
-// The rules; see the package's page.
+// The rules; see the package comment.
 const (
 	Greedy Rule = "greedy"
 	Random Rule = "random"
@@ -36,17 +35,16 @@ const (
 	Exact  Rule = "exact"
 )
 
-// Options say how to choose.
 type Options struct {
 	Rule     Rule
 	Seed     uint64 // of Random
-	MaxSteps int    // of Exact: edges looked at, 5 to 10 ns each
+	MaxSteps int    // of Exact, 5 to 10 ns each
 }
 
-// DefaultOptions is exact as far as some 10 to 18 ms go.
+// DefaultOptions is Exact within about 10 to 18 ms.
 func DefaultOptions() Options { return Options{Rule: Exact, MaxSteps: 2_000_000} }
 
-// Validate joins every complaint about o.
+// Validate returns all errors in o, joined.
 func (o Options) Validate() error {
 	var bad []error
 	if !slices.Contains([]Rule{Greedy, Random, SCF, Exact}, o.Rule) {
@@ -58,27 +56,25 @@ func (o Options) Validate() error {
 	return errors.Join(bad...)
 }
 
-// An Answer is which servers go back, and what that costs.
+// An Answer is the servers to give back, and the cost.
 type Answer struct {
 	Servers   []cluster.NodeID // in the order given
 	Preempted []job.ID         // ascending
-	Free      int              // of Servers, those without base workers
-	Scaled    int              // GPUs of flexible workers taken, of jobs that go on
-	// Damage is collateral: GPUs that base workers of preempted jobs leave on servers that
-	// stay. Source: Lyra §7.3, "the fraction of GPUs vacated in excess of the reclaiming
-	// demand".
+	Free      int              // number of Servers without base workers
+	Scaled    int              // GPUs of flexible workers taken from jobs that continue
+	// Damage is collateral: GPUs that preempted base workers leave on servers that stay. Source: Lyra §7.3,
+	// "the fraction of GPUs vacated in excess of the reclaiming demand".
 	Damage int
-	Bound  int  // no answer preempts fewer jobs; 0 where a rule proves nothing
-	Proven bool // no answer is better: fewer preemptions, or as many and less damage
+	Bound  int  // lower bound on preemptions; 0 if a rule proves nothing
+	Proven bool // no answer has fewer preemptions, or as many and less damage
 	Steps  int  // of Exact
 }
 
-// ErrTooFew reports that more servers are to go back than can.
+// ErrTooFew reports that fewer servers can go back than are wanted.
 var ErrTooFew = errors.New("too few servers can be returned")
 
-// Choose returns n of the servers, none of which has a pinned job's base workers. Errors:
-// ErrTooFew, shares that cannot be, bad options. With Exact it costs what o.MaxSteps allows,
-// otherwise n passes over the shares.
+// Choose returns n servers without base workers of pinned jobs. Errors: ErrTooFew, invalid shares or options.
+// It costs o.MaxSteps with Exact, otherwise n passes over the shares.
 func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	if err := errors.Join(o.Validate(), check(servers)); err != nil {
 		return nil, fmt.Errorf("reclaim: %w", err)
@@ -102,7 +98,7 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	return w.answer(append(free, w.greedy(rest)...)), nil
 }
 
-// check joins complaints about the servers.
+// check returns all errors in the servers, joined.
 func check(servers []Server) error {
 	var bad []error
 	ids := map[cluster.NodeID]bool{}
@@ -116,7 +112,6 @@ func check(servers []Server) error {
 	return errors.Join(bad...)
 }
 
-// check returns the first complaint about the server's shares.
 func (s *Server) check() error {
 	type key struct {
 		id       job.ID
@@ -133,9 +128,8 @@ func (s *Server) check() error {
 	return nil
 }
 
-// free returns up to n servers that have no base workers, those with the fewest GPUs of
-// flexible ones first. Source: Lyra §5.3, "release the server group for flexible demands
-// first".
+// free returns up to n servers without base workers, those with the fewest flexible GPUs first. Source: Lyra
+// §5.3, "release the server group for flexible demands first".
 func (w *serverSet) free(n int) []int {
 	var free []int
 	for _, s := range w.able {
@@ -147,14 +141,12 @@ func (w *serverSet) free(n int) []int {
 	return free[:min(n, len(free))]
 }
 
-// proven is the answer that preempts no job.
 func (w *serverSet) proven(free []int) *Answer {
 	a := w.answer(free)
 	a.Proven = true
 	return a
 }
 
-// random draws n of the servers that have base workers.
 func (w *serverSet) random(n int, seed uint64) []int {
 	busy := w.busy()
 	rng.Stream(seed, "lyra/reclaim").Shuffle(len(busy), func(i, j int) { busy[i], busy[j] = busy[j], busy[i] })

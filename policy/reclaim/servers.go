@@ -6,17 +6,17 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A serverSet is the servers with their jobs numbered by first appearance.
+// A serverSet is the servers, with jobs numbered by first appearance.
 type serverSet struct {
 	servers  []Server
 	ids      []job.ID
-	able     []int   // servers that can go back: no base workers of pinned jobs
-	jobs     [][]int // of each server, by base workers
-	gpus     [][]int // of these jobs there, in the same order
-	on       [][]int // servers of each job's base workers
-	flexible []int   // GPUs of each server
-	used     []int   // GPUs of base workers on each server
-	total    []int   // GPUs of base workers of each job
+	able     []int   // servers that can go back
+	jobs     [][]int // by server: jobs with base workers
+	gpus     [][]int // by server: GPUs of these jobs
+	on       [][]int // by job: servers with base workers
+	flexible []int   // by server: GPUs
+	used     []int   // by server: GPUs of base workers
+	total    []int   // by job: GPUs of base workers
 }
 
 func newServerSet(servers []Server) *serverSet {
@@ -38,7 +38,7 @@ func newServerSet(servers []Server) *serverSet {
 	return w
 }
 
-// add notes share h of server s.
+// add adds share h of server s.
 func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 	if h.Flexible {
 		w.flexible[s] += h.GPUs
@@ -57,7 +57,7 @@ func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 	w.total[j] += h.GPUs
 }
 
-// busy returns the servers that can go back and have base workers.
+// busy returns the able servers with base workers.
 func (w *serverSet) busy() []int {
 	var busy []int
 	for _, s := range w.able {
@@ -68,7 +68,7 @@ func (w *serverSet) busy() []int {
 	return busy
 }
 
-// answer says what it costs to return the picked servers.
+// answer returns the answer with its costs.
 func (w *serverSet) answer(picked []int) *Answer {
 	slices.Sort(picked)
 	a := &Answer{}
@@ -92,7 +92,7 @@ func (w *serverSet) answer(picked []int) *Answer {
 	return a
 }
 
-// scaled returns the GPUs of flexible workers on the picked servers, of jobs not lost.
+// scaled returns the flexible GPUs on picked servers of jobs that are not lost.
 func (w *serverSet) scaled(picked []int, lost map[job.ID]bool) int {
 	sum := 0
 	for _, s := range picked {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Reason says why a job gets what it gets.
+// A Reason is why a job gets its workers, or none.
 type Reason string
 
 // The reasons.
@@ -19,26 +19,24 @@ const (
 	Behind Reason = "queue order" // it comes after a job that does not fit (FIFO)
 )
 
-// A Grant is a job's workers.
 type Grant struct {
-	Has Workers // none: it waits
+	Has Workers // zero: it waits
 	Why Reason
 }
 
-// A Plan is what every job gets.
+// A Plan is the grants of all jobs.
 type Plan struct {
-	Grants []Grant  // in the order of the jobs
-	Ahead  []int    // of each job that waited: those that are before it in phase one and wait yet
+	Grants []Grant  // by job
+	Ahead  []int    // by job that waited: jobs before it in phase one that still wait
 	Left   Capacity // GPUs free after both phases
-	// Saved is the running time that flexible workers save by the knapsack, less pauses, in
-	// seconds; no plan of phase two saves more than Bound, that of heterogeneous jobs after
-	// what comes before them.
+	// Saved is the running time that the knapsack's extra workers save, less pauses, in seconds. Bound is an
+	// upper bound on it, for heterogeneous jobs given the grants before.
 	Saved, Bound float64
-	Prices       [sides]float64 // seconds that one more GPU of each side would save, about
+	Prices       [sides]float64 // seconds saved by one more GPU, roughly
 }
 
-// An Allocator makes plan after plan in the memory of the last one, of which it remembers
-// nothing. Not safe for concurrent use.
+// An Allocator makes plans in reused memory; it keeps no state between them. It is not safe for concurrent
+// use.
 type Allocator struct {
 	seen    map[job.ID]bool
 	solver  mmkp.Solver
@@ -49,10 +47,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate shares the GPUs that are free, and those of flexible workers, among the jobs. It
-// reads its arguments only. An ended context cuts the search of phase two short. Errors: what
-// the jobs and pools cannot be, bad options. It costs a pass over the jobs, a sort of those
-// that wait, and a knapsack of as many choices as elastic jobs have flexible workers.
+// Allocate divides the free GPUs, and those of flexible workers, among the jobs. An ended context cuts the
+// search of phase two short. It returns an error for invalid jobs, pools or options. Cost: a pass over the
+// jobs, a sort of those that wait, and a knapsack with a choice for each flexible worker.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)
@@ -69,9 +66,9 @@ func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Opti
 	return r.plan, nil
 }
 
-// A round is a plan in the making. Its phases are for the jobs of one class at a time, last
-// for those that come last: the heterogeneous ones. Source: Lyra §6, "with the lowest
-// priority on the remaining servers after all other jobs are scheduled".
+// A round is a plan under construction. Its phases serve one class of jobs at a time; last is the class of
+// heterogeneous jobs. Source: Lyra §6, "with the lowest priority on the remaining servers after all other
+// jobs are scheduled".
 type round struct {
 	*Allocator
 	jobs []Job
@@ -79,12 +76,11 @@ type round struct {
 	o    Options
 	plan *Plan
 
-	waiting int // jobs that got nothing in phase one so far
+	waiting int // jobs without workers in phase one so far
 }
 
-// keep gives running jobs their base demand, and adds the GPUs of their flexible workers to
-// those that are free. Source: Lyra §5.2, "the set of available resources refers to idle GPUs
-// and GPUs being used by flexible workers".
+// keep grants running jobs their base demand and frees their flexible workers. Source: Lyra §5.2, "the set of
+// available resources refers to idle GPUs and GPUs being used by flexible workers".
 func (r *round) keep() {
 	for i := range r.jobs {
 		j := &r.jobs[i]
@@ -101,14 +97,14 @@ func (r *round) keep() {
 	}
 }
 
-// take gives job i so many more workers on side s.
+// take gives job i more workers on side s.
 func (r *round) take(i int, s Side, more int) {
 	has := &r.plan.Grants[i].Has
 	r.free[s].Free -= r.free[s].extra(&r.jobs[i], has[s], has[s]+more)
 	has[s] += more
 }
 
-// elastic returns the elastic jobs of a class that have their base demand.
+// elastic returns the elastic jobs of a class with their base demand.
 func (r *round) elastic(last bool) []int {
 	r.who = r.who[:0]
 	for i := range r.jobs {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// base is phase one for the jobs of a class that wait: the shortest first, each gets its base
-// demand if it fits, and what does not is passed over, or by FIFO holds up all behind it.
-// Source: Lyra §5.2, "we schedule job j* with the smallest running time".
+// base is phase one for a class: waiting jobs get their base demand, the shortest first. A job that does not
+// fit is passed over, or with FIFO blocks all behind it. Source: Lyra §5.2, "we schedule job j* with the
+// smallest running time".
 func (r *round) base(last bool) {
 	stopped := false
 	for _, t := range r.line(last) {
@@ -27,7 +27,6 @@ func (r *round) base(last bool) {
 	}
 }
 
-// start gives job i its base demand.
 func (r *round) start(i int, w Workers) {
 	for s, n := range w {
 		r.take(i, Side(s), n)
@@ -35,20 +34,19 @@ func (r *round) start(i int, w Workers) {
 	r.plan.Grants[i].Why = Runs
 }
 
-// everFits says that the base demand of job i would fit if all GPUs were free.
+// everFits reports whether job i's base demand would fit empty pools.
 func (r *round) everFits(i int) bool {
 	_, ok := r.split(i, r.free.total())
 	return ok
 }
 
-// A turn is a waiting job's.
+// A turn is a waiting job with its minimum running time.
 type turn struct {
 	job  int
-	time time.Duration // its minimum running time
+	time time.Duration
 }
 
-// line returns the jobs of a class that wait by their minimum running time. Equals stay in the
-// order given, and by FIFO all do.
+// line returns the waiting jobs of a class by minimum running time, or with FIFO as given.
 func (r *round) line(last bool) []turn {
 	all := r.turns[:0]
 	for i := range r.jobs {
@@ -73,15 +71,13 @@ func (t turn) compare(other turn) int {
 // A room is GPUs of each side.
 type room [sides]int
 
-// total returns all GPUs.
 func (c *Capacity) total() room { return room{c[Training].Total, c[Loaned].Total} }
 
-// idle returns the GPUs that are free.
 func (c *Capacity) idle() room { return room{c[Training].Free, c[Loaned].Free} }
 
-// split returns where the base demand of job i fits in so much room, if it does: on the first
-// side that it prefers; of a heterogeneous job as much as fits on training, and the rest on
-// loan. Source: Lyra §6, "their base demands are placed on training servers".
+// split returns where job i's base demand fits: on its first preferred side. A heterogeneous job takes what
+// fits on training, and the rest on loan. Source: Lyra §6, "their base demands are placed on training
+// servers".
 func (r *round) split(i int, in room) (w Workers, ok bool) {
 	j, c := &r.jobs[i], &r.free
 	if j.Heterogeneous {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// check joins complaints about the jobs.
+// check returns all errors in the jobs, joined.
 func (a *Allocator) check(jobs []Job) error {
 	var bad []error
 	if a.seen == nil {
@@ -28,7 +28,6 @@ func (a *Allocator) check(jobs []Job) error {
 	return errors.Join(bad...)
 }
 
-// check returns complaints about j.
 func (j *Job) check() error {
 	var bad []error
 	if j.GPUs < 1 || j.Min < 1 || j.Max < j.Min {
@@ -48,7 +47,6 @@ func (j *Job) check() error {
 	return errors.Join(bad...)
 }
 
-// checkHas returns complaints about the workers that j has.
 func (j *Job) checkHas() error {
 	n := j.Has.Total()
 	switch {
@@ -65,7 +63,6 @@ func (j *Job) checkHas() error {
 	return nil
 }
 
-// checkSpeed returns the first complaint about the speeds of j.
 func (j *Job) checkSpeed() error {
 	for w := j.Min; j.Speed != nil && w <= j.Max; w++ {
 		if v := j.Speed(w); !(v > 0) || math.IsInf(v, 1) {
@@ -75,7 +72,6 @@ func (j *Job) checkSpeed() error {
 	return nil
 }
 
-// check returns complaints about the pools.
 func (c *Capacity) check() error {
 	var bad []error
 	for s, p := range c {

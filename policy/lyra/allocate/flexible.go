@@ -6,8 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// flexible is phase two for the jobs of a class: what is free goes to extra workers of
-// elastic jobs that have their base demand.
+// flexible is phase two for a class.
 func (r *round) flexible(ctx context.Context, last bool) error {
 	who := r.elastic(last)
 	switch r.o.Growth {
@@ -22,9 +21,8 @@ func (r *round) flexible(ctx context.Context, last bool) error {
 	return nil
 }
 
-// bySaving gives extra workers for the most running time saved: those of heterogeneous jobs on
-// loan whenever possible. Source: Lyra §5.2, Fig. 6; §6, "flexible demands on inference
-// servers whenever possible".
+// bySaving gives extra workers for the most running time saved, to heterogeneous jobs on loan first. Source:
+// Lyra §5.2, Fig. 6; §6, "flexible demands on inference servers whenever possible".
 func (r *round) bySaving(ctx context.Context, who []int, last bool) error {
 	if !last {
 		return r.pack(ctx, who, r.side)
@@ -37,7 +35,6 @@ func (r *round) bySaving(ctx context.Context, who []int, last bool) error {
 	return nil
 }
 
-// side returns where all workers of job i are.
 func (r *round) side(i int) Side {
 	if r.plan.Grants[i].Has[Loaned] > 0 {
 		return Loaned
@@ -45,8 +42,8 @@ func (r *round) side(i int) Side {
 	return Training
 }
 
-// pack solves a knapsack: an item for every job that may grow, a choice for each number of
-// extra workers that fits, from one.
+// pack solves a knapsack with an item for every job that may grow, and a choice for each number of extra
+// workers.
 func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) error {
 	r.grow, r.items, r.choices = r.grow[:0], r.items[:0], r.choices[:0]
 	for _, i := range who {
@@ -72,8 +69,7 @@ func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) err
 	return nil
 }
 
-// all returns the solution of the knapsack in which every item has its best choice, if that is worth something, and all
-// of them fit; then nothing has a price. It is that of the solver, which takes longer.
+// all is a shortcut: it returns the best choice of every item if all of them fit.
 func (r *round) all() (*mmkp.Solution, bool) {
 	var used room
 	s := &mmkp.Solution{Pick: make([]int, len(r.items))}
@@ -89,7 +85,7 @@ func (r *round) all() (*mmkp.Solution, bool) {
 	return s, used[Training] <= r.free[Training].Free && used[Loaned] <= r.free[Loaned].Free
 }
 
-// best returns the choice of the highest value, the first of them, if that is more than nothing.
+// best returns the first choice of the highest positive value.
 func best(choices []mmkp.Choice) (at int, ok bool) {
 	top := 0.0
 	for c := range choices {
@@ -100,7 +96,6 @@ func best(choices []mmkp.Choice) (at int, ok bool) {
 	return at, ok
 }
 
-// solve solves the knapsack of the items.
 func (r *round) solve(ctx context.Context) (*mmkp.Solution, error) {
 	if s, ok := r.all(); ok {
 		return s, nil
@@ -111,7 +106,7 @@ func (r *round) solve(ctx context.Context) (*mmkp.Solution, error) {
 	return r.solver.Solve(ctx, &mmkp.Problem{Capacity: free, Items: r.items}, nil, o)
 }
 
-// paid counts the pause of job i if it has extra workers on side s, as if it lost them all.
+// paid subtracts the pause of a job with extra workers on side s, as if it lost them all.
 func (r *round) paid(i int, s Side) {
 	if j := &r.jobs[i]; j.Has[s] > r.plan.Grants[i].Has[s] {
 		r.plan.Saved -= r.pause(j)
@@ -119,7 +114,6 @@ func (r *round) paid(i int, s Side) {
 	}
 }
 
-// note adds a solution's figures to those of the plan.
 func (r *round) note(s *mmkp.Solution) {
 	r.plan.Saved += s.Value
 	r.plan.Bound += s.Bound
@@ -128,10 +122,9 @@ func (r *round) note(s *mmkp.Solution) {
 	}
 }
 
-// item has what each number of extra workers on side s saves job i, and the GPUs it takes, as
-// far as those are free. A change of workers costs the pause: of a job that has extra
-// workers, to keep them is worth that much more; of one that runs without, to get some so
-// much less.
+// item has a choice for each number of extra workers on side s that fits: the time saved, and the GPUs. A
+// change of workers costs the pause. So a job's present extra workers are worth that much more, and extra
+// workers for a job without any that much less.
 func (r *round) item(i int, s Side) mmkp.Item {
 	j, has, pool := &r.jobs[i], r.plan.Grants[i].Has, &r.free[s]
 	first, least := len(r.choices), pool.need(j, has[s])
@@ -154,7 +147,6 @@ func (r *round) item(i int, s Side) mmkp.Item {
 	return mmkp.Item{Choices: r.choices[first:len(r.choices):len(r.choices)]}
 }
 
-// pause returns the seconds that a change of workers costs j: nothing if it waits.
 func (r *round) pause(j *Job) float64 {
 	if !j.runs() {
 		return 0

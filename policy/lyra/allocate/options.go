@@ -11,40 +11,39 @@ type Order string
 
 // The orders.
 const (
-	SJF  Order = "sjf"  // shortest job first; what does not fit is passed over
-	FIFO Order = "fifo" // as given; what does not fit blocks all behind it
+	SJF  Order = "sjf"  // shortest job first; a job that does not fit is passed over
+	FIFO Order = "fifo" // as given; a job that does not fit blocks all behind it
 )
 
-// A Growth is how phase two shares what is left among elastic jobs.
+// A Growth is how phase two gives extra workers.
 type Growth string
 
 // The growths.
 const (
 	Knapsack Growth = "knapsack" // for the most running time saved
-	None     Growth = "none"     // not at all: elastic jobs run with their base demand
+	None     Growth = "none"     // no extra workers
 	Gandiva  Growth = "gandiva"  // in turn, while no job waits
 	AFS      Growth = "afs"      // to the job that gains the most throughput
 )
 
-// Options say which jobs go first, which grow, and where the rules differ from the paper's; the
-// zero value is the paper.
+// Options configure an allocation. The zero value is the paper.
 type Options struct {
 	Order  Order         // "": SJF
 	Growth Growth        // "": Knapsack
-	Pause  time.Duration // what a change of workers costs a running job; of the knapsack
-	// TrainingFirst lets elastic jobs, too, start in the training cluster where they fit; extra
-	// workers of heterogeneous ones go on loan first in any case. Source: Lyra §7.2, Table 6,
-	// "places them to training servers first just like inelastic jobs".
+	Pause  time.Duration // cost of changing a running job's workers, for Knapsack
+	// TrainingFirst lets elastic jobs also start on training if they fit. Extra workers of heterogeneous jobs
+	// still go on loan first. Source: Lyra §7.2, Table 6, "places them to training servers first just like
+	// inelastic jobs".
 	TrainingFirst bool
 }
 
-// DefaultOptions is the paper, but that workers move only where it pays: Pause is the mean
-// overhead of a preemption. Source: Lyra §7.5, "63 seconds".
+// DefaultOptions returns the paper's options with a Pause of the mean preemption overhead, so that workers
+// move only if it pays. Source: Lyra §7.5, "63 seconds".
 func DefaultOptions() Options {
 	return Options{Order: SJF, Growth: Knapsack, Pause: 63 * time.Second}
 }
 
-// Validate joins every complaint about o.
+// Validate returns all errors in o, joined.
 func (o Options) Validate() error {
 	var bad []error
 	switch o.Order {

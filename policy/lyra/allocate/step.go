@@ -2,9 +2,9 @@ package allocate
 
 import "container/heap"
 
-// inTurn is Gandiva: running jobs keep their extra workers as far as phase one left them, and
-// while no job waits elastic jobs get one more worker at a time, in turn. Source: Lyra §7.1,
-// "the period when there are available resources but no pending jobs".
+// inTurn is Gandiva: running jobs keep their extra workers if phase one left room, and if no job waits,
+// elastic jobs get one more worker at a time, in turn. Source: Lyra §7.1, "the period when there are
+// available resources but no pending jobs".
 func (r *round) inTurn(who []int) {
 	r.circle(who, func(j *Job) Workers { return j.Has })
 	if !r.anyWaits() {
@@ -12,7 +12,6 @@ func (r *round) inTurn(who []int) {
 	}
 }
 
-// anyWaits says that a job has no workers.
 func (r *round) anyWaits() bool {
 	for i := range r.plan.Grants {
 		if r.plan.Grants[i].Why != Runs {
@@ -22,8 +21,7 @@ func (r *round) anyWaits() bool {
 	return false
 }
 
-// circle goes round the jobs and gives each one more worker, until all have the most that they
-// may have on each side or nothing fits.
+// circle gives each job one more worker in turn, up to most on each side, until nothing fits.
 func (r *round) circle(who []int, most func(*Job) Workers) {
 	for grew := true; grew; {
 		grew = false
@@ -36,8 +34,7 @@ func (r *round) circle(who []int, most func(*Job) Workers) {
 	}
 }
 
-// next returns the side on which job i can get one more worker, if it has less than most
-// there and that makes it faster: a heterogeneous one on loan whenever possible.
+// next returns the side on which one more worker for job i fits and makes it faster, loan first.
 func (r *round) next(i int, most Workers) (Side, bool) {
 	j, has := &r.jobs[i], r.plan.Grants[i].Has
 	if has.Total() >= j.Max {
@@ -53,8 +50,8 @@ func (r *round) next(i int, most Workers) (Side, bool) {
 	return 0, false
 }
 
-// byGain is AFS: one more worker at a time goes to the job of the largest gain. Source: Lyra
-// §7.1, "allocating one more worker to the job with the largest throughput gain per GPU".
+// byGain is AFS: one more worker at a time goes to the job of the largest gain. Source: Lyra §7.1,
+// "allocating one more worker to the job with the largest throughput gain per GPU".
 func (r *round) byGain(who []int) {
 	var h contenders
 	for _, i := range who {
@@ -68,7 +65,7 @@ func (r *round) byGain(who []int) {
 	}
 }
 
-// award gives the first contender its worker, if nobody took the room, and finds its next.
+// award gives the first contender its worker if there is still room, and finds its next.
 func (r *round) award(h *contenders) {
 	first := (*h)[0]
 	next, ok := r.contender(first.job)
@@ -88,11 +85,10 @@ func (r *round) award(h *contenders) {
 type contender struct {
 	job  int
 	side Side    // of that worker
-	gain float64 // in throughput, by that worker, in billionths of that of one worker
-	left float64 // seconds to its end with what it has
+	gain float64 // see Job.gain
+	left float64 // seconds to its end with its present workers
 }
 
-// contender returns what one more worker would do for job i; false if it can get none.
 func (r *round) contender(i int) (c contender, ok bool) {
 	j, has := &r.jobs[i], r.plan.Grants[i].Has
 	s, ok := r.next(i, Workers{j.Max, j.Max})
@@ -102,8 +98,7 @@ func (r *round) contender(i int) (c contender, ok bool) {
 	return contender{job: i, side: s, gain: j.gain(has, s), left: j.Work.Seconds() / j.pace(has)}, true
 }
 
-// contenders are a heap: the largest gain first, of equals the one that ends first, of those
-// the one given first.
+// contenders are a heap by gain, then by end, then as given.
 type contenders []contender
 
 // Len implements heap.Interface.
