@@ -12,10 +12,10 @@ import (
 
 // AutoscaleOptions configure an Autoscaler. DefaultAutoscaleOptions has the defaults.
 type AutoscaleOptions struct {
-	Options         // of the search, in a round and for each size that is tried
-	Target  float64 // efficiency c that is aimed at, above 0 and below 1; default 0.6 (public code)
-	Least   int     // nodes of the cluster, rented or not; default 2 (public code)
-	Cycles  int     // rounds whose mean efficiency has to leave the band; default 2 (public code)
+	Options
+	Target float64 // efficiency c to keep, above 0 and below 1; default 0.6 (public code)
+	Least  int     // fewest nodes, rented or not; default 2 (public code)
+	Cycles int     // rounds whose mean efficiency is compared with the band; default 2 (public code)
 }
 
 // DefaultAutoscaleOptions returns the published settings.
@@ -23,7 +23,7 @@ func DefaultAutoscaleOptions() AutoscaleOptions {
 	return AutoscaleOptions{Options: DefaultOptions(), Target: 0.6, Least: 2, Cycles: 2}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors of o, joined.
 func (o *AutoscaleOptions) Validate() error {
 	errs := []error{o.Options.Validate()}
 	if !(o.Target > 0 && o.Target < 1) {
@@ -42,19 +42,19 @@ func (o *AutoscaleOptions) Validate() error {
 // Autoscaling".
 func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
 
-// An Autoscaler is Pollux on as many rented nodes as bring the cluster's efficiency near a
-// target. It is not safe for concurrent use. Make one with NewAutoscaler.
+// An Autoscaler is Pollux on as many rented nodes as keep the cluster's efficiency near a target.
+// It is not safe for concurrent use. Make one with NewAutoscaler.
 type Autoscaler struct {
 	o         AutoscaleOptions
 	pollux    *Policy
-	met       bool      // wanted is known
-	wanted    int       // rented nodes
-	size      int       // GPUs of which recent tells
-	recent    []float64 // efficiencies, the last Cycles at most
-	evaluated int       // matrices, in this round's search of a size
+	started   bool
+	wanted    int
+	size      int       // GPUs of the cluster of recent
+	recent    []float64 // efficiencies of the last rounds
+	evaluated int       // matrices in the search for a size
 }
 
-// NewAutoscaler returns an Autoscaler, or an error that joins all complaints about o.
+// NewAutoscaler returns an Autoscaler. Its error joins all errors of o.
 func NewAutoscaler(o AutoscaleOptions) (*Autoscaler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
@@ -68,35 +68,34 @@ func (*Autoscaler) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. It takes the time of Policy.Plan, and in rounds in which
-// the size changes that of one more for each size that is tried, about log2 of those that
-// are possible. Errors: that of ctx, before it begins, and an offer that is no node.
+// Plan implements policy.Policy. When the size changes, it takes the time of Policy.Plan again for
+// each size tried, about log2 of the possible sizes. It fails if ctx has ended at the start, or if
+// the offered node is invalid.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)
 	}
-	f, err := newRentedNodes(s, a.o.Least) // 1. what there is, and what could be
+	f, err := newRentedNodes(s, a.o.Least) // 1. present and possible nodes
 	if err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
 	}
 	shown := f.view(a.kept(f))
-	plan, err := a.pollux.Plan(ctx, shown) // 2. jobs on the nodes that are to stay
+	plan, err := a.pollux.Plan(ctx, shown) // 2. jobs on the nodes that stay
 	if err != nil {
 		return nil, err
 	}
 	a.note(shown, plan)
-	a.resize(ctx, f, shown) // 3. how many there should be
+	a.resize(ctx, f, shown) // 3. the number of nodes
 	f.encourage(plan)
 	plan.Stats.Iterations += a.evaluated
 	plan.Capacity = map[cluster.Group]int{f.rental.Group: a.wanted}
 	return plan, nil
 }
 
-// kept returns how many of the rented nodes jobs may be on: as many as are wanted, and
-// all while a reservation waits, which must not wait beside nodes that are there.
+// kept returns how many rented nodes jobs may use: wanted, or all while a reservation waits.
 func (a *Autoscaler) kept(f *rentedNodes) int {
-	if !a.met {
-		a.met, a.wanted = true, f.ready+f.rental.Starting
+	if !a.started {
+		a.started, a.wanted = true, f.ready+f.rental.Starting
 	}
 	if f.reserving {
 		return f.ready
@@ -104,7 +103,7 @@ func (a *Autoscaler) kept(f *rentedNodes) int {
 	return min(f.ready, max(a.wanted, f.least))
 }
 
-// note takes up the efficiency of a plan, and forgets those of clusters of another size.
+// note records a plan's efficiency, after dropping those of other cluster sizes.
 func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 	if gpus := s.Cluster.GPUs(); gpus != a.size {
 		a.size, a.recent = gpus, nil
@@ -113,8 +112,8 @@ func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 	a.recent = a.recent[max(0, len(a.recent)-a.o.Cycles):]
 }
 
-// resize changes how many nodes are wanted, if there are no jobs, no GPUs, or the mean of
-// the last efficiencies is out of its band; not while nodes are on their way.
+// resize changes the wanted number of nodes if there are no jobs, no GPUs, or the mean efficiency
+// is out of its band; not while more nodes are on their way.
 func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.Snapshot) {
 	a.evaluated = 0
 	low, high, now := f.least, f.rental.Most, f.shown(shown)
@@ -133,13 +132,12 @@ func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.S
 	a.wanted = min(max(a.wanted, low), high)
 }
 
-// growing reports whether more nodes are wanted than there are, and may still come: until
-// then the target is frozen.
+// growing reports whether wanted nodes are still missing and may come. Until then the target is
+// frozen.
 func (a *Autoscaler) growing(f *rentedNodes) bool {
 	return f.ready < a.wanted && (f.rental.Starting > 0 || !f.rental.Refused)
 }
 
-// mean returns the mean of the last efficiencies, and whether there are enough of them.
 func (a *Autoscaler) mean() (float64, bool) {
 	sum := 0.0
 	for _, v := range a.recent {
@@ -148,8 +146,8 @@ func (a *Autoscaler) mean() (float64, bool) {
 	return sum / float64(len(a.recent)), len(a.recent) == a.o.Cycles && a.size > 0
 }
 
-// closest returns the number of nodes, of those from low to high, whose best allocation has
-// the efficiency closest to the target. Source: BOA §6.1, "Pollux with Autoscaling".
+// closest returns the number of nodes from low to high whose best allocation has the efficiency
+// closest to the target. Source: BOA §6.1, "Pollux with Autoscaling".
 func (a *Autoscaler) closest(ctx context.Context, f *rentedNodes, low, high int) int {
 	a.recent = nil
 	return bisect(low, high, a.o.Target, func(n int) float64 {
@@ -160,9 +158,8 @@ func (a *Autoscaler) closest(ctx context.Context, f *rentedNodes, low, high int)
 	})
 }
 
-// bisect returns the number from low to high at which a function that does not grow is
-// closest to a target, the smaller of two; low if there are none. It asks for it at no
-// more than 3 + log2(high - low) numbers.
+// bisect returns the number from low to high at which at, which never increases, is closest to
+// target; the smaller in a tie, low if high < low. It calls at at most 3 + log2(high - low) times.
 func bisect(low, high int, target float64, at func(int) float64) int {
 	if low >= high {
 		return low
@@ -188,9 +185,8 @@ func bisect(low, high int, target float64, at func(int) float64) int {
 	return high
 }
 
-// efficiency returns the sum of the speedups of all jobs over one GPU each, by GPU of the
-// cluster: 1 if all GPUs are used as well as one alone is; 0 of a cluster without GPUs.
-// Source: BOA §6.1, "Pollux".
+// efficiency returns the jobs' speedups over one GPU, summed and divided by the cluster's GPUs; 0
+// without GPUs. Source: BOA §6.1, "Pollux".
 func (p *Policy) efficiency(s *policy.Snapshot, plan *policy.Plan) float64 {
 	sum := 0.0
 	for i, j := range s.Jobs {
@@ -201,8 +197,7 @@ func (p *Policy) efficiency(s *policy.Snapshot, plan *policy.Plan) float64 {
 	return sum / math.Max(1, float64(s.Cluster.GPUs()))
 }
 
-// overOne returns how much faster a job is believed to be than on one GPU; one replica, if
-// it has several GPUs, counts as many.
+// overOne returns the estimated speedup over one GPU. A replica of n GPUs counts as n.
 func (b *belief) overOne(j *policy.Job, c cluster.Configuration) float64 {
 	replica := j.ReplicaGPUs(b.reference)
 	one := b.at(j, 1, replica)

@@ -9,19 +9,17 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A belief is what is believed of a job from round to round: its goodput by nodes and
-// GPUs, on whatever type.
+// A belief is the estimated goodput of a job by nodes and GPUs, kept from round to round.
 type belief struct {
 	model     perf.Model
 	limits    *job.BatchLimits
-	reference cluster.GPUType // the type whose speed stands for all
-	chosen    bool            // kind is the first that the job ran on
-	goodput   [][]float64     // by GPUs, then nodes; -1: not yet asked
-	blind     bool            // nothing is known: it is as fast as it has GPUs
-	seen      int             // round in which the job was last there
+	reference cluster.GPUType // its speed is used for all types
+	chosen    bool            // reference is the first type that it ran on
+	goodput   [][]float64     // by GPUs, then nodes; -1: not computed
+	blind     bool            // its speed is unknown: proportional to its GPUs
+	lastRound int             // with the job
 }
 
-// refresh brings the belief up to date with its job.
 func (b *belief) refresh(j *policy.Job, types []cluster.TypeInfo) {
 	stale := b.goodput == nil || b.model != j.Perf || b.limits != j.BatchLimits()
 	if !b.chosen {
@@ -38,7 +36,6 @@ func (b *belief) refresh(j *policy.Job, types []cluster.TypeInfo) {
 	b.blind = j.Perf == nil || goodput(j, cluster.Configuration{Nodes: 1, GPUs: least, GPUType: b.reference}) <= 0
 }
 
-// firstType returns the GPU type that a job holds, or else the first that it may use.
 func firstType(j *policy.Job, types []cluster.TypeInfo) cluster.GPUType {
 	if j.Holding() {
 		return j.Allocation.GPUType
@@ -51,7 +48,6 @@ func firstType(j *policy.Job, types []cluster.TypeInfo) cluster.GPUType {
 	return ""
 }
 
-// at returns the goodput with GPUs on so many virtual nodes.
 func (b *belief) at(j *policy.Job, nodes, gpus int) float64 {
 	if b.blind || gpus == 0 {
 		return float64(gpus)
@@ -69,9 +65,9 @@ func (b *belief) at(j *policy.Job, nodes, gpus int) float64 {
 	return *g
 }
 
-// goodput returns what a job is believed to achieve with a configuration, in samples per
-// second at the efficiency of B0; in samples per second where the batch size is fixed, or
-// nothing is trained; 1 or 0 if a latency bound is all that counts. Source: Pollux §4.1.
+// goodput returns the estimated goodput of a configuration: samples per second at the efficiency of
+// B0 if batch sizes may change, or else samples per second. For a latency-bound job it is 1 if the
+// bound is met and 0 if not. Source: Pollux §4.1.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	a, replicas := cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType)
 	if replicas == 0 {
@@ -92,9 +88,9 @@ func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	return 0
 }
 
-// reallocFactor returns (T − R·δ) / (T + δ), at least 0: the factor by which the speedup
-// of a job of age T counts if its GPUs change, after R restarts that cost δ each. It
-// returns 0 if T ≤ 0. Source: Pollux §4.2.
+// reallocFactor returns (T − R·δ) / (T + δ), at least 0: the discount on the speedup of a job of
+// age T if its GPUs change, after R restarts that took δ each. It is 0 if T ≤ 0. Source: Pollux
+// §4.2.
 func reallocFactor(age time.Duration, restarts int, delay time.Duration) float64 {
 	if age <= 0 {
 		return 0

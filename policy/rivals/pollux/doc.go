@@ -1,6 +1,6 @@
-// Package pollux is Pollux: it chooses GPUs and batch sizes of all jobs together, by goodput,
-// and searches for the best placement of every GPU. It knows one GPU type. On clusters of
-// several types it is the baseline of Sia, adapted as Sia §3.4.3 says.
+// Package pollux is Pollux: it chooses the GPUs and batch sizes of all jobs together, by goodput,
+// with a genetic search over placements. It knows one GPU type. For clusters of several types it
+// is Sia's baseline, adapted as in Sia §3.4.3.
 //
 //	§4.1    GOODPUT_j(A_j), with the best batch size     goodput, perf.BestBatch
 //	§4.1    at most twice the most GPUs it ever had      Options.Growth, round.most
@@ -14,11 +14,10 @@
 //	Sia §3.4.3  virtual nodes of equal size              cut
 //	Sia §3.4.3  one type for jobs that mix them          round.trim
 //
-// In a round, what is pinned or reserved is taken off the cluster. The search goes on from the
-// matrices of the last round. A job that mixes GPU types then keeps only the type it has most
-// of; its other GPUs stay idle.
+// A job has one speed on all GPU types: its speed on the first type that it ran on, as in the
+// public simulator. A job that mixes types keeps the type it has most of; its other GPUs stay idle.
 //
-// An Autoscaler is "Pollux with Autoscaling", the baseline of BOA, on nodes that are rented:
+// An Autoscaler is "Pollux with Autoscaling", the baseline of BOA, on rented nodes:
 //
 //	BOA §6.1    cluster efficiency, Σ speedups / GPUs       Policy.efficiency, belief.overOne
 //	BOA §6.1    c and Δ = min{.3(1 - c), .3c}               AutoscaleOptions.Target, .band
@@ -27,66 +26,53 @@
 //	as coded    the mean of two rounds leaves c ± Δ         AutoscaleOptions.Cycles, Autoscaler.mean
 //	as coded    2 to 40 nodes                               AutoscaleOptions.Least, cluster.Offer.Most
 //	as coded    the target is frozen until reached          Autoscaler.growing
-//	as coded    of fewer nodes those in use are kept        rentedNodes.order, rentedNodes.view
+//	as coded    nodes in use are kept when it shrinks       rentedNodes.order, rentedNodes.view
 //
-// Its round is one of Pollux on the nodes that are to stay. If efficiency is then out of its
-// band, it looks for another number of nodes, and needs a search for each number that it tries.
-// BOA (§5.4) measured 4.39 s for a round of Pollux and 23.58 s with autoscaling; here, with 100
-// generations and 40 jobs, it is 0.3 s on 160 GPUs, and 2.5 to 3.7 s where the size changes
-// (BenchmarkAutoscale, one core of an AMD EPYC).
+// It plans a round on the nodes that stay. If efficiency is out of its band, it then runs a search
+// for each number of nodes it tries. With 40 jobs on 160 GPUs a round takes 0.3 s, or 2.5 to 3.7 s
+// when the size changes (BenchmarkAutoscale); BOA §5.4 reports 4.39 s and 23.58 s.
 //
-// A job's speed is that on one GPU type, whichever it gets: the first it ever ran on,
-// as in the public simulator, where the first profile seen wins. Nothing is profiled before.
+// Details that the paper leaves open follow the public code: jobs are served by attained service
+// if a node has too few GPUs, 0.001 is added to every speedup, a start is discounted like a move,
+// and no job gets more GPUs than the smallest type has.
 //
-// Where the paper leaves a choice open, this follows the public code: jobs are served by
-// attained service where a node has too few GPUs, every speedup has 0.001 added, so that jobs
-// that wait do not make all matrices equal, a start is discounted as a move is, and no job has
-// more GPUs than the smallest type has.
+// Deviation: mutation is the public code's (rows return to the present GPUs, elements become zero,
+// free GPUs are handed out), not the paper's (each element is redrawn with probability 1/N),
+// because published figures used such code.
 //
-// Deviation: mutation is the public code's (rows return to what the job has, elements
-// become zero, free GPUs are given out), not the paper's (each element is redrawn with
-// probability 1/N), because published figures were made with code of that kind.
+// Deviation: the number of nodes is not a second objective, because the cluster's size is given; an
+// Autoscaler tries one size after the other.
 //
-// Deviation: the number of nodes is not a second objective, because the cluster's size is
-// given; an Autoscaler tries one size after the other.
+// Deviation: a search ends after 20 generations without a better matrix, where the public code
+// always runs 100, because most rounds change little. It takes 0.4 to 0.5 of the time, and 118 of
+// 120 matrices were as fit within 1 %. Options.Patience of 0 runs all generations.
 //
-// Deviation: a search ends when 20 generations found nothing better, where the public code
-// has 100 generations always, because most rounds change little. In 120 rounds as in
-// BenchmarkRound, with a new job in each, it took 0.4 (5 jobs) and 0.5 (40 jobs) of the time,
-// and 118 of its matrices were as fit to 1 %, the others 0.67 and 0.05 times as fit.
-// Options.Patience of 0 has all generations.
+// Deviation: δ is the job's own restart time, where the public code has 30 s, because it is known.
 //
-// Deviation: δ is the job's own restart time, where the public code has 30 s for all,
-// because it is known.
+// Deviation: a job that the search leaves waiting while GPUs are idle starts on its least GPUs,
+// because it has no reason to wait.
 //
-// Deviation: a job that the search leaves waiting beside idle GPUs starts on as few as
-// it can, because there is no reason for it to wait.
+// Deviation: a job that runs only on some numbers of GPUs (rigid, or several GPUs a replica or at
+// least) has one GPU type within the search, because trimming it later could leave too few GPUs.
 //
-// Deviation: a job that cannot run on any number of GPUs (rigid, several GPUs a replica
-// or at least) is kept on one GPU type within the search, because it could not run on
-// what is left of it after.
+// Deviation: after a change of nodes, a job that the search moved to the same numbers of GPUs and
+// virtual nodes stays where it is, because the search may end before it finds that.
 //
-// Deviation: on other nodes than in the last round, jobs that the search moved to as many
-// GPUs of as many virtual nodes stay where they are, and others start elsewhere, because the
-// search may end before it finds that: in TestNobodyMovesThatCanStay with the default options
-// two jobs would move for nothing.
+// Deviation: only the first of several groups of rentable nodes is scaled, because Pollux knows
+// one kind of node.
 //
-// Deviation: of several groups of nodes that can be rented only the first is scaled, and the
-// others stay as they are, because Pollux knows one kind of node.
+// Deviation: there are always enough nodes for each job that could run on the largest number, and
+// for the reservations, because a job that cannot run adds no efficiency and would wait for ever.
 //
-// Deviation: there are never fewer nodes than a job needs that could run on the most there
-// can be, nor than the reservations, because a job that cannot run adds no efficiency, and
-// would wait for ever.
+// Deviation: efficiencies of another cluster size, or from before a search for the size, do not
+// count in the mean, because they do not describe the present nodes.
 //
-// Deviation: efficiencies of a cluster of another size, or from before a search for the
-// size, do not count in the mean, because they say nothing of the nodes there are.
+// Deviation: the target is no longer frozen if the provider refuses or no jobs are left, because
+// no more nodes will come.
 //
-// Deviation: the target is frozen no longer where the provider refuses, or no jobs are left,
-// because there is nothing to wait for.
+// Deviation: only sizes on the mean's side of the present size are searched, because the paper
+// states when to increase and when to decrease.
 //
-// Deviation: the size is searched for on the side of the mean only, beginning with the size
-// there is, because the paper says when to increase and when to decrease it.
-//
-// Deviation: the more powerful of two types, between which a job is split evenly, is the
-// one that it is believed to be faster on, because no order of types is given.
+// Deviation: of two types between which a job is split evenly, the one with the higher estimated
+// speed counts as the more powerful, because types have no given order.
 package pollux

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// pin decides for the jobs that leave no choice: those being profiled get nothing,
-// non-preemptive ones keep what they hold, and reservations are granted, in that order.
+// pin decides first: profiling jobs get nothing, non-preemptive jobs keep their GPUs, and
+// reservations are granted, in this order.
 func (r *round) pin() {
 	for i, j := range r.s.Jobs {
 		d := &r.plan.Jobs[i]
@@ -25,7 +25,7 @@ func (r *round) pin() {
 			d.Why = policy.Reason{Kind: policy.PinnedNonPreempt, Config: j.Allocation.Configuration}
 		}
 	}
-	for _, held := range []bool{true, false} { // who has it keeps it
+	for _, held := range []bool{true, false} { // running reservations first
 		for i, j := range r.s.Jobs {
 			if !j.Reservation.IsZero() && r.plan.Jobs[i].Why.Kind == policy.Unexplained && j.Holding() == held {
 				r.reserve(i)
@@ -34,7 +34,7 @@ func (r *round) pin() {
 	}
 }
 
-// reserve grants job i its reservation, where it is or on nodes with room for it.
+// reserve grants job i its reservation, in place or on nodes with enough room.
 func (r *round) reserve(i int) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
@@ -65,15 +65,13 @@ func (r *round) reserve(i int) {
 	d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 }
 
-// reservable returns the GPU type of a configuration that the cluster can carry; -1 if it
-// cannot.
+// reservable returns the GPU type of a configuration; -1 if the cluster cannot hold it.
 func (r *round) reservable(want cluster.Configuration) int {
 	return slices.IndexFunc(r.types, func(t cluster.TypeInfo) bool {
 		return t.Type == want.GPUType && want.GPUs <= t.GPUs && want.Nodes <= t.Nodes && want.Nodes >= 1 && want.GPUs >= want.Nodes
 	})
 }
 
-// freeOf returns the GPUs of a type that are free.
 func (r *round) freeOf(free []int, kind int) int {
 	sum := 0
 	for k, at := range r.slots {
@@ -84,12 +82,11 @@ func (r *round) freeOf(free []int, kind int) int {
 	return sum
 }
 
-// spread puts a configuration on as many nodes as it names, in parts as equal as can be,
-// each on the node with the fewest free GPUs that suffice, and reports whether there are
-// such nodes.
+// spread puts a configuration on the number of nodes it names, in parts that differ by at most one
+// GPU, each on the node with the fewest free GPUs that suffice.
 func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 	var where cluster.Placement
-	for _, n := range r.rooms(kind) { // greater parts come later, as more room does
+	for _, n := range r.rooms(kind) { // larger parts come last, like larger rooms
 		part := (want.GPUs + len(where)) / want.Nodes
 		if len(where) < want.Nodes && n.free >= part {
 			where = append(where, cluster.Share{Node: r.s.Cluster.Nodes()[n.node].ID, Resources: cluster.Resources{GPUs: part}})
@@ -98,10 +95,9 @@ func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 	return len(where) == want.Nodes && r.lay(row, where, slices.Clone(r.free))
 }
 
-// A room is a node with the GPUs of it that are free.
 type room struct{ node, free int }
 
-// rooms returns the nodes of a type, those with the fewest free GPUs first.
+// rooms returns the nodes of a type, fewest free GPUs first.
 func (r *round) rooms(kind int) []room {
 	var nodes []room
 	for k, at := range r.slots {
@@ -118,8 +114,8 @@ func (r *round) rooms(kind int) []room {
 	return nodes
 }
 
-// majority returns the GPU type of which a row has most; of equals the one that the job
-// is faster on; -1 if the row is empty.
+// majority returns the GPU type that a row has most of; the faster one in a tie; -1 if the row is
+// empty.
 func (r *round) majority(t *seat, row []int) int {
 	best, most := -1, 0
 	for kind := range r.types {
@@ -136,7 +132,6 @@ func (r *round) majority(t *seat, row []int) int {
 	return best
 }
 
-// faster reports whether a job is believed to be faster on a type than on another.
 func (r *round) faster(t *seat, kind, than, gpus int) bool {
 	if t.job.Perf == nil {
 		return false
@@ -147,8 +142,8 @@ func (r *round) faster(t *seat, kind, than, gpus int) bool {
 	return on(kind) > on(than)
 }
 
-// trim leaves each job the GPUs of the type that it has most of.
-// Source: Sia §3.4.3, "Fixing mixed-GPU allocations from Pollux".
+// trim leaves each job only the GPUs of the type it has most of. Source: Sia §3.4.3, "Fixing
+// mixed-GPU allocations from Pollux".
 func (r *round) trim(x []int) {
 	n := len(r.slots)
 	for i, t := range r.seats {
@@ -162,7 +157,6 @@ func (r *round) trim(x []int) {
 	}
 }
 
-// start gives waiting jobs their least GPUs, where there are as many.
 func (r *round) start(x []int) {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
@@ -184,8 +178,8 @@ func (r *round) start(x []int) {
 	}
 }
 
-// alone puts GPUs on the first virtual node of a type that has as many left, beside a
-// distributed job or not.
+// alone uses the first virtual node of a type with enough free GPUs, even next to a distributed
+// job.
 func (r *round) alone(row []int, kind, gpus int) {
 	for k, at := range r.slots {
 		if at.typeIndex == kind && r.room[k] >= gpus {

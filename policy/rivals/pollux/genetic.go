@@ -8,39 +8,34 @@ import (
 
 // A draw draws random numbers; a *rand.Rand is one.
 type draw interface {
-	// IntN returns a number from 0 to n-1.
 	IntN(n int) int
-	// Float64 returns a number in [0, 1).
 	Float64() float64
 }
 
 // A matrixProblem says which matrices of whole numbers, row by row, are good.
 type matrixProblem struct {
 	rows, columns int
-	mutate        func(x []int, d draw) // changes a matrix at random, in place
-	repair        func(x []int, d draw) // makes a matrix feasible, in place
-	fitness       func(x []int) float64 // of a feasible matrix; more is better. Not NaN; x is not kept
+	mutate        func(x []int, d draw) // in place
+	repair        func(x []int, d draw) // makes x feasible, in place
+	fitness       func(x []int) float64 // of a feasible matrix; more is better, not NaN
 }
 
-// breedOptions limit a search.
 type breedOptions struct {
-	population  int // matrices that survive a generation; at least 2
-	generations int // at least 0
-	patience    int // the search ends after this many generations without a fitter matrix; 0: never
+	population  int // surviving matrices; at least 2
+	generations int
+	patience    int // generations without a fitter matrix after which the search ends; 0: never
 }
 
-// A bred is the result of a search.
 type bred struct {
-	population  [][]int // the last generation, without duplicates, the fittest first
+	population  [][]int // the last generation, without duplicates, fittest first
 	fitness     float64 // of the first
-	evaluated   int     // calls of fitness
-	interrupted bool    // the context ended before the last generation
+	evaluated   int
+	interrupted bool
 }
 
-// breed searches for matrices of high fitness. It finds good ones and proves nothing. Equal inputs,
-// with equal random numbers, give equal results.
-//
-// The first population is start, or the zero matrix without one, and mutants of it. A generation is:
+// breed searches for matrices of high fitness. It proves no bound. Equal inputs and random numbers
+// give equal results. The first population is start, or else the zero matrix, and mutants. A
+// generation is:
 //
 //	tournament   a parent is the fitter of two drawn at random
 //	crossover    two children have each row from one of two parents, at random
@@ -48,10 +43,9 @@ type bred struct {
 //	repair       p.repair makes it feasible
 //	survival     the fittest of parents and children live on, each matrix once
 //
-// So the result is at least as fit as each matrix of start, repaired. start is not modified. breed
-// panics on a problem without rows or columns, on a matrix of another size, and on a population
-// below two. It calls repair and fitness at most max(population, len(start)) times, and then
-// population times, rounded up to even, in each generation.
+// The result is at least as fit as each repaired matrix of start. breed panics on a problem without
+// rows or columns, on a matrix of another size, and on a population below two. It evaluates
+// max(population, len(start)) matrices, and then population, rounded up to even, per generation.
 // Source: Pollux §4.2.1.
 func breed(ctx context.Context, p *matrixProblem, start [][]int, o breedOptions, d draw) bred {
 	if p.rows < 1 || p.columns < 1 || o.population < 2 {
@@ -82,7 +76,6 @@ func breed(ctx context.Context, p *matrixProblem, start [][]int, o breedOptions,
 	return s.result
 }
 
-// A candidate is a matrix with its fitness.
 type candidate struct {
 	x       []int
 	fitness float64
@@ -93,11 +86,10 @@ type breeder struct {
 	d      draw
 	size   int
 	all    []candidate // survivors, the fittest first; then their children
-	spare  [][]int     // memory of discarded matrices
+	spare  [][]int     // memory for reuse
 	result bred
 }
 
-// begin makes the first population: the given matrices, then mutants of them.
 func (s *breeder) begin(start [][]int) {
 	n := s.p.rows * s.p.columns
 	if len(start) == 0 {
@@ -130,7 +122,6 @@ func (s *breeder) addChildren() {
 	}
 }
 
-// mix exchanges each row of a and b with probability 1/2.
 func (s *breeder) mix(a, b []int) {
 	columns := s.p.columns
 	for row := range s.p.rows {
@@ -143,19 +134,17 @@ func (s *breeder) mix(a, b []int) {
 	}
 }
 
-// tournament returns the fitter of two of the parents.
 func (s *breeder) tournament(parents int) []int {
 	return s.all[min(s.d.IntN(parents), s.d.IntN(parents))].x
 }
 
-// add repairs a matrix and adds it as a candidate.
 func (s *breeder) add(x []int) {
 	s.p.repair(x, s.d)
 	s.all = append(s.all, candidate{x, s.p.fitness(x)})
 	s.result.evaluated++
 }
 
-// survive keeps the fittest, each once. The sort is stable: parents win ties.
+// survive keeps the fittest, each once. Parents win ties.
 func (s *breeder) survive() {
 	slices.SortStableFunc(s.all, func(a, b candidate) int { return cmp.Compare(b.fitness, a.fitness) })
 	kept := 0
@@ -170,7 +159,6 @@ func (s *breeder) survive() {
 	s.all = s.all[:kept]
 }
 
-// has reports whether c is among the first n candidates, which are sorted.
 func (s *breeder) has(n int, c candidate) bool {
 	for i := n - 1; i >= 0 && s.all[i].fitness == c.fitness; i-- {
 		if slices.Equal(s.all[i].x, c.x) {
@@ -180,7 +168,6 @@ func (s *breeder) has(n int, c candidate) bool {
 	return false
 }
 
-// copyOf returns a copy, in reused memory if there is any.
 func (s *breeder) copyOf(x []int) []int {
 	last := len(s.spare) - 1
 	if last < 0 {

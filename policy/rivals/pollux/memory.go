@@ -7,20 +7,17 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A memory is what was found for a cluster in the last round. The zero value is that of
-// no cluster.
+// A memory is the result of the last round on a cluster. The zero value has no cluster.
 type memory struct {
 	cluster *cluster.Cluster
 	slots   []slot
-	matrix  [][]int          // the last population
-	rows    []job.ID         // of its matrices
-	granted map[job.ID][]int // GPUs by slot, as granted
-	changed bool             // the cluster was another one in the last round
+	matrix  [][]int
+	rows    []job.ID
+	granted map[job.ID][]int // granted GPUs by slot
+	changed bool             // the cluster differs from the last round's
 }
 
-// on returns what m says of a cluster: m itself if it is of it, and else a copy, with
-// what was on virtual nodes that the cluster has too, so that the search goes on when
-// nodes come and go.
+// on returns the memory for c: m itself if it is of c, or else probe(c).
 func (m *memory) on(c *cluster.Cluster) *memory {
 	if m.cluster == c {
 		return m
@@ -28,7 +25,8 @@ func (m *memory) on(c *cluster.Cluster) *memory {
 	return m.probe(c)
 }
 
-// probe returns what m says of a cluster, in a memory of its own.
+// probe returns a new memory for c with the virtual nodes that both clusters have, so that the
+// search continues when nodes come and go.
 func (m *memory) probe(c *cluster.Cluster) *memory {
 	to := &memory{cluster: c, slots: cut(c), granted: make(map[job.ID][]int, len(m.granted)), changed: m.cluster != nil}
 	from := m.sources(to)
@@ -45,8 +43,7 @@ func (m *memory) probe(c *cluster.Cluster) *memory {
 	return to
 }
 
-// sources returns by slot of another cluster the slot of m that is the same part of the
-// same node; -1: there is none.
+// sources returns, by slot of to, the slot of m that is the same part of the same node; -1: none.
 func (m *memory) sources(to *memory) []int {
 	first := make(map[cluster.NodeID]int)
 	for k, at := range slices.Backward(m.slots) {
@@ -66,14 +63,12 @@ func (m *memory) sources(to *memory) []int {
 	return from
 }
 
-// has reports whether the node that begins at a slot has a part with so many GPUs.
 func (m *memory) has(first, part, gpus int) bool {
 	k := first + part
 	return k < len(m.slots) && m.slots[k].node == m.slots[first].node && m.slots[k].gpus == gpus
 }
 
-// carry returns the rows of a matrix with so many columns, of which those named are
-// left, in that order; -1 is an empty one.
+// carry returns matrix x with the columns named by from; -1 is an empty column.
 func carry(x []int, columns int, from []int) []int {
 	var out []int
 	for row := 0; row < len(x); row += columns {

@@ -6,17 +6,16 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A slot is a virtual node: some GPUs of a node. It is a column of the matrix.
+// A slot is a virtual node, which is a part of a node. It is a column of the matrix.
 type slot struct {
-	node      int  // index in Cluster.Nodes
-	typeIndex int  // index in Cluster.Types
-	gpus      int  // that it has
-	last      bool // of its node
+	node      int
+	typeIndex int
+	gpus      int
+	last      bool // of its node's slots
 }
 
-// cut cuts the nodes of a cluster into virtual nodes as large as the smallest node; what
-// remains of a node is a smaller one. Source: Sia §3.4.3, "Fixing mixed-GPU allocations
-// from Pollux".
+// cut divides nodes into virtual nodes as large as the smallest node; a node's remainder becomes a
+// smaller one. Source: Sia §3.4.3, "Fixing mixed-GPU allocations from Pollux".
 func cut(c *cluster.Cluster) []slot {
 	size := 0
 	for _, n := range c.Nodes() {
@@ -34,9 +33,9 @@ func cut(c *cluster.Cluster) []slot {
 	return all
 }
 
-// lay writes into row how many GPUs a placement holds of each slot, and takes them off
-// free: of each node the smallest room that suffices, or else one slot after the other.
-// It reports whether they were all there.
+// lay adds the GPUs of a placement to row and subtracts them from free. On each node it uses the
+// smallest slot that suffices, or else the slots in order. It returns false if some GPUs were not
+// free.
 func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	all := true
 	for _, share := range where {
@@ -59,7 +58,7 @@ func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	return all
 }
 
-// snug returns the slot of a node with the fewest free GPUs that suffice; -1 if none does.
+// snug returns the slot of a node with the fewest free GPUs that suffice; -1 if there is none.
 func (r *round) snug(node, gpus int, free []int) int {
 	best := -1
 	for i := range r.slots {
@@ -70,7 +69,6 @@ func (r *round) snug(node, gpus int, free []int) int {
 	return best
 }
 
-// placement returns the GPUs of a row by node.
 func (r *round) placement(row []int) cluster.Placement {
 	var where cluster.Placement
 	gpus := 0

@@ -8,11 +8,11 @@ import (
 
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
-	P           float64 // exponent of the power mean, not 0: less is fairer; default -1 (§4.2)
-	Growth      float64 // a job may have this factor times the most GPUs it ever had; default 2 (§4.1)
+	P           float64 // exponent of the power mean, not 0; a lower value is fairer; default -1 (§4.2)
+	Growth      float64 // a job's limit, as a multiple of the most GPUs it ever had; default 2 (§4.1)
 	Population  int     // matrices; default 100 (public code)
-	Generations int     // of the search in a round; default 100 (public code)
-	Patience    int     // generations without a better matrix after which a search ends; 0: never; default 20
+	Generations int     // per round; default 100 (public code)
+	Patience    int     // a search ends after this many generations without a better matrix; 0: never; default 20
 	Seed        uint64  // of the search; default 0
 }
 
@@ -21,7 +21,7 @@ func DefaultOptions() Options {
 	return Options{P: -1, Growth: 2, Population: 100, Generations: 100, Patience: 20}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors of o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

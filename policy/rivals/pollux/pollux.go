@@ -10,16 +10,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux. It keeps what it believes of jobs, and what it found in the last
-// round, from which the search goes on. It is not safe for concurrent use. Make one with
-// New.
+// A Policy is Pollux. It stores the speeds of jobs and the matrices of the last round, from which
+// the next search starts. It is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief
 	last    *memory
 }
 
-// New returns a Pollux policy, or an error that joins all complaints about o.
+// New returns a Pollux policy. Its error joins all errors of o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
@@ -32,8 +31,8 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. It takes time in proportion to population,
-// generations, jobs and virtual nodes. The only error is that of ctx, before it begins.
+// Plan implements policy.Policy. Its time grows with population × generations × jobs × virtual
+// nodes. It fails only if ctx has ended at the start.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
@@ -44,24 +43,22 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// plan returns the plan for a snapshot, whose cluster is that of m: the search goes on
-// from it, and what it finds is kept there.
+// plan plans s. The search starts from m, the memory of its cluster, and is stored there.
 func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *policy.Plan {
 	r := p.newRound(s, m)
-	r.pin()    // 1. what may not be taken from anyone
-	r.lineUp() // 2. everyone else has a row
+	r.pin()    // 1. pinned and reserved GPUs
+	r.lineUp() // 2. a row for each other job
 	if len(r.seats) > 0 {
 		best := r.search(ctx)       // 3. GPUs by job and virtual node
-		r.trim(best)                // 4. one GPU type a job
-		settler{r}.settleDown(best) // 5. if the nodes changed, no job moves without need
-		r.start(best)               // 6. no job waits while it could have idle GPUs
+		r.trim(best)                // 4. one GPU type per job
+		settler{r}.settleDown(best) // 5. after a change of nodes, undo needless moves
+		r.start(best)               // 6. start waiting jobs on idle GPUs
 		reasons{r}.decide(best)     // 7. placements, with reasons
 	}
 	m.changed = false
 	return r.plan
 }
 
-// believe returns what is believed of a job.
 func (p *Policy) believe(s *policy.Snapshot, j *policy.Job) *belief {
 	b := p.beliefs[j.ID]
 	if b == nil {
@@ -69,21 +66,19 @@ func (p *Policy) believe(s *policy.Snapshot, j *policy.Job) *belief {
 		p.beliefs[j.ID] = b
 	}
 	b.refresh(j, s.Cluster.Types())
-	b.seen = s.Round
+	b.lastRound = s.Round
 	return b
 }
 
-// forget drops what was believed of jobs that are gone.
 func (p *Policy) forget(s *policy.Snapshot) {
 	for id, b := range p.beliefs {
-		if b.seen != s.Round {
+		if b.lastRound != s.Round {
 			delete(p.beliefs, id)
 			delete(p.last.granted, id)
 		}
 	}
 }
 
-// search returns the fittest matrix found, and keeps the population.
 func (r *round) search(ctx context.Context) []int {
 	p := r.p
 	problem := &matrixProblem{rows: len(r.seats), columns: len(r.slots), mutate: r.mutate, repair: r.repair, fitness: r.fitness}
@@ -98,8 +93,8 @@ func (r *round) search(ctx context.Context) []int {
 	return slices.Clone(found.population[0])
 }
 
-// beginning returns what the jobs hold, and the last population, with the rows of jobs
-// that are still there. Source: Pollux §4.2.1.
+// beginning returns the present allocation and the last population, with the rows of present jobs.
+// Source: Pollux §4.2.1.
 func (r *round) beginning() [][]int {
 	n := len(r.slots)
 	at := make(map[job.ID]int, len(r.m.rows))

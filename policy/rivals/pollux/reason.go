@@ -7,10 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// reasons writes the decisions of a round, with reasons.
 type reasons struct{ *round }
 
-// decide turns a matrix into allocations and placements, with reasons.
 func (r reasons) decide(x []int) {
 	n := len(r.slots)
 	for i, t := range r.seats {
@@ -30,16 +28,14 @@ func (r reasons) decide(x []int) {
 	}
 }
 
-// allocation returns the amounts of a row that has GPUs, all of one type, with their
-// proportional share of CPUs and memory.
 func (r reasons) allocation(row []int, where cluster.Placement) cluster.Allocation {
 	t := &r.types[r.slots[slices.IndexFunc(row, positive)].typeIndex]
 	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
 }
 
-// why explains what a job gets. Its speedup is relative to a share of the
-// cluster, not to the least that it runs on, and says only how many times as fast a change makes it:
-// not where the type changes, as all types are taken for the same, nor where nothing is known of its speed.
+// why explains a job's allocation. Value and Limit are its speedups after and before the change.
+// They are left out if the GPU type changes, because Pollux has one speed for all types, and if the
+// speed is unknown.
 func (r reasons) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	value := func(row []int) float64 {
 		nodes, gpus, _ := r.shape(t, row)
@@ -65,8 +61,6 @@ func (r reasons) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	return why
 }
 
-// whyWaiting explains why a job gets nothing: too few GPUs are free, or they are on nodes
-// that it cannot have together.
 func (r reasons) whyWaiting(t *seat) policy.Reason {
 	var why policy.Reason
 	for kind, info := range r.types {

@@ -14,14 +14,14 @@ func (p *Policy) Remember(m *codec.Codec) {
 
 // Remember implements policy.Rememberer.
 func (a *Autoscaler) Remember(m *codec.Codec) {
-	m.Fields(a.pollux, &a.met, &a.wanted, &a.size, &a.recent)
+	m.Fields(a.pollux, &a.started, &a.wanted, &a.size, &a.recent)
 }
 
 // Remember implements memory.Rememberer.
 func (b *belief) Remember(m *codec.Codec) {
 	codec.Shared(m, &b.model)
 	codec.Shared(m, &b.limits)
-	m.Fields((*string)(&b.reference), &b.chosen, &b.blind, &b.seen)
+	m.Fields((*string)(&b.reference), &b.chosen, &b.blind, &b.lastRound)
 	codec.Slice(m, &b.goodput, func(by *[]float64, m *codec.Codec) { m.Fields(by) })
 }
 

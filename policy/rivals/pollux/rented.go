@@ -10,20 +10,19 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A rentedNodes is the nodes of a snapshot, with those that could be rented.
+// A rentedNodes is a snapshot's nodes and the nodes that could be rented.
 type rentedNodes struct {
 	s         *policy.Snapshot
-	rental    *cluster.Rental // the one that is scaled: the first
+	rental    *cluster.Rental // the scaled group: the first
 	whole     *cluster.Cluster
-	rank      map[cluster.NodeID]int // of rented nodes: those with a lower one are kept longer
-	ready     int                    // rented nodes that are there
-	pinned    int                    // of them: with jobs that nothing may be taken from
-	least     int                    // rented nodes below which there should not be fewer
-	reserving bool                   // a reservation waits
+	rank      map[cluster.NodeID]int // of rented nodes; a lower rank is kept longer
+	ready     int
+	pinned    int // nodes with jobs that keep their GPUs
+	least     int
+	reserving bool // a reservation waits
 }
 
-// newRentedNodes returns the nodes of a snapshot, of at least so many nodes in all. An offer that
-// is no node is an error.
+// newRentedNodes returns the nodes of s; least is the fewest nodes in all.
 func newRentedNodes(s *policy.Snapshot, least int) (*rentedNodes, error) {
 	f := &rentedNodes{s: s, rental: &s.Rentals[0], rank: make(map[cluster.NodeID]int)}
 	f.reserving = slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return !j.Reservation.IsZero() && !j.Holding() })
@@ -45,8 +44,7 @@ func newRentedNodes(s *policy.Snapshot, least int) (*rentedNodes, error) {
 	return f, nil
 }
 
-// order ranks the rented nodes that are there: those with jobs that nothing may be taken
-// from come first, then those of which more GPUs are in use.
+// order ranks rented nodes: first those with jobs that keep their GPUs, then by used GPUs.
 func (f *rentedNodes) order() {
 	used, fixed := make(map[cluster.NodeID]int), make(map[cluster.NodeID]bool)
 	for _, j := range f.s.Jobs {
@@ -73,9 +71,8 @@ func (f *rentedNodes) order() {
 	f.ready = len(rented)
 }
 
-// fewest returns how many rented nodes there should be at least, of the most there can be:
-// for so many nodes in all, for those that are pinned, and so that jobs that could run on
-// the most are not kept from it.
+// fewest returns the least allowed number of rented nodes: enough for least nodes in all, for
+// pinned nodes, and for each job that could run on the largest number.
 func (f *rentedNodes) fewest(least int) int {
 	most := f.rental.Most
 	others := len(f.whole.Nodes()) - len(f.rank)
@@ -84,8 +81,7 @@ func (f *rentedNodes) fewest(least int) int {
 	return n + sort.Search(most-n, func(more int) bool { return f.stuck(n+more) <= never })
 }
 
-// stuck returns how many jobs could not run on so many rented nodes, be they alone or
-// beside the reservations before theirs.
+// stuck returns how many jobs could not run on n rented nodes, alone or with earlier reservations.
 func (f *rentedNodes) stuck(n int) int {
 	r := &round{types: f.view(n).Cluster.Types()}
 	reserved := make([]int, len(r.types))
@@ -104,8 +100,7 @@ func (f *rentedNodes) stuck(n int) int {
 	return count
 }
 
-// view returns the snapshot with so many rented nodes: of those that are there the ones
-// to be kept, or all and some that are to come.
+// view returns the snapshot with n rented nodes, lowest rank first.
 func (f *rentedNodes) view(n int) *policy.Snapshot {
 	if n == f.ready {
 		return f.s
@@ -118,13 +113,12 @@ func (f *rentedNodes) view(n int) *policy.Snapshot {
 	return &v
 }
 
-// shown returns how many rented nodes a view has.
 func (f *rentedNodes) shown(v *policy.Snapshot) int {
 	return len(v.Cluster.Nodes()) - (len(f.whole.Nodes()) - len(f.rank))
 }
 
-// encourage explains that a job that can run on no number of the nodes that there are, and
-// can on the most that there could be, waits for those.
+// encourage changes the reason of a job that could run only on more rented nodes: it waits for
+// capacity.
 func (f *rentedNodes) encourage(plan *policy.Plan) {
 	r := &round{types: f.view(max(f.ready, f.rental.Most)).Cluster.Types()}
 	for i, j := range f.s.Jobs {
@@ -142,7 +136,6 @@ func (f *rentedNodes) encourage(plan *policy.Plan) {
 	}
 }
 
-// idle returns how many GPUs of a type no job has in a plan.
 func (f *rentedNodes) idle(plan *policy.Plan, t cluster.GPUType) int {
 	info, _ := f.s.Cluster.Type(t)
 	for i := range plan.Jobs {

@@ -6,19 +6,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Probabilities of mutation, of the public code.
+// Probabilities of mutation (public code).
 const (
-	resets = 0.1 // of a row: it returns to what the job holds
-	thins  = 0.1 // of a row: its elements become zero with the probability
+	resets = 0.1 // a row returns to the job's present GPUs
+	thins  = 0.1 // elements of a row become zero, each with probability zeroes
 	zeroes = 0.1
 )
 
-// mutate returns some rows to what the jobs hold, empties some elements, and gives free
-// GPUs out: on each virtual node to about one job, and one of those that are there.
+// mutate returns some rows to the present GPUs, empties some elements, and hands out free GPUs: on
+// each virtual node to about one job of all, and one of those on it.
 func (r *round) mutate(x []int, src draw) {
 	n := len(r.slots)
 	clear(r.used)
-	clear(r.there)
+	clear(r.jobsAt)
 	for i, t := range r.seats {
 		row := x[i*n : (i+1)*n]
 		if src.Float64() < resets {
@@ -34,7 +34,7 @@ func (r *round) mutate(x []int, src draw) {
 		for k, v := range row {
 			if v > 0 {
 				r.used[k] += v
-				r.there[k]++
+				r.jobsAt[k]++
 			}
 		}
 	}
@@ -45,10 +45,9 @@ func (r *round) mutate(x []int, src draw) {
 	}
 }
 
-// giveOut raises elements of a column, which does not use all its GPUs.
 func (r *round) giveOut(x []int, k int, src draw) {
 	n := len(r.slots)
-	anyone, present := 1/float64(len(r.seats)), 1/float64(max(1, r.there[k]))
+	anyone, present := 1/float64(len(r.seats)), 1/float64(max(1, r.jobsAt[k]))
 	for i := k; i < len(x); i += n {
 		chance := anyone
 		if x[i] > 0 {
@@ -60,10 +59,9 @@ func (r *round) giveOut(x []int, k int, src draw) {
 	}
 }
 
-// repair makes a matrix one that can be granted, row after row: GPU types the job may
-// use, at most one distributed job on a virtual node, the job's limit, what is left of
-// the virtual nodes, and a number of GPUs that the job can run on, or none.
-// Source: Pollux §4.2.1.
+// repair makes a matrix feasible, row by row: usable GPU types, at most one distributed job per
+// virtual node, the job's limit, the GPUs left, and a number of GPUs that the job can run on, or
+// none. Source: Pollux §4.2.1.
 func (r *round) repair(x []int, src draw) {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
@@ -75,7 +73,6 @@ func (r *round) repair(x []int, src draw) {
 	}
 }
 
-// repairRow makes a row that is not empty one that can be granted beside those before it.
 func (r *round) repairRow(t *seat, row []int, src draw) {
 	if t.gang || !t.anywhere {
 		r.keepTypes(t, row)
@@ -91,8 +88,7 @@ func (r *round) repairRow(t *seat, row []int, src draw) {
 	r.occupy(row)
 }
 
-// keepTypes empties the slots of GPU types that the job may not use, and for a gang of
-// all but the one it has most of.
+// keepTypes empties slots of unusable GPU types. A gang keeps only the type that it has most of.
 func (r *round) keepTypes(t *seat, row []int) {
 	only := -1
 	if t.gang {
@@ -105,8 +101,7 @@ func (r *round) keepTypes(t *seat, row []int) {
 	}
 }
 
-// avoid takes a distributed job off virtual nodes on which there is another.
-// Source: Pollux §4.2.1.
+// avoid removes a distributed job from virtual nodes that have another. Source: Pollux §4.2.1.
 func (r *round) avoid(row []int) {
 	if !distributed(row) {
 		return
@@ -118,7 +113,6 @@ func (r *round) avoid(row []int) {
 	}
 }
 
-// distributed reports whether a row is on more than one virtual node.
 func distributed(row []int) bool {
 	nodes := 0
 	for _, v := range row {
@@ -129,7 +123,6 @@ func distributed(row []int) bool {
 	return nodes > 1
 }
 
-// limit takes GPUs beyond the job's limit off virtual nodes at random.
 func (r *round) limit(t *seat, row []int, src draw) {
 	sum := 0
 	for _, v := range row {
@@ -140,7 +133,6 @@ func (r *round) limit(t *seat, row []int, src draw) {
 	}
 }
 
-// atLeast returns the least GPUs of a gang on the type of its row, 1 for others.
 func (r *round) atLeast(t *seat, row []int) int {
 	k := slices.IndexFunc(row, positive)
 	if k < 0 || !t.gang {
@@ -149,7 +141,6 @@ func (r *round) atLeast(t *seat, row []int) int {
 	return least(t.job, r.types[r.slots[k].typeIndex].Type)
 }
 
-// shed takes so many GPUs off a row, from virtual nodes at random.
 func (r *round) shed(row []int, gpus int, src draw) {
 	for last := len(r.order) - 1; gpus > 0 && last >= 0; last-- {
 		at := src.IntN(last + 1)
@@ -160,8 +151,8 @@ func (r *round) shed(row []int, gpus int, src draw) {
 	}
 }
 
-// settle gives a gang a number of GPUs that it can run on: it takes some off, adds some
-// that are left on the same type, or takes all.
+// settle changes a gang's GPUs to a number that it can run on: fewer, more of the same type, or
+// none.
 func (r *round) settle(t *seat, row []int, src draw) {
 	sum, first := 0, slices.IndexFunc(row, positive)
 	if first < 0 {
@@ -183,8 +174,8 @@ func (r *round) settle(t *seat, row []int, src draw) {
 	}
 }
 
-// fill adds GPUs of a type that are left, first where the row has some, or empties the
-// row if there are too few, or another distributed job is in the way.
+// fill adds free GPUs of a type, first on the row's virtual nodes. It empties the row if there are
+// too few or another distributed job is in the way.
 func (r *round) fill(row []int, kind, gpus int) {
 	for _, own := range []bool{true, false} {
 		for k, v := range row {
@@ -209,7 +200,6 @@ func (r *round) meets(row []int) bool {
 	return false
 }
 
-// occupy takes a row's GPUs off what is left.
 func (r *round) occupy(row []int) {
 	for k, v := range row {
 		r.room[k] -= v
@@ -217,7 +207,6 @@ func (r *round) occupy(row []int) {
 	mark(r.owner, row)
 }
 
-// mark marks the virtual nodes of a row that is distributed.
 func mark(owner []bool, row []int) {
 	if !distributed(row) {
 		return

@@ -10,38 +10,37 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A round is a plan in the making.
 type round struct {
-	p     *Policy
-	m     *memory
-	s     *policy.Snapshot
-	plan  *policy.Plan
-	types []cluster.TypeInfo
-	slots []slot
-	free  []int   // by slot: GPUs that are neither pinned nor reserved
-	held  []bool  // by slot: a distributed job is there that is pinned or reserved
-	seats []*seat // by attained service
-	room  []int   // of repair, by slot: GPUs left
-	owner []bool  // of repair, by slot: a distributed job is there
-	order []int   // of repair: slots at random
-	used  []int   // of mutate, by slot: GPUs in use
-	there []int   // of mutate, by slot: jobs there
+	p      *Policy
+	m      *memory
+	s      *policy.Snapshot
+	plan   *policy.Plan
+	types  []cluster.TypeInfo
+	slots  []slot
+	free   []int   // by slot: neither pinned nor reserved
+	held   []bool  // by slot: has a distributed job that is pinned or reserved
+	seats  []*seat // least attained service first
+	room   []int   // repair: free GPUs by slot
+	owner  []bool  // repair: whether a slot has a distributed job
+	order  []int   // repair: slots in random order
+	used   []int   // mutate: used GPUs by slot
+	jobsAt []int   // mutate: jobs by slot
 }
 
-// A seat is a row of the matrix: a job that the search decides about.
+// A seat is a row of the matrix: a job whose GPUs the search chooses.
 type seat struct {
 	job      *policy.Job
-	index    int // in the snapshot
+	index    int
 	belief   *belief
-	usable   []bool  // by GPU type
-	anywhere bool    // all are
-	stays    float64 // what it adds to the fitness's sum if it keeps what it holds
-	most     int     // GPUs that it may have in this round
-	gang     bool    // not any number of GPUs will do
-	fair     float64 // goodput of its fair share
-	factor   float64 // of a restart
-	base     []int   // GPUs that it holds, by slot
-	torn     bool    // it holds others too, which it cannot keep
+	usable   []bool
+	anywhere bool
+	keepTerm float64 // its term of the fitness if its GPUs do not change
+	most     int     // the most GPUs it may have in this round
+	gang     bool    // runs only on some numbers of GPUs
+	fair     float64
+	factor   float64 // reallocFactor
+	base     []int   // present GPUs by slot
+	torn     bool    // some present GPUs cannot be kept
 }
 
 func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
@@ -49,7 +48,7 @@ func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
 	r := &round{
 		p: p, m: m, s: s, types: s.Cluster.Types(), slots: m.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
 		free: make([]int, n), held: make([]bool, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
-		used: make([]int, n), there: make([]int, n),
+		used: make([]int, n), jobsAt: make([]int, n),
 	}
 	for i, at := range m.slots {
 		r.free[i], r.order[i] = at.gpus, i
@@ -57,8 +56,7 @@ func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
 	return r
 }
 
-// lineUp makes a row for every job without a decision, those with the least attained
-// GPU service first.
+// lineUp makes a row for every job without a decision, least attained GPU service first.
 func (r *round) lineUp() {
 	jobs := 0
 	for i, j := range r.s.Jobs {
@@ -87,17 +85,17 @@ func (r *round) lineUp() {
 		t.fair = r.fairShare(t, jobs)
 		t.factor = reallocFactor(j.Age(r.s.Now), j.Restarts, j.RestartOverhead)
 		t.base = r.base(t, left)
-		t.stays = r.term(t, t.base)
+		t.keepTerm = r.term(t, t.base)
 	}
 }
 
-// isGang reports whether a job runs on some numbers of GPUs only.
+// isGang reports whether a job runs only on some numbers of GPUs.
 func isGang(j *policy.Job, types []cluster.TypeInfo) bool {
 	return !j.Adaptivity.Has(job.GPUCount) ||
 		slices.ContainsFunc(types, func(t cluster.TypeInfo) bool { return j.Min(t.Type) > 1 || j.ReplicaGPUs(t.Type) > 1 })
 }
 
-// usable says by GPU type whether a job could have its least GPUs there.
+// usable reports by GPU type whether the job's least GPUs could be there.
 func (r *round) usable(j *policy.Job) []bool {
 	all := make([]bool, len(r.types))
 	for k, t := range r.types {
@@ -108,7 +106,7 @@ func (r *round) usable(j *policy.Job) []bool {
 	return all
 }
 
-// least returns the fewest GPUs of a type that a job runs on, in whole replicas.
+// least returns the fewest GPUs of a type that a job runs on, rounded up to full replicas.
 func least(j *policy.Job, t cluster.GPUType) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
 		return j.Requested(t)
@@ -117,9 +115,8 @@ func least(j *policy.Job, t cluster.GPUType) int {
 	return (max(1, j.Min(t)) + p - 1) / p * p
 }
 
-// most returns the most GPUs that a job may have: Growth times the most it ever had, and
-// no more than the smallest GPU type has. Its least it may always have.
-// Source: Pollux §4.1.
+// most returns the most GPUs that a job may have: Growth times the most it ever had, capped by the
+// job's own limits and the smallest GPU type. Its least is always allowed. Source: Pollux §4.1.
 func (r *round) most(j *policy.Job) int {
 	n := int(r.p.o.Growth * float64(max(j.Status.MaxGPUs, j.Allocation.GPUs)))
 	if j.Spec.MaxGPUs > 0 {
@@ -134,8 +131,8 @@ func (r *round) most(j *policy.Job) int {
 	return max(1, n)
 }
 
-// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, or
-// one replica if that is more, on as few virtual nodes as hold them. Source: Pollux §4.2.
+// fairShare returns a job's goodput with an exclusive 1/J of the cluster's GPUs, but at least one
+// replica, on as few virtual nodes as possible. Source: Pollux §4.2.
 func (r *round) fairShare(t *seat, jobs int) float64 {
 	replica := t.job.ReplicaGPUs(t.belief.reference)
 	gpus := (r.s.Cluster.GPUs() + jobs - 1) / jobs
@@ -145,7 +142,7 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	on := func(gpus int) float64 {
 		return t.belief.at(t.job, (gpus+r.slots[0].gpus-1)/r.slots[0].gpus, gpus)
 	}
-	for ; gpus > replica; gpus /= 2 { // its largest batch may not feed so many
+	for ; gpus > replica; gpus /= 2 { // a batch size limit may make it unable to use this many
 		if g := on(gpus); g > 0 {
 			return g
 		}
@@ -153,8 +150,8 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	return max(on(replica), math.SmallestNonzeroFloat32)
 }
 
-// base returns what a job holds by slot, as it was granted if that is where it is and
-// left has it, and takes it off left.
+// base returns the GPUs that a job holds by slot, and subtracts them from left. It uses the granted
+// row if the job is still placed that way.
 func (r *round) base(t *seat, left []int) []int {
 	row := make([]int, len(r.slots))
 	if !t.job.Holding() {
@@ -167,8 +164,7 @@ func (r *round) base(t *seat, left []int) []int {
 	return row
 }
 
-// take takes a row off what is free and reports whether it was all there; if not, it
-// takes nothing.
+// take subtracts row from free, or changes nothing and returns false if it does not fit.
 func take(free, row []int) bool {
 	for k, v := range row {
 		if v > free[k] {
@@ -181,11 +177,11 @@ func take(free, row []int) bool {
 	return true
 }
 
-// speedup returns SPEEDUP_j of GPUs on virtual nodes. Source: Pollux §4.2.
+// speedup returns SPEEDUP_j for GPUs on a number of virtual nodes. Source: Pollux §4.2.
 func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, nodes, gpus) / t.fair }
 
-// shape returns the virtual nodes and GPUs of a job's row, and whether it is other GPUs
-// than those it holds.
+// shape returns the virtual nodes and GPUs of a row, and whether its GPUs differ from those that
+// the job holds.
 func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	more := 0
 	moved = t.torn
@@ -202,7 +198,7 @@ func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	return nodes, gpus, moved
 }
 
-// starved is added to every speedup, so that none is zero (public code).
+// starved is added to every speedup so that none is zero (public code).
 const starved = 1e-3
 
 // fitness returns the power mean of the speedups. Source: Pollux §4.2.
@@ -210,7 +206,7 @@ func (r *round) fitness(x []int) float64 {
 	n, sum := len(r.slots), 0.0
 	for i, t := range r.seats {
 		if row := x[i*n : (i+1)*n]; slices.Equal(row, t.base) {
-			sum += t.stays
+			sum += t.keepTerm
 		} else {
 			sum += r.term(t, row)
 		}
@@ -218,7 +214,6 @@ func (r *round) fitness(x []int) float64 {
 	return power(sum/float64(len(r.seats)), 1/r.p.o.P)
 }
 
-// term returns what a job with a row adds to the sum of the power mean.
 func (r *round) term(t *seat, row []int) float64 {
 	nodes, gpus, moved := r.shape(t, row)
 	v := t.speedup(nodes, gpus)
@@ -228,7 +223,6 @@ func (r *round) term(t *seat, row []int) float64 {
 	return power(v+starved, r.p.o.P)
 }
 
-// power returns math.Pow(x, p), at once for the harmonic mean.
 func power(x, p float64) float64 {
 	if p == -1 {
 		return 1 / x

@@ -2,12 +2,10 @@ package pollux
 
 import "slices"
 
-// settler keeps jobs where they are.
 type settler struct{ *round }
 
-// settleDown lets jobs that the search moved to as many GPUs of as many virtual nodes stay
-// where they are, and those that would start there start elsewhere, if the cluster has just
-// changed. Speedups stay the same, with fewer restarts.
+// settleDown undoes needless moves after a change of nodes. A job moved to the same numbers of GPUs
+// and virtual nodes stays, and jobs that would start there start elsewhere. Speedups stay the same.
 func (r settler) settleDown(x []int) {
 	if !r.m.changed {
 		return
@@ -17,8 +15,7 @@ func (r settler) settleDown(x []int) {
 	}
 }
 
-// stay gives jobs back what they hold that have as many GPUs of as many virtual nodes, and
-// reports whether that is all there.
+// stay gives such jobs their present GPUs. It returns false if some are taken.
 func (r settler) stay(x []int) bool {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
@@ -37,16 +34,15 @@ func (r settler) stay(x []int) bool {
 	return true
 }
 
-// stays reports whether a row is as many GPUs of as many virtual nodes as a job holds, all of
-// which it can keep: what is left of a gang may be too few on its GPU type.
+// stays reports whether a row has as many GPUs and virtual nodes as the job holds and can keep.
 func (r settler) stays(t *seat, row []int) bool {
 	nodes, gpus, _ := r.shape(t, row)
 	before, held, _ := r.shape(t, t.base)
 	return !t.torn && gpus > 0 && nodes == before && gpus == held
 }
 
-// displace gives the other jobs what they have, or if that is taken, as much on another virtual
-// node. It reports whether all get that, and no two distributed jobs are on one virtual node.
+// displace gives the other jobs their rows, or as much on another virtual node. It returns false if
+// one does not fit or two distributed jobs meet.
 func (r settler) displace(x []int) bool {
 	n := len(r.slots)
 	for i, t := range r.seats {
@@ -61,8 +57,7 @@ func (r settler) displace(x []int) bool {
 	return true
 }
 
-// shift moves a row that is on one virtual node to the first of its type with as many GPUs
-// left, takes those, and reports whether there is one.
+// shift moves a row to the first virtual node of its type with enough free GPUs, and takes these.
 func (r settler) shift(row []int) bool {
 	from := slices.IndexFunc(row, positive)
 	for k, at := range r.slots {
