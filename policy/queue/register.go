@@ -8,10 +8,10 @@ import (
 
 func init() {
 	registry.Add(lineEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", FIFO))
-	registry.Add(lineEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", SRTF))
+	registry.Add(lineEntry("srtf", "Shortest remaining time first, by estimated speed; jobs run as submitted and may be preempted.", SRTF))
 	registry.Add(lineEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", LAS))
 	registry.Add(registry.WithOptions(registry.Entry{
-		Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others where the first in line does not start later for it; jobs run as submitted and are not preempted.",
+		Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others unless it delays the first in line; jobs run as submitted and are not preempted.",
 	}, EASY, bindEASY, buildEASY))
 	registry.Add(registry.WithOptions(registry.Entry{
 		Name: "tiresias", Doc: "Tiresias-L: least attained GPU service first, in two queues; jobs run as submitted and may be preempted.",
@@ -26,11 +26,11 @@ func lineEntry(name, doc string, defaults func() Options) registry.Entry {
 }
 
 func bindBackfill(s *registry.Settings, to *bool) {
-	s.Var("backfill", to, "whether a job may pass one ahead of it that does not fit (true, false)")
+	s.Var("backfill", to, "let jobs pass a job ahead of them that does not fit (true, false)")
 }
 
 func bindEASY(s *registry.Settings, o *Options) {
-	s.Var("reservations", &o.Reservations, "how many of the first jobs that do not fit others may not delay: with 1 it is EASY, with more conservative backfilling")
+	s.Var("reservations", &o.Reservations, "number of waiting jobs that backfilling may not delay: 1 is EASY, more is conservative backfilling")
 }
 
 func buildEASY(o Options) (*Policy, error) {
@@ -46,8 +46,8 @@ type tiresias struct {
 }
 
 func bindTiresias(s *registry.Settings, o *tiresias) {
-	s.Var("threshold", &o.Threshold, "GPU time after which a job falls into the second queue")
-	s.Var("promote", &o.Promote, "a job that waited this many times as long as it ran comes back to the first queue; 0: never")
+	s.Var("threshold", &o.Threshold, "GPU time after which a job moves to the second queue")
+	s.Var("promote", &o.Promote, "a job returns to the first queue after waiting this many times as long as it ran; 0: never")
 	bindBackfill(s, &o.backfill)
 }
 

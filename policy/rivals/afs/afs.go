@@ -13,25 +13,23 @@ import (
 
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
-	// Steady keeps what jobs have until jobs or nodes come or go. Default true (AFS: at
-	// every churn event). Without it GPUs are divided anew in every round.
+	// Steady keeps allocations until jobs or nodes come or go. Default true (AFS: at every churn
+	// event). Without it GPUs are divided in every round.
 	Steady bool
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L. It keeps the allocations of the last division of GPUs. It is not safe for
-// concurrent use. Make one with New.
+// A Policy is AFS-L. It stores the last division of GPUs. It is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	cluster *cluster.Cluster
-	free    []int // GPUs by type that were divided
-	given   map[job.ID]amount
+	free    []int // the divided GPUs by type
+	shares  map[job.ID]share
 }
 
-// An amount is what a job was given: GPUs of a type, or none.
-type amount struct{ t, gpus int }
+type share struct{ t, gpus int }
 
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
@@ -41,66 +39,65 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. Dividing G GPUs among n jobs takes time in proportion to
-// G n; another round takes time in proportion to n. The only error is that of ctx.
+// Plan implements policy.Policy. A division of G GPUs among n jobs takes time proportional to G n;
+// any other round, to n. It fails only if ctx has ended.
 //
-// Deviation: jobs without checkpoints keep what they hold, unless they resize while they run,
-// because AFS' jobs all have checkpoints.
+// Deviation: jobs without checkpoints keep their GPUs, unless they resize while running, because
+// AFS' jobs all have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("afs: round %d: %w", s.Round, err)
 	}
-	r := grant.NewRound(s) // 1. what may not be taken from anyone
+	r := grant.NewRound(s)
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint && !j.Resizes })
-	if p.churned(s, r) { // 2. who came or went
-		p.divide(s, r) // 3. GPU after GPU
+	if p.churned(s, r) {
+		p.divide(s, r)
 	}
-	p.give(s, r) // 4. the plan, with reasons
+	p.give(s, r)
 	return r.Plan(), nil
 }
 
-// churned reports whether other jobs are there to share other GPUs than when they were
-// last divided, or one may not have its share any more.
+// churned reports whether the jobs or the free GPUs differ from the last division, or a job may no
+// longer have its share.
 func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	free := r.FreeByType()
 	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)
 	p.cluster, p.free = s.Cluster, free
 	n := 0
 	for i, j := range s.Jobs {
-		if has, known := p.given[j.ID]; !r.Decided(i) {
-			same = same && known && has.may(r, i)
+		if has, known := p.shares[j.ID]; !r.Decided(i) {
+			same = same && known && has.allowed(r, i)
 			n++
 		}
 	}
-	return !same || n != len(p.given)
+	return !same || n != len(p.shares)
 }
 
-// may reports whether job i may have a share: its user can change what it runs on.
-func (s amount) may(r *grant.Round, i int) bool {
-	if s.gpus == 0 { // of a cluster that has no GPUs, say
+// allowed reports whether job i may have share s; a user can change the limits of a job.
+func (s share) allowed(r *grant.Round, i int) bool {
+	if s.gpus == 0 { // for example, the cluster has no GPUs
 		return true
 	}
 	least, most, step := r.Range(i, s.t)
 	return least > 0 && s.gpus >= least && s.gpus <= most && s.gpus%step == 0
 }
 
-// divide divides the GPUs that are free.
 func (p *Policy) divide(s *policy.Snapshot, r *grant.Round) {
 	d := newDivision(s, r, p.free)
 	for at := d.top(); at != nil; at = d.top() {
 		d.grow(at)
 	}
-	p.given = make(map[job.ID]amount, len(d.all))
+	p.shares = make(map[job.ID]share, len(d.all))
 	for i := range d.all {
 		c := &d.all[i]
-		p.given[c.job.ID] = amount{c.t, c.gpus}
+		p.shares[c.job.ID] = share{c.t, c.gpus}
 	}
 }
 
-// give writes the plan. A job whose share is no longer one it may have gets nothing.
+// give writes the plan. A job whose share is no longer allowed gets nothing.
 func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	for i, j := range s.Jobs {
-		if has := p.given[j.ID]; !r.Decided(i) && has.gpus > 0 {
+		if has := p.shares[j.ID]; !r.Decided(i) && has.gpus > 0 {
 			r.Give(i, has.t, has.gpus)
 		}
 	}
@@ -111,7 +108,7 @@ func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// wait says why job i waits: others, which have GPUs, won the comparisons, or too few GPUs are free.
+// wait explains why job i waits: other jobs won the comparisons, or too few GPUs are free.
 func wait(r *grant.Round, i int) {
 	r.Refuse(i)
 	if why := &r.Plan().Jobs[i].Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A division is the state of sharing GPUs out among jobs.
 type division struct {
 	s    *policy.Snapshot
 	r    *grant.Round
@@ -16,16 +15,16 @@ type division struct {
 	all  []contender
 }
 
-// A contender is a job that may have more GPUs, and what it has.
+// A contender is a job that may get more GPUs.
 type contender struct {
 	job   *policy.Job
-	index int     // in the snapshot
-	left  float64 // progress that it lacks
-	t     int     // the type of its GPUs, or of those that it would get
+	index int
+	left  float64 // remaining progress
+	t     int     // the type of its GPUs, or of the GPUs it would get
 	gpus  int
-	step  int     // GPUs that it would get next; 0: no more of any use
-	speed float64 // with what it has
-	next  float64 // with the step
+	step  int     // GPUs of the next step; 0: none fit or help
+	speed float64 // with gpus
+	next  float64 // with gpus + step
 }
 
 func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
@@ -35,7 +34,7 @@ func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 			continue
 		}
 		c := contender{job: j, index: i, left: math.Inf(1)}
-		if left, from := s.Work(j); j.Perf != nil && from > perf.FromAttained { // else no time follows from it
+		if left, from := s.Work(j); j.Perf != nil && from > perf.FromAttained { // otherwise its length is unknown
 			c.left = left
 		}
 		d.all = append(d.all, c)
@@ -44,7 +43,7 @@ func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 	return d
 }
 
-// aim finds what a job would get next, if there is room. The first GPUs decide on its type.
+// aim sets a job's next step, if there is room. Its first step determines its type.
 func (d *division) aim(c *contender) {
 	if c.gpus > 0 {
 		_, most, step := d.r.Range(c.index, c.t)
@@ -73,8 +72,7 @@ func (d *division) aim(c *contender) {
 	}
 }
 
-// speed returns the believed progress per second of a job with GPUs of a type. Without a model
-// it is the number of GPUs.
+// speed returns the estimated progress per second; without a model, the number of GPUs.
 func (d *division) speed(c *contender, t, gpus int) float64 {
 	if c.job.Perf == nil {
 		return float64(gpus)
@@ -83,19 +81,20 @@ func (d *division) speed(c *contender, t, gpus int) float64 {
 	return v
 }
 
-// grow gives a job its step, and finds what everyone would get next.
+// grow gives a job its step and updates everyone's next step.
 func (d *division) grow(c *contender) {
 	d.free[c.t] -= c.step
 	c.gpus, c.speed = c.gpus+c.step, c.next
 	d.aim(c)
 	for i := range d.all {
 		if o := &d.all[i]; o.step > d.free[o.t] {
-			d.aim(o) // its next GPUs are gone
+			d.aim(o) // too few GPUs are left for its step
 		}
 	}
 }
 
-// top returns the job that gets the next GPU; nil if none can. Source: AFS (AFS-L, TopPriority).
+// top returns the job that gets the next GPU; nil if there is none. Source: AFS (AFS-L,
+// TopPriority).
 func (d *division) top() *contender {
 	var best *contender
 	for i := range d.all {
@@ -106,19 +105,19 @@ func (d *division) top() *contender {
 	return best
 }
 
-// prefer reports whether job a is to have the next GPU rather than b. Source: AFS (AFS-L, the
+// prefer reports whether job a rather than b should get the next GPU. Source: AFS (AFS-L, the
 // comparison of two jobs).
 func prefer(a, b *contender) bool {
 	if a.gpus == 0 && b.gpus == 0 {
 		return a.left/a.next < b.left/b.next
 	}
-	if a.left/a.speed <= b.left/b.speed { // 0 GPUs: it takes for ever
+	if a.left/a.speed <= b.left/b.speed { // never ends without GPUs
 		return !longer(b, a)
 	}
 	return longer(a, b)
 }
 
-// longer reports whether of two jobs the longer one is to have the next GPU.
+// longer reports whether the longer of two jobs should get the next GPU.
 func longer(long, short *contender) bool {
 	return (long.next-long.speed)/long.next > (short.next-short.speed)/short.speed
 }

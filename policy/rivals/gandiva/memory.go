@@ -18,4 +18,4 @@ func (p *Policy) Remember(m *memory.Codec) {
 }
 
 // Remember implements memory.Rememberer.
-func (t *turn) Remember(m *memory.Codec) { m.Fields((*string)(&t.id), &t.runs, &t.since, &t.seen) }
+func (t *turn) Remember(m *memory.Codec) { m.Fields((*string)(&t.id), &t.runs, &t.since, &t.lastRound) }

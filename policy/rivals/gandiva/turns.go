@@ -8,15 +8,14 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A round is a plan in the making.
 type round struct {
 	*grant.Round
 	s    *policy.Snapshot
 	free []int // GPUs by type
 }
 
-// meet lists the jobs about which nothing is decided: those of the last round in its order,
-// and then newcomers. A job that lost its GPUs lost its turn.
+// meet lists undecided jobs: those of the last round in its order, then newcomers. A job that lost
+// its GPUs lost its turn.
 func (p *Policy) meet(r *round) {
 	p.round++
 	for i, j := range r.s.Jobs {
@@ -29,26 +28,26 @@ func (p *Policy) meet(r *round) {
 			p.turns[j.ID] = m
 			p.line = append(p.line, m)
 		}
-		if m.index, m.seen, m.gpus = i, p.round, 0; !j.Holding() && m.runs {
+		if m.index, m.lastRound, m.gpus = i, p.round, 0; !j.Holding() && m.runs {
 			m.turn(false, r.s.Now)
 		}
 	}
 	p.line = slices.DeleteFunc(p.line, func(m *turn) bool {
-		if m.seen != p.round {
+		if m.lastRound != p.round {
 			delete(p.turns, m.id)
 		}
-		return m.seen != p.round
+		return m.lastRound != p.round
 	})
 }
 
-// turn begins or ends a job's turn.
+// turn starts or ends a job's turn.
 func (m *turn) turn(runs bool, now time.Time) {
 	if m.runs != runs {
 		m.runs, m.since = runs, now
 	}
 }
 
-// over reports whether the slices have ended, and then begins others.
+// over reports whether the slices have ended. If so, it starts new ones.
 func (p *Policy) over(s *policy.Snapshot) bool {
 	if s.Now.Before(p.next) {
 		return false
@@ -62,10 +61,9 @@ func (p *Policy) over(s *policy.Snapshot) bool {
 	return true
 }
 
-// turn sorts the jobs. Within a slice running jobs come first. When it is over waiting jobs
-// come first, those that have waited longest at the front, then running jobs, those that have
-// run longest without a break at the end. Slices of all jobs end together: otherwise a large
-// gang might wait for ever until smaller jobs end theirs at the same time.
+// turn sorts the jobs. Within a slice running jobs come first. At its end, waiting jobs come first,
+// longest wait first, then running jobs, shortest run first. All slices end together: otherwise a
+// large gang might wait for ever for smaller jobs to end theirs at the same time.
 func (p *Policy) turn(over bool) {
 	slices.SortStableFunc(p.line, func(a, b *turn) int {
 		since := a.since.Compare(b.since)
@@ -81,8 +79,8 @@ func (p *Policy) turn(over bool) {
 	})
 }
 
-// serve gives each job what it asked for, as long as there is room. A job that does not fit is
-// passed over, and keeps its place.
+// serve gives each job its request if it fits. A job that does not fit is passed over and keeps its
+// place.
 func (p *Policy) serve(r *round) {
 	for _, m := range p.line {
 		if m.t = r.where(m.index); m.t >= 0 {
@@ -92,7 +90,7 @@ func (p *Policy) serve(r *round) {
 	}
 }
 
-// where returns the GPU type for job i: the one it holds, or the one with most GPUs free; -1
+// where returns the GPU type for job i: the type it holds, or the type with the most free GPUs; -1
 // if none has room.
 func (r *round) where(i int) int {
 	best, j := -1, r.s.Jobs[i]
@@ -111,8 +109,7 @@ func (r *round) where(i int) int {
 	return best
 }
 
-// asked returns the GPUs that job i asks for, as far as it may have them on type t; 0 if it
-// cannot run there.
+// asked returns job i's request, within its limits on type t; 0 if it cannot run there.
 func (r *round) asked(i, t int) int {
 	least, most, step := r.Range(i, t)
 	if least == 0 {
@@ -122,7 +119,7 @@ func (r *round) asked(i, t int) int {
 	return least + (n-least)/step*step
 }
 
-// regrow lets jobs keep what they hold beyond what they asked for, as far as it is free.
+// regrow lets jobs keep GPUs beyond their request if these are free.
 func (p *Policy) regrow(r *round) {
 	for _, m := range p.line {
 		j := r.s.Jobs[m.index]
@@ -132,8 +129,8 @@ func (p *Policy) regrow(r *round) {
 	}
 }
 
-// grow lends what is free to jobs that run, as a slice begins: a replica to each in turn,
-// those with the fewest GPUs first. Source: Gandiva §3.3, grow-shrink.
+// grow adds replicas to running jobs at the start of a slice, one at a time, fewest GPUs first.
+// Source: Gandiva §3.3, grow-shrink.
 func (p *Policy) grow(r *round) {
 	for {
 		var least *turn
@@ -149,14 +146,13 @@ func (p *Policy) grow(r *round) {
 	}
 }
 
-// lend gives a job a replica more.
 func (r *round) lend(m *turn) {
 	_, _, step := r.Range(m.index, m.t)
 	m.gpus += step
 	r.free[m.t] -= step
 }
 
-// grows reports whether a job that runs may have a replica more.
+// grows reports whether a running job may have another replica.
 func (r *round) grows(m *turn) bool {
 	if m.gpus == 0 || r.free[m.t] == 0 {
 		return false
@@ -165,7 +161,7 @@ func (r *round) grows(m *turn) bool {
 	return m.gpus+step <= most && step <= r.free[m.t]
 }
 
-// give writes the plan and keeps the turns.
+// give writes the plan and records the turns.
 func (p *Policy) give(r *round) {
 	for _, m := range p.line {
 		m.turn(m.gpus > 0 && r.Give(m.index, m.t, m.gpus), r.s.Now)
@@ -177,8 +173,7 @@ func (p *Policy) give(r *round) {
 	}
 }
 
-// wait says why a job waits: its turn is over or not yet there, or too few GPUs are there
-// at all.
+// wait explains why a job waits: for its turn, or because the cluster has too few GPUs.
 func (r *round) wait(m *turn) {
 	j := r.s.Jobs[m.index]
 	if r.Refuse(m.index); r.Plan().Jobs[m.index].Why.Kind == policy.WaitNoCapacity {

@@ -9,46 +9,44 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An account is what is kept of a job. Slices go by GPU type.
+// An account is the state of a job. Slices are by GPU type.
 type account struct {
-	row   *policy.Job // as last read
-	index int         // in this round's snapshot
-	done  float64     // progress that it is believed to have made; public rules: that it reported
-	seen  int         // round
+	row       *policy.Job // at the last read
+	index     int         // in Snapshot.Jobs
+	done      float64     // estimated progress; public rules: reported progress
+	lastRound int         // with the job
 
 	size []float64 // GPUs of its gang; 0: it cannot run there
-	rate []float64 // steps per second, by what they are worth: at the efficiency of the initial batch
-	pace []float64 // steps per second, whatever they are worth: throughput
-	step float64   // samples of a step: those that a GPU passes over in one
+	rate []float64 // useful steps per second, at the efficiency of the initial batch size
+	pace []float64 // throughput: steps per second
+	step float64   // samples of a step: a GPU's batch
 
-	x       []float64 // fractions of the time that it is to have
-	owed    []float64 // seconds that it was to have and did not
-	solved  bool      // x was found
-	had     []float64 // PublicCode: seconds since the fractions were found; SiaCode: since it came
-	service time.Duration
-	last    int     // type that it got in the last round; -1: none
-	before  int     // PublicCode: the same, of the round before that
-	charge  float64 // PublicCode: seconds of that round that it is charged
-	fair    record
+	x        []float64 // time fractions to receive
+	owed     []float64 // seconds to receive minus seconds received
+	solved   bool      // x is valid
+	received []float64 // PublicCode: seconds since the last solution; SiaCode: seconds since submission
+	service  time.Duration
+	last     int     // type in the last round; -1: none
+	before   int     // PublicCode: type in the round before
+	charge   float64 // PublicCode: seconds charged for the last round
+	fair     record
 }
 
-// newAccount returns the account of a job that comes. Half a round, in seconds,
-// counts as had.
+// newAccount returns the account of a new job, with half a round, in seconds, as received.
 func newAccount(types int, half float64) *account {
 	rows := make([]float64, 6*types)
 	cut := func(n int) []float64 { return rows[n*types : (n+1)*types : (n+1)*types] }
-	a := &account{service: -1, last: -1, before: -1, size: cut(0), rate: cut(1), x: cut(2), owed: cut(3), had: cut(4), pace: cut(5)}
-	for t := range a.had {
-		a.had[t] = half
+	a := &account{service: -1, last: -1, before: -1, size: cut(0), rate: cut(1), x: cut(2), owed: cut(3), received: cut(4), pace: cut(5)}
+	for t := range a.received {
+		a.received[t] = half
 	}
 	return a
 }
 
-// read takes in a row and reports whether the job's sizes or throughputs changed. A job of
-// unknown speed, or with a believed speed of 0 everywhere, is taken to be equally fast on all
-// types.
+// read updates an account and reports whether sizes or throughputs changed. A job with unknown or
+// zero speed everywhere is assumed to be equally fast on all types.
 func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
-	if a.row == j && !p.moved {
+	if a.row == j && !p.gpusChanged {
 		return false
 	}
 	size, rate, pace := make([]float64, len(p.types)), make([]float64, len(p.types)), make([]float64, len(p.types))
@@ -86,8 +84,7 @@ func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	return changed
 }
 
-// pace returns the throughput of a job, in steps of so many samples per second; under SiaCode a
-// step is one of all its replicas.
+// pace returns a job's throughput in steps per second. Under SiaCode a step is one of all replicas.
 func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64 {
 	rate, all := j.Throughput(a)
 	if p.o.Rules == SiaCode {
@@ -96,7 +93,7 @@ func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64
 	return rate / step
 }
 
-// even makes a job as fast on any type that it can use as on the fastest.
+// even gives every usable type the speed of the fastest.
 func even(rate, size []float64) {
 	most := highest(rate)
 	for t := range rate {
@@ -106,8 +103,8 @@ func even(rate, size []float64) {
 	}
 }
 
-// counts returns the rates of a job that the objective uses: throughputs, or, where it needs
-// times, statistically efficient steps per second. Source: Gavel §4.1, §4.2.
+// counts returns the rates that the objective uses: throughputs, or useful steps per second if it
+// needs times. Source: Gavel §4.1, §4.2.
 func (p *Policy) counts(a *account) []float64 {
 	if p.o.Objective == MaxMin || p.o.Objective == Sum {
 		return a.pace
@@ -115,15 +112,13 @@ func (p *Policy) counts(a *account) []float64 {
 	return a.rate
 }
 
-// left returns the steps that the job still has to do; 0 if that is not known.
+// left returns the remaining steps; 0 if unknown.
 func (a *account) left() float64 {
 	return max(0, a.row.Target-a.done) / a.step
 }
 
-// fastest returns the highest of the job's throughputs, steps per second.
 func (a *account) fastest() float64 { return highest(a.rate) }
 
-// highest returns the highest rate, 0 where every GPU is away.
 func highest(rate []float64) (most float64) {
 	for _, v := range rate {
 		most = max(most, v)
@@ -131,7 +126,6 @@ func highest(rate []float64) (most float64) {
 	return most
 }
 
-// settle books what the jobs had of the last round.
 func (p *Policy) settle(s *policy.Snapshot) {
 	if p.o.Rules == PublicCode {
 		publicRules{p}.settlePublic()
@@ -140,10 +134,10 @@ func (p *Policy) settle(s *policy.Snapshot) {
 	}
 }
 
-// settlePaper adds to what each job is owed its fraction of the time since the last round and
-// takes off what it had. If gangs did not fit together, so that all had less than their
-// fractions, each is owed its part of what there was. A job that ran on spare GPUs does not
-// wait for that longer than a round, or a turn.
+// settlePaper adds a job's fraction of the time since the last round to the time it is owed, and
+// subtracts the time received. If gangs did not fit together, so that all received less, each is
+// owed its part of the time there was. Debt is limited to a round or turn, so that a job that ran
+// on spare GPUs does not wait longer for that.
 func (p *Policy) settlePaper(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.planned.IsZero() {
@@ -169,7 +163,7 @@ func (p *Policy) settlePaper(s *policy.Snapshot) {
 	}
 }
 
-// lately returns the seconds that the job had of type t in the last round.
+// lately returns the seconds received on type t in the last round.
 func (a *account) lately(t int, now time.Time, passed float64) float64 {
 	if a.last != t || a.service < 0 {
 		return 0
@@ -177,7 +171,7 @@ func (a *account) lately(t int, now time.Time, passed float64) float64 {
 	return min(passed, max(0, (a.row.AttainedService(now)-a.service).Seconds()))
 }
 
-// typeOf returns the type of what the job holds; -1: nothing.
+// typeOf returns the job's present type; -1: none.
 func (p *Policy) typeOf(a *account) int {
 	if !a.row.Holding() {
 		return -1

@@ -6,18 +6,17 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A slot is a place in the order in which a machine of a GPU type serves jobs, counted from the
-// end: a job with k others behind it delays those k and itself.
+// A slot is a place in a machine's order of jobs, counted from the end. A job with k jobs behind it
+// delays these and itself.
 type slot struct{ t, machine, fromLast int }
 
-// allox matches jobs to places on machines so that the sum of their completion times is least;
-// the first on each machine run, all of the time, until they are done. A machine is a GPU. A
-// gang is in the order of one machine, but has all its GPUs while it runs. Of the jobs that do
-// not run until they are done only those that came first are matched: a part Alpha of them, or
-// as many as there are GPUs free. Source: AlloX, as in Gavel's public code.
+// allox matches jobs to places on machines so that the sum of completion times is least. The first
+// job on each machine runs until it is done. A machine is a GPU. A gang is in the order of one
+// machine, but uses all its GPUs while it runs. Only the first waiting jobs are matched: a fraction
+// Alpha, or as many as free GPUs if that is more. Source: AlloX, as in Gavel's public code.
 //
-// Deviation: AlloX has jobs of one GPU; a gang's time counts once for each of its
-// GPUs, because it delays as many machines.
+// Deviation: a gang's time counts once for each of its GPUs, because it delays as many machines;
+// AlloX has jobs of one GPU.
 func (p *Policy) allox(s *policy.Snapshot) {
 	waiting, free := p.unmatched()
 	machines := 0
@@ -39,8 +38,8 @@ func (p *Policy) allox(s *policy.Snapshot) {
 	p.start(waiting, columns, slots, free)
 }
 
-// unmatched returns the jobs that do not run until they are done, without
-// fractions, and the GPUs that the others leave free.
+// unmatched returns the jobs that do not run until they are done, with fractions cleared, and the
+// GPUs free of all others.
 func (p *Policy) unmatched() (waiting []*account, free []int) {
 	free = append(free, p.free...)
 	for _, a := range p.active {
@@ -62,8 +61,8 @@ func (p *Policy) unmatched() (waiting []*account, free []int) {
 	return waiting, free
 }
 
-// slotsFor returns as many places as jobs may need, last ones first: a machine of
-// a type never needs more than its part of the jobs.
+// slotsFor returns as many places as jobs may need. A machine never needs more than its type's
+// share of the jobs.
 func slotsFor(free []int, jobs int) []slot {
 	var slots []slot
 	for t, n := range free {
@@ -74,7 +73,7 @@ func slotsFor(free []int, jobs int) []slot {
 	return slots
 }
 
-// costs returns what a job adds to the sum of completion times in each place.
+// costs returns a job's addition to the sum of completion times in each place.
 func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 	cost := make([]float64, len(slots))
 	age := a.row.Age(s.Now).Seconds()
@@ -90,12 +89,11 @@ func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 	return cost
 }
 
-// start gives all of the time to the jobs that are first on their machines, as
-// long as there are GPUs. A gang for which there are too few starts when there are
-// enough: until then no other job starts on its type for good, or it never would.
-// (Public code: it counts as started, and takes turns with the others.)
+// start gives the full time to the first job on each machine, while GPUs are left. A gang that
+// needs more starts later; until then no other job starts on its type, or it never would. (Public
+// code: it counts as started, and takes turns with the others.)
 func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int) {
-	behind := make(map[slot]int) // on a machine
+	behind := make(map[slot]int) // by machine
 	for _, c := range columns {
 		if c >= 0 {
 			at := slots[c]
@@ -118,9 +116,8 @@ func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int)
 	}
 }
 
-// begin gives a job a type and returns the machines it takes. Shockwave's copy of
-// Gavel's code gives a gang its part of the time, so that it never counts as
-// running.
+// begin assigns a type and returns the machines used. In Shockwave's copy of Gavel's code a gang
+// gets a part of the time, so that it never counts as running.
 func (p *Policy) begin(a *account, t int) int {
 	a.x[t] = 1
 	if p.o.Rules == PublicCode {

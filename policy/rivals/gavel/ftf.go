@@ -7,17 +7,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A record is what finish-time fairness needs to know of a job's past: how long it
-// would have taken, on its share of the cluster as that was then, for what it has
-// done.
+// A record holds a job's past for finish-time fairness: the time that its progress would have taken
+// on its share of the cluster at the time.
 type record struct {
 	isolated float64 // seconds, up to the last solution
-	rate     float64 // steps per second on its share, then
-	done     float64 // samples, then; PublicCode: less the steps left then
-	speed    float64 // of done, a second, then
+	rate     float64 // steps per second on its share at the last solution
+	done     float64 // samples at the last solution; PublicCode: minus remaining steps
+	speed    float64 // of done, per second, at the last solution
 }
 
-// open brings the records up to now.
+// open updates the records.
 func (p *Policy) open() {
 	if p.o.Objective != FTF {
 		return
@@ -36,9 +35,8 @@ func (p *Policy) open() {
 	}
 }
 
-// isolated returns the throughput of a job that has an equal part of every GPU type
-// to itself: the time in which its gang has as many GPUs as that. Source: Gavel
-// §4.2, X^isolated.
+// isolated returns a job's throughput with an equal part of every GPU type to itself, as if its
+// gang ran for as much of the time. Source: Gavel §4.2, X^isolated.
 func (p *Policy) isolated(a *account) float64 {
 	time, rate := 0.0, 0.0
 	for t, size := range a.size {
@@ -51,11 +49,10 @@ func (p *Policy) isolated(a *account) float64 {
 	return rate / math.Max(1, time)
 }
 
-// ftf makes the worst finish-time fairness as small as can be: the ratio ρ of the
-// time that a job takes, if it goes on with its fractions, to that on its part of
-// the cluster. At a given ρ a job needs the rate left / (ρ · isolated time − age);
-// the least ρ at which all have theirs is between those at which the level of the
-// program is below 1 and above. Source: Gavel §4.2, "Finish Time Fairness".
+// ftf minimises the worst finish-time fairness ρ: the time that a job takes with its fractions,
+// divided by its time on its part of the cluster. At a given ρ a job needs the rate left / (ρ ·
+// isolated time − age). The least feasible ρ is where the level of this program crosses 1; false
+// position finds it. Source: Gavel §4.2, "Finish Time Fairness".
 func (p *Policy) ftf(s *policy.Snapshot) {
 	low := p.aloneRho(s)
 	high, below := math.Max(1, 2*low), -1.0
@@ -63,7 +60,7 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	for ; above < 0 && high < 1e9; above = p.spare(s, high) {
 		low, below, high = high, above, 2*high
 	}
-	for range 60 { // false position: a side that stays counts half the next time
+	for range 60 { // false position: an end that stays counts half the next time
 		if high-low <= rhoTolerance*high || above <= 0 {
 			break
 		}
@@ -77,13 +74,13 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	g, _ := p.fairProgram(s, high)
 	p.take(p.level(g))
 	p.outcome.objective, p.outcome.bound = high, low
-	p.outcome.prices = nil // they are of the level, not of ρ
+	p.outcome.prices = nil // those of the level, not of ρ
 }
 
-// rhoTolerance is how exactly ρ is found, relatively.
+// rhoTolerance is the relative precision of ρ.
 const rhoTolerance = 1e-6
 
-// aloneRho returns the worst fairness if every job had its fastest GPUs to itself.
+// aloneRho returns the worst fairness with the fastest GPUs for every job.
 func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
 	worst := 0.0
 	for _, a := range p.active {
@@ -94,8 +91,8 @@ func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
 	return worst
 }
 
-// isolatedTotal returns the seconds that the job would take on its part of the
-// cluster, from its beginning to its end; 0 if it has no part, or no end.
+// isolatedTotal returns a job's seconds from start to end on its part of the cluster; 0 if it has
+// no part or no end.
 func (a *account) isolatedTotal() float64 {
 	if a.left() == 0 || a.fair.rate == 0 {
 		return 0
@@ -103,8 +100,8 @@ func (a *account) isolatedTotal() float64 {
 	return a.fair.isolated + a.left()/a.fair.rate
 }
 
-// spare returns the level of the program for a fairness of rho, less 1, at most 1:
-// at 0 and more all jobs can have it.
+// spare returns the level of the program for rho, minus 1, at most 1. All jobs can have rho if it
+// is at least 0.
 func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	g, ok := p.fairProgram(s, rho)
 	if !ok {
@@ -112,14 +109,14 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	}
 	out := g.Level(barrier.Settings{Mu: 1e-8})
 	p.outcome.iterations += out.Iterations
-	if !out.Feasible { // nobody needs anything
+	if !out.Feasible {
 		return 1
 	}
 	return math.Min(1, out.Level-1)
 }
 
-// fairProgram is the program in which every job needs what gives it a fairness of
-// rho, and whether none is too old for that; those that are need nothing.
+// fairProgram returns the program in which every job needs the rate for a fairness of rho. It
+// reports false if some job is too old for rho; such jobs need nothing.
 func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *barrier.Program, ok bool) {
 	g, ok = p.program(), true
 	for i, a := range p.active {

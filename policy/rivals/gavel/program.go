@@ -7,14 +7,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A solution says how good the fractions are that the jobs' accounts hold.
+// A solution holds the quality of the fractions in the accounts.
 type solution struct {
 	objective, bound float64
-	prices           []float64 // of a GPU of each type, in units of the objective
+	prices           []float64 // of a GPU by type, in units of the objective
 	iterations       int
 }
 
-// solve finds the time fractions of all jobs.
 func (p *Policy) solve(s *policy.Snapshot) {
 	p.open()
 	p.outcome = solution{}
@@ -38,8 +37,8 @@ func (p *Policy) solve(s *policy.Snapshot) {
 	p.stale, p.fresh, p.solved = false, p.solved.IsZero(), s.Now
 }
 
-// program returns the program of the active jobs' time fractions, in which no job has needs or
-// gains yet. Source: Gavel §3.1, constraints (1)-(3).
+// program returns the program of the active jobs, without needs or gains. Source: Gavel §3.1,
+// constraints (1)-(3).
 func (p *Policy) program() *barrier.Program {
 	g := &barrier.Program{Items: make([]barrier.Item, len(p.active)), Capacity: make([]float64, len(p.types))}
 	for t, n := range p.free {
@@ -51,9 +50,8 @@ func (p *Policy) program() *barrier.Program {
 	return g
 }
 
-// maxMin gives the job that is worst off as much as can be: the least over jobs of
-// GPUs times throughput, over weight and the throughput with an equal share of
-// every GPU type. Source: Gavel §4.1.
+// maxMin maximises the least value over jobs of GPUs times throughput, over weight and the
+// throughput with an equal share of every GPU type. Source: Gavel §4.1.
 func (p *Policy) maxMin() {
 	g := p.program()
 	for i, a := range p.active {
@@ -64,8 +62,7 @@ func (p *Policy) maxMin() {
 	p.take(p.level(g))
 }
 
-// sum maximises the sum of throughputs in steps per second, whatever a step is.
-// Source: Gavel §4.2 (throughputs are the paper's, not normalised).
+// sum maximises the sum of throughputs in steps per second, not normalised. Source: Gavel §4.2.
 func (p *Policy) sum() {
 	g := p.program()
 	for i, a := range p.active {
@@ -74,9 +71,8 @@ func (p *Policy) sum() {
 	p.take(p.best(g))
 }
 
-// makespan ends the last job earliest: every job does the same part of what it has
-// left in a second. Jobs whose length is not known share the rest.
-// Source: Gavel §4.2.
+// makespan minimises the end of the last job: every job does the same part of its remaining steps
+// per second. Jobs of unknown length share the rest. Source: Gavel §4.2.
 func (p *Policy) makespan() {
 	g := p.work()
 	out := p.level(g)
@@ -86,10 +82,10 @@ func (p *Policy) makespan() {
 	}
 	p.take(out)
 	p.outcome.objective, p.outcome.bound = inverse(out.Level), inverse(out.Bound)
-	p.outcome.prices = nil // those of the level, not of seconds
+	p.outcome.prices = nil // they are prices of the level, not of seconds
 }
 
-// work is a program in which a job needs to do all that it has left in a second.
+// work returns the program in which a job needs its remaining steps in a second.
 func (p *Policy) work() *barrier.Program {
 	g := p.program()
 	for i, a := range p.active {
@@ -100,7 +96,7 @@ func (p *Policy) work() *barrier.Program {
 	return g
 }
 
-// take hands the fractions out.
+// take stores a solution.
 func (p *Policy) take(out *barrier.Solution) {
 	for i, a := range p.active {
 		for t, x := range out.X[i] {
@@ -112,8 +108,7 @@ func (p *Policy) take(out *barrier.Solution) {
 	p.outcome.iterations += out.Iterations
 }
 
-// gpus returns the GPUs of the job's gang, the most where types differ; 0 if it can
-// run nowhere now.
+// gpus returns the largest gang of a job over GPU types; 0 if it cannot run now.
 func (a *account) gpus() float64 {
 	most := 0.0
 	for _, size := range a.size {
@@ -129,9 +124,8 @@ func (a *account) weight() float64 {
 	return 1
 }
 
-// equal returns the job's throughput if it had its gang all of the time, on every
-// GPU type for the part of it that the type has of all GPUs that it can use.
-// Source: Gavel §4.1, X^equal.
+// equal returns the throughput of a job whose gang runs all the time, split over usable GPU types
+// in proportion to their GPUs. Source: Gavel §4.1, X^equal.
 func (p *Policy) equal(a *account) float64 {
 	rate, gpus := 0.0, 0.0
 	for t, size := range a.size {
@@ -150,9 +144,8 @@ func inverse(v float64) float64 {
 	return 1 / v
 }
 
-// stride gives every job the same time, whatever its size, spread over the GPU
-// types it can use as their GPUs are, and no more than there is.
-// Source: Gandiva-Fair (tickets by gangs); Shockwave §8.5.
+// stride gives every job the same time, split over usable GPU types in proportion to their GPUs,
+// and scaled down to the GPUs there are. Source: Gandiva-Fair (tickets by gangs); Shockwave §8.5.
 func (p *Policy) stride() {
 	gpus := 0.0
 	for _, n := range p.free {
@@ -176,7 +169,7 @@ func (p *Policy) stride() {
 		}
 	}
 	if p.o.Rules == PublicCode {
-		return // only ratios matter there
+		return // only ratios matter
 	}
 	for t, n := range asked {
 		for _, a := range p.active {

@@ -10,46 +10,37 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// The rules of the public simulators of Gavel and of Shockwave, which holds a copy
-// of it, for replays of their runs. Source: Gavel simulator; Shockwave simulator.
+// The rules of the public simulators of Gavel and of Shockwave, which has a copy of it, to replay
+// their runs. Source: Gavel simulator; Shockwave simulator.
 //
 // Deviation: each of these differs from the paper, because the simulators do.
-//   - Fractions are found again only if jobs came or left and Reset has passed, which
-//     does not count after the first solution. A job that came since waits, though GPUs
-//     may be free.
-//   - The priority is the fraction over the part that the job had of the time which
-//     all jobs had on the type since then; half a round counts as had. Equal ones
-//     go by what the job was owed when fractions were found, then by fraction.
-//   - A job is charged the whole steps it does in a round, and not the time that it
-//     lost to a restart; that time is lost only to a job that uses up its round.
-//   - Types are served one after the other, in the cluster's order: a job runs on the
-//     first that has room for it, though its time is to be on another.
-//   - Programs end where the public solver does (Options.Public), which for maxmin
-//     and sum is an optimum, for the makespan anything that meets a bisection to 5 %.
-//   - What ftf believes a job has done are the steps that it has fewer left, though a
-//     larger batch size makes them fewer too.
-//   - Equal shares of stride may add up to more than there is; gangs matched by allox
-//     have their part of the time, and never count as running.
+//  - Fractions are recomputed only if jobs came or left and Reset has passed since a solution other than the first. Until then a new job waits, even if GPUs are free.
+//  - The priority is the fraction over the job's part of all time received on the type since the last solution; half a round counts as received. Ties go by the debt at the last solution, then by fraction.
+//  - A job is charged for the full steps of a round, without the time lost to a restart. Only a job that uses up its round loses that time.
+//  - Types are served in the cluster's order: a job runs on the first type with room.
+//  - Programs end where the public solver does (Options.Public): for maxmin and sum at an optimum, for the makespan at any point that meets a bisection to 5 %.
+//  - The progress in ftf is the decrease of remaining steps, even if a larger batch size caused it.
+//  - Equal shares of stride may exceed capacity; gangs matched by allox have a part of the time, and never count as running.
 
-// publicRules follows the rules of public code.
+// publicRules implements the public codes.
 type publicRules struct{ *Policy }
 
-// settlePublic charges the jobs for the last round.
+// settlePublic charges jobs for the last round.
 func (p publicRules) settlePublic() {
 	for _, a := range p.active {
 		if a.last >= 0 {
-			a.had[a.last] += a.charge
+			a.received[a.last] += a.charge
 		}
 		a.before, a.last = a.last, -1
 	}
 }
 
-// lossMargin is how much of a round a job may leave unused, in seconds, and still
-// lose the time of its restart. Source: Shockwave simulator.
+// lossMargin is the largest unused part of a round, in seconds, at which a job still loses the time
+// of its restart. Source: Shockwave simulator.
 const lossMargin = 5
 
-// charge returns the seconds that a round of whole steps on a type takes, without
-// those lost to a restart. The very first round has none.
+// charge returns the seconds of a round's full steps on a type, without restart time. The first
+// round has no restart.
 func (p publicRules) charge(a *account, t int, round float64) float64 {
 	steps := math.Floor(a.rate[t] * round)
 	if left := a.left(); left > 0 {
@@ -62,8 +53,7 @@ func (p publicRules) charge(a *account, t int, round float64) float64 {
 	return max(0, time)
 }
 
-// restart begins a new count, before fractions are found: what was owed is carried
-// over.
+// restart starts a new count before a solution. Debts are carried over.
 func (p publicRules) restart(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.solved.IsZero() {
@@ -72,13 +62,12 @@ func (p publicRules) restart(s *policy.Snapshot) {
 	half := s.Length.Seconds() / 2
 	for _, a := range p.active {
 		for t := range p.types {
-			a.owed[t] += a.x[t]*passed - (a.had[t] - half)
-			a.had[t] = half
+			a.owed[t] += a.x[t]*passed - (a.received[t] - half)
+			a.received[t] = half
 		}
 	}
 }
 
-// servePublic serves type after type, by priority.
 func (p publicRules) servePublic(s *policy.Snapshot, r *grant.Round) {
 	for t := range p.types {
 		for _, e := range p.publicLine(t) {
@@ -89,20 +78,19 @@ func (p publicRules) servePublic(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// publicLine sorts the jobs that can run on a type.
 func (p publicRules) publicLine(t int) []entry {
 	var line []entry
 	all := 0.0
 	for _, a := range p.active {
-		all += a.had[t]
+		all += a.received[t]
 	}
 	for _, a := range p.active {
 		if a.size[t] == 0 || !a.solved {
 			continue
 		}
 		priority := 1e9 * a.x[t]
-		if a.had[t] > 0 {
-			priority = a.x[t] / (a.had[t] / all)
+		if a.received[t] > 0 {
+			priority = a.x[t] / (a.received[t] / all)
 		}
 		line = append(line, entry{a: a, t: t, keys: [3]float64{priority, a.owed[t], a.x[t]}})
 	}
@@ -119,8 +107,8 @@ const (
 	makespanRatio = 1.05
 )
 
-// bisect takes fractions that meet the last makespan which a bisection finds to be
-// feasible: those from that of the greatest level on are.
+// bisect stores fractions for the last makespan that a bisection finds feasible: feasible means at
+// least the makespan of the greatest level.
 func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {
@@ -134,7 +122,7 @@ func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 		g.Items[i].Least /= high
 	}
 	last := p.best(g)
-	if !last.Feasible { // longer than the bisection can reach
+	if !last.Feasible { // beyond the bisection's range
 		last = best
 	}
 	p.take(last)

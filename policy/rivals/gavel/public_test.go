@@ -141,13 +141,13 @@ func TestOptions_Validate(t *testing.T) {
 		{gavel.DefaultOptions(), ""},
 		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper}, ""},
 		{gavel.Options{Objective: gavel.Sum, Rules: gavel.PublicCode, Reset: time.Second, Loss: time.Second}, ""},
-		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Reset: time.Second}, "reset 1s and loss 0s with rules paper, want them with rules public-code only"},
-		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Loss: time.Second}, "reset 0s and loss 1s with rules paper, want them with rules public-code only"},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Reset: time.Second}, "reset 1s and loss 0s with rules paper, but both need rules public-code"},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Loss: time.Second}, "reset 0s and loss 1s with rules paper, but both need rules public-code"},
 		{gavel.Options{Objective: "best", Alpha: 2, Rules: "mine", Reset: -1, Turn: -2}, `objective "best", want one of maxmin, sum, ftf, makespan, allox, stride
 alpha 2, want 0 to 1
 rules "mine", want paper, public-code or sia-code
 reset -1ns, loss 0s and turn -2ns, want at least 0s
-reset -1ns and loss 0s with rules mine, want them with rules public-code only`},
+reset -1ns and loss 0s with rules mine, but both need rules public-code`},
 	} {
 		got := ""
 		if err := tc.o.Validate(); err != nil {

@@ -6,10 +6,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// reasons explains the decisions of a round.
 type reasons struct{ *Policy }
 
-// explain says why the others wait, and how good the fractions are.
 func (p reasons) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
 	for _, a := range p.active {
 		if !r.Decided(a.index) {
@@ -19,7 +17,6 @@ func (p reasons) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 	p.stats(plan)
 }
 
-// stats reports the last program solved.
 func (p reasons) stats(plan *policy.Plan) {
 	f := &p.outcome
 	plan.Stats = policy.Stats{Iterations: f.iterations, Objective: f.objective, Bound: f.bound}
@@ -31,7 +28,6 @@ func (p reasons) stats(plan *policy.Plan) {
 	}
 }
 
-// wait says why a job gets nothing in this round.
 func (p reasons) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Reason {
 	at, gang := p.where(a, r)
 	switch {
@@ -41,7 +37,7 @@ func (p reasons) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Rea
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
 	case p.o.Objective == AlloX && a.x[at] == 0:
 		return policy.Reason{Kind: policy.WaitServed, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
-	case p.o.Objective == Sum && a.x[at] < little && len(p.outcome.prices) > at:
+	case p.o.Objective == Sum && a.x[at] < negligible && len(p.outcome.prices) > at:
 		if worth, price := a.pace[at]/a.size[at], p.outcome.prices[at]; worth < price {
 			return policy.Reason{Kind: policy.WaitPrice, Config: gang, Value: worth, Limit: price}
 		}
@@ -49,9 +45,8 @@ func (p reasons) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Rea
 	return policy.Turn(a.row, s.Now)
 }
 
-// where returns the GPU type that serves a job the longest, or the fastest of those,
-// and its gang there; a type that has not enough GPUs left now, if all are such; -1
-// if an empty cluster cannot carry it.
+// where returns the GPU type that serves a job longest, the faster one in a tie, and its gang
+// there; -1 if even an empty cluster cannot run it.
 func (p reasons) where(a *account, r *grant.Round) (at int, gang cluster.Configuration) {
 	at = -1
 	for t := range p.types {

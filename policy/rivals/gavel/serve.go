@@ -8,21 +8,19 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An entry is a job and a GPU type that might serve it in this round.
+// An entry is a job and a GPU type that may serve it.
 type entry struct {
 	a     *account
 	t     int
 	keys  [3]float64 // larger comes first
-	spare bool       // it is owed nothing there: after everyone who is
+	spare bool       // nothing is owed there: it comes last
 	holds bool
 }
 
-// little is the fraction below which a fraction counts as 0: an interior point leaves such
-// values. A fraction of this size means one turn in 10^6 rounds.
-const little = 1e-6
+// negligible is the fraction that counts as 0, because an interior point leaves such values.
+const negligible = 1e-6
 
-// serve gives GPUs to jobs, in the order of the mechanism; who does not fit is
-// passed over. Source: Gavel §5.
+// serve grants GPUs in order; a job that does not fit is passed over. Source: Gavel §5.
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	switch {
 	case p.o.Rules == PublicCode:
@@ -36,7 +34,7 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	default:
 		r.KeepUnsaved()
 	}
-	p.kept(r)
+	p.recordKept(r)
 	for _, e := range p.line(s) {
 		if !r.Decided(e.a.index) && r.Grant(e.a.index, e.t) {
 			e.a.last = e.t
@@ -44,15 +42,14 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	}
 }
 
-// line sorts jobs and types by what will be owed at the end of the round, or of the turn if that is
-// longer, if the job does not run in it. Behind them, GPUs that are owed to no job go to the jobs
-// that are owed most elsewhere, each on its fastest type.
+// line sorts pairs of job and type by the time owed at the end of the turn, or of a longer round,
+// if the job does not run. Next, GPUs owed to no job go to the jobs that are owed most elsewhere,
+// on their fastest type.
 //
-// Deviation: priorities are the difference between the time that a job was to have
-// and had, not their ratio since the fractions were last found (Gavel §5), because
-// those are found at each change: with a ratio that starts anew each time, small
-// fractions would never have their turn. With fractions that do not change, the two
-// give the same shares.
+// Deviation: priorities are the difference of time due and time received, not their ratio since the
+// last solution (Gavel §5), because solutions follow each change, and small fractions would never
+// have their turn if the ratio started afresh each time. With constant fractions both give the same
+// shares.
 func (p *Policy) line(s *policy.Snapshot) []entry {
 	round := p.span(s).Seconds()
 	var line []entry
@@ -66,7 +63,7 @@ func (p *Policy) line(s *policy.Snapshot) []entry {
 				continue
 			}
 			e := entry{a: a, t: t, holds: t == held, keys: [3]float64{a.owed[t] + a.x[t]*round}}
-			if a.x[t] < little {
+			if a.x[t] < negligible {
 				e.spare, e.keys = true, [3]float64{total, a.rate[t]}
 			}
 			line = append(line, e)
@@ -79,7 +76,6 @@ func (p *Policy) line(s *policy.Snapshot) []entry {
 	return line
 }
 
-// rank orders false before true.
 func rank(b bool) int {
 	if b {
 		return 1

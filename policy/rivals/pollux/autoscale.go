@@ -75,17 +75,17 @@ func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)
 	}
-	f, err := newRentedNodes(s, a.o.Least) // 1. present and possible nodes
+	f, err := newRentedNodes(s, a.o.Least)
 	if err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
 	}
 	shown := f.view(a.kept(f))
-	plan, err := a.pollux.Plan(ctx, shown) // 2. jobs on the nodes that stay
+	plan, err := a.pollux.Plan(ctx, shown)
 	if err != nil {
 		return nil, err
 	}
 	a.note(shown, plan)
-	a.resize(ctx, f, shown) // 3. the number of nodes
+	a.resize(ctx, f, shown)
 	f.encourage(plan)
 	plan.Stats.Iterations += a.evaluated
 	plan.Capacity = map[cluster.Group]int{f.rental.Group: a.wanted}

@@ -46,14 +46,14 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 // plan plans s. The search starts from m, the memory of its cluster, and is stored there.
 func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *policy.Plan {
 	r := p.newRound(s, m)
-	r.pin()    // 1. pinned and reserved GPUs
-	r.lineUp() // 2. a row for each other job
+	r.pin()
+	r.lineUp()
 	if len(r.seats) > 0 {
-		best := r.search(ctx)       // 3. GPUs by job and virtual node
-		r.trim(best)                // 4. one GPU type per job
-		settler{r}.settleDown(best) // 5. after a change of nodes, undo needless moves
-		r.start(best)               // 6. start waiting jobs on idle GPUs
-		reasons{r}.decide(best)     // 7. placements, with reasons
+		best := r.search(ctx)
+		r.trim(best)
+		settler{r}.settleDown(best)
+		r.start(best)
+		reasons{r}.decide(best)
 	}
 	m.changed = false
 	return r.plan

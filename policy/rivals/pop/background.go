@@ -7,11 +7,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// results are what the works of the parts returned, by part.
+// results are the results of background work, by part.
 type results []any
 
-// together returns the parts' works as one, in the order of the parts, nil if there
-// are none.
+// together joins the parts' works, in order; nil if there are none.
 func together(works []policy.Work) policy.Work {
 	if !slices.ContainsFunc(works, func(w policy.Work) bool { return w != nil }) {
 		return nil
@@ -27,8 +26,8 @@ func together(works []policy.Work) policy.Work {
 	}
 }
 
-// dealResults keeps for each part what its work returned, until the part is asked. If the
-// joined work failed, each part is shown its error.
+// dealResults stores each part's result until the part is planned. If the joined work failed, each
+// part gets its error.
 func (p *Policy) dealResults(computed any) {
 	switch c := computed.(type) {
 	case results:
@@ -46,7 +45,7 @@ func (p *Policy) dealResults(computed any) {
 	}
 }
 
-// result returns what a part is shown as computed, once.
+// result returns and removes a part's result.
 func (p *Policy) result(part int) any {
 	r := p.computed[part]
 	p.computed[part] = nil

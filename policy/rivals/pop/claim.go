@@ -6,14 +6,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A claim is what a job has, or is to get whatever others do.
+// A claim is an allocation that a job holds, or must get.
 type claim struct {
 	cluster.Allocation
-	turn int // in which claims are honoured
+	turn int // order of precedence
 }
 
-// The turns of claims: that of a non-preemptive job comes before a reservation, which comes
-// before what any other job holds.
+// Turns of claims: non-preemptive jobs, then reservations, then all other allocations.
 const (
 	pinned = iota
 	reserved
@@ -21,7 +20,7 @@ const (
 	turns
 )
 
-// firm reports whether the claim has to be honoured if that is possible.
+// firm reports whether the claim must be honoured if possible.
 func (c claim) firm() bool { return c.turn != held }
 
 func claimOf(j *policy.Job) claim {
@@ -34,8 +33,8 @@ func claimOf(j *policy.Job) claim {
 	return claim{j.Allocation, held}
 }
 
-// roomFor reports whether a part has room for what a job claims beside what
-// others do, and could meet its least demand.
+// roomFor reports whether a part has room for a job's claim next to earlier claims, and could meet
+// its least demand.
 func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 	if c.IsZero() {
 		return p.meets(r, j)
@@ -51,24 +50,22 @@ func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 	return c.firm() || p.meets(r, j)
 }
 
-// feeds reports whether CPUs and memory are left for an allocation of GPU type t,
-// or are not counted.
+// feeds reports whether CPUs and memory are left for an allocation of GPU type t, or are not
+// counted.
 func (r *room) feeds(t int, a *cluster.Allocation) bool {
 	has, used := &r.host[t], &r.held[t]
-	return r.silent[t] || used.CPUs+a.CPUs <= has.CPUs*(1+rounding) && used.Memory+a.Memory <= has.Memory
+	return r.hostUnknown[t] || used.CPUs+a.CPUs <= has.CPUs*(1+rounding) && used.Memory+a.Memory <= has.Memory
 }
 
-// rounding is what sums of CPUs may be above a capacity, relatively.
+// rounding is the relative tolerance of sums of CPUs.
 const rounding = 1e-12
 
-// hold counts an allocation of GPU type t.
 func (r *room) hold(t int, a *cluster.Allocation) {
 	h := &r.held[t]
 	h.GPUs, h.CPUs, h.Memory = h.GPUs+a.GPUs, h.CPUs+a.CPUs, h.Memory+a.Memory
 }
 
-// meets reports whether a part, all idle, has the fewest GPUs that a job runs on,
-// of any type it may have.
+// meets reports whether a part, if idle, has the job's fewest GPUs of an eligible type.
 func (p *parts) meets(r *room, j *policy.Job) bool {
 	for t := range p.types {
 		gpu := p.types[t].Type

@@ -18,7 +18,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	for part, inner := range p.inner {
 		memory.Once(m, &p.clusters[part], (*cluster.Cluster).Remember)
 		if p.computed[part] != nil && !m.Sharing() {
-			m.Fail("pop: what background work returned: %w", errors.ErrUnsupported)
+			m.Fail("pop: result of background work: %w", errors.ErrUnsupported)
 		}
 		memory.Shared(m, &p.computed[part])
 		if of, remembers := inner.(memory.Rememberer); remembers {

@@ -10,32 +10,32 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// parts says who is in which part.
+// parts maps nodes and jobs to parts.
 type parts struct {
 	o       Options
-	order   []int // of the parts, for ties
+	order   []int // of parts, to break ties
 	cluster *cluster.Cluster
 	types   []cluster.TypeInfo
 	node    map[cluster.NodeID]int
 	job     map[job.ID]int
-	next    map[job.ID]int // of this round, while it is being dealt
+	next    map[job.ID]int // of this round, while jobs are dealt
 	rooms   []room         // by part
 	whole   room
-	into    []int // by part: the part it was joined to in this round; itself
+	into    []int // by part: the part it is joined to in this round, or itself
 }
 
-// A room is what a part has, and what is claimed of it. Slices are by GPU type.
+// A room is the capacity of a part and the claims on it. Slices are by GPU type.
 type room struct {
 	nodes, gpus, perNode []int
-	host, held           []cluster.Resources // CPUs and memory of its nodes; what jobs hold that have a claim
-	silent               []bool              // a node does not say what CPUs and memory it has
-	load                 float64             // of its jobs
+	host, held           []cluster.Resources // CPUs and memory: capacity, claims
+	hostUnknown          []bool              // some node does not report CPUs and memory
+	load                 float64
 }
 
 func newRoom(types int) room {
 	return room{
 		nodes: make([]int, types), gpus: make([]int, types), perNode: make([]int, types),
-		host: make([]cluster.Resources, types), held: make([]cluster.Resources, types), silent: make([]bool, types),
+		host: make([]cluster.Resources, types), held: make([]cluster.Resources, types), hostUnknown: make([]bool, types),
 	}
 }
 
@@ -46,9 +46,8 @@ func newParts(o Options) parts {
 	}
 }
 
-// dealNodes gives every node that has none a part: of the parts, that which has
-// fewest nodes of its type (Random) or fewest GPUs of it, then fewest GPUs of all
-// (Balanced). Nodes that are gone are forgotten.
+// dealNodes gives each new node a part: the part with the fewest nodes of its type (Random), or the
+// fewest GPUs of its type, then of all (Balanced).
 func (p *parts) dealNodes(c *cluster.Cluster) {
 	if c == p.cluster {
 		p.measure()
@@ -77,8 +76,7 @@ func (p *parts) dealNodes(c *cluster.Cluster) {
 	}
 }
 
-// newNodes returns the nodes without a part, in the order in which they are
-// dealt: at random, or largest first.
+// newNodes returns the nodes without a part: at random, or largest first if Balanced.
 func (p *parts) newNodes() []int {
 	nodes := p.cluster.Nodes()
 	order := split.Shuffled(len(nodes), p.o.Seed)
@@ -91,7 +89,7 @@ func (p *parts) newNodes() []int {
 	})
 }
 
-// lighter reports whether a should get the next node of type t before b.
+// lighter reports whether part a rather than b should get the next node of type t.
 func (p *parts) lighter(a, b *room, t int) bool {
 	if p.o.Split == Balanced {
 		return cmp.Or(cmp.Compare(a.gpus[t], b.gpus[t]), cmp.Compare(sum(a.gpus), sum(b.gpus))) < 0
@@ -107,7 +105,7 @@ func sum(of []int) int {
 	return total
 }
 
-// measure fills in the rooms, of which nothing is claimed, none joined.
+// measure fills in the rooms, with no claims and nothing joined.
 func (p *parts) measure() {
 	for i := range p.rooms {
 		p.rooms[i], p.into[i] = newRoom(len(p.types)), i
@@ -129,15 +127,15 @@ func (r *room) take(n *cluster.Node, t int) {
 	r.perNode[t] = max(r.perNode[t], n.Capacity.GPUs)
 	r.host[t].CPUs += n.Capacity.CPUs
 	r.host[t].Memory += n.Capacity.Memory
-	r.silent[t] = r.silent[t] || n.Capacity.CPUs == 0
+	r.hostUnknown[t] = r.hostUnknown[t] || n.Capacity.CPUs == 0
 }
 
-// typeIndex returns the index of a GPU type, -1 if the cluster has none.
+// typeIndex returns the index of a GPU type; -1: none.
 func (p *parts) typeIndex(t cluster.GPUType) int {
 	return slices.IndexFunc(p.types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-// joined returns the part that stands for the given one in this round.
+// joined returns the part that a part is joined to in this round.
 func (p *parts) joined(part int) int {
 	for p.into[part] != part {
 		part = p.into[part]
@@ -145,7 +143,7 @@ func (p *parts) joined(part int) int {
 	return part
 }
 
-// unite makes one of two parts: that of the lower index.
+// unite joins two parts into the one with the lower index.
 func (p *parts) unite(a, b int) int {
 	a, b = min(a, b), max(a, b)
 	p.into[b] = a
@@ -156,16 +154,15 @@ func (p *parts) unite(a, b int) int {
 		to.perNode[t] = max(to.perNode[t], from.perNode[t])
 		to.host[t].CPUs += from.host[t].CPUs
 		to.host[t].Memory += from.host[t].Memory
-		to.silent[t] = to.silent[t] || from.silent[t]
+		to.hostUnknown[t] = to.hostUnknown[t] || from.hostUnknown[t]
 		to.hold(t, &cluster.Allocation{Configuration: cluster.Configuration{GPUs: from.held[t].GPUs}, CPUs: from.held[t].CPUs, Memory: from.held[t].Memory})
 	}
 	to.load += from.load
 	return a
 }
 
-// dealJobs gives every job a part. Those whose claims have to be kept come first,
-// in the order in which policies honour them, and join parts where there is no room for them; so do jobs whose least
-// demand no part can meet.
+// dealJobs gives every job a part, in the order in which policies honour claims. A job whose firm
+// claim or least demand fits no part joins parts.
 func (p *parts) dealJobs(s *policy.Snapshot) {
 	clear(p.next)
 	for _, j := range s.Jobs {
@@ -183,7 +180,7 @@ func (p *parts) dealJobs(s *policy.Snapshot) {
 	p.job, p.next = p.next, p.job
 }
 
-// weight is what a job adds to the load of its part.
+// weight returns the load of a job.
 func (p *parts) weight(j *policy.Job) float64 {
 	if p.o.Split == Balanced {
 		return float64(max(1, j.GPUs, j.Allocation.GPUs))
@@ -191,16 +188,15 @@ func (p *parts) weight(j *policy.Job) float64 {
 	return 1
 }
 
-// place returns the part of a job: that which it was in, if it can be there, else the one of
-// least load in which it can; else parts are joined. A job that has no room even in the whole
-// cluster does not change the parts.
+// place returns the part of a job: its last part if it fits, or else the part of least load in
+// which it fits, or else parts are joined. A job that does not fit the whole cluster joins nothing.
 func (p *parts) place(j *policy.Job, c claim) int {
 	fits := func(r *room) bool { return p.roomFor(r, j, c) }
 	need := func(r *room) bool { return p.meets(r, j) }
 	was, known := p.job[j.ID]
-	part := p.keepOrBest(was, known, fits)
-	if part < 0 && !c.firm() { // what it holds fits nowhere: is there what it needs?
-		part = p.keepOrBest(was, known, need)
+	part := p.lastOrBest(was, known, fits)
+	if part < 0 && !c.firm() { // its present GPUs fit nowhere; do its fewest?
+		part = p.lastOrBest(was, known, need)
 	}
 	if part < 0 {
 		if part = was; !known || sum(p.rooms[p.joined(was)].gpus) == 0 {
@@ -227,17 +223,15 @@ func (p *parts) place(j *policy.Job, c claim) int {
 	return part
 }
 
-// keepOrBest returns the part that a job was in, if it will do, else the best one
-// that does, -1 if none does.
-func (p *parts) keepOrBest(was int, known bool, do func(r *room) bool) int {
+// lastOrBest returns the job's last part if it will do, or else the best one that does; -1: none.
+func (p *parts) lastOrBest(was int, known bool, do func(r *room) bool) int {
 	if known && do(&p.rooms[p.joined(was)]) {
 		return was
 	}
 	return p.best(do)
 }
 
-// best returns the part of least load for its GPUs among those that will do, -1
-// if none does.
+// best returns the part with the least load per GPU that will do; -1: none.
 func (p *parts) best(do func(r *room) bool) int {
 	best, least := -1, 0.0
 	for _, part := range p.order {
@@ -253,8 +247,8 @@ func (p *parts) best(do func(r *room) bool) int {
 	return best
 }
 
-// join makes parts one, the one of least load next, until there is enough: not if
-// the whole cluster would not be.
+// join joins parts, least load first, until there is enough. It joins nothing if the whole cluster
+// is not enough.
 func (p *parts) join(part int, enough func(r *room) bool) {
 	if !enough(&p.whole) {
 		return

@@ -12,8 +12,8 @@ import (
 
 // The ways to split.
 const (
-	Random   = "random"   // nodes in equal numbers, at random; jobs by their number
-	Balanced = "balanced" // nodes by GPUs, jobs by the GPUs they ask for
+	Random   = "random"   // equal numbers of nodes, at random; equal numbers of jobs
+	Balanced = "balanced" // nodes by GPUs, jobs by requested GPUs
 )
 
 // Options configure the policy.
@@ -26,7 +26,7 @@ type Options struct {
 // DefaultOptions returns POP-4 with random parts.
 func DefaultOptions() Options { return Options{Parts: 4, Split: Random, Seed: 1} }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors of o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Parts < 1 || o.Parts > 4096 {
@@ -38,16 +38,16 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is POP. Make one with New.
+// A Policy is POP.
 type Policy struct {
 	parts
 	inner    []policy.Policy    // by part
-	clusters []*cluster.Cluster // last shown to each of inner
-	computed []any              // by part, and not yet shown to it
+	clusters []*cluster.Cluster // last passed to each of inner
+	computed []any              // by part: results not yet passed on
 }
 
-// New returns a policy that asks policies made by inner, one for each part; or
-// an error that joins all complaints about o, or inner's.
+// New returns a policy that plans each part with a policy made by inner. Its error joins all errors
+// of o, or is inner's.
 func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)
@@ -63,23 +63,23 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
-// Traits implements policy.Policy: those of the policy that it asks, but that parts of a
-// cluster rent and borrow nothing, and that jobs may be dealt anew in every round.
+// Traits implements policy.Policy: the traits of the inner policy, but parts rent and borrow
+// nothing, and jobs may be dealt differently in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
 	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false
 	return t
 }
 
-// Plan implements policy.Policy. It costs the plans of the parts, and jobs times
-// parts. Errors are those of the policy it asks.
+// Plan implements policy.Policy. It costs the plans of the parts, and jobs times parts. It returns
+// errors of the inner policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	p.dealNodes(s.Cluster)    // 1. nodes to parts
-	p.dealJobs(s)             // 2. jobs to parts, of which some become one
-	p.dealResults(s.Computed) // 3. results of background work to parts
+	p.dealNodes(s.Cluster)
+	p.dealJobs(s)
+	p.dealResults(s.Computed)
 	plan, works := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}, make([]policy.Work, len(p.inner))
 	prices := newPrices(s.Cluster.Types())
-	for part := range p.inner { // 4. a plan each
+	for part := range p.inner {
 		if p.joined(part) != part {
 			continue
 		}
@@ -96,7 +96,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 			got.Background = together(works)
 			return got, nil
 		}
-		if len(got.Jobs) != len(at) { // 5. one plan
+		if len(got.Jobs) != len(at) {
 			return nil, fmt.Errorf("pop: part %d: %d decisions for %d jobs", part, len(got.Jobs), len(at))
 		}
 		for i, d := range got.Jobs {
@@ -106,7 +106,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		plan.Fungible = plan.Fungible || got.Fungible // all parts have the same policy
 		plan.Stats.Iterations += got.Stats.Iterations
 		plan.Stats.Objective += got.Stats.Objective
-		plan.Stats.Bound += got.Stats.Bound // of all plans that keep the parts
+		plan.Stats.Bound += got.Stats.Bound // of plans that keep to the parts
 		plan.Stats.Interrupted = plan.Stats.Interrupted || got.Stats.Interrupted
 		plan.Stats.Failed = cmp.Or(plan.Stats.Failed, got.Stats.Failed)
 	}
@@ -116,8 +116,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// snapshot returns what a part sees of s, and the places of its jobs in s. It
-// returns nil if the part has no nodes.
+// snapshot returns a part's snapshot and the indices of its jobs in s; nil if the part has no
+// nodes.
 func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, at []int) {
 	for i, j := range s.Jobs {
 		if p.joined(p.job[j.ID]) == part {
@@ -136,8 +136,7 @@ func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, a
 	return &cut, at
 }
 
-// cut returns the cluster of a part's nodes: the same pointer as long as those
-// are the same.
+// cut returns the cluster of a part, with the same pointer while its nodes are the same.
 func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 	last := p.clusters[part]
 	left, same := 0, last != nil
@@ -159,10 +158,10 @@ func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 	return p.clusters[part]
 }
 
-// prices adds up the prices of parts.
+// prices sums the prices of parts.
 type prices struct {
 	types []cluster.TypeInfo
-	sum   []policy.TypePrice // of prices times GPUs
+	sum   []policy.TypePrice // prices times GPUs
 	gpus  []float64
 }
 
@@ -185,7 +184,6 @@ func (p *prices) add(part *cluster.Cluster, of []policy.TypePrice) {
 	}
 }
 
-// means returns the price of each type that any part had one for.
 func (p *prices) means() []policy.TypePrice {
 	var all []policy.TypePrice
 	for k, t := range p.types {

@@ -19,11 +19,10 @@ func init() {
 	}
 }
 
-// entry returns POP around one of others.
 func entry(others []registry.Entry) registry.Entry {
 	others = slices.Clone(others)
 	return registry.WithOptions(registry.Entry{
-		Name: "pop", Doc: "POP-k: the cluster and its jobs in k parts, each planned for on its own by another policy.",
+		Name: "pop", Doc: "POP-k: divides the cluster and its jobs into k parts, each planned by another policy.",
 	}, func() settings { return settings{Options: DefaultOptions(), policy: "sia", others: others} }, bind, build)
 }
 
@@ -31,23 +30,23 @@ type settings struct {
 	Options
 	policy string
 	others []registry.Entry
-	inner  []*given // settings of any of others
+	inner  []*innerSetting // settings of any of others
 }
 
-// given is the text of a setting of the inner policy; empty: its default.
-type given struct{ name, text string }
+// An innerSetting is a setting of the inner policy; empty text: its default.
+type innerSetting struct{ name, text string }
 
 func bind(s *registry.Settings, o *settings) {
-	s.Var("k", &o.Parts, "parts")
-	s.Var("policy", &o.policy, "policy that plans for each part")
+	s.Var("k", &o.Parts, "number of parts")
+	s.Var("policy", &o.policy, "policy of each part")
 	s.Var("split", &o.Split, "random or balanced")
-	s.Var("seed", &o.Seed, "seed of the parts")
+	s.Var("seed", &o.Seed, "seed of the random split")
 	for i := range o.others {
 		for _, other := range o.others[i].Settings {
 			if !s.Has(other.Name) {
-				g := &given{name: other.Name}
+				g := &innerSetting{name: other.Name}
 				o.inner = append(o.inner, g)
-				s.Var(g.name, &g.text, "of the policy of the parts, if it has it; empty: that policy's default")
+				s.Var(g.name, &g.text, "setting of the policy of the parts; empty: its default")
 			}
 		}
 	}
@@ -66,7 +65,7 @@ func build(s settings) (*Policy, error) {
 		case g.text == "":
 		case inner.Has(g.name):
 			pass[g.name] = g.text
-		case g.name != "rules": // which --public sets for every policy
+		case g.name != "rules": // --public sets rules for every policy
 			errs = append(errs, fmt.Errorf("setting %s is %q, which policy %s does not have", g.name, g.text, s.policy))
 		}
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// admit returns how many of the first n jobs can have GPUs at the same time, and puts those
-// first, in the same order. It takes the worst treated first, and passes over jobs that do not
-// fit with those before them.
+// admit moves those of the first n jobs that fit together to the front, and returns their number.
+// It goes from the worst treated to the best, and passes over jobs that do not fit.
 func (r *round) admit(n int) int {
 	left := slices.Clone(r.free)
 	var in, out []bidder
@@ -27,8 +26,7 @@ func (r *round) admit(n int) int {
 	return len(in)
 }
 
-// roomiest returns the type that leaves most GPUs free if the job has its fewest there; -1
-// if none has as many.
+// roomiest returns the type with the most GPUs left after the job's fewest; -1 if none has room.
 func (b *bidder) roomiest(left []int) int {
 	best, most := -1, -1
 	for _, o := range b.offers {
@@ -39,8 +37,8 @@ func (b *bidder) roomiest(left []int) int {
 	return best
 }
 
-// auction gives the first n jobs what makes the product of their valuations greatest, less
-// what they pay. Source: Themis §3.3.1 (Partial Allocation), Shockwave §8.2.
+// auction gives the first n jobs the offers with the greatest product of valuations, minus
+// payments. Source: Themis §3.3.1 (Partial Allocation), Shockwave §8.2.
 func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 	free := slices.Clone(r.free)
 	out, err := p.solve(ctx, r.jobs[:n], free)
@@ -60,12 +58,11 @@ func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 	return p.charge(ctx, r, n, free)
 }
 
-// tieWeight is how much more the logarithm of the valuation counts of the worst treated bidder
-// than of the best.
+// tieWeight is the extra weight of the worst treated bidder's logarithm.
 const tieWeight = 1e-6
 
-// solve finds the offers, one for every bidder, with the greatest product of valuations; of
-// equal products, the one that gives more to those treated worse.
+// solve finds one offer for every bidder, with the greatest product of valuations. Ties go to those
+// treated worse.
 func (p *Policy) solve(ctx context.Context, bidders []bidder, free []int) (*mmkp.Solution, error) {
 	if len(bidders) == 0 {
 		return &mmkp.Solution{}, nil
@@ -85,10 +82,9 @@ func (p *Policy) solve(ctx context.Context, bidders []bidder, free []int) (*mmkp
 	return p.solver.Solve(ctx, &g, nil, mmkp.DefaultOptions())
 }
 
-// charge takes the hidden payments of the first n jobs, of which free were the GPUs. Source:
-// Themis §3.3.1.
+// charge takes the hidden payments of the first n jobs, which shared free. Source: Themis §3.3.1.
 func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error {
-	kept := make([]int, n) // the smaller offer of each
+	kept := make([]int, n) // index of the reduced offer
 	for i := range r.jobs[:n] {
 		b := &r.jobs[i]
 		kept[i] = b.won
@@ -100,7 +96,7 @@ func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error 
 		if err != nil {
 			return err
 		}
-		kept[i] = b.most(won.t, int(c*float64(won.gpus)+1e-6)) // 1e-6: times are whole nanoseconds
+		kept[i] = b.most(won.t, int(c*float64(won.gpus)+1e-6)) // 1e-6 because times are rounded to nanoseconds
 	}
 	for i, k := range kept {
 		b := &r.jobs[i]
@@ -110,8 +106,8 @@ func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error 
 	return nil
 }
 
-// keeps returns the fraction that bidder i keeps of what it won: the product of what the
-// others' GPUs are worth to them, over that of what they would have won without it.
+// keeps returns the fraction of its GPUs that bidder i keeps: the product of the others'
+// valuations, divided by that product in an auction without i.
 func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int) (float64, error) {
 	others := slices.Delete(slices.Clone(bidders), i, i+1)
 	out, err := p.solve(ctx, others, free)
@@ -125,10 +121,10 @@ func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int)
 	return math.Exp(math.Min(0, log)), nil
 }
 
-// fewest returns the fewest GPUs of a type among a job's offers.
+// fewest returns the fewest GPUs of a type among the offers.
 func (b *bidder) fewest(t int) int { return b.offers[b.most(t, 0)].gpus }
 
-// most returns the largest offer of a type of at most n GPUs, or else the smallest there is.
+// most returns the largest offer of a type with at most n GPUs, or else the smallest.
 func (b *bidder) most(t, n int) int {
 	best := -1
 	for k, o := range b.offers {

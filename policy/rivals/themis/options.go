@@ -4,13 +4,13 @@ import "fmt"
 
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
-	// Filter is the part of the jobs that bid in a round, above 0 and at most 1: those
-	// with the largest finish-time fairness. Less is fairer, more is more efficient.
-	// Default 0.2 (Themis: its f, the part that does not bid, is 0.8).
+	// Filter is the fraction of jobs that bid in a round, above 0 and at most 1: those with the
+	// largest finish-time fairness. Less is fairer, more is more efficient. Default 0.2 (Themis: f,
+	// the fraction that does not bid, is 0.8).
 	Filter float64
-	// Adaptive: the filter is 1/3 or 2/3, whatever Filter says. Default false.
+	// Adaptive uses a filter of 1/3 or 2/3 instead of Filter. Default false.
 	Adaptive bool
-	// Payments: winners of an auction pay with a part of their GPUs. Default true.
+	// Payments makes winners pay with a part of their GPUs. Default true.
 	Payments bool
 }
 

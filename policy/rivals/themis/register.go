@@ -9,7 +9,7 @@ import (
 
 func init() {
 	registry.Add(registry.WithOptions(registry.Entry{
-		Name: "themis", Doc: "Themis: the jobs with the worst finish-time fairness bid for GPUs in an auction each round; others have what is left.",
+		Name: "themis", Doc: "Themis: the jobs with the worst finish-time fairness bid for GPUs in an auction each round; the others share the rest.",
 	}, defaults, bind, build))
 }
 
@@ -24,8 +24,8 @@ func defaults() settings {
 }
 
 func bind(s *registry.Settings, o *settings) {
-	s.Var("filter", &o.filter, "part of the jobs that bid, those treated worst, above 0 and at most 1; or adaptive: 1/3 or 2/3")
-	s.Var("payments", &o.Payments, "whether winners pay with a part of their GPUs (true, false)")
+	s.Var("filter", &o.filter, "fraction of the jobs that bid, worst treated first, above 0 and at most 1; or adaptive: 1/3 or 2/3")
+	s.Var("payments", &o.Payments, "winners pay with a part of their GPUs (true, false)")
 }
 
 func build(s settings) (*Policy, error) {

@@ -11,35 +11,32 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A round is a plan in the making.
 type round struct {
 	s          *policy.Snapshot
 	plan       *grant.Round
 	free       []int    // GPUs by type
 	jobs       []bidder // worst treated first
-	contention float64  // GPUs asked for, over those there are, at least 1
+	contention float64  // requested GPUs over all GPUs, at least 1
 }
 
-// A bidder is a job that may have GPUs, and what it would do with them.
+// A bidder is a job with its possible amounts of GPUs.
 type bidder struct {
 	*policy.Job
-	index  int // in the snapshot
+	index  int // in Snapshot.Jobs
 	rho    float64
-	alone  float64 // seconds left on the GPUs it asks for
+	alone  float64 // remaining seconds on its requested GPUs
 	offers []offer
-	won    int // the offer that it has; -1: none
+	won    int // index of its offer; -1: none
 }
 
-// An offer is an amount of GPUs of a type.
 type offer struct {
 	t, gpus int
-	asked   bool    // no more than the job asks for
-	left    float64 // seconds, if the job keeps it to its end
-	value   float64 // logarithm of the valuation 1/ρ
+	asked   bool    // no more than the job's request
+	left    float64 // remaining seconds if the job keeps it to its end
+	value   float64 // logarithm of 1/ρ
 }
 
-// letThrough returns how many of n jobs a filter lets through: at least one if there are
-// any.
+// letThrough returns how many of n jobs may bid: at least one of any.
 func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*float64(n)-1e-9))) }
 
 func newRound(s *policy.Snapshot) *round {
@@ -48,8 +45,8 @@ func newRound(s *policy.Snapshot) *round {
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 
-// meet lists the jobs about which nothing is decided, by falling finish-time fairness. Jobs
-// that no cluster like this could carry get that as their reason.
+// meet lists undecided jobs, most unfairly treated first. It rejects jobs that the cluster cannot
+// run.
 func (r *round) meet() {
 	asked := 0
 	for i, j := range r.s.Jobs {
@@ -71,8 +68,8 @@ func (r *round) meet() {
 	slices.SortStableFunc(r.jobs, func(a, b bidder) int { return cmp.Compare(b.rho, a.rho) })
 }
 
-// offers lists what a job could have, with the time it would take from now on. A job of
-// which nothing is known is taken to be as fast as it has GPUs.
+// offers lists a job's possible amounts and the remaining time with each. If its speed is unknown,
+// it is proportional to GPUs.
 func (r *round) offers(b *bidder) {
 	fastest := 0.0
 	for pass := 0; pass < 2 && len(b.offers) == 0; pass++ {
@@ -97,8 +94,7 @@ func (r *round) offers(b *bidder) {
 	b.alone = r.missing(b.Job) / fastest
 }
 
-// missing returns the progress that a job lacks; a job without a target or of unknown speed
-// always lacks the progress of one round.
+// missing returns a job's remaining progress; one round's if it has no target or an unknown speed.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
 	if j.Perf == nil || from == perf.FromAttained {
@@ -107,8 +103,8 @@ func (r *round) missing(j *policy.Job) float64 {
 	return left
 }
 
-// judge finds a job's finish-time fairness as it is and with each of its offers.
-// Source: Themis §3.2, as Shockwave's Eq. 9.
+// judge computes a job's finish-time fairness, now and with each offer. Source: Themis §3.2, as
+// Shockwave's Eq. 9.
 func (r *round) judge(b *bidder) {
 	attained := b.AttainedService(r.s.Now)
 	waited := max(0, b.Age(r.s.Now)-attained)
@@ -125,7 +121,7 @@ func (r *round) judge(b *bidder) {
 	}
 }
 
-// seconds returns x seconds, at most a hundred years.
+// seconds converts x, capped at 100 years.
 func seconds(x float64) time.Duration {
 	return time.Duration(math.Min(x, 100*365*24*3600) * float64(time.Second))
 }

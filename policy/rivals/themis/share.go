@@ -7,10 +7,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// share gives what the auction among the first n jobs left to the others: first to those before
-// job through, which the filter let through and the auction had no room for, then to those with
-// the least time left, each as much as it asks for. Then jobs grow, the worst treated first.
-// Source: Themis §3.3.1, leftovers.
+// share gives the GPUs left by the auction among the first n jobs to the others: first to jobs n to
+// through, which passed the filter but did not fit, then by least remaining time, each its request.
+// Then jobs grow, worst treated first. Source: Themis §3.3.1, leftovers.
 func (r *round) share(n, through int) {
 	rest := make([]*bidder, 0, len(r.jobs))
 	for i := range r.jobs[n:] {
@@ -27,8 +26,8 @@ func (r *round) share(n, through int) {
 	}
 }
 
-// best returns the best offer that there is room for, of no more than the job asks for: on
-// the GPU type it holds if that has room, because a move costs a restart; -1 if none.
+// best returns the best offer that fits, up to the request; -1 if there is none. The present GPU
+// type has precedence, because a move costs a restart.
 func (r *round) best(b *bidder) int {
 	best, home := -1, false
 	for k, o := range b.offers {
@@ -43,7 +42,7 @@ func (r *round) best(b *bidder) int {
 	return best
 }
 
-// grow gives a job that has something the offer of the same type that is best for it.
+// grow gives a job with GPUs the best larger offer of the same type that fits.
 func (r *round) grow(b *bidder) {
 	if b.won < 0 {
 		return
@@ -58,15 +57,14 @@ func (r *round) grow(b *bidder) {
 	r.take(b, best)
 }
 
-// take takes the GPUs of an offer; -1: none.
+// take assigns offer k; -1: none.
 func (r *round) take(b *bidder, k int) {
 	if b.won = k; k >= 0 {
 		r.free[b.offers[k].t] -= b.offers[k].gpus
 	}
 }
 
-// give writes the plan. Of the jobs that wait, those up to job through were let through by
-// the filter; the others wait for those that are treated worse.
+// give writes the plan. The first through jobs passed the filter.
 func (r *round) give(through int) {
 	for i := range r.jobs {
 		if b := &r.jobs[i]; b.won >= 0 {
@@ -84,8 +82,8 @@ func (r *round) give(through int) {
 	}
 }
 
-// refuse says why a job waits: it was let through by the filter and too few GPUs were left, or others that wait are before it, or only such as have
-// GPUs.
+// refuse explains why a job waits: too few GPUs were left for a job that passed the filter, waiting
+// jobs come first, or only running jobs do.
 func (r *round) refuse(b *bidder, through bool, waiting int) {
 	why := &r.plan.Plan().Jobs[b.index].Why
 	r.plan.Refuse(b.index)
