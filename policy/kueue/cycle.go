@@ -7,15 +7,14 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A head is the first job of a queue in a cycle.
 type head struct {
 	job, queue int
-	flavor     int // that has quota for it
+	flavor     int // a flavor with enough quota
 	borrows    bool
 }
 
-// cycles admits jobs until those that are left have no quota. Each cycle admits a job, sets one aside or ends a queue, so there are at most as many
-// as jobs and queues.
+// cycles admits jobs until the rest has no quota. Each pass admits a job, sets one aside or ends a
+// queue, so it ends.
 func (p *Policy) cycles(r *round) {
 	lines := make([][]int, len(r.queues))
 	for _, i := range r.line {
@@ -32,7 +31,7 @@ func (p *Policy) cycles(r *round) {
 	for slices.ContainsFunc(lines, func(line []int) bool { return len(line) > 0 }) {
 		for _, h := range r.heads(lines) {
 			j := r.Snapshot.Jobs[h.job]
-			if gpus := grant.Requested(j); r.available(h.queue, h.flavor) >= gpus { // what came before in this cycle has left enough
+			if gpus := grant.Requested(j); r.available(h.queue, h.flavor) >= gpus { // enough is left in this cycle
 				r.used[h.queue][h.flavor] += gpus
 				p.admitted[j.ID] = admission{flavor: h.flavor, number: p.number()}
 				lines[h.queue] = lines[h.queue][1:]
@@ -41,8 +40,9 @@ func (p *Policy) cycles(r *round) {
 	}
 }
 
-// heads returns the first jobs of the lines, if there is quota for them, in the order of a cycle: those that do not borrow first, then by
-// priority and as submitted. It takes others from their lines, or ends the lines that they block.
+// heads returns the first job of each line for which there is quota, in the order of a cycle:
+// without borrowing first, then by priority and submission. It sets aside jobs without quota, or
+// ends the lines that they block.
 func (r *round) heads(lines [][]int) []head {
 	var all []head
 	for q := range lines {
@@ -68,7 +68,7 @@ func (r *round) heads(lines [][]int) []head {
 	return all
 }
 
-// number returns 1 for true.
+// number converts false, true to 0, 1.
 func number(b bool) int {
 	if b {
 		return 1
@@ -76,7 +76,7 @@ func number(b bool) int {
 	return 0
 }
 
-// fits returns the first flavor that has quota for a job.
+// fits returns the first flavor with quota for job i.
 func (r *round) fits(i, q int) (head, bool) {
 	j := r.Snapshot.Jobs[i]
 	for k := range r.queues[q].Flavors {

@@ -12,58 +12,57 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure a Policy. All are valid that ParseQueues returns. Jobs of a queue that is not named are admitted at once.
+// Options configure a Policy. Use the queues of ParseQueues. Jobs of other queues are admitted at
+// once.
 type Options struct{ Queues []ClusterQueue }
 
-// A Policy decides as Kueue and kube-scheduler do. It remembers what was admitted, so its plans depend on the snapshots
-// that it was shown. It is not safe for concurrent use.
+// A Policy decides like Kueue and kube-scheduler. It stores admissions, so its plans depend on
+// earlier snapshots. It is not safe for concurrent use.
 type Policy struct {
 	o        Options
 	admitted map[job.ID]admission
 	next     int // number of the next admission
 }
 
-// An admission is the quota that a job has.
+// An admission is the quota that a job uses.
 type admission struct {
-	flavor int // of its queue; below 0: its queue has no quotas
-	number int // earlier ones are placed earlier
+	flavor int // below 0: its queue has no quotas
+	number int // order of admission
 }
 
-// New returns a Policy.
 func New(o Options) *Policy { return &Policy{o: o, admitted: make(map[job.ID]admission)} }
 
 // Traits implements policy.Policy.
 func (*Policy) Traits() policy.Traits { return policy.Traits{} }
 
-// A round is a plan in the making.
 type round struct {
 	*grant.Round
 	*ledger
 	nodes  []node
-	closed []bool // types of which nothing can be started, because the placer has to find nodes first
-	line   []int  // jobs without a decision: by priority, then as submitted
-	before []int  // of a job that was admitted and has no nodes: those that were admitted before it and have none
+	closed []bool // types on which nothing may start, because the placer must find nodes first
+	line   []int  // undecided jobs by priority, then submission
+	before []int  // by admitted job without nodes: the number of such jobs admitted before it
 }
 
-// Plan implements policy.Policy. Its time is linear in jobs times nodes, and square in queues. The only error is that of ctx.
+// Plan implements policy.Policy. Its time is linear in jobs times nodes, and quadratic in queues.
+// It fails only if ctx has ended.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kueue: round %d: %w", s.Round, err)
 	}
 	p.admitted = policy.Forget(s, p.admitted)
 	r := &round{Round: grant.NewRound(s), ledger: newLedger(p.o.Queues)}
-	r.KeepRunning() // 1. who runs stays
+	r.KeepRunning()
 	r.closed = r.Stay()
 	r.nodes = occupy(s, r.Plan())
 	r.lineUp()
-	p.charge(r) // 2. and uses quota, as does who was admitted
-	p.cycles(r) // 3. Kueue admits others
-	p.place(r)  // 4. and kube-scheduler places them
+	p.charge(r)
+	p.cycles(r)
+	p.place(r)
 	p.explain(r)
 	return r.Plan(), nil
 }
 
-// lineUp sorts the jobs without a decision.
 func (r *round) lineUp() {
 	for i := range r.Snapshot.Jobs {
 		if !r.Decided(i) {
@@ -75,7 +74,7 @@ func (r *round) lineUp() {
 	})
 }
 
-// queue returns the queue of a job; below 0: it has no quotas.
+// queue returns the index of a job's queue; -1: it has no quotas.
 func (r *round) queue(j *policy.Job) int {
 	if q, ok := r.index[j.Queue]; ok {
 		return q
@@ -83,8 +82,8 @@ func (r *round) queue(j *policy.Job) int {
 	return -1
 }
 
-// charge counts the quota of jobs that run or were admitted. One that runs, and of which nothing is remembered, uses the
-// first flavor that has its GPU type.
+// charge counts the quota of running and admitted jobs. A running job without a stored admission
+// uses the first flavor with its GPU type.
 func (p *Policy) charge(r *round) {
 	for i, j := range r.Snapshot.Jobs {
 		d, q := &r.Plan().Jobs[i], r.queue(j)
@@ -102,13 +101,12 @@ func (p *Policy) charge(r *round) {
 	}
 }
 
-// number returns that of the next admission.
 func (p *Policy) number() int {
 	p.next++
 	return p.next
 }
 
-// place binds pods of jobs that were admitted, as they were, to nodes of their flavors, and starts those that have all their pods.
+// place binds pods of admitted jobs, in order of admission, and starts the jobs whose pods all fit.
 func (p *Policy) place(r *round) {
 	line := slices.DeleteFunc(slices.Clone(r.line), func(i int) bool {
 		_, ok := p.admitted[r.Snapshot.Jobs[i].ID]
@@ -127,13 +125,12 @@ func (p *Policy) place(r *round) {
 	}
 }
 
-// flavored reports whether a job that has quota of a flavor may run on a GPU type.
+// flavored reports whether a job with quota of flavor k may run on a GPU type.
 func (r *round) flavored(j *policy.Job, k int, t cluster.GPUType) bool {
 	q := r.queue(j)
 	return q < 0 || k < 0 || r.queues[q].Flavors[k].has(t)
 }
 
-// explain says why the others wait.
 func (p *Policy) explain(r *round) {
 	ahead := make(map[string]int)
 	for _, i := range r.line {
@@ -159,8 +156,8 @@ func (p *Policy) explain(r *round) {
 	}
 }
 
-// unplaced says of a job that was admitted why it has no nodes: those that were admitted before it wait for nodes, too, and their pods have those that
-// are free; or too few GPUs are free; or these lie scattered.
+// unplaced explains why an admitted job has no nodes: earlier admitted jobs wait too, too few GPUs
+// are free, or free GPUs are scattered.
 func (p *Policy) unplaced(r *round, i int) {
 	d := &r.Plan().Jobs[i]
 	t, size := r.roomiest(i, p.admitted[r.Snapshot.Jobs[i].ID].flavor)
@@ -176,7 +173,8 @@ func (p *Policy) unplaced(r *round, i int) {
 	}
 }
 
-// roomiest returns the GPU type with most free GPUs of those that a job which was admitted may use, and how many it asks for there; -1: there is none.
+// roomiest returns the usable GPU type of a flavor with the most free GPUs, and the job's size
+// there; -1: none.
 func (r *round) roomiest(i, flavor int) (t, size int) {
 	j := r.Snapshot.Jobs[i]
 	t = -1
@@ -188,8 +186,8 @@ func (r *round) roomiest(i, flavor int) (t, size int) {
 	return t, size
 }
 
-// widest returns the flavor of its queue with most GPUs left among those that could ever be enough for a job on nodes that it may use;
-// below 0: there is none.
+// widest returns the flavor with the most free quota among those whose total quota is enough for
+// job i; -1: none.
 func (r *round) widest(i int) (flavor, left int) {
 	flavor = -1
 	j := r.Snapshot.Jobs[i]
@@ -202,7 +200,6 @@ func (r *round) widest(i int) (flavor, left int) {
 	return flavor, left
 }
 
-// suits reports whether a job may run on nodes of a flavor.
 func (r *round) suits(j *policy.Job, q, k int) bool {
 	return slices.ContainsFunc(r.Types, func(t cluster.TypeInfo) bool { return r.queues[q].Flavors[k].has(t.Type) && grant.Usable(j, &t) })
 }

@@ -318,9 +318,9 @@ func together(queues []kueue.ClusterQueue, cohort string, used map[string]int) (
 
 func TestParseQueues_errors(t *testing.T) {
 	for text, want := range map[string]string{
-		"@c f=a:1":              `queue "@c": no name`,
-		"x f=a:1; x":            `queue "x": is there twice`,
-		"x f=a:1 f=b:1":         "is there twice",
+		"@c f=a:1":              `queue "@c": has no name`,
+		"x f=a:1; x":            `queue "x": appears twice`,
+		"x f=a:1 f=b:1":         "appears twice",
 		"x a:1":                 "want name=type|type:GPUs",
 		"x f=a":                 "want name=type|type:GPUs",
 		"x f=a:-1":              "want name=type|type:GPUs",

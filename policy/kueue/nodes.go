@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A node is what is free of it, and what is asked for on it.
 type node struct {
 	cluster.Node
 	free  cluster.Resources
-	asked cluster.Resources // CPUs and memory, also where the node counts none
+	asked cluster.Resources // CPUs and memory, even if the node does not count them
 }
 
-// occupy returns the nodes of a snapshot with what jobs hold of them under a plan.
+// occupy returns the nodes with the resources used by a plan.
 func occupy(s *policy.Snapshot, p *policy.Plan) []node {
 	all := make([]node, len(s.Cluster.Nodes()))
 	for i, n := range s.Cluster.Nodes() {
@@ -35,24 +34,23 @@ func occupy(s *policy.Snapshot, p *policy.Plan) []node {
 	return all
 }
 
-// take takes resources of a node, for pods that ask for so much.
 func (n *node) take(what, asked cluster.Resources) {
 	n.free = cluster.Resources{GPUs: n.free.GPUs - what.GPUs, CPUs: n.free.CPUs - what.CPUs, Memory: n.free.Memory - what.Memory}
 	n.asked.CPUs += asked.CPUs
 	n.asked.Memory += asked.Memory
 }
 
-// room reports whether so much is free.
 func (n *node) room(what cluster.Resources) bool {
 	return n.free.GPUs >= what.GPUs && n.free.CPUs >= what.CPUs-1e-9 && n.free.Memory >= what.Memory
 }
 
-// asks returns the CPUs and memory that a job asks for with some of its GPUs.
+// asks returns a job's requested CPUs and memory for some of its GPUs.
 func asks(j *policy.Job, gpus, of int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: j.CPUs * float64(gpus) / float64(of), Memory: j.Memory / int64(of) * int64(gpus)}
 }
 
-// pods returns how many pods a job has, and the GPUs of each: as many as it has workers, or else as few as nodes of the type can carry.
+// pods returns the number of pods and the GPUs of each: one per worker, or else as few as the
+// type's nodes allow.
 func pods(j *policy.Job, t *cluster.TypeInfo) (n, gpus int) {
 	size := grant.Size(j, t.Type)
 	if w := j.WorkerGPUs; w > 0 && size%w == 0 {
@@ -65,8 +63,8 @@ func pods(j *policy.Job, t *cluster.TypeInfo) (n, gpus int) {
 	return n, size / n
 }
 
-// bind binds the pods of a job to nodes, one after another, and starts the job if all have one. Pods that have one keep it in this round, if
-// others have none: jobs that were admitted later get what is left.
+// bind binds the pods of a job in turn, and starts the job if all fit. Otherwise bound pods keep
+// their nodes from jobs admitted later.
 func (r *round) bind(i, flavor int) {
 	j := r.Snapshot.Jobs[i]
 	for t := range r.Types {
@@ -94,8 +92,8 @@ func (r *round) bind(i, flavor int) {
 	}
 }
 
-// need returns what a pod takes of a node: the CPUs and memory that it asks for, or else the GPU-proportional share, where nodes
-// count them.
+// need returns the resources of a pod: requested CPUs and memory, or else a GPU-proportional share,
+// if nodes count them.
 func need(j *policy.Job, t *cluster.TypeInfo, gpus, of int) cluster.Resources {
 	what := cluster.Resources{GPUs: gpus}
 	if !t.Counts() {
@@ -107,9 +105,9 @@ func need(j *policy.Job, t *cluster.TypeInfo, gpus, of int) cluster.Resources {
 	return what
 }
 
-// pick returns the node for a pod of a job: of those of a type with room, the one on which least is asked for. Where it is not known what
-// CPUs nodes have, nor are their scores: these are whole percents of CPUs and memory, and alike where pods ask for few. Then one is picked
-// as good as at random, as kube-scheduler does among nodes of the same score. -1: none has room.
+// pick returns the node for a pod: with room and the fewest requested CPUs. If the CPUs of nodes
+// are unknown, scores are equal, and it picks pseudo-randomly like kube-scheduler. -1: none has
+// room.
 func pick(all []node, t *cluster.TypeInfo, what cluster.Resources, of job.ID, pod int) int {
 	var fit []int
 	for i := range all {
@@ -128,7 +126,6 @@ func pick(all []node, t *cluster.TypeInfo, what cluster.Resources, of job.ID, po
 	return fit[h.Sum64()%uint64(len(fit))]
 }
 
-// start grants a job pods on nodes.
 func (r *round) start(i, t int, on []int) {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	_, gpus := pods(j, info)

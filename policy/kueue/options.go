@@ -10,32 +10,32 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A ClusterQueue is a queue with its quotas. Jobs are in it whose queue (job.Spec.Queue) has its name.
+// A ClusterQueue is a queue with its quotas. It has the jobs whose job.Spec.Queue is its name.
 type ClusterQueue struct {
 	Name    string
-	Cohort  string // of queues that borrow from each other; empty: none
-	Strict  bool   // StrictFIFO: a job for which there is no quota blocks those behind it
+	Cohort  string // its queues borrow from each other; empty: none
+	Strict  bool   // StrictFIFO: a job without quota blocks those behind it
 	Flavors []Flavor
 }
 
-// A Flavor is a queue's quota of GPUs of one kind of node. Queues of a cohort share flavors of the same name.
+// A Flavor is a quota of GPUs of one kind of node. Queues of a cohort share flavors by name.
 type Flavor struct {
 	Name    string
-	Types   []cluster.GPUType // of its nodes; nil: all
-	Nominal int               // GPUs
-	Borrow  int               // GPUs that may be borrowed besides; below 0: no limit
-	Lend    int               // GPUs of Nominal that others may borrow; below 0: all
+	Types   []cluster.GPUType // GPU types of its nodes; nil: all
+	Nominal int               // quota in GPUs
+	Borrow  int               // GPUs that may be borrowed in addition; below 0: no limit
+	Lend    int               // GPUs of Nominal that may be lent; below 0: all
 }
 
-// has reports whether the nodes of a flavor may have GPUs of a type.
 func (f *Flavor) has(t cluster.GPUType) bool { return f.Types == nil || slices.Contains(f.Types, t) }
 
-// ParseQueues reads what Format writes:
+// ParseQueues parses the format of Format:
 //
 //	team-a@pool big=a100:24+16-8 small=t4|l4:16; team-b@pool big=a100:24; team-c! big=a100:16
 //
-// Queues are separated by semicolons. After a name, @ names the cohort and ! stands for StrictFIFO. A flavor has the GPU types of its
-// nodes, * for all, and the quota of GPUs, then how many may be borrowed (+) and lent (-); without these there is no limit. Empty: no queues.
+// Semicolons separate queues. After a name, @ names the cohort and ! means StrictFIFO. A flavor
+// lists GPU types, or * for all, its quota, and how many GPUs may be borrowed (+) and lent (-); the
+// default is no limit. Its error joins all errors.
 func ParseQueues(text string) ([]ClusterQueue, error) {
 	var all []ClusterQueue
 	var errs []error
@@ -46,7 +46,7 @@ func ParseQueues(text string) ([]ClusterQueue, error) {
 		}
 		q, err := parseQueue(words)
 		if err == nil && slices.ContainsFunc(all, func(o ClusterQueue) bool { return o.Name == q.Name }) {
-			err = errors.New("is there twice")
+			err = errors.New("appears twice")
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("queue %q: %w", words[0], err))
@@ -57,17 +57,16 @@ func ParseQueues(text string) ([]ClusterQueue, error) {
 	return all, errors.Join(errs...)
 }
 
-// parseQueue reads the words of a queue.
 func parseQueue(words []string) (q ClusterQueue, err error) {
 	name, strict := strings.CutSuffix(words[0], "!")
 	q.Strict = strict
 	if q.Name, q.Cohort, _ = strings.Cut(name, "@"); q.Name == "" {
-		return q, errors.New("no name, want one, as team-a@cohort")
+		return q, errors.New("has no name; write team-a@cohort, for example")
 	}
 	for _, word := range words[1:] {
 		f, err := parseFlavor(word)
 		if err == nil && slices.ContainsFunc(q.Flavors, func(o Flavor) bool { return o.Name == f.Name }) {
-			err = errors.New("is there twice")
+			err = errors.New("appears twice")
 		}
 		if err != nil {
 			return q, fmt.Errorf("flavor %q: %w", word, err)
@@ -77,10 +76,8 @@ func parseQueue(words []string) (q ClusterQueue, err error) {
 	return q, nil
 }
 
-// errFlavor says how a flavor is written.
-var errFlavor = errors.New("want name=type|type:GPUs, and +GPUs that may be borrowed and -GPUs that may be lent, as big=a100:24+16-8")
+var errFlavor = errors.New("want name=type|type:GPUs+borrowable-lendable, for example big=a100:24+16-8")
 
-// parseFlavor reads a flavor.
 func parseFlavor(word string) (f Flavor, err error) {
 	name, rest, named := strings.Cut(word, "=")
 	types, amount, counted := strings.Cut(rest, ":")
@@ -104,7 +101,6 @@ func parseFlavor(word string) (f Flavor, err error) {
 	return f, err
 }
 
-// gpus reads a number of GPUs.
 func gpus(text string) (int, error) {
 	const most = 1 << 30
 	n, err := strconv.Atoi(text)
@@ -114,7 +110,7 @@ func gpus(text string) (int, error) {
 	return n, nil
 }
 
-// Format writes queues as ParseQueues reads them.
+// Format formats queues for ParseQueues.
 func Format(queues []ClusterQueue) string {
 	all := make([]string, len(queues))
 	for i := range queues {
@@ -123,7 +119,7 @@ func Format(queues []ClusterQueue) string {
 	return strings.Join(all, "; ")
 }
 
-// String writes a queue as ParseQueues reads it.
+// String formats a queue for ParseQueues.
 func (q *ClusterQueue) String() string {
 	words := []string{q.Name}
 	if q.Cohort != "" {
@@ -138,7 +134,7 @@ func (q *ClusterQueue) String() string {
 	return strings.Join(words, " ")
 }
 
-// String writes a flavor as ParseQueues reads it.
+// String formats a flavor for ParseQueues.
 func (f *Flavor) String() string {
 	types := "*"
 	if f.Types != nil {

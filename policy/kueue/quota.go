@@ -2,14 +2,13 @@ package kueue
 
 import "math"
 
-// A ledger says how many GPUs the jobs of each queue use of each of its flavors.
+// A ledger counts used GPUs by queue and flavor.
 type ledger struct {
 	queues []ClusterQueue
-	index  map[string]int // of a queue by name
-	used   [][]int        // by queue and flavor
+	index  map[string]int
+	used   [][]int // by queue and flavor
 }
 
-// newLedger returns one in which nothing is used.
 func newLedger(queues []ClusterQueue) *ledger {
 	l := &ledger{queues: queues, index: make(map[string]int), used: make([][]int, len(queues))}
 	for i := range queues {
@@ -19,7 +18,7 @@ func newLedger(queues []ClusterQueue) *ledger {
 	return l
 }
 
-// guaranteed returns the GPUs that no other queue may borrow of a flavor.
+// guaranteed returns the GPUs that no other queue may borrow.
 func (f *Flavor) guaranteed() int {
 	if f.Lend < 0 {
 		return 0
@@ -27,10 +26,10 @@ func (f *Flavor) guaranteed() int {
 	return max(0, f.Nominal-f.Lend)
 }
 
-// available returns how many GPUs more the jobs of a queue may use of a flavor. It may be below 0.
+// available returns how many more GPUs a queue may use of a flavor. It may be negative.
 //
-// In a cohort each queue puts its quota, less what is guaranteed to it, into one store, and its jobs use what is guaranteed
-// before they take from the store. What a queue may take from it is bounded by its limit of borrowing. Source: KEP-79.
+// Each queue of a cohort puts its quota minus its guaranteed GPUs into a common store. Its jobs use
+// guaranteed GPUs first, then the store, up to its borrowing limit. Source: KEP-79.
 func (l *ledger) available(q, k int) int {
 	queue := &l.queues[q]
 	f, used := &queue.Flavors[k], l.used[q][k]
@@ -45,7 +44,7 @@ func (l *ledger) available(q, k int) int {
 	return max(0, own-used) + store
 }
 
-// store returns what is left in a cohort of what its queues share of a flavor.
+// store returns the unused GPUs of a flavor in a cohort's store.
 func (l *ledger) store(cohort, flavor string) int {
 	left := 0
 	for q := range l.queues {
@@ -61,12 +60,12 @@ func (l *ledger) store(cohort, flavor string) int {
 	return left
 }
 
-// borrows reports whether so many GPUs more are beyond the queue's own quota.
+// borrows reports whether this many more GPUs exceed the queue's own quota.
 func (l *ledger) borrows(q, k, gpus int) bool {
 	return l.used[q][k]+gpus > l.queues[q].Flavors[k].Nominal
 }
 
-// most returns the most GPUs that jobs of a queue could ever use of a flavor, if nobody else used any.
+// most returns the GPUs of a flavor that a queue could use if no other queue used any.
 func (l *ledger) most(q, k int) int {
 	queue := &l.queues[q]
 	f := &queue.Flavors[k]

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// backfill goes down the queue: each job starts, or is given a reservation. No later job starts then
-// than the last that would fit now if nothing were reserved, so those behind it are not tested.
+// backfill starts jobs or gives them reservations, in order. No job after the last that fits
+// without reservations can start, so those are not tested.
 func (r *round) backfill(o *Backfill) {
 	last := -1
 	tested := r.line[:min(o.Tests, len(r.line))]
@@ -25,8 +25,8 @@ func (r *round) backfill(o *Backfill) {
 	}
 }
 
-// startOrReserve starts a job where it can begin now without a job ahead of it starting later, or reserves the
-// nodes on which it can begin first, if that is within the horizon.
+// startOrReserve starts a job if it can start now without delaying a job ahead, or else reserves
+// nodes for its earliest start within the horizon.
 func (r *round) startOrReserve(at *place, horizon time.Duration) {
 	best, w, on := never, (*want)(nil), []int(nil)
 	for i := range at.wants {
@@ -48,10 +48,10 @@ func (r *round) startOrReserve(at *place, horizon time.Duration) {
 	r.nodes.reserve(on, reserved{best, best + at.limit})
 }
 
-// A reserved time is from one time to another, from now.
+// A reserved is a reserved time, from now.
 type reserved struct{ from, to time.Duration }
 
-// reserve adds a time to those at which some nodes are reserved, whole.
+// reserve reserves nodes, entirely, for a time.
 func (n *nodes) reserve(on []int, t reserved) {
 	for _, i := range on {
 		n.all[i].reserved = append(n.all[i].reserved, t)
@@ -63,12 +63,12 @@ func (n *nodes) reserve(on []int, t reserved) {
 	}
 }
 
-// open reports whether a node is reserved at no time from one to another.
+// open reports whether a node has no reservation between two times.
 func (m *node) open(from, to time.Duration) bool {
 	return !slices.ContainsFunc(m.reserved, func(r reserved) bool { return from < r.to && r.from < to })
 }
 
-// later returns the first edge of a reserved time after another; not ok: there is none.
+// later returns the first edge of a reservation after at; false: none.
 func (n *nodes) later(at time.Duration) (time.Duration, bool) {
 	i, there := slices.BinarySearch(n.edges, at)
 	if there {
@@ -80,11 +80,12 @@ func (n *nodes) later(at time.Duration) (time.Duration, bool) {
 	return n.edges[i], true
 }
 
-// earliest returns when a want can begin, as the backfill scheduler finds it, and on which nodes; at least never if
-// that is beyond a horizon. It tries now, and then each edge of what is reserved: only nodes that are open for as long as the job lasts
-// from then on count. Of these it asks when enough will be free. If that is after the next edge, when more nodes may be
-// open, or if the nodes are reserved from then on, it tries later. Each try begins later than the one before, and
-// edges are finite, so it ends. Source: Slurm's sched/backfill, _attempt_backfill, TRY_LATER.
+// earliest returns the earliest start of a want and its nodes, as the backfill scheduler finds it;
+// never if it is beyond the horizon. It tries now, and then each edge of a reservation. In a try,
+// only nodes that stay open while the job lasts count, and running jobs end in turn until enough is
+// free. If that is after the next edge, where more nodes may be open, or if the nodes are reserved
+// by then, it tries that later time. Each try is later than the one before, and edges are finite,
+// so it ends. Source: Slurm's sched/backfill, _attempt_backfill, TRY_LATER.
 func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, []int) {
 	for at := time.Duration(0); at <= horizon; {
 		edge, more := n.later(at)
@@ -104,13 +105,13 @@ func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, 
 	return never, nil
 }
 
-// firstWindow is how long after the first end of what runs others still count as of the same time, the first time that ends
-// are added up; each time it is twice as long as before. So what is far off is looked at less closely. Source:
-// Slurm's select/cons_tres, _will_run_test.
+// firstWindow is the time within which ends of running jobs count as simultaneous. It doubles for
+// each later group, so that the far future is examined more coarsely. Source: Slurm's
+// select/cons_tres, _will_run_test.
 const firstWindow = 30 * time.Second
 
-// willRun returns when the nodes that are open from a time on, for so long, will have what is wanted, by the ends of
-// what runs; and which of them. nil: never.
+// willRun returns when enough nodes that are open from at on, for the time lasts, become free as
+// jobs end, and these nodes; nil: never.
 func (n *nodes) willRun(w *want, at, lasts time.Duration) (time.Duration, []int) {
 	n.able, n.free = n.able[:0], append(n.free[:0], make([]room, len(n.all))...)
 	enough := 0

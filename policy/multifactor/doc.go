@@ -1,27 +1,21 @@
-// Package multifactor decides as Slurm does with the plugins priority/multifactor, sched/backfill
-// and select/cons_tres: jobs have a priority that grows with their age, running jobs stay until
-// they end, and there are two ways to start.
+// Package multifactor decides like Slurm with the plugins priority/multifactor, sched/backfill and
+// select/cons_tres: priority grows with age, running jobs stay until they end, and jobs start in
+// two ways.
 //
-//   - The main scheduler goes down the queue whenever something has happened. The first job that
-//     does not fit blocks all jobs of its queue, which is Slurm's partition, and all nodes on which
-//     it might run.
-//   - The backfill scheduler goes down the queue every 30 seconds. A job that does not fit is
-//     given a reservation: whole nodes, from the time on at which enough is free there by the time
-//     limits of what runs, for as long as its own time limit. Jobs behind it start only on nodes that are
-//     not reserved before their own time limit is over. So it is conservative backfilling within
-//     a window and a number of jobs, by node.
+//   - The main scheduler goes down the queue after every event. The first job that does not fit blocks its queue, which is Slurm's partition, and the GPU types on which it may run.
+//   - The backfill scheduler goes down the queue every 30 seconds. A job that does not fit gets a reservation: entire nodes, from the time at which enough is free by the time limits of running jobs, for as long as its own time limit. Later jobs start only on nodes without a reservation within their time limit. So it is conservative backfilling by node, within a window and a number of jobs.
 //
-// A job's priority is what was submitted with it (job.Spec.Priority) plus the factors that Weights
-// name. Where an accounting log has priorities, the factors that do not change while a job waits
-// (partition, quality of service, size, fair-share as it was) are in them. A time limit is job.Spec.Target
-// of a job that is known by its duration.
+// A job's priority is job.Spec.Priority plus the factors of Weights. If an accounting log contains
+// priorities, they include the factors that do not change while a job waits. A job's time limit is
+// job.Spec.Target if its length is given as a duration.
 //
-// It counts GPUs, and CPUs and memory on nodes that say what they have. A job of several workers
-// (job.Spec.WorkerGPUs) has each on a node of its own. Nodes are chosen as select/cons_tres does without topology:
-// the shortest run of neighbours that is long enough, its first nodes.
+// It counts GPUs, and CPUs and memory on nodes that report them. Workers (job.Spec.WorkerGPUs) have
+// a node each. Nodes are chosen as in select/cons_tres without topology: the first nodes of the
+// shortest sufficient run of neighbours.
 //
 // Not replayed: preemption, requeueing, advance reservations, licences, dependencies, limits of
 // users and accounts, features and weights of nodes, gang scheduling.
 //
-// Source: Slurm's documents "Multifactor Priority Plugin" and "Scheduling Configuration Guide", and slurm.conf(5).
+// Source: Slurm's documents "Multifactor Priority Plugin" and "Scheduling Configuration Guide", and
+// slurm.conf(5).
 package multifactor

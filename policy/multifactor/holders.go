@@ -2,18 +2,18 @@ package multifactor
 
 import "github.com/oxgang/oxgang/policy"
 
-// A holder is a job that holds nodes, and what it gives back of each.
+// A holder is a job with nodes, and its releases.
 type holder struct {
 	job *policy.Job
 	on  []release
 }
 
-// near is among how many holders a row is looked for. What is not found is given back and taken anew, so that the nodes are the
-// same whatever it is.
-const near = 16
+// searchWindow is the number of holders in which a job is searched for. A job that is not found is
+// released and taken again, with the same result.
+const searchWindow = 16
 
-// occupy makes the nodes what jobs leave free. Rows that are the same as in the round before hold the same, so it only gives
-// back and takes what differs. Both lists are in the order of the snapshot.
+// occupy updates the free resources of the nodes. Only jobs that differ from the last round are
+// released or taken. Both lists are in snapshot order.
 func (r *round) occupy() {
 	n := r.nodes
 	n.begin(r.Snapshot.Cluster, r.now)
@@ -22,7 +22,7 @@ func (r *round) occupy() {
 		if len(r.Plan().Jobs[i].Placement) == 0 {
 			continue
 		}
-		for k := range old[:min(near, len(old))] {
+		for k := range old[:min(searchWindow, len(old))] {
 			if old[k].job == j {
 				n.dismiss(old[:k])
 				next, old = append(next, old[k]), old[k+1:]
@@ -42,7 +42,6 @@ func (r *round) occupy() {
 	n.spare, n.holders = n.holders, next
 }
 
-// dismiss gives back what holders held.
 func (n *nodes) dismiss(gone []holder) {
 	for i := range gone {
 		for k := range gone[i].on {
@@ -51,7 +50,7 @@ func (n *nodes) dismiss(gone []holder) {
 	}
 }
 
-// held takes from the nodes what a job holds, until its time limit is over.
+// held takes a job's resources until its time limit.
 func (n *nodes) held(j *policy.Job) []release {
 	until := j.Since.Sub(n.began) + limit(j)
 	on := make([]release, 0, len(j.Placement))

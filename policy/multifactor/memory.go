@@ -11,12 +11,12 @@ func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.filled, &p.lasts, &p.used.total, &p.used.at, &p.nodes)
 	memory.Map(m, &p.used.of, memory.Float)
 	memory.Pointer(m, &p.plan, func(plan *policy.Plan, m *memory.Codec) { memory.Slice(m, &plan.Jobs, (*policy.Decision).Remember) })
-	memory.Slice(m, &p.seen, func(j **policy.Job, m *memory.Codec) { memory.Shared(m, j) })
+	memory.Slice(m, &p.planned, func(j **policy.Job, m *memory.Codec) { memory.Shared(m, j) })
 	memory.Shared(m, &p.on)
 }
 
-// Remember implements memory.Rememberer. CPUs that were taken and given back are not exactly what they were: what is free is
-// remembered, and not only who holds it.
+// Remember implements memory.Rememberer. It includes the free resources, because CPUs that were
+// taken and given back are not exactly the same.
 func (n *nodes) Remember(m *memory.Codec) {
 	memory.Once(m, &n.cluster, (*cluster.Cluster).Remember)
 	if m.Fields(&n.began); n.cluster == nil {

@@ -11,21 +11,20 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy decides as Slurm does. It remembers when it last backfilled and what users have used, so its plans depend
-// on the snapshots that it was shown. It also remembers what is free of each node, which changes no plan. It is not safe for concurrent use.
+// A Policy decides like Slurm. It stores the time of the last backfill and the usage of users, so
+// its plans depend on earlier snapshots. It is not safe for concurrent use.
 type Policy struct {
-	o      Options
-	filled time.Time     // when it last backfilled; zero: never
-	plan   *policy.Plan  // of a round after which nothing starts until something happens; nil: there is none
-	seen   []*policy.Job // its rows
-	on     *cluster.Cluster
-	lasts  time.Time // until when plan stays right, unless something happens; zero: for ever
-	used   usage
-	line   []place
-	nodes  nodes
+	o       Options
+	filled  time.Time     // last backfill; zero: never
+	plan    *policy.Plan  // valid until something happens; nil: none
+	planned []*policy.Job // the jobs of plan
+	on      *cluster.Cluster
+	lasts   time.Time // end of plan's validity; zero: none
+	used    usage
+	line    []place
+	nodes   nodes
 }
 
-// New returns a Policy, or the error of Options.Validate.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("multifactor: %w", err)
@@ -36,8 +35,8 @@ func New(o Options) (*Policy, error) {
 // Traits implements policy.Policy.
 func (*Policy) Traits() policy.Traits { return policy.Traits{} }
 
-// Plan implements policy.Policy. Its time is linear in jobs and nodes, but for backfilling, where it is the
-// number of jobs that are tested times that of the nodes. The only error is that of ctx.
+// Plan implements policy.Policy. Its time is linear in jobs and nodes; a backfill takes tested jobs
+// times nodes. It fails only if ctx has ended.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("multifactor: round %d: %w", s.Round, err)
@@ -45,19 +44,19 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if p.o.FairShare > 0 {
 		p.used.advance(s, p.o.HalfLife)
 	}
-	if p.settled(s) { // nothing has happened since backfilling has found nothing to start
+	if p.settled(s) {
 		return p.plan, nil
 	}
 	r := &round{Round: grant.NewRound(s), now: s.Now, nodes: &p.nodes}
-	r.KeepRunning() // 1. who runs stays
+	r.KeepRunning()
 	r.closed = r.Stay()
-	p.lineUp(r) // 2. the others queue, by priority
+	p.lineUp(r)
 	due := p.backfills(s)
 	hopeful := r.hopeful()
 	if hopeful {
 		r.occupy()
-		r.main(p.o.Depth) // 3. the main scheduler
-		if due {          // 4. and, from time to time, the other
+		r.main(p.o.Depth)
+		if due {
 			r.backfill(&p.o.Backfill)
 		}
 	}
@@ -66,7 +65,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// backfills reports whether it is time to backfill.
+// backfills reports whether to backfill now.
 func (p *Policy) backfills(s *policy.Snapshot) bool {
 	if p.o.Tests == 0 || !p.filled.IsZero() && s.Now.Sub(p.filled) < p.o.Interval {
 		return false
@@ -75,10 +74,10 @@ func (p *Policy) backfills(s *policy.Snapshot) bool {
 	return true
 }
 
-// remember keeps a round in which backfilling has started nothing, because there is nothing to start either until something
-// happens: reservations come nearer, and what is not free now is not before a job ends. It is so until a job is
-// overdue: from then on its end is expected later and later, and what is reserved after it, too. Where no job has GPUs enough,
-// no job starts for all that.
+// remember stores the plan of a backfill that started nothing. Until something happens, nothing can
+// start: reservations come nearer, and nothing becomes free before a job ends. That holds until a
+// job is overdue: then its expected end, and reservations after it, move with time. If no job has
+// enough free GPUs, it holds for ever.
 func (p *Policy) remember(r *round, due, hopeful bool) {
 	p.plan, p.lasts = nil, time.Time{}
 	if !due || slices.ContainsFunc(r.line, func(at place) bool { return at.done }) {
@@ -87,34 +86,32 @@ func (p *Policy) remember(r *round, due, hopeful bool) {
 	if hopeful && len(r.nodes.ends) > 0 {
 		p.lasts = r.nodes.began.Add(r.nodes.ends[0].at - overdue)
 	}
-	p.plan, p.on, p.seen = r.Plan(), r.Snapshot.Cluster, append(p.seen[:0], r.Snapshot.Jobs...)
+	p.plan, p.on, p.planned = r.Plan(), r.Snapshot.Cluster, append(p.planned[:0], r.Snapshot.Jobs...)
 }
 
-// settled reports whether nothing has happened since such a round.
+// settled reports whether the stored plan is still valid.
 func (p *Policy) settled(s *policy.Snapshot) bool {
-	return p.plan != nil && (p.lasts.IsZero() || s.Now.Before(p.lasts)) && p.on == s.Cluster && slices.Equal(p.seen, s.Jobs)
+	return p.plan != nil && (p.lasts.IsZero() || s.Now.Before(p.lasts)) && p.on == s.Cluster && slices.Equal(p.planned, s.Jobs)
 }
 
-// A round is a plan in the making.
 type round struct {
 	*grant.Round
 	now    time.Time
 	nodes  *nodes
-	closed []bool  // types of which nothing can be started, because the placer has to find nodes first
-	line   []place // jobs that wait, by priority
+	closed []bool  // types on which nothing may start, because the placer must find nodes first
+	line   []place // by priority
 }
 
-// A place in the queue is a job, and what it wants of each type on which it may run.
+// A place is a job in the queue and its wants by GPU type.
 type place struct {
 	index    int
 	priority float64
-	limit    time.Duration // how long it may run
+	limit    time.Duration // time limit
 	wants    []want        // none: it can never run
-	done     bool          // it has started
-	starts   time.Duration // from now, as backfilling has reserved; 0: not known
+	done     bool
+	starts   time.Duration // reserved start from now; 0: unknown
 }
 
-// lineUp sorts the jobs without a decision.
 func (p *Policy) lineUp(r *round) {
 	p.line = p.line[:0]
 	for i, j := range r.Snapshot.Jobs {
@@ -133,15 +130,15 @@ func (p *Policy) lineUp(r *round) {
 	r.line = p.line
 }
 
-// hopeful reports whether some job might start, by the number of GPUs that are free of each type.
+// hopeful reports whether some job might start, by free GPUs per type.
 func (r *round) hopeful() bool {
 	return slices.ContainsFunc(r.line, func(at place) bool {
 		return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && w.size <= r.Free(w.t) })
 	})
 }
 
-// main starts jobs in the order of the line. One that does not fit blocks its queue and the types
-// on which it may run.
+// main starts jobs in order. A job that does not fit blocks its queue and the types on which it may
+// run.
 func (r *round) main(depth int) {
 	var blocked []string
 	closed := slices.Clone(r.closed)
@@ -158,7 +155,7 @@ func (r *round) main(depth int) {
 	}
 }
 
-// start starts a job on the first type that is not closed and has room, and reports whether there is one.
+// start starts a job on the first type that is not closed and has room, if there is one.
 func (r *round) start(at *place, closed []bool) bool {
 	for i := range at.wants {
 		w := &at.wants[i]
@@ -173,7 +170,6 @@ func (r *round) start(at *place, closed []bool) bool {
 	return false
 }
 
-// give grants a job what it wants on some nodes.
 func (r *round) give(at *place, w *want, on []int) {
 	if !r.Assign(at.index, w.t, w.allocation()) {
 		return
@@ -182,7 +178,6 @@ func (r *round) give(at *place, w *want, on []int) {
 	at.done = true
 }
 
-// explain says why the others wait.
 func (r *round) explain() {
 	waiting := 0
 	var head *place
@@ -209,7 +204,7 @@ func (r *round) explain() {
 	}
 }
 
-// fits reports whether a job would fit now, but for reservations.
+// fits reports whether a job might fit now without reservations.
 func (r *round) fits(at *place) bool {
 	return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && r.nodes.mayFit(&w) })
 }

@@ -8,56 +8,54 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// nodes are what is free of each node, now and later. Between rounds they stay as they are; see occupy.
+// nodes holds the free resources of each node, now and later. It is kept between rounds; see
+// occupy.
 type nodes struct {
 	cluster *cluster.Cluster
 	all     []node
-	byType  [][]int // nodes in their order, by type
-	least   [][]int // by type, then GPUs: how many nodes have so many free now
-	free    []room  // what a test believes of each
+	byType  [][]int
+	least   [][]int // by type and GPUs: nodes with at least this many free GPUs
+	free    []room  // scratch: by node, in a test
 	able    []int
-	began   time.Time       // when the cluster was first seen
+	began   time.Time       // first sight of the cluster
 	now     time.Duration   // since then
-	ends    []release       // of what jobs hold, by time
-	holders []holder        // jobs that held something when the nodes were last occupied, in the order of the snapshot
-	spare   []holder        // room for the next
-	given   []release       // to jobs that began after that
-	edges   []time.Duration // of what is reserved, ascending
+	ends    []release       // by time
+	holders []holder        // as of the last occupy, in snapshot order
+	spare   []holder        // reused memory
+	given   []release       // to jobs started after that
+	edges   []time.Duration // of reservations, ascending
 }
 
-// A room is what a test believes that a node has free.
+// A room is the free resources of a node in a test.
 type room struct {
 	cluster.Resources
 	open, covers bool
 }
 
-// A node is what it has free, and when it is reserved.
 type node struct {
 	id       cluster.NodeID
 	t        int
 	capacity cluster.Resources
 	free     cluster.Resources
-	holds    int // how many releases are to come
+	holds    int // number of its releases
 	reserved []reserved
 }
 
-// A release is what is given back of a node, by time limits.
+// A release is the return of a node's resources at a time limit.
 type release struct {
 	at   time.Duration // since nodes.began
 	node int
 	cluster.Resources
 }
 
-// byTime orders releases.
 func byTime(a, b release) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node)) }
 
-// overdue is how soon a job is expected to end whose time limit is over.
+// overdue is the expected time to the end of a job beyond its time limit.
 const overdue = time.Second
 
-// in returns how long from now a release is expected.
 func (n *nodes) in(e *release) time.Duration { return max(overdue, e.at-n.now) }
 
-// begin begins a round: nothing is reserved, and what was given in the round before is given back.
+// begin starts a round: no reservations, and the grants of the last round are returned.
 func (n *nodes) begin(c *cluster.Cluster, now time.Time) {
 	if n.cluster != c {
 		n.learn(c, now)
@@ -74,7 +72,7 @@ func (n *nodes) begin(c *cluster.Cluster, now time.Time) {
 	n.edges, n.given = n.edges[:0], n.given[:0]
 }
 
-// learn takes up the nodes of a cluster, all of them free.
+// learn sets the nodes of a cluster, all free.
 func (n *nodes) learn(c *cluster.Cluster, now time.Time) {
 	types := c.Types()
 	*n = nodes{cluster: c, began: now, byType: make([][]int, len(types)), least: make([][]int, len(types))}
@@ -95,7 +93,6 @@ func (n *nodes) learn(c *cluster.Cluster, now time.Time) {
 	}
 }
 
-// take takes resources of a node until a time, and returns their release.
 func (n *nodes) take(i int, what cluster.Resources, until time.Duration) release {
 	m := &n.all[i]
 	if m.capacity.CPUs == 0 {
@@ -109,22 +106,21 @@ func (n *nodes) take(i int, what cluster.Resources, until time.Duration) release
 	return e
 }
 
-// giveBack undoes what take did, as it returned it.
+// giveBack undoes take.
 func (n *nodes) giveBack(e *release) {
 	at, _ := slices.BinarySearchFunc(n.ends, *e, byTime)
-	for n.ends[at].Resources != e.Resources { // another release of the same node, at the same time
+	for n.ends[at].Resources != e.Resources { // another release of the node at this time
 		at++
 	}
 	n.ends = slices.Delete(n.ends, at, at+1)
 	m := &n.all[e.node]
 	if m.holds--; m.holds == 0 {
-		n.leave(m, m.capacity) // exactly, whatever CPUs were added and subtracted
+		n.leave(m, m.capacity) // exact, without rounding of CPUs
 		return
 	}
 	n.leave(m, minus(m.free, cluster.Resources{GPUs: -e.GPUs, CPUs: -e.CPUs, Memory: -e.Memory}))
 }
 
-// leave sets what is free of a node.
 func (n *nodes) leave(m *node, free cluster.Resources) {
 	for g := m.free.GPUs; g > max(0, free.GPUs); g-- {
 		n.least[m.t][g]--
@@ -135,26 +131,23 @@ func (n *nodes) leave(m *node, free cluster.Resources) {
 	m.free = free
 }
 
-// minus returns what is left of resources.
 func minus(all, taken cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: all.GPUs - taken.GPUs, CPUs: all.CPUs - taken.CPUs, Memory: all.Memory - taken.Memory}
 }
 
-// slack is by how little CPUs may be too few: shares of them are added and subtracted.
+// slack is the tolerance for rounded sums of CPUs.
 const slack = 1e-6
 
-// covers reports whether resources are enough.
 func covers(free, each *cluster.Resources) bool {
 	return free.GPUs >= each.GPUs && free.CPUs >= each.CPUs-slack && free.Memory >= each.Memory
 }
 
-// mayFit reports whether there are nodes enough with the GPUs that a want asks for, reserved or not.
+// mayFit reports whether enough nodes have the GPUs of a want, ignoring reservations.
 func (n *nodes) mayFit(w *want) bool { return n.least[w.t][w.each.GPUs] >= w.nodes }
 
-// never is later than all times that are reserved.
 const never = 200 * 365 * 24 * time.Hour
 
-// pick returns the nodes for a want that begins now; nil: there are too few.
+// pick returns the nodes for a want that starts now; nil: too few.
 func (n *nodes) pick(w *want) []int {
 	n.free = append(n.free[:0], make([]room, len(n.all))...)
 	enough := 0
@@ -169,8 +162,8 @@ func (n *nodes) pick(w *want) []int {
 	return n.choose(w)
 }
 
-// choose returns the nodes for a want among those that cover it. Of the runs of neighbours it takes the shortest that is
-// long enough, or else the longest ones. Source: Slurm's select/cons_tres, _eval_nodes_consec.
+// choose returns nodes that cover a want: the first nodes of the shortest sufficient run of
+// neighbours, or else the longest runs. Source: Slurm's select/cons_tres, _eval_nodes_consec.
 func (n *nodes) choose(w *want) []int {
 	n.able = n.able[:0]
 	for _, i := range n.byType[w.t] {
@@ -180,12 +173,8 @@ func (n *nodes) choose(w *want) []int {
 	}
 	runs := runsOf(n.able)
 	slices.SortStableFunc(runs, func(a, b []int) int {
-		longA, longB := len(a) >= w.nodes, len(b) >= w.nodes
-		switch {
-		case longA && longB:
+		if len(a) >= w.nodes && len(b) >= w.nodes {
 			return cmp.Compare(len(a), len(b))
-		case longA || longB:
-			return cmp.Compare(len(b), len(a))
 		}
 		return cmp.Compare(len(b), len(a))
 	})
@@ -196,7 +185,7 @@ func (n *nodes) choose(w *want) []int {
 	return on
 }
 
-// runsOf cuts ascending numbers where they do not follow each other.
+// runsOf splits ascending numbers into runs of consecutive ones.
 func runsOf(able []int) [][]int {
 	var runs [][]int
 	from := 0
@@ -209,7 +198,7 @@ func runsOf(able []int) [][]int {
 	return runs
 }
 
-// place takes what is wanted of nodes for so long, and returns the placement.
+// place takes the resources of a want and returns the placement.
 func (n *nodes) place(w *want, on []int, lasts time.Duration) cluster.Placement {
 	p := make(cluster.Placement, len(on))
 	for k, i := range on {

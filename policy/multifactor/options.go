@@ -10,38 +10,37 @@ import (
 type Options struct {
 	Weights
 	Backfill
-	// Depth is how many jobs the main scheduler looks at when something has happened. Source:
-	// slurm.conf(5), default_queue_depth.
+	// Depth is the number of jobs that the main scheduler tests. Source: slurm.conf(5),
+	// default_queue_depth.
 	Depth int
 }
 
-// Weights say what is added to the priority with which a job was submitted. Source: slurm.conf(5).
+// Weights are added to the submitted priority. Source: slurm.conf(5).
 type Weights struct {
-	// Age is added in full once a job has waited for MaxAge, and in proportion before: PriorityWeightAge,
+	// Age is added in full after a wait of MaxAge, less in proportion before: PriorityWeightAge,
 	// PriorityMaxAge.
 	Age    float64
 	MaxAge time.Duration
-	// Calculated is how often ages are counted; between that a priority stays: PriorityCalcPeriod. 0: always.
+	// Calculated is the time between updates of ages: PriorityCalcPeriod. 0: always up to date.
 	Calculated time.Duration
-	// JobSize is added in proportion to the share of the cluster's GPUs that a job asks for:
-	// PriorityWeightJobSize, without PriorityFavorSmall.
+	// JobSize is multiplied by the job's share of the cluster's GPUs: PriorityWeightJobSize,
+	// without PriorityFavorSmall.
 	JobSize float64
-	// FairShare is added in full to jobs of a user that has used nothing, half to those of one that has
-	// used an equal part of what all used, and so on: PriorityWeightFairshare, with equal shares and without accounts.
-	// What was used counts half after HalfLife: PriorityDecayHalfLife.
+	// FairShare is added in full to jobs of a user without usage, half to jobs of a user with an
+	// equal part of all usage, and so on: PriorityWeightFairshare, with equal shares and without
+	// accounts. Usage halves after HalfLife: PriorityDecayHalfLife.
 	FairShare float64
 	HalfLife  time.Duration
 }
 
 // Backfill configures the backfill scheduler. Source: slurm.conf(5), SchedulerParameters.
 type Backfill struct {
-	Interval time.Duration // between its passes: bf_interval
-	Horizon  time.Duration // how far ahead it reserves: bf_window
-	Tests    int           // jobs that a pass looks at: bf_max_job_test
+	Interval time.Duration // between passes: bf_interval
+	Horizon  time.Duration // of reservations: bf_window
+	Tests    int           // jobs tested per pass: bf_max_job_test
 }
 
-// DefaultOptions returns Slurm's defaults, with a weight for age alone, so that jobs that were submitted with equal
-// priority are served as they come.
+// DefaultOptions returns Slurm's defaults, with a weight for age alone.
 func DefaultOptions() Options {
 	return Options{
 		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, HalfLife: 7 * 24 * time.Hour},
@@ -50,7 +49,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors of o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	for name, w := range map[string]float64{"age": o.Age, "job-size": o.JobSize, "fair-share": o.FairShare} {

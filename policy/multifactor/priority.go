@@ -9,11 +9,11 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// byPriority orders places, the highest priority first.
+// byPriority sorts the highest priority first.
 func byPriority(a, b place) int { return cmp.Compare(b.priority, a.priority) }
 
-// priority returns that of a job now. Slurm rounds it down to a whole number, so that jobs of nearly
-// equal age are served in the order of submission.
+// priority returns a job's priority now. Slurm rounds it down, so that jobs of nearly equal age are
+// served by submission.
 func (p *Policy) priority(s *policy.Snapshot, j *policy.Job) float64 {
 	now := s.Now
 	if p.o.Calculated > 0 {
@@ -29,7 +29,7 @@ func (p *Policy) priority(s *policy.Snapshot, j *policy.Job) float64 {
 	return math.Floor(sum)
 }
 
-// limit returns how long a job may run, its time limit; a year if it has none.
+// limit returns a job's time limit; a year if it has none.
 func limit(j *policy.Job) time.Duration {
 	const endless = 365 * 24 * time.Hour
 	if !j.Timed || !(j.Target > 0) || j.Target > endless.Seconds() {
@@ -38,14 +38,14 @@ func limit(j *policy.Job) time.Duration {
 	return time.Duration(j.Target * float64(time.Second))
 }
 
-// usage is what users have used, in GPU-seconds that count half after a time.
+// usage is the decaying usage of users, in GPU-seconds.
 type usage struct {
 	of    map[string]float64
 	total float64
 	at    time.Time
 }
 
-// advance adds what jobs have held since the last time.
+// advance adds the usage since the last call.
 func (u *usage) advance(s *policy.Snapshot, halfLife time.Duration) {
 	since := s.Now.Sub(u.at)
 	if u.of == nil {
@@ -59,12 +59,12 @@ func (u *usage) advance(s *policy.Snapshot, halfLife time.Duration) {
 	}
 	for _, j := range s.Jobs {
 		more := float64(j.Allocation.GPUs) * min(since, s.Now.Sub(j.Since)).Seconds()
-		u.of[j.User] += more // users that have used nothing count as users too
+		u.of[j.User] += more // users without usage count too
 		u.total += more
 	}
 }
 
-// factor returns 2 to the power of minus a user's part of what all have used, over an equal part of it.
+// factor returns 2 to the minus of a user's usage over an equal part of all usage.
 func (u *usage) factor(user string) float64 {
 	if u.total == 0 {
 		return 1

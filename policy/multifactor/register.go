@@ -15,7 +15,7 @@ func bind(s *registry.Settings, o *Options) {
 	s.Var("job-size", &o.JobSize, "priority added to a job that requests the whole cluster; less in proportion")
 	s.Var("fair-share", &o.FairShare, "priority added to a job of a user without usage")
 	s.Var("half-life", &o.HalfLife, "half-life of a user's usage")
-	s.Var("interval", &o.Interval, "time between backfills; between them only the first jobs of a queue start")
+	s.Var("interval", &o.Interval, "time between backfills; in between, jobs start in strict queue order")
 	s.Var("window", &o.Horizon, "how far ahead nodes are reserved for jobs that do not fit")
 	s.Var("tests", &o.Tests, "number of jobs that backfilling tests; 0: no backfilling")
 	s.Var("depth", &o.Depth, "number of jobs tested between backfills")

@@ -6,18 +6,17 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A want is what a job asks for on one GPU type: so much of each of so many nodes.
+// A want is a job's request on one GPU type: a number of nodes and the resources of each.
 type want struct {
-	t     int // GPU type
+	t     int
 	info  *cluster.TypeInfo
 	job   *policy.Job
-	size  int // GPUs in all
+	size  int // GPUs in total
 	nodes int
-	each  cluster.Resources // at most: some nodes have a GPU less where they do not divide
+	each  cluster.Resources // the largest share; some nodes have one GPU less if the division has a remainder
 }
 
-// wantOf returns what a job wants of a type; not ok: it may not run there. Where its GPUs do not divide by its nodes,
-// each of these must have the largest part.
+// wantOf returns a job's want on a type; false: it cannot run there.
 func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	if !grant.Usable(j, info) {
 		return w, false
@@ -31,8 +30,8 @@ func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	return w, true
 }
 
-// with returns what the job wants of a node of which it has so many GPUs: CPUs and memory that it asks for, by node, or else the
-// GPU-proportional share.
+// with returns the resources of a node with this many GPUs: the requested CPUs and memory per node,
+// or else a GPU-proportional share.
 func (w *want) with(gpus int) cluster.Resources {
 	what := cluster.Resources{GPUs: gpus}
 	if !w.info.Counts() {
@@ -49,7 +48,6 @@ func (w *want) with(gpus int) cluster.Resources {
 	return what
 }
 
-// allocation returns what a job is granted: the sum of its shares.
 func (w *want) allocation() cluster.Allocation {
 	a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: w.nodes, GPUs: w.size, GPUType: w.info.Type}}
 	for k := range w.nodes {
@@ -59,7 +57,7 @@ func (w *want) allocation() cluster.Allocation {
 	return a
 }
 
-// share returns what node k of those of a job gives it.
+// share returns the resources on the k-th node of a job.
 func (w *want) share(k int) cluster.Resources {
 	gpus := w.size / w.nodes
 	if k < w.size%w.nodes {

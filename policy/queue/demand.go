@@ -6,9 +6,9 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Demand returns what j asks for at best: its GPUs, and the CPUs and memory of its
-// fastest cell, on the GPU type it holds, or else on its fastest; GPUs alone
-// where no type can carry it. Source: Synergy §3.2, "Job demand vector".
+// Demand returns the ideal demand of j: its GPUs, and the CPUs and memory of its fastest cell, on
+// the GPU type it holds, or else on its fastest. It returns GPUs alone if no type can run j.
+// Source: Synergy §3.2, "Job demand vector".
 func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	t, _ := home(s, j)
 	if t == nil {
@@ -23,8 +23,8 @@ func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	return cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory}
 }
 
-// home returns the GPU type that j waits for, and its believed goodput there: the type that it
-// holds, or else the fastest; nil if none can carry it.
+// home returns the GPU type that j holds, or else its fastest, and its estimated goodput there; nil
+// if none can run it.
 func home(s *policy.Snapshot, j *policy.Job) (best *cluster.TypeInfo, fastest float64) {
 	types := s.Cluster.Types()
 	for i := range types {

@@ -1,18 +1,14 @@
-// Package queue is the smallest real policy: jobs wait in a queue, and the first gets the GPUs
-// it asked for, all of them or none, on one GPU type. Nothing about a job is adapted: an
-// adaptive job runs as it was submitted.
+// Package queue has jobs wait in a queue; the first gets all GPUs it requests, on one GPU type.
+// Nothing about a job is adapted.
 //
-// An Order gives a job its place in the queue; Options say whether jobs that run may lose their
-// GPUs to jobs ahead of them, and whether a job may pass one ahead of it that does not fit.
-// Four settings have names of their own:
+// An Order sorts the queue. Options determine whether jobs may preempt those behind them, and may
+// pass a job ahead of them that does not fit:
 //
-//	FIFO  by submission     running jobs stay    nobody passes
-//	EASY  by priority       running jobs stay    jobs may pass that do not delay the first
-//	SRTF  least time left   running jobs yield   smaller jobs may pass
-//	LAS   least GPU service running jobs yield   smaller jobs may pass
+//	FIFO  by submission     no preemption   no passing
+//	EASY  by priority       no preemption   jobs may pass if they do not delay the first
+//	SRTF  least time left   preemption      smaller jobs may pass
+//	LAS   least GPU service preemption      smaller jobs may pass
 //
-// Tiresias is LAS with two queues instead of levels that double, and a setting against
-// starvation.
-//
+// Tiresias is LAS with two queues instead of doubling levels, and an option against starvation.
 // Start reading at Policy.Plan.
 package queue

@@ -9,21 +9,20 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A reservation is for a job in the queue that does not fit: it names the GPU type on which the
-// job is believed to end first, and when enough GPUs of it will be free. Jobs behind it may start
-// only if they do not delay that. Where more jobs than the head have one, that is conservative
-// backfilling. Source: EASY §2 (Lifka 1995, backfilling with one reservation, for the head alone).
+// A reservation is for a waiting job that does not fit: the GPU type on which it is estimated to
+// end first, and the time when enough GPUs are free there. Jobs behind it may start only if they do
+// not delay it. Reservations for more jobs than the head make it conservative backfilling. Source:
+// EASY §2 (Lifka 1995, backfilling with one reservation, for the head alone).
 type reservation struct {
-	t     int           // GPU type
-	in    time.Duration // from now until its GPUs are free
+	t     int
+	in    time.Duration // from now to its start
 	lasts time.Duration
 	gpus  int
-	extra int // GPUs of the type that it leaves over then
+	extra int // GPUs of the type that it leaves free then
 }
 
-// reserve makes a reservation for job i, which does not fit now. On each type that can carry it,
-// running jobs end one after another, by what is believed of them, until there are enough GPUs for
-// as long as it lasts; of these the type is taken on which the job itself ends first.
+// reserve makes a reservation for job i, which does not fit now, on the type on which it is
+// estimated to end first.
 func (r *line) reserve(i int) {
 	if r.profiles == nil {
 		r.profile()
@@ -50,8 +49,7 @@ func (r *line) reserve(i int) {
 	}
 }
 
-// profile notes when the GPUs of each type will be free, by what is believed of the jobs that are
-// granted some.
+// profile computes when the GPUs of each type become free, from the estimated ends of jobs.
 func (r *line) profile() {
 	ends := make([][]step, len(r.Types))
 	for i := range r.Plan().Jobs {
@@ -68,8 +66,8 @@ func (r *line) profile() {
 	}
 }
 
-// endsIn returns in how long a job that is granted GPUs is believed to end: at least a
-// round, for its GPUs are not free now.
+// endsIn returns the estimated time to the end of a job with GPUs: at least a round, because its
+// GPUs are not free now.
 func (r *line) endsIn(i int) time.Duration {
 	j, a := r.Snapshot.Jobs[i], r.Plan().Jobs[i].Allocation
 	rate, _ := j.Speed(a)
@@ -81,8 +79,8 @@ func (r *line) endsIn(i int) time.Duration {
 	return max(left, r.Snapshot.Length)
 }
 
-// lasts returns how long job i would need on its gang of type t, its start included, and
-// whether that is known.
+// lasts returns the time of job i on its gang of type t, including its start, and whether it is
+// known.
 func (r *line) lasts(i, t int) (time.Duration, bool) {
 	j := r.Snapshot.Jobs[i]
 	rate, _ := j.Speed(grant.Gang(j, &r.Types[t]))
@@ -91,8 +89,7 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	return min(left+j.RestartOverhead, perf.Endless), from > perf.FromAttained
 }
 
-// lets reports whether job i may start on its gang of type t without delaying a reservation: it
-// is known to end before, or its GPUs are left over.
+// lets reports whether job i can start on type t without delaying a reservation.
 func (r *line) lets(i, t, gpus int) bool {
 	if r.profiles == nil {
 		return true
@@ -105,7 +102,7 @@ func (r *line) lets(i, t, gpus int) bool {
 	return ok && in == 0
 }
 
-// uses takes the GPUs of a job that passed others.
+// uses subtracts the GPUs of a job that passed others.
 func (r *line) uses(i int) {
 	a := &r.Plan().Jobs[i].Allocation
 	if r.profiles == nil || a.GPUs == 0 {
@@ -123,8 +120,8 @@ func (r *line) uses(i int) {
 	}
 }
 
-// holdBack says of a job that would fit, but for a reservation, why it waits, and for when the
-// first in the queue is expected to start.
+// holdBack explains why a job waits that only a reservation stops, with the expected start of the
+// head.
 func (r *line) holdBack(i int) {
 	if r.head == nil {
 		return
@@ -138,8 +135,7 @@ func (r *line) holdBack(i int) {
 	r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(r.reserved), Limit: gpus}
 }
 
-// delaysHead reports whether job i, started now, would delay the first that does not fit, and not only
-// one behind that.
+// delaysHead reports whether job i, started now, would delay the head itself.
 func (r *line) delaysHead(i int) bool {
 	j, t := r.Snapshot.Jobs[i], &r.Types[r.head.t]
 	if !grant.Usable(j, t) {

@@ -8,15 +8,14 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A line is a round in which jobs are served one after another.
 type line struct {
 	*grant.Round
-	largest int          // GPUs of the type that has most
-	moves   bool         // who runs may go to a faster type, where that pays for the restart
-	head    *reservation // of the first job that does not fit; nil: none
+	largest int          // GPUs of the largest type
+	moves   bool         // running jobs may move to a faster type if that pays for the restart
+	head    *reservation // of the first job that does not fit; nil: all fit
 
-	profiles []profile // of free GPUs, by type, once a job does not fit
-	reserved int       // jobs that have a reservation
+	profiles []profile // of free GPUs by type, once a job does not fit
+	reserved int
 }
 
 func (q *Policy) newLine(s *policy.Snapshot) *line {
@@ -27,8 +26,8 @@ func (q *Policy) newLine(s *policy.Snapshot) *line {
 	return r
 }
 
-// grant gives job i its gang on the best GPU type with room and reports whether
-// there is one, and the gate lets it pass; if not, its decision says why.
+// grant gives job i its gang on the best GPU type with room. It returns false, with a reason, if
+// there is none or the gate refuses.
 func (r *line) grant(i int) bool {
 	j := r.Snapshot.Jobs[i]
 	best, widest, bestSpeed, held := -1, -1, 0.0, false
@@ -73,9 +72,9 @@ func (r *line) grant(i int) bool {
 	return r.Assign(i, best, grant.Gang(j, &r.Types[best]))
 }
 
-// restartGain returns the factor by which another type must be faster than the one that job j
-// holds, on which it makes v a second, for a move to pay: j ends there sooner by its restart
-// and that of the job that has to make room. Infinite where its work left is not known.
+// restartGain returns the factor by which another type must be faster than job j's present type,
+// where its goodput is v, for a move to pay: j must end there sooner by its own restart and the
+// restart of the job that makes room. It is infinite if j's work is not stated.
 func (r *line) restartGain(j *policy.Job, v float64) float64 {
 	b := r.Snapshot.Basis(j)
 	left, from := b.Time(v)

@@ -10,14 +10,13 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Unfairness is minus the finish-time fairness that the job will have, so that the worst
-// treated comes first. Finish-time fairness is its age plus remaining time, over the time it
-// would take on a fair share of the cluster's GPUs. If a fair share is smaller than what it
-// asks for, it gets all its GPUs for part of the time. Source: Synergy §2.2 (FTF), after Themis
+// Unfairness is minus the finish-time fairness of a job: its age plus remaining time, divided by
+// the time it would take on a fair share of the cluster's GPUs. If the share is smaller than its
+// request, it gets all its GPUs for part of the time. Source: Synergy §2.2 (FTF), after Themis
 // §3.2.
 //
-// Deviation: fair shares are among the jobs there are now, because how many there
-// were over the job's life is not in a snapshot.
+// Deviation: fair shares are among the present jobs, because a snapshot does not contain earlier
+// numbers.
 func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	gpus := s.Cluster.GPUs()
 	turns := math.Max(1, float64(grant.Requested(j))/perf.FairShare(gpus, float64(len(s.Jobs))))
@@ -31,19 +30,16 @@ func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 		alone = left * j.Target / (j.Target - done)
 	}
 	if alone == 0 {
-		return -1 / turns // it has just come, and nothing is known of it
+		return -1 / turns // it is new, and its length is unknown
 	}
 	return -(j.Age(s.Now).Seconds() + left) / (turns * alone)
 }
 
-// Volume is the sum of the shares of the cluster's GPUs, CPUs and memory that a
-// job demands at best, times its remaining time: short and small jobs come first.
-// Source: Tetris §3.3.
+// Volume is the sum of a job's shares of the cluster's GPUs, CPUs and memory, times its remaining
+// time. Make one for each policy, because it stores demands. Source: Tetris §3.3.
 //
-// Deviation: Tetris adds how well a demand aligns with what a machine has left;
-// that term is left out, because who is runnable is decided before machines are.
-//
-// The order remembers demands: make one for each policy.
+// Deviation: Tetris adds how well a demand aligns with a machine's free resources; that term is
+// left out, because the jobs to run are chosen before machines are.
 func Volume() Order {
 	var known demands
 	return func(s *policy.Snapshot, j *policy.Job) float64 {
@@ -53,11 +49,10 @@ func Volume() Order {
 	}
 }
 
-// DominantShare returns the order of dominant resource fairness: the largest share of the
-// cluster's GPUs, CPUs or memory that the job's user would have with it, after the user's jobs
-// before it and those that nobody may preempt, each at its best demand. So the shares of users
-// grow evenly. A job without a user is a user of its own. The order adds up demands as it is
-// asked about the jobs of a snapshot one after another: make one for each policy. Source: DRF
+// DominantShare is dominant resource fairness: the largest share of the cluster's GPUs, CPUs or
+// memory that the job's user would have with the job, its earlier jobs and its jobs that cannot be
+// preempted, at their ideal demand. A job without a user is a user of its own. It adds up demands
+// while it is called for the jobs of a snapshot in order: make one for each policy. Source: DRF
 // §4.1 (progressive filling), used as in Synergy §5.7.
 func DominantShare() Order {
 	var known demands
@@ -68,7 +63,7 @@ func DominantShare() Order {
 		if s != of {
 			of, all = s, total(s.Cluster)
 			clear(users)
-			for _, other := range s.Jobs { // they do not stand in line
+			for _, other := range s.Jobs { // they are not in the queue
 				if other.User != "" && (other.NonPreemptive && other.Holding() || !other.Reservation.IsZero()) {
 					users[other.User] = plus(users[other.User], known.of(s, other))
 				}
@@ -88,13 +83,13 @@ func plus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: a.GPUs + b.GPUs, CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
-// demands remembers what Demand said of jobs.
+// demands caches Demand.
 type demands struct {
 	cluster *cluster.Cluster
 	known   map[*job.Spec]demand
 }
 
-// A demand is that of one job, and what it follows from.
+// A demand is a result of Demand and its inputs.
 type demand struct {
 	perf        perf.Model
 	sensitivity *perf.Sensitivity
@@ -103,9 +98,8 @@ type demand struct {
 	is          cluster.Resources
 }
 
-// of returns Demand(s, j).
 func (d *demands) of(s *policy.Snapshot, j *policy.Job) cluster.Resources {
-	if d.cluster != s.Cluster || len(d.known) > 2*len(s.Jobs)+64 { // mostly of jobs that are gone
+	if d.cluster != s.Cluster || len(d.known) > 2*len(s.Jobs)+64 { // mostly jobs that have left
 		d.cluster, d.known = s.Cluster, make(map[*job.Spec]demand)
 	}
 	now := demand{perf: j.Perf, sensitivity: j.Sensitivity, limits: j.Limits, held: j.Allocation.GPUType}
@@ -117,7 +111,6 @@ func (d *demands) of(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	return now.is
 }
 
-// total returns what all nodes have.
 func total(c *cluster.Cluster) (all cluster.Resources) {
 	for _, t := range c.Types() {
 		all.GPUs, all.CPUs, all.Memory = all.GPUs+t.GPUs, all.CPUs+t.CPUs, all.Memory+t.Memory
@@ -125,7 +118,7 @@ func total(c *cluster.Cluster) (all cluster.Resources) {
 	return all
 }
 
-// fractions returns r's shares of all; 0 of what there is none.
+// fractions returns r's shares of all; 0 of an empty total.
 func fractions(all, r cluster.Resources) (gpus, cpus, memory float64) {
 	share := func(part, whole float64) float64 {
 		if whole <= 0 {

@@ -11,21 +11,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// TiresiasOptions configure the two queues of Tiresias-L. DefaultTiresias has the defaults.
+// TiresiasOptions configure Tiresias-L.
 type TiresiasOptions struct {
-	// Threshold is the GPU time after which a job falls into the second queue. Default 16 h
-	// (two queues as in Pollux's public code; Tiresias §3.2.3 has any number).
+	// Threshold is the GPU time after which a job moves to the second queue. Default 16 h (two
+	// queues as in Pollux's public code; Tiresias §3.2.3 has any number).
 	Threshold time.Duration
-	// Promote, if not 0, is a setting against starvation: a job that has waited this many times
-	// as long as it has run comes back to the first queue, and its GPU time counts anew.
-	// Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by default).
+	// Promote, if not 0, returns a job to the first queue, with its GPU time reset, after it has
+	// waited this many times as long as it ran. Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by
+	// default).
 	Promote float64
 }
 
 // DefaultTiresias returns the defaults.
 func DefaultTiresias() TiresiasOptions { return TiresiasOptions{Threshold: 16 * time.Hour} }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors of o, joined.
 func (o *TiresiasOptions) Validate() error {
 	var errs []error
 	if o.Threshold <= 0 {
@@ -37,13 +37,12 @@ func (o *TiresiasOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Tiresias returns least attained service first in two queues, with running jobs yielding
-// and smaller ones passing, or an error that joins all complaints about o. The order
-// remembers promotions: make one for each policy. Source: Tiresias §3.2.3 (discretised
-// 2D-LAS).
+// Tiresias returns least attained service first in two queues, with preemption and backfilling. Its
+// error joins all errors of o. Make one for each policy, because it stores promotions. Source:
+// Tiresias §3.2.3 (discretised 2D-LAS).
 //
-// Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first
-// start, because here the job that came first also started first, unless it did not fit.
+// Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start,
+// because the earlier job here also started first, unless it did not fit.
 func Tiresias(o TiresiasOptions) (Options, error) {
 	if err := o.Validate(); err != nil {
 		return Options{}, err
@@ -52,13 +51,13 @@ func Tiresias(o TiresiasOptions) (Options, error) {
 	return Options{Order: queues.of, Memory: queues, Preempt: true, Backfill: true}, nil
 }
 
-// twoQueues says in which queue a job is.
+// twoQueues determines the queue of a job.
 type twoQueues struct {
 	o        TiresiasOptions
 	promoted map[job.ID]promotion
 }
 
-// A promotion is what a job had when it was last promoted.
+// A promotion is a job's service when it was last promoted.
 type promotion struct{ service, gpuService time.Duration }
 
 // Remember implements memory.Rememberer.
@@ -66,7 +65,6 @@ func (q *twoQueues) Remember(m *memory.Codec) {
 	memory.Map(m, &q.promoted, func(p *promotion, m *memory.Codec) { m.Fields(&p.service, &p.gpuService) })
 }
 
-// of is the Order.
 func (q *twoQueues) of(s *policy.Snapshot, j *policy.Job) float64 {
 	before := q.promoted[j.ID]
 	if j.AttainedGPUService(s.Now)-before.gpuService < q.o.Threshold {

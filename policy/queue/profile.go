@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// A profile is how many GPUs of one type are believed to be free, from now on.
+// A profile is the number of free GPUs of one type over time, from now on.
 type profile []step
 
-// A step is how many GPUs are free from a time on, until the next step.
+// A step is the number of free GPUs from a time to the next step.
 type step struct {
 	in   time.Duration
 	free int
 }
 
-// newProfile returns the profile of a type of which some GPUs are free now, and others when what
-// holds them ends.
+// newProfile returns the profile of free GPUs and the ends of running jobs.
 func newProfile(free int, ends []step) profile {
 	slices.SortStableFunc(ends, func(a, b step) int { return cmp.Compare(a.in, b.in) })
 	p := profile{{0, free}}
@@ -31,7 +30,7 @@ func newProfile(free int, ends []step) profile {
 	return p
 }
 
-// earliest returns the first time from which so many GPUs are free for so long; not ok: never.
+// earliest returns the first time at which enough GPUs are free for long enough; false: never.
 func (p profile) earliest(gpus int, lasts time.Duration) (in time.Duration, ok bool) {
 	from := -1
 	for k, s := range p {
@@ -50,7 +49,6 @@ func (p profile) earliest(gpus int, lasts time.Duration) (in time.Duration, ok b
 	return p[from].in, true
 }
 
-// take takes GPUs from a time on for so long.
 func (p *profile) take(gpus int, in, lasts time.Duration) {
 	first, last := p.cut(in), p.cut(in+lasts)
 	for k := first; k < last; k++ {
@@ -58,7 +56,7 @@ func (p *profile) take(gpus int, in, lasts time.Duration) {
 	}
 }
 
-// cut returns the step that begins at a time, which is not before now.
+// cut returns the index of the step that begins at in, which it adds if necessary.
 func (p *profile) cut(in time.Duration) int {
 	k, found := slices.BinarySearchFunc(*p, in, func(s step, in time.Duration) int { return cmp.Compare(s.in, in) })
 	if !found {

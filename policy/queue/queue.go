@@ -15,60 +15,52 @@ import (
 
 // Options configure a Policy. The zero value is FIFO.
 type Options struct {
-	// Order gives a job's place in the queue. Nil: by submission.
+	// Order sorts the queue. Nil: by submission.
 	Order Order
-	// Preempt lets jobs ahead in line take the GPUs of running jobs behind
-	// them. Without it a running job keeps its GPUs until it ends; only a
-	// reservation may take them.
+	// Preempt lets jobs take the GPUs of running jobs behind them. Without it only reservations do.
 	Preempt bool
-	// Weighs says that Order accounts for what a preempted job would lose. Without it running
-	// jobs that have no checkpoints keep what they hold, because they would begin anew each
-	// time they are preempted, and might never end.
+	// Weighs states that Order accounts for the work that preemption loses. Without it running jobs
+	// without checkpoints keep their GPUs, because they might never end.
 	Weighs bool
-	// Moves lets running jobs go to a faster GPU type where, by what is believed of the
-	// work they have left, they end sooner there, the restart included. Without it, and
-	// where that is not known, a running job keeps its type.
+	// Moves lets a running job move to a faster GPU type if it is estimated to end sooner there,
+	// restart included. Without it a running job keeps its type.
 	Moves bool
-	// Backfill lets jobs pass a job that does not fit. Without it the first job that does not
-	// fit blocks all behind it, even if GPUs of a type it cannot use are free. With it a large
-	// job may wait for ever.
+	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all behind it,
+	// even on types it cannot use. With it a large job may wait for ever.
 	Backfill bool
-	// Reservations makes backfill that of EASY, with 1: a job may pass the first one that does not
-	// fit only if it does not delay the believed start of that one. With more it may not delay so
-	// many that do not fit: conservative backfilling. Without Backfill it has no effect; it is for
-	// queues without Preempt. 0: none.
+	// Reservations is the number of waiting jobs that do not fit and must not be delayed by jobs
+	// that pass them: 1 is EASY, more is conservative backfilling, 0 none. It needs Backfill, and
+	// is for queues without Preempt.
 	Reservations int
-	// Classes says that Order goes by what is believed of classes of jobs.
+	// Classes states that Order uses estimates for classes of jobs.
 	Classes bool
-	// Gate, if not nil, is shown every grant of GPUs before it is made, in the order in which
-	// they are: job i of the snapshot is to get a. It may change a's CPUs and memory. Where it
-	// returns false a job in line is passed over in this round. It cannot refuse what is pinned
-	// or reserved nor, without Preempt, what goes on running.
+	// Gate, if not nil, is called before each grant of allocation a to job i, in order. It may
+	// change a's CPUs and memory. If it returns false the job is passed over in this round. It
+	// cannot refuse pinned or reserved jobs nor, without Preempt, running ones.
 	Gate grant.Gate
-	// Memory is what Order remembers of earlier rounds. Nil: nothing.
+	// Memory is the state of Order between rounds. Nil: none.
 	Memory memory.Rememberer
 }
 
-// FIFO returns first in, first out: no preemption, no backfill.
+// FIFO returns first in, first out without preemption or backfilling.
 func FIFO() Options { return Options{} }
 
-// EASY returns first in, first out with EASY backfilling, as most sites run it: running jobs
-// stay, and a job passes others only if that does not delay the start of the first in the
-// queue. Jobs with a priority are served by that.
+// EASY returns first in, first out by priority, without preemption, with EASY backfilling: a job
+// passes others only if it does not delay the first.
 func EASY() Options { return Options{Order: HighestPriority, Backfill: true, Reservations: 1} }
 
-// SRTF returns shortest remaining time first: the optimal order for mean JCT
-// on one machine with preemption.
+// SRTF returns shortest remaining time first, which is optimal for mean JCT on one machine with
+// preemption.
 func SRTF() Options {
 	return Options{Order: ShortestFirst, Preempt: true, Weighs: true, Moves: true, Backfill: true, Classes: true}
 }
 
-// LAS returns least attained service first, for jobs whose length is not
-// known, in discrete levels. Source: Tiresias §3.2 (2D-LAS).
+// LAS returns least attained service first, in levels, for jobs of unknown length. Source: Tiresias
+// §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
-// A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It
-// reuses memory between rounds, so it is not safe for concurrent use.
+// A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It reuses
+// memory between rounds, so it is not safe for concurrent use.
 type Policy struct {
 	o     Options
 	line  []place
@@ -78,47 +70,46 @@ type Policy struct {
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
 
-// A place in the queue: that of the job at index; lower keys come first.
+// A place is a job in the queue; lower keys come first.
 type place struct {
 	key   float64
 	index int
 }
 
-// Remember implements policy.Rememberer. Rooms are found again.
+// Remember implements policy.Rememberer. Rooms are recomputed.
 func (q *Policy) Remember(m *memory.Codec) {
 	if q.o.Memory != nil {
 		m.Fields(q.o.Memory)
 	}
 }
 
-// Traits implements policy.Policy: the type of a gang is chosen by speed. An Order, a Gate, a
-// reservation and a move may go by the time; submission does not. Where no job is preempted, the queue is
-// served from what running jobs leave.
+// Traits implements policy.Policy. An Order, a Gate, reservations and moves may depend on the time;
+// submission does not. Without preemption only free GPUs matter.
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
 	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves
 	return policy.Traits{Models: true, Classes: o.Classes, Steady: steady, Keeps: steady && !o.Preempt, IgnoresProgress: steady && !o.Preempt}
 }
 
-// Plan implements policy.Policy. It takes time linear in jobs, and n log n
-// where there is an Order. The only error is that of ctx.
+// Plan implements policy.Policy. It takes time linear in n jobs, or n log n with an Order. It fails
+// only if ctx has ended.
 func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
 	}
-	r := q.newLine(s)                 // 1. what may not be taken from anyone
-	r.Keep(func(j *policy.Job) bool { // 2. what goes on running
+	r := q.newLine(s)
+	r.Keep(func(j *policy.Job) bool {
 		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs
 	})
-	q.lineUp(r) // 3. the other jobs queue
-	q.serve(r)  // 4. and is served in turn
+	q.lineUp(r)
+	q.serve(r)
 	if !q.o.Preempt {
-		r.stay(&q.rooms) // 5. no running job moves for one that starts
+		r.stay(&q.rooms) // no running job moves for a starting one
 	}
 	return r.Plan(), nil
 }
 
-// lineUp sorts the jobs without a decision into q.line.
+// lineUp sorts the undecided jobs into q.line.
 func (q *Policy) lineUp(r *line) {
 	q.line = q.line[:0]
 	for i, j := range r.Snapshot.Jobs {
@@ -141,7 +132,6 @@ func (q *Policy) lineUp(r *line) {
 	}
 }
 
-// serve grants what there is along the line.
 func (q *Policy) serve(r *line) {
 	waiting, blocked := 0, false
 	for k, at := range q.line {
@@ -157,7 +147,7 @@ func (q *Policy) serve(r *line) {
 		default:
 			blocked = !q.o.Backfill
 		}
-		if waiting > 0 && d.Why.Kind == policy.WaitNoCapacity { // GPUs alone would not help it
+		if waiting > 0 && d.Why.Kind == policy.WaitNoCapacity { // it needs more than GPUs
 			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: d.Why.Limit}
 		}
 		if d.Why.Kind == policy.WaitNoCapacity && q.served(r, k) {
@@ -167,7 +157,7 @@ func (q *Policy) serve(r *line) {
 	}
 }
 
-// served reports whether jobs that could be preempted, and are before the k-th of the line, have GPUs that it could use.
+// served reports whether preemptible jobs before the k-th in line have GPUs that it could use.
 func (q *Policy) served(r *line, k int) bool {
 	j := r.Snapshot.Jobs[q.line[k].index]
 	return q.o.Preempt && slices.ContainsFunc(q.line[:k], func(p place) bool {

@@ -8,25 +8,25 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A rooms is how many GPUs each node has left beside the jobs that kept their nodes in the last round.
-// From round to round few differ.
+// A rooms holds the free GPUs of each node next to the jobs that kept their nodes in the last
+// round. It is updated by the few differences between rounds.
 type rooms struct {
-	cluster *cluster.Cluster // nil: nothing is known
+	cluster *cluster.Cluster // nil: unknown
 	free    []int            // by node
-	held    []tenant         // in the order of the snapshot
-	next    []tenant         // of the present round
+	held    []tenant         // in snapshot order
+	next    []tenant         // in this round
 	came    []cluster.Placement
 }
 
-// A tenant is a job and where it is. Placements are never changed: one with the same first share is the same.
+// A tenant is a job and its placement. Placements are immutable, so that equal first shares mean
+// equal placements.
 type tenant struct {
 	spec  *job.Spec
 	where cluster.Placement
 }
 
-// stay gives the jobs that keep their GPUs the nodes on which they have them, so that a placer
-// moves none of them, to make room or to use CPUs and memory better. Where a node has gone, or has
-// fewer GPUs than it had, its jobs are left to the placer.
+// stay fixes the jobs that keep their GPUs to their present nodes, so that a placer moves none of
+// them. If a node is gone or shrank, the placer decides about its jobs.
 func (r *line) stay(m *rooms) {
 	m.next = m.next[:0]
 	for i, j := range r.Snapshot.Jobs {
@@ -37,7 +37,7 @@ func (r *line) stay(m *rooms) {
 	switch continuing := r.Snapshot.Continuing; {
 	case continuing != nil:
 		m.settle(r.Snapshot.Cluster, continuing)
-		m.cluster = nil // what continuing may change
+		m.cluster = nil // continuing may change it
 	case !m.follow(r.Snapshot.Cluster):
 		m.settle(r.Snapshot.Cluster, nil)
 	}
@@ -50,8 +50,8 @@ func (r *line) stay(m *rooms) {
 	}
 }
 
-// follow takes up who came and went since the last round, and reports whether all have room. If not,
-// nothing is known any more.
+// follow applies the differences to the last round and reports whether all jobs have room. If not,
+// m is invalid.
 func (m *rooms) follow(c *cluster.Cluster) bool {
 	if m.cluster != c {
 		return false
@@ -81,12 +81,11 @@ func (m *rooms) follow(c *cluster.Cluster) bool {
 	return true
 }
 
-// same reports whether t is as it was.
+// same reports whether t is unchanged.
 func (t *tenant) same(now *tenant) bool {
 	return t.spec == now.spec && len(t.where) == len(now.where) && &t.where[0] == &now.where[0]
 }
 
-// leave takes back the GPUs of tenants that have gone.
 func (m *rooms) leave(gone []tenant) {
 	for _, t := range gone {
 		for _, s := range t.where {
@@ -96,8 +95,8 @@ func (m *rooms) leave(gone []tenant) {
 	}
 }
 
-// settle gives all tenants room anew beside the jobs that continue, in their order: those that have none are left out, and nothing
-// is known of the next round.
+// settle recomputes the rooms next to the continuing jobs. Jobs without room are left out, and m is
+// then invalid for the next round.
 func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	m.cluster, m.free, m.held = c, m.free[:0], nil
 	for i := range c.Nodes() {
@@ -112,8 +111,8 @@ func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	}
 }
 
-// keep lets a job go on where it is. Of CPUs and memory it keeps what it holds there, at most what it is
-// granted: it may have been lent those of others.
+// keep keeps a job in place. It keeps at most the granted CPUs and memory, because it may have been
+// lent more.
 func keep(j *policy.Job, d *policy.Decision) {
 	granted := d.Allocation
 	d.Allocation, d.Placement = j.Allocation, j.Placement
@@ -130,12 +129,11 @@ func keep(j *policy.Job, d *policy.Decision) {
 	}
 	now := hostOf(d.Placement)
 	d.Allocation.CPUs, d.Allocation.Memory = min(granted.CPUs, j.Allocation.CPUs), min(granted.Memory, j.Allocation.Memory)
-	if held.CPUs > 0 || held.Memory > 0 { // else its nodes do not count them
+	if held.CPUs > 0 || held.Memory > 0 { // otherwise its nodes do not count them
 		d.Allocation.CPUs, d.Allocation.Memory = now.CPUs, now.Memory
 	}
 }
 
-// hostOf adds up the CPUs and the memory of a placement.
 func hostOf(p cluster.Placement) (sum cluster.Resources) {
 	for i := range p {
 		sum.CPUs += p[i].CPUs
@@ -144,7 +142,7 @@ func hostOf(p cluster.Placement) (sum cluster.Resources) {
 	return sum
 }
 
-// atMost returns the part of what is held that is granted.
+// atMost returns the granted fraction of what is held, at most 1.
 func atMost(granted, held float64) float64 {
 	if held <= granted {
 		return 1
@@ -152,8 +150,8 @@ func atMost(granted, held float64) float64 {
 	return granted / held
 }
 
-// fits takes a placement's GPUs from the room on the nodes of c, and reports whether there were
-// as many.
+// fits subtracts a placement's GPUs from room, or changes nothing and returns false if they do not
+// fit.
 func fits(c *cluster.Cluster, room []int, p cluster.Placement) bool {
 	for k, s := range p {
 		n, ok := c.Index(s.Node)
