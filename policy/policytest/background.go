@@ -9,32 +9,31 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An outcome is what happens to background work between two rounds.
+// An outcome is the outcome of background work between two rounds.
 type outcome struct {
-	late  bool // it does not end yet
-	fails bool // an error comes of it
+	late  bool // it takes longer
+	fails bool // it returns an error
 }
 
-var errFailed = errors.New("the work failed: its world will have it so")
+var errFailed = errors.New("background work failed by chance")
 
 func drawOutcome(t *rapid.T) outcome {
 	return outcome{late: oneIn(t, 4, "work is late"), fails: oneIn(t, 5, "work fails")}
 }
 
-// A controller runs the background work of one policy.
 type controller struct {
-	// again does work a second time when it ends, and takes what that returns: the
-	// same, unless the work is no pure function.
+	// again runs finished work a second time and uses that result, which differs only if the work
+	// is not a pure function.
 	again    bool
-	work     policy.Work // under way; nil: none
-	computed any         // by the work that ended since the last round
+	work     policy.Work // running; nil: none
+	computed any         // result of work finished since the last round
 }
 
-// busy reports whether work is under way once a plan is carried out.
+// busy reports whether work runs once a plan is applied.
 func (d *controller) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }
 
-// advance starts the work of a plan, unless one is under way, and ends what is
-// under way, unless it is late.
+// advance starts a plan's work, unless some is running, and finishes running work, unless it is
+// late.
 func (d *controller) advance(p *policy.Plan, f outcome) {
 	d.computed = nil
 	if d.work == nil && p.Background != nil {
@@ -49,8 +48,7 @@ func (d *controller) advance(p *policy.Plan, f outcome) {
 	}
 }
 
-// begin does work, without Do: its panics are a defect. It returns what is left to
-// do.
+// begin runs work without Do, so that a panic fails the test. It returns the rest.
 func (d *controller) begin(work policy.Work) policy.Work {
 	result := work(context.Background())
 	if d.again {

@@ -15,15 +15,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Crowd is a job for every seven GPUs of the thesis' three types of nodes, in
-// its ratio of 24, 24 and 16. Each round a tenth of them report.
+// A Crowd has a job for every seven GPUs of the thesis' three types of nodes, in its ratio of 24,
+// 24 and 16. Each round a tenth of the jobs report.
 type Crowd struct {
 	s          *policy.Snapshot
 	estimators []*estimate.Job
 	o          estimate.Options
 }
 
-// NewCrowd returns the jobs of so many GPUs, which wait.
+// NewCrowd returns the waiting jobs for a number of GPUs.
 func NewCrowd(b testing.TB, gpus int) *Crowd {
 	share := func(weight, size int) int { return gpus * weight / 64 / size }
 	var nodes []cluster.Node
@@ -65,7 +65,6 @@ func NewCrowd(b testing.TB, gpus int) *Crowd {
 	return w
 }
 
-// measured is what an agent reports of so many steps.
 func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) *job.Report {
 	seconds := func(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 	return &job.Report{
@@ -74,9 +73,8 @@ func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) 
 	}
 }
 
-// Feed makes nodes count CPUs and memory, three CPUs and 62.5 GB for each GPU, and
-// two jobs of three sensitive: they need 1 to 12 CPUs per GPU, and every other one
-// of them reads from storage what is not cached.
+// Feed gives nodes three CPUs and 62.5 GB for each GPU, and makes two of three jobs sensitive: they
+// need 1 to 12 CPUs per GPU, and half of them read uncached data from storage.
 func (w *Crowd) Feed(b testing.TB) {
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for i := range nodes {
@@ -107,7 +105,7 @@ func (w *Crowd) Feed(b testing.TB) {
 	}
 }
 
-// believe gives job i a new row with what is known now.
+// believe updates job i's model.
 func (w *Crowd) believe(i int) {
 	row := *w.s.Jobs[i]
 	m, limits := w.estimators[i].Model()
@@ -115,7 +113,7 @@ func (w *Crowd) believe(i int) {
 	w.s.Jobs[i] = &row
 }
 
-// next carries out a plan; a tenth of the jobs measure something new.
+// next applies a plan; a tenth of the jobs report.
 func (w *Crowd) next(plan *policy.Plan) {
 	for i, j := range w.s.Jobs {
 		if a := plan.Jobs[i].Allocation; a != j.Allocation {
@@ -140,14 +138,14 @@ func (w *Crowd) next(plan *policy.Plan) {
 	}
 }
 
-// Play lets decide plan rounds, and carries its plans out.
+// Play applies the plans that decide makes for a number of rounds.
 func (w *Crowd) Play(rounds int, decide func(*policy.Snapshot) *policy.Plan) {
 	for range rounds {
 		w.next(decide(w.s))
 	}
 }
 
-// Bench plans rounds, and carries them out.
+// Bench measures rounds with p, applying its plans.
 func (w *Crowd) Bench(b *testing.B, p policy.Policy) {
 	b.Helper()
 	mean, worst := 0.0, 0.0

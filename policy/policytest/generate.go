@@ -12,13 +12,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Epoch is when the worlds begin.
+// Epoch is the start time of all worlds.
 var Epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Clusters generates clusters of one to three GPU types with up to six nodes
-// each. Most types have nodes of one size, a power of two or not; some mix. Of
-// half of the types the nodes say what CPUs and memory they have; of some of those
-// they have different amounts per GPU.
+// Clusters generates clusters of one to three GPU types with up to six nodes each. Most types have
+// nodes of one size, some mix sizes. Half of the types report CPUs and memory, sometimes unevenly.
 func Clusters() *rapid.Generator[*cluster.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *cluster.Cluster {
 		sizes := rapid.SampledFrom([]int{4, 8, 2, 1, 6})
@@ -53,9 +51,7 @@ func Clusters() *rapid.Generator[*cluster.Cluster] {
 
 func oneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }
 
-// newJob draws a job that is submitted to c: what is submitted, and what is
-// believed of its speed. It does not contradict itself, but the cluster may be
-// too small for it.
+// newJob draws a submitted job and its model. It is consistent, but may be too big for c.
 func newJob(t *rapid.T, c *cluster.Cluster, id job.ID) *policy.Job {
 	s := &job.Spec{ID: id, Weight: 1, RestartOverhead: 30 * time.Second}
 	s.Adaptivity = rapid.SampledFrom([]job.Adaptivity{
@@ -92,8 +88,7 @@ func newJob(t *rapid.T, c *cluster.Cluster, id job.ID) *policy.Job {
 	return row
 }
 
-// believe draws what is believed of a job's speed. Every other job needs CPUs and
-// memory.
+// believe draws a job's model. Half of the jobs need CPUs and memory.
 func believe(t *rapid.T, j *policy.Job, types []cluster.TypeInfo) {
 	m := model(t, j.Spec, types)
 	if rapid.Bool().Draw(t, "sensitive") {
@@ -102,8 +97,7 @@ func believe(t *rapid.T, j *policy.Job, types []cluster.TypeInfo) {
 	j.Perf, j.Sensitivity = m, m.Sensitivity
 }
 
-// Sensitivities generates CPU curves and caches that limit some of the models of
-// the worlds, and others not.
+// Sensitivities generates CPU curves and caches that limit some models of the worlds.
 func Sensitivities() *rapid.Generator[*perf.Sensitivity] {
 	return rapid.Custom(func(t *rapid.T) *perf.Sensitivity {
 		s := new(perf.Sensitivity)
@@ -122,7 +116,7 @@ func Sensitivities() *rapid.Generator[*perf.Sensitivity] {
 	})
 }
 
-// reservation draws a power-of-two share of a node, or whole nodes.
+// reservation draws a power-of-two share of a node, or entire nodes.
 func reservation(t *rapid.T, info *cluster.TypeInfo) cluster.Configuration {
 	r := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: info.Type}
 	for 2*r.GPUs <= info.Sizes[0] && rapid.Bool().Draw(t, "double the reservation") {

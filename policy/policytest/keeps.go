@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// plansBeside leaves out of each snapshot some of the jobs that continue since the round before, as a scheduler
-// does: what is decided on them must be what was, and all else as if they were shown.
+// plansBeside leaves some continuing jobs out of each snapshot, as a scheduler does. Their
+// decisions must be unchanged, and the other decisions must be as with them.
 func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	w, p := newWorld(t, uncounted(t), market{}), fresh()
 	var before map[*policy.Job]policy.Decision
@@ -39,7 +39,7 @@ func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	}
 }
 
-// uncounted draws a cluster of which no node counts CPUs and memory.
+// uncounted draws a cluster without CPUs and memory.
 func uncounted(t *rapid.T) *cluster.Cluster {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	for i := range nodes {
@@ -52,7 +52,7 @@ func uncounted(t *rapid.T) *cluster.Cluster {
 	return c
 }
 
-// besides compares the plan for a snapshot with that for it without some of the jobs that continue.
+// besides compares the plan for a snapshot with the plan without some continuing jobs.
 func besides(t *rapid.T, p policy.Policy, s *policy.Snapshot, plan *policy.Plan, before map[*policy.Job]policy.Decision) {
 	few, want := *s, *plan
 	few.Jobs, want.Jobs = nil, nil

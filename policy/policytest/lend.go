@@ -11,13 +11,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// NewLendingWorld draws a world as NewWorld does, in which some nodes are on loan, others can
-// be, and some that are on loan are asked back: one for policies that borrow. To others those
-// nodes would never have come.
+// NewLendingWorld draws a world in which nodes are on loan, can be borrowed, or are reclaimed. It
+// is for policies that borrow.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
-// newLendingWorld draws a world in which the nodes of a GPU type can be lent, all but those
-// that are owned; none is lent yet, unless it is in the middle of its life.
+// newLendingWorld draws a world in which nodes of a GPU type can be lent, except owned ones. None
+// is lent yet, unless midlife.
 func newLendingWorld(t *rapid.T, midlife bool) *World {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	lent, both := rapid.SampledFrom(nodes).Draw(t, "a lent node").GPUType, oneIn(t, 4, "of both tenures")
@@ -36,8 +35,8 @@ func newLendingWorld(t *rapid.T, midlife bool) *World {
 	return newWorld(t, c, m)
 }
 
-// needs draws what decides whether, and how, a job runs on nodes on loan: how many GPUs there
-// do the work of one, and what its workers allow. Nothing of that is known of reservations.
+// needs draws how a job runs on nodes on loan: equivalent GPUs and the limits of its workers. A
+// reservation has neither.
 func (w *World) needs(t *rapid.T, s *job.Spec) {
 	lent := w.loans[0].Node.GPUType
 	if kept := w.all.Kept(); s.Reservation.IsZero() && oneIn(t, 4, "only types that are owned") {
@@ -63,8 +62,8 @@ func (w *World) needs(t *rapid.T, s *job.Spec) {
 	}
 }
 
-// lend lets nodes on loan come, as far as they were spare, and go as a plan has it. What is
-// not back in time is taken, nodes without jobs first. Then the owners look at what they need.
+// lend applies a plan's loans and returns. Overdue nodes are seized, nodes without jobs first. Then
+// the owners review their needs.
 func (w *World) lend(t *rapid.T, p *policy.Plan) {
 	if len(w.loans) == 0 {
 		return
@@ -84,7 +83,7 @@ func (w *World) lend(t *rapid.T, p *policy.Plan) {
 	w.failNodes(w.down)
 }
 
-// borrow lends so many nodes more, if as many are spare.
+// borrow lends more nodes, if spare.
 func (w *World) borrow(l *cluster.Loan, more int) {
 	more = min(more, l.Spare)
 	for _, n := range w.all.Nodes() {
@@ -95,7 +94,6 @@ func (w *World) borrow(l *cluster.Loan, more int) {
 	}
 }
 
-// giveBack returns nodes to their owners.
 func (w *World) giveBack(back []cluster.NodeID) {
 	for _, id := range back {
 		n, _ := w.all.Index(id)
@@ -105,7 +103,7 @@ func (w *World) giveBack(back []cluster.NodeID) {
 	}
 }
 
-// seize takes what is asked back, nodes without jobs first; jobs on the others are lost.
+// seize takes reclaimed nodes, nodes without jobs first. Jobs on them are stopped.
 func (w *World) seize(l *cluster.Loan) {
 	used := w.used()
 	for _, busy := range []bool{false, true} {
@@ -118,8 +116,8 @@ func (w *World) seize(l *cluster.Loan) {
 	w.lose(func(id cluster.NodeID) bool { return w.market.away[id] })
 }
 
-// review draws what an owner needs until the next round: it has nodes to spare, or wants some
-// back. What it wants back it has asked for at least one round before it takes it.
+// review draws an owner's needs until the next round: spare nodes, or nodes to reclaim, with at
+// least one round of notice.
 func (w *World) review(t *rapid.T, l *cluster.Loan) {
 	if l.Lent > 0 && oneIn(t, 3, "wants nodes back") {
 		if l.Reclaim == 0 {
@@ -138,13 +136,13 @@ func (w *World) review(t *rapid.T, l *cluster.Loan) {
 	}
 }
 
-// resizes reports whether a job trains on while workers join and leave it.
+// resizes reports whether a job trains on while its workers change.
 func resizes(j *policy.Job, d *policy.Decision) bool {
 	return j.Resizes && j.Holding() && d.Allocation.GPUType == j.Allocation.GPUType &&
 		d.Placement.Common(j.Placement) >= j.Min(j.Allocation.GPUType)
 }
 
-// vacates reports whether a placement is on a node that goes back.
+// vacates reports whether a placement uses a returned node.
 func vacates(p cluster.Placement, back []cluster.NodeID) bool {
 	return slices.ContainsFunc(p, func(s cluster.Share) bool {
 		_, goes := slices.BinarySearch(back, s.Node)

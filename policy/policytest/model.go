@@ -6,14 +6,14 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is an analytic perf.Model: parameters of the throughput model by GPU
-// type, a gradient noise scale, and an input pipeline.
+// A Model is an analytic perf.Model: throughput parameters by GPU type, a gradient noise scale and
+// an input pipeline.
 type Model struct {
 	Params map[cluster.GPUType]perf.Params
-	GPUs   map[cluster.GPUType]int // of one replica; a missing type means 1
+	GPUs   map[cluster.GPUType]int // per replica; default 1
 	Phi    float64                 // gradient noise scale, samples
 	Init   float64                 // initial batch size, samples
-	// Sensitivity limits throughput on allocations that name CPUs; nil: nothing does.
+	// Sensitivity limits throughput on allocations with CPUs; nil: unlimited.
 	Sensitivity *perf.Sensitivity
 }
 

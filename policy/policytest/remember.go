@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// remembers plays some rounds, gives new policies the memory of the old one, and checks that all plan alike from then on, bit by
-// bit: a copy within the process, and a policy that has read bytes, as another process has them.
+// remembers plays some rounds, gives new policies the memory of the old one, and checks that all
+// make identical plans from then on: one copies it in the process, one reads it as bytes.
 func remembers(t *rapid.T, fresh func() policy.Policy) {
 	w, p := drawWorld(t), fresh()
 	for range rapid.IntRange(1, rounds).Draw(t, "rounds before") {
@@ -37,7 +37,7 @@ func remembers(t *rapid.T, fresh func() policy.Policy) {
 	}
 }
 
-// copied gives a policy the memory of another within the process.
+// copied copies a policy's memory within the process.
 func copied(_ *World, from, to policy.Policy) error {
 	of, remembers := from.(policy.Rememberer)
 	if !remembers {
@@ -50,7 +50,7 @@ func copied(_ *World, from, to policy.Policy) error {
 	return image.Restore(to.(policy.Rememberer)) //nolint:forcetypeassert // it is of the same type
 }
 
-// passed gives a policy the memory of another by way of bytes.
+// passed copies a policy's memory as bytes.
 func passed(w *World, from, to policy.Policy) error {
 	of, remembers := from.(policy.Rememberer)
 	if !remembers {
@@ -63,7 +63,7 @@ func passed(w *World, from, to policy.Policy) error {
 	return memory.Unmarshal(data, &owner{w, to.(policy.Rememberer)}) //nolint:forcetypeassert // it is of the same type
 }
 
-// An owner has, as a scheduler does, the objects that a policy refers to.
+// An owner has the objects that a policy refers to, like a scheduler.
 type owner struct {
 	w      *World
 	policy policy.Rememberer

@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A market is the state of the rented and lent nodes of a world.
+// A market is the state of a world's rented and lent nodes.
 type market struct {
-	away     map[cluster.NodeID]bool // they are not rented, or not lent
+	away     map[cluster.NodeID]bool // not rented or not lent
 	starting map[cluster.Group]int
 	refused  map[cluster.Group]bool
 }
 
-// drawWorld draws a world of any kind: of one in four, the nodes of a GPU type are rented,
-// and some of them are not there; of as many, the nodes of a type can be borrowed.
+// drawWorld draws any kind of world: one in four can rent the nodes of a GPU type, one in four can
+// borrow them.
 func drawWorld(t *rapid.T) *World {
 	switch rapid.IntRange(1, 4).Draw(t, "kind of world") {
 	case 4:
@@ -46,7 +46,6 @@ func newRentingWorld(t *rapid.T) *World {
 	return newWorld(t, c, m)
 }
 
-// rentals returns the state of what can be rented.
 func (w *World) rentals() []cluster.Rental {
 	var all []cluster.Rental
 	for _, o := range w.all.Offers() {
@@ -57,8 +56,8 @@ func (w *World) rentals() []cluster.Rental {
 	return all
 }
 
-// rent lets nodes come and go as a plan has it. Some come later, or are refused; only
-// those without jobs go.
+// rent applies a plan's Capacity. Some nodes come later or are refused; only nodes without jobs are
+// returned.
 func (w *World) rent(t *rapid.T, p *policy.Plan) {
 	used := w.used()
 	w.market.starting, w.market.refused = make(map[cluster.Group]int), make(map[cluster.Group]bool)
@@ -70,7 +69,7 @@ func (w *World) rent(t *rapid.T, p *policy.Plan) {
 	w.failNodes(w.down)
 }
 
-// there returns how many nodes of a group are rented or lent, also if they are broken.
+// there returns the number of rented or lent nodes of a group, working or not.
 func (w *World) there(g cluster.Group) int {
 	nodes := 0
 	for _, n := range w.all.Nodes() {
@@ -81,7 +80,6 @@ func (w *World) there(g cluster.Group) int {
 	return nodes
 }
 
-// used returns the nodes that jobs are on.
 func (w *World) used() map[cluster.NodeID]bool {
 	used := make(map[cluster.NodeID]bool)
 	for _, j := range w.jobs {
@@ -92,7 +90,7 @@ func (w *World) used() map[cluster.NodeID]bool {
 	return used
 }
 
-// trade rents so many nodes more, or returns some.
+// trade rents more nodes, or returns some if more is negative.
 func (w *World) trade(t *rapid.T, g cluster.Group, more int, used map[cluster.NodeID]bool) {
 	for _, n := range w.all.Nodes() {
 		switch away := w.market.away[n.ID]; {

@@ -1,6 +1,5 @@
-// Package policytest is the conformance suite that every policy passes, and
-// the random worlds it plays in: clusters of mixed GPU types, jobs of every
-// kind, and what happens to them from round to round.
+// Package policytest is the conformance suite of all policies. Policies play rounds in random
+// worlds: clusters of mixed GPU types with jobs of every kind.
 package policytest
 
 import (
@@ -16,24 +15,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// rounds is how many rounds a world is played for.
+// rounds is the number of rounds per world.
 const rounds = 6
 
-// Run checks the contract of policy.Policy on policies made by fresh, which
-// returns a new one, made the same way, at every call:
+// Run checks the contract of policy.Policy on policies from fresh, which must return a new, equally
+// configured one at every call:
 //
-//   - every plan passes policy.Check, over rounds in which jobs come, go,
-//     report and lose nodes, and nodes are rented, lent and returned, once allocations without
-//     CPUs have their share;
-//   - the same snapshots, in order, give the same bytes;
+//   - every plan passes policy.Check, once allocations without CPUs have their share, over rounds in which jobs come, go, report and lose nodes, and nodes are rented, lent and returned;
+//   - equal snapshots, in order, give equal bytes;
 //   - the snapshot is not modified;
-//   - a new policy that has read the memory of one plans as that does: see policy.Rememberer;
-//   - a policy that is steady plans alike a round later, and a day later, if nothing happened;
-//   - a policy that ignores progress plans alike whatever jobs report of it;
-//   - a policy that keeps what runs plans alike for the others if jobs that continue are left out;
-//   - background work is a pure function that does not panic, and its policy copes
-//     with results that come late or are errors;
-//   - no jobs, no nodes, and a cancelled context are answered and do not panic.
+//   - a new policy with the memory of another makes the same plans: see policy.Rememberer;
+//   - a steady policy makes the same plan a round and a day later if nothing happened;
+//   - a policy that ignores progress makes the same plan whatever progress is reported;
+//   - a policy with Traits.Keeps makes the same plan for the others without jobs that continue;
+//   - background work is a pure function that does not panic, and its policy handles late results and errors;
+//   - no jobs, no nodes, and a cancelled context do not panic.
 func Run(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	t.Run("plans keep the rules", func(t *testing.T) {
@@ -72,8 +68,8 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	})
 }
 
-// RunMemoryless checks, on top of Run, that plans depend on the last snapshot
-// alone: a new policy shown new rows of the same values plans the same.
+// RunMemoryless checks, in addition to Run, that plans depend on the last snapshot alone: a new
+// policy makes the same plan for copied rows.
 func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	Run(t, fresh)
@@ -129,7 +125,7 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 	for range rounds {
 		s := w.Snapshot()
 		its := *s
-		its.Computed = other.computed // what q's own work returned
+		its.Computed = other.computed // the result of q's own work
 		one, two := mustPlan(t, p, s), mustPlan(t, q, &its)
 		if a, b := describePlan(one), describePlan(two); a != b {
 			t.Fatalf("round %d: two policies made the same way plan\n%s\nand\n%s", s.Round, a, b)
@@ -139,7 +135,7 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 	}
 }
 
-// plansWhateverProgress shows two policies the same rows, one of them with progress that nobody reported.
+// plansWhateverProgress shows two policies the same rows with different progress.
 func plansWhateverProgress(t *rapid.T, p, q policy.Policy) {
 	w := drawWorld(t)
 	for range rounds {
@@ -180,7 +176,7 @@ func cancelled(t *rapid.T, p policy.Policy) {
 	s := NewWorld(t).Snapshot()
 	plan, err := p.Plan(ctx, s)
 	if err == nil {
-		err = policy.Check(s, plan) // it may answer all the same
+		err = policy.Check(s, plan) // it may return a plan
 	} else if errors.Is(err, context.Canceled) {
 		err = nil
 	}
@@ -197,7 +193,6 @@ func mustPlan(t *rapid.T, p policy.Policy, s *policy.Snapshot) *policy.Plan {
 	return plan
 }
 
-// copyRows returns s with a new row for every job.
 func copyRows(s *policy.Snapshot) *policy.Snapshot {
 	c := *s
 	c.Jobs = make([]*policy.Job, len(s.Jobs))
@@ -208,7 +203,6 @@ func copyRows(s *policy.Snapshot) *policy.Snapshot {
 	return &c
 }
 
-// describeSnapshot prints everything in a snapshot that a policy could modify.
 func describeSnapshot(s *policy.Snapshot) string {
 	b := fmt.Appendf(nil, "%v round %d of %v on %+v, rentals %+v, loans %+v\n", s.Now, s.Round, s.Length, s.Cluster.Nodes(), s.Rentals, s.Loans)
 	for _, j := range s.Jobs {
@@ -217,7 +211,6 @@ func describeSnapshot(s *policy.Snapshot) string {
 	return string(b)
 }
 
-// describePlan prints everything in a plan.
 func describePlan(p *policy.Plan) string {
 	b := fmt.Appendf(nil, "prices %v, %+v, background work: %t, nodes wanted %v, returned %v\n", p.Prices, p.Stats, p.Background != nil, p.Capacity, p.Return)
 	for i := range p.Jobs {

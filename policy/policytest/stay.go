@@ -11,10 +11,9 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// RunNonPreemptive checks what a policy without preemption promises, together with a placer: over
-// rounds in which jobs come and go, and nodes fail and come back, a job that runs keeps its GPUs, on the
-// nodes where it has them, until it ends or one of these nodes is gone. Only a reservation that begins
-// may take them.
+// RunNonPreemptive checks a non-preemptive policy together with a placer: a running job keeps its
+// GPUs and nodes until it ends or one of its nodes is gone. Only a starting reservation may take
+// them.
 func RunNonPreemptive(t *testing.T, fresh func() (policy.Policy, placement.Placer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

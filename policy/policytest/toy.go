@@ -11,22 +11,22 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Toy is a small world for worked examples: a policy's plans are carried out as they
-// are, restarts cost nothing, and jobs run as their models say.
+// A Toy is a small world for worked examples: plans are applied without a placer, restarts are free, and
+// jobs run as their models predict.
 type Toy struct {
 	Jobs   []*policy.Job // active, by submission
-	Length time.Duration // of a round; a minute
+	Length time.Duration // of a round; default 1 min
 	Now    time.Time
-	Ends   map[job.ID]time.Duration // since Epoch, of the jobs that are done, with the round they end in
+	Ends   map[job.ID]time.Duration // of finished jobs: end of their last round since Epoch
 
 	t        testing.TB
 	cluster  *cluster.Cluster
 	round    int
-	computed any // by the background work of the last plan
+	computed any // result of the last background work
 }
 
-// NewToy returns a world of one node of each of the GPU types a, b, c, ..., with so many
-// GPUs each.
+// NewToy returns a world with one node of each of the GPU types a, b, c, ..., with these numbers of
+// GPUs.
 func NewToy(t testing.TB, gpus ...int) *Toy {
 	t.Helper()
 	var nodes []cluster.Node
@@ -41,8 +41,8 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
 }
 
-// Submit submits a rigid job that runs for alone on the GPUs it asks for, twice as long on
-// half of them, and as fast on any type.
+// Submit submits a rigid job that runs for alone on its requested GPUs, twice as long on half of
+// them, and equally fast on any type.
 func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
@@ -51,8 +51,8 @@ func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	return j
 }
 
-// Elastic submits a job that asks for one GPU and runs on up to most, for alone on one and
-// as much faster on more as rates say (see Speedup).
+// Elastic submits a job that requests one GPU and runs on up to most. It takes alone on one GPU;
+// rates are its speeds (see Speedup).
 func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
 	j := w.Submit(id, 1, alone)
 	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}
@@ -62,8 +62,8 @@ func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64
 	return j
 }
 
-// A Speedup is a perf.Model: progress per second by GPUs, the first for one, whatever the
-// type and batch; without rates, as much as there are GPUs.
+// A Speedup is a perf.Model: progress per second by GPUs, starting at one GPU, for any type and
+// batch; without rates, the number of GPUs.
 type Speedup struct{ Rates []float64 }
 
 // Throughput implements perf.Model.
@@ -77,13 +77,12 @@ func (s *Speedup) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 // Efficiency implements perf.Model.
 func (s *Speedup) Efficiency(float64) float64 { return 1 }
 
-// Snapshot returns what there is to be planned.
+// Snapshot returns the snapshot of the next round.
 func (w *Toy) Snapshot() *policy.Snapshot {
 	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...), Computed: w.computed}
 }
 
-// Play plans a round, checks the plan, carries it out, does its background work, and
-// returns it.
+// Play plans a round, checks and applies the plan, does its background work, and returns it.
 func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	w.t.Helper()
 	s := w.Snapshot()
@@ -111,7 +110,7 @@ func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	return plan
 }
 
-// carryOut returns what a job is after a round with an allocation.
+// carryOut returns a job after a round with an allocation.
 func (w *Toy) carryOut(j *policy.Job, a cluster.Allocation) *policy.Job {
 	row := *j
 	if a.Configuration != j.Allocation.Configuration {
@@ -125,7 +124,7 @@ func (w *Toy) carryOut(j *policy.Job, a cluster.Allocation) *policy.Job {
 	return &row
 }
 
-// GPUs returns how many GPUs each job of the world has, as "a4 b- c2".
+// GPUs returns each job's GPUs, for example "a4 b- c2".
 func (w *Toy) GPUs() string {
 	text := ""
 	for _, j := range w.Jobs {

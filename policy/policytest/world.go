@@ -13,28 +13,27 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A World is a cluster and its jobs, which Advance from round to round. As a
-// scheduler does, it shows a job that did not change by the same pointer.
+// A World is a cluster and its jobs over rounds. Like a scheduler, it represents an unchanged job
+// by the same pointer.
 type World struct {
 	cluster    *cluster.Cluster
-	all        *cluster.Cluster // with the nodes that are down, or not rented or lent
+	all        *cluster.Cluster // with nodes that are down, not rented or not lent
 	down       func(cluster.NodeID) bool
 	market     market
 	loans      []cluster.Loan
-	jobs       []*policy.Job // by submission time, then ID; replaced, never modified
+	jobs       []*policy.Job // by submission, then ID; replaced, never modified
 	round      int
-	born       int // jobs so far
+	born       int // number of jobs so far
 	controller controller
 	outcome    outcome // of background work before this round
 }
 
-// NewWorld draws a world in the middle of its life: some jobs hold GPUs, in
-// any amount their limits allow, others wait or are being profiled.
+// NewWorld draws a world in mid-life: some jobs hold GPUs, others wait or are being profiled.
 func NewWorld(t *rapid.T) *World {
 	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
 }
 
-// newWorld draws a world of the nodes of c, less those that are not rented or lent.
+// newWorld draws a world with the nodes of c that are rented or lent.
 func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
 	w := &World{all: c, market: m, loans: c.Loans()}
 	w.failNodes(func(cluster.NodeID) bool { return false })
@@ -54,7 +53,7 @@ func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
 	return w
 }
 
-// age draws how long ago a job was submitted. Where nodes are lent some wait for days.
+// age draws the time since a job's submission. If nodes are lent, some jobs have waited for days.
 func (w *World) age(t *rapid.T) time.Duration {
 	if len(w.loans) > 0 && oneIn(t, 4, "waits for days") {
 		return 50 * time.Hour
@@ -62,10 +61,9 @@ func (w *World) age(t *rapid.T) time.Duration {
 	return time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes")) * time.Minute
 }
 
-// Now returns the time of the next round.
 func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time.Minute) }
 
-// Snapshot returns what there is to be planned.
+// Snapshot returns the snapshot of the next round.
 func (w *World) Snapshot() *policy.Snapshot {
 	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.controller.computed, Rentals: w.rentals(), Loans: slices.Clone(w.loans)}
 }
@@ -87,7 +85,6 @@ func (w *World) submit(t *rapid.T, at time.Duration) {
 	})
 }
 
-// free returns what each node has left.
 func (w *World) free() []cluster.Resources {
 	free := make([]cluster.Resources, len(w.cluster.Nodes()))
 	for i, n := range w.cluster.Nodes() {
@@ -99,7 +96,7 @@ func (w *World) free() []cluster.Resources {
 	return free
 }
 
-// take takes a placement off what is free.
+// take subtracts a placement.
 func (w *World) take(free []cluster.Resources, p cluster.Placement) {
 	for _, s := range p {
 		i, _ := w.cluster.Index(s.Node)
@@ -108,7 +105,7 @@ func (w *World) take(free []cluster.Resources, p cluster.Placement) {
 	}
 }
 
-// begin returns j holding GPUs that it might have got, or j if none are found.
+// begin returns j with feasible GPUs, or j if none are found.
 func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *policy.Job {
 	types := w.cluster.Types()
 	if len(types) == 0 {
@@ -138,9 +135,8 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *poli
 	return &row
 }
 
-// place takes an allocation of nodes that have it free, of one if one has, with CPUs
-// and memory in proportion to GPUs. It returns nil, and takes nothing, if too little is
-// free.
+// place takes an allocation from as few free nodes as it finds, with proportional CPUs and memory.
+// It returns nil, and takes nothing, if too little is free.
 func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Placement {
 	var p cluster.Placement
 	left := a.GPUs
@@ -169,8 +165,8 @@ func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Pl
 	return p
 }
 
-// fit returns how many GPUs of an allocation fit into what a node has left. CPUs and
-// memory count on nodes that say what they have.
+// fit returns how many GPUs of an allocation fit on a node. CPUs and memory count only if the node
+// reports them.
 func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 	room := free.GPUs
 	if has.CPUs > 0 && a.CPUs > 0 {
@@ -182,17 +178,14 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 	return room
 }
 
-// Advance carries out a plan that passes policy.Check and lets a minute pass:
-// jobs report, complete, are profiled and arrive, nodes fail and are repaired.
-// Where the plan names no nodes, a job that got the same keeps its nodes, and one whose
-// CPUs and memory are nowhere waits.
+// Advance applies a plan that passes policy.Check and advances by a minute: jobs report, end, are
+// profiled and arrive, nodes fail and are repaired. A job without a new placement keeps its nodes
+// if its allocation is unchanged, and waits if its CPUs and memory do not fit.
 //
-// Nodes are rented and returned as the plan wants, a round later or more; nothing is returned
-// under a job. Nodes on loan come with the next round, and what its owner wants back is taken
-// when its time is over, whatever runs there.
-//
-// The plan's background work is done, and the next snapshot shows what it returned;
-// or a later one does, or an error. As from a scheduler, there is one at a time.
+// Nodes are rented and returned a round later or more, but never under a job. Borrowed nodes come
+// with the next round, and reclaimed ones are taken when their time is over, even with jobs on
+// them. The result of background work is in the next snapshot, or in a later one, or is an error.
+// One work runs at a time.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	w.outcome = outcome{}
 	if w.controller.busy(p) {
@@ -217,15 +210,15 @@ func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	}
 }
 
-// carryOut gives the jobs what the plan says. Nobody is put on a node that goes back.
+// carryOut applies a plan's decisions. It uses no returned node.
 func (w *World) carryOut(p *policy.Plan) {
 	before := slices.Clone(w.jobs)
-	for i, j := range before { // 1. those that change give back what they have
+	for i, j := range before { // 1. jobs that change return their GPUs
 		if j.Holding() && !keeps(j, &p.Jobs[i], p.Return) {
 			w.jobs[i] = w.stop(j)
 		}
 	}
-	for i, j := range before { // 2. those that stay where they are may get more or less
+	for i, j := range before { // 2. jobs in place get more or less
 		if d := &p.Jobs[i]; w.jobs[i].Holding() && (d.Allocation != j.Allocation || d.Placement != nil && !d.Placement.Equal(j.Placement)) {
 			w.jobs[i] = w.change(j, d)
 		}
@@ -240,7 +233,7 @@ func (w *World) carryOut(p *policy.Plan) {
 		n, _ := w.cluster.Index(id)
 		free[n] = cluster.Resources{}
 	}
-	for i := range before { // 4. the others, anywhere
+	for i := range before { // 4. the others, on any nodes
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && !d.Allocation.IsZero() {
 			if where := w.place(free, d.Allocation); where != nil {
 				w.start(i, d, where)
@@ -249,7 +242,7 @@ func (w *World) carryOut(p *policy.Plan) {
 	}
 }
 
-// keeps reports whether a job goes on with the GPUs it has, or some of them.
+// keeps reports whether a job continues with its GPUs, or some of them.
 func keeps(j *policy.Job, d *policy.Decision, back []cluster.NodeID) bool {
 	if d.Placement == nil && vacates(j.Placement, back) {
 		return false
@@ -258,8 +251,7 @@ func keeps(j *policy.Job, d *policy.Decision, back []cluster.NodeID) bool {
 	return same || resizes(j, d)
 }
 
-// change returns a job that goes on with another allocation: of CPUs and memory, or of GPUs if
-// it resizes.
+// change returns a job that continues with other CPUs and memory, or other GPUs if it resizes.
 func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
 	row := *j
 	if d.Placement != nil && !d.Placement.SameGPUs(j.Placement) {
@@ -272,7 +264,7 @@ func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
 	return &row
 }
 
-// stop returns a job that has nothing any more; one without checkpoints begins anew.
+// stop returns a job without resources; without checkpoints it loses its progress.
 func (w *World) stop(j *policy.Job) *policy.Job {
 	row := *j
 	w.settle(&row)
@@ -283,7 +275,7 @@ func (w *World) stop(j *policy.Job) *policy.Job {
 	return &row
 }
 
-// settle books the service that a job has attained.
+// settle records attained service.
 func (w *World) settle(row *policy.Job) {
 	row.Service, row.GPUService, row.Since = row.AttainedService(w.Now()), row.AttainedGPUService(w.Now()), w.Now()
 }
@@ -300,8 +292,7 @@ func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
 	w.jobs[i] = &row
 }
 
-// live returns what a job is a minute later: the same pointer if nothing was
-// heard of it.
+// live returns a job a minute later: the same pointer if it did not report.
 func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
 	if !rapid.Bool().Draw(t, "is heard of") {
 		return j
@@ -330,17 +321,17 @@ func (w *World) changeNodes(t *rapid.T) {
 	w.failNodes(func(id cluster.NodeID) bool { return id == gone })
 }
 
-// failNodes fails some nodes, under whatever runs there, and repairs the others.
+// failNodes fails some nodes, and repairs the others.
 func (w *World) failNodes(failed func(cluster.NodeID) bool) {
 	w.down = failed
 	now := w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
-	if w.cluster == nil || !slices.Equal(w.cluster.Nodes(), now.Nodes()) { // as from a scheduler, the same nodes are the same pointer
+	if w.cluster == nil || !slices.Equal(w.cluster.Nodes(), now.Nodes()) { // like a scheduler, the same pointer for the same nodes
 		w.cluster = now
 	}
 	w.lose(failed)
 }
 
-// lose takes everything from the jobs that are on some nodes.
+// lose stops the jobs on lost nodes.
 func (w *World) lose(gone func(cluster.NodeID) bool) {
 	for i, j := range w.jobs {
 		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return gone(s.Node) }) {

@@ -32,7 +32,7 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 
 // RemainingTime returns a job's remaining time on its requested GPUs of its fastest type, and the
 // source of the estimate. Without a model or target a job is estimated to run as long again as it
-// has run, or as its class does on average. The type is not the one it holds: otherwise a job on
+// has run, or as long as the mean of its class. The type is not the one it holds: otherwise a job on
 // slow GPUs would become shorter when preempted, and preempt others in turn.
 func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkSource) {
 	b := s.Basis(j)

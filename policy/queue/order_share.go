@@ -51,7 +51,7 @@ func Volume() Order {
 
 // DominantShare is dominant resource fairness: the largest share of the cluster's GPUs, CPUs or
 // memory that the job's user would have with the job, its earlier jobs and its jobs that cannot be
-// preempted, at their ideal demand. A job without a user is a user of its own. It adds up demands
+// preempted, at their ideal demand. A job without a user counts as a separate user. It adds up demands
 // while it is called for the jobs of a snapshot in order: make one for each policy. Source: DRF
 // §4.1 (progressive filling), used as in Synergy §5.7.
 func DominantShare() Order {

@@ -26,7 +26,7 @@ type Options struct {
 	// restart included. Without it a running job keeps its type.
 	Moves bool
 	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all behind it,
-	// even on types it cannot use. With it a large job may wait for ever.
+	// even on types it cannot use. A large job may wait for ever.
 	Backfill bool
 	// Reservations is the number of waiting jobs that do not fit and must not be delayed by jobs
 	// that pass them: 1 is EASY, more is conservative backfilling, 0 none. It needs Backfill, and

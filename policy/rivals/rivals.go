@@ -1,9 +1,8 @@
-// Package rivals adds every policy of this repository to policy/registry: those of package
-// policy/standard, and those that only comparisons need.
+// Package rivals registers every policy: the policies of policy/standard, and the ones that only
+// comparisons need.
 package rivals
 
 import (
-	// Each policy adds itself to policy/registry when it is linked.
 	_ "github.com/oxgang/oxgang/policy/rivals/afs"
 	_ "github.com/oxgang/oxgang/policy/rivals/gandiva"
 	_ "github.com/oxgang/oxgang/policy/rivals/gavel"  // gavel, mst, ftf, ossp, allox, gandivafair

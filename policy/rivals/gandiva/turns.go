@@ -14,7 +14,7 @@ type round struct {
 	free []int // GPUs by type
 }
 
-// meet lists undecided jobs: those of the last round in its order, then newcomers. A job that lost
+// meet lists undecided jobs in the order of the last round, newcomers last. A job that lost
 // its GPUs lost its turn.
 func (p *Policy) meet(r *round) {
 	p.round++

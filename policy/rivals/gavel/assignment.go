@@ -2,7 +2,7 @@ package gavel
 
 import "math"
 
-// assign matches every row of cost to a column of its own so that the sum of costs is least. It
+// assign matches every row of cost to its own column so that the sum of costs is least. It
 // returns the column of each row, and the sum. A cost of +Inf forbids a pair. If no column is left
 // for a row, its column is -1; earlier rows are matched first. assign panics if there are more rows
 // than columns, on rows of different lengths, and on a cost of NaN or -Inf. It does not modify cost,

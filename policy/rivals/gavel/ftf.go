@@ -74,7 +74,7 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	g, _ := p.fairProgram(s, high)
 	p.take(p.level(g))
 	p.outcome.objective, p.outcome.bound = high, low
-	p.outcome.prices = nil // those of the level, not of ρ
+	p.outcome.prices = nil // they belong to the level, not to ρ
 }
 
 // rhoTolerance is the relative precision of ρ.

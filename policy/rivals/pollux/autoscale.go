@@ -103,7 +103,7 @@ func (a *Autoscaler) kept(f *rentedNodes) int {
 	return min(f.ready, max(a.wanted, f.least))
 }
 
-// note records a plan's efficiency, after dropping those of other cluster sizes.
+// note records a plan's efficiency, after dropping values for other cluster sizes.
 func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 	if gpus := s.Cluster.GPUs(); gpus != a.size {
 		a.size, a.recent = gpus, nil

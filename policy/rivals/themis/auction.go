@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// admit moves those of the first n jobs that fit together to the front, and returns their number.
+// admit moves the jobs among the first n that fit together to the front, and returns their number.
 // It goes from the worst treated to the best, and passes over jobs that do not fit.
 func (r *round) admit(n int) int {
 	left := slices.Clone(r.free)
