@@ -5,7 +5,7 @@
 // Source: Hwang et al., "Elastic Resource Sharing for Distributed Deep Learning", NSDI 2021 (AFS-L,
 // apathetic future share with job lengths known).
 //
-// Let job a end before job b. With one GPU more, a ends sooner. If b gets
+// Let job a be the one that would end first. With one GPU more, a ends sooner. If b gets
 // the GPU instead, b has it for longer, and gets a's GPUs when a ends. Both together end soonest if
 // b gets the GPU when
 //
