@@ -1,9 +1,10 @@
 package casestudy
 
 import (
-	"math"
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // A Clock reads how much processor time the process has used so far, as
@@ -36,11 +37,7 @@ func Makespan(jobs []time.Duration, cores int) time.Duration {
 	return slices.Max(free)
 }
 
-// Quantile returns the smallest time that a share q of them does not exceed, 0 of none.
+// Quantile returns metrics.Quantile of unsorted times.
 func Quantile(all []time.Duration, q float64) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+	return metrics.Quantile(slices.Sorted(slices.Values(all)), q)
 }

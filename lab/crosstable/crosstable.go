@@ -16,7 +16,10 @@ import (
 
 	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/registry"
+	"github.com/oxgang/oxgang/scheduler/metrics"
+	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
@@ -51,7 +54,14 @@ type Cell struct {
 	Values         []float64 // by Metrics; nil if not every run ended
 	Jobs, Ended    int       // of all runs
 	Why            string    // why not every run ended, or was begun; empty if each did
+
+	Delays *metrics.Delays // against Baseline; nil: it did not run, or this is its cell
+	Waits  []metrics.Waits // of all runs that ended; empty: none did
+	trials []verdict.Trial // of the runs that ended
 }
+
+// Baseline is the policy that delays are against.
+const Baseline = "easy"
 
 // Metrics are what is measured of a cell; of each less is better.
 func Metrics() []string {
@@ -104,7 +114,25 @@ func (m *Table) Run(ctx context.Context, o Options) ([]Cell, error) {
 			})
 		}
 	}
-	return cells, g.Wait()
+	err = g.Wait()
+	compare(cells)
+	return cells, err
+}
+
+// compare sets the delays against the baseline's cell of the same family, and the waits.
+func compare(cells []Cell) {
+	baselines := make(map[string][]verdict.Trial)
+	for i := range cells {
+		if cells[i].Policy == Baseline {
+			baselines[cells[i].Family] = cells[i].trials
+		}
+	}
+	for i := range cells {
+		c := &cells[i]
+		r := report.Run{}
+		r.Compare(c.trials, baselines[c.Family])
+		c.Delays, c.Waits = r.Delays, r.Waits
+	}
 }
 
 // choose returns the families and policies that are asked for.
@@ -140,7 +168,7 @@ func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (C
 		return cell, err
 	}
 	var runs []experiments.Measured
-	for _, c := range configs {
+	for i, c := range configs {
 		in, err := run.Load(c, experiments.WithLibrary(o.Files))
 		if err != nil {
 			return cell, fmt.Errorf("%s: %w", f.Name, err)
@@ -157,6 +185,7 @@ func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (C
 			cell.Why = strings.SplitN(err.Error(), "\n", 2)[0]
 		default:
 			runs = append(runs, experiments.Measure(r, in))
+			cell.trials = append(cell.trials, verdict.Trial{Policy: name, Seed: uint64(i), Pool: r.Result.LargestPool(), Jobs: r.Result.JobTimes()})
 			cell.Ended += r.Result.Summary.Done
 			cell.Why = unended(r, o.Limit)
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // Write writes cells as Markdown: a table of mean completion times by policy and family,
@@ -21,6 +23,8 @@ func (m *Table) Write(w io.Writer, cells []Cell) error {
 	t.line("")
 	t.line("Figures are means over the runs of a family. p99 and unfair jobs (rho > 1) count all runs together, and")
 	t.line("rho is the worst of any job. GPU-hours include profiling and the rest of the round in which a job ends.")
+	t.line("Later: jobs that finish %s later than under %s, of the same trace and seed. The longest wait is until the", metrics.LaterRule, Baseline)
+	t.line("first start, of the largest jobs of the family.")
 	t.line("boa and pollux-autoscale rent their nodes, without limit or budget; all other policies own them.")
 	t.line("")
 	for _, d := range m.Defaults {
@@ -123,7 +127,7 @@ func (t *crossWriter) family(f *Family) {
 	t.line("")
 	t.line("%s.", strings.ToUpper(f.Title[:1])+f.Title[1:])
 	t.line("")
-	t.head([]string{"Policy", "mean JCT, h", "p99 JCT, h", "makespan, h", "worst rho", "rho > 1, %", "GPU-hours a job", "restarts a job"})
+	t.head([]string{"Policy", "mean JCT, h", "p99 JCT, h", "makespan, h", "worst rho", "rho > 1, %", "GPU-hours a job", "restarts a job", "later than " + Baseline + ", %", "longest wait, h", "of jobs of"})
 	var why []string
 	for i := range t.cells {
 		c := &t.cells[i]
@@ -134,6 +138,8 @@ func (t *crossWriter) family(f *Family) {
 		for k := range Metrics() {
 			row = append(row, t.figure(c, f.Name, k))
 		}
+		row = append(row, later(c))
+		row = append(row, longestWait(c)...)
 		if t.row(row); c.Why != "" {
 			why = append(why, fmt.Sprintf("- `%s`: %d of %d jobs ended: %s", c.Policy, c.Ended, c.Jobs, c.Why))
 		}
@@ -142,4 +148,22 @@ func (t *crossWriter) family(f *Family) {
 		t.line("")
 		t.line("%s", strings.Join(why, "\n"))
 	}
+}
+
+// later returns the share of jobs that finish later than under the baseline, in per cent.
+func later(c *Cell) string {
+	if c.Delays == nil || c.Delays.Compared == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3g", 100*c.Delays.Share())
+}
+
+// longestWait returns the longest wait of the largest jobs, in hours, and their size.
+func longestWait(c *Cell) []string {
+	for i := len(c.Waits) - 1; i >= 0; i-- {
+		if w := &c.Waits[i]; w.Jobs > 0 {
+			return []string{fmt.Sprintf("%.3g", w.Longest/3600), w.Size.String()}
+		}
+	}
+	return []string{"–", "–"}
 }

@@ -56,7 +56,7 @@ func timesOf(name, what string, of func(*Measured) []float64) []metric {
 	}}}
 	for _, percent := range []int{50, 75, 95, 99} {
 		p, q := strconv.Itoa(percent), float64(percent)/100
-		all = append(all, metric{name + "_p" + p + "_s", "the same, sorted[int(0." + p + " n)]", func(runs []Measured) float64 {
+		all = append(all, metric{name + "_p" + p + "_s", "the same, percentile " + p, func(runs []Measured) float64 {
 			hours := pool(runs, of)
 			slices.Sort(hours)
 			return 3600 * metrics.Quantile(hours, q)

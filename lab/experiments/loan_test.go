@@ -28,10 +28,10 @@ func TestLoanMetrics(t *testing.T) {
 		Jobs:    []metrics.JobResult{{Outcome: metrics.Done, JCT: 400, Queued: 30}},
 	}}
 	want := map[string]float64{
-		"jct_mean_s": 250, "jct_p50_s": 300, "jct_p75_s": 400, "jct_p95_s": 400, "jct_p99_s": 400,
-		"queued_mean_s": 30, "queued_p50_s": 30, "queued_p75_s": 60, "queued_p95_s": 60, "queued_p99_s": 60,
-		"loan_jct_mean_s": 200, "loan_jct_p50_s": 300, "loan_jct_p75_s": 300, "loan_jct_p95_s": 300, "loan_jct_p99_s": 300,
-		"loan_queued_mean_s": 35, "loan_queued_p50_s": 60, "loan_queued_p75_s": 60, "loan_queued_p95_s": 60, "loan_queued_p99_s": 60,
+		"jct_mean_s": 250, "jct_p50_s": 200, "jct_p75_s": 300, "jct_p95_s": 400, "jct_p99_s": 400,
+		"queued_mean_s": 30, "queued_p50_s": 20, "queued_p75_s": 30, "queued_p95_s": 60, "queued_p99_s": 60,
+		"loan_jct_mean_s": 200, "loan_jct_p50_s": 100, "loan_jct_p75_s": 300, "loan_jct_p95_s": 300, "loan_jct_p99_s": 300,
+		"loan_queued_mean_s": 35, "loan_queued_p50_s": 10, "loan_queued_p75_s": 60, "loan_queued_p95_s": 60, "loan_queued_p99_s": 60,
 		"preemption_pct": 50, "preemptions": 2, "resizes": 3, "lost_gpu_hours": 2.5, "training_usage_pct": 60, "loan_usage_pct": 45,
 		"overall_usage_pct": 30, "lent_gpu_hours": 6, "short_gpu_hours": 2, "loans": 1, "lent_nodes": 4, "reclaims": 5,
 		"reclaimed_nodes": 7, "taken_nodes": 8, "lost_on_loan": 9, "flexible_pct": 25, "collateral_pct": 15,

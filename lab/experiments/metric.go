@@ -38,8 +38,8 @@ var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics)
 
 var runMetrics = []metric{
 	{"jct_mean_h", "mean over runs of the mean JCT, hours", mean(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
-	{"jct_p99_h", "sorted[int(0.99 n)] of all runs' JCTs together, hours", pooledQuantile(0.99)},
-	{"jct_p95_h", "sorted[int(0.95 n)] of all runs' JCTs together, hours", pooledQuantile(0.95)},
+	{"jct_p99_h", "99th percentile of all runs' JCTs together, hours", pooledQuantile(0.99)},
+	{"jct_p95_h", "95th percentile of all runs' JCTs together, hours", pooledQuantile(0.95)},
 	{"gpus_mean", "GPUs paid for, mean over time and runs: those there, and rented ones from their order until they are given back", mean(paidGPUs)},
 	{"gpus_busy_mean", "GPUs that jobs hold, likewise", mean(func(s *metrics.Summary) float64 { return s.Utilisation * s.MeanGPUs })},
 	{"spend_mean", "what those cost per hour, likewise; a GPU-hour costs 1 where no price is known", mean(func(s *metrics.Summary) float64 { return s.MeanSpending })},

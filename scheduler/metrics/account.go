@@ -118,7 +118,7 @@ func (a *account) result(start, now time.Time, types int) JobResult {
 	}
 	jct := end.Sub(a.submitted)
 	res := JobResult{
-		ID: a.spec.ID, Class: class, Outcome: a.outcome,
+		ID: a.spec.ID, Class: class, GPUs: max(1, a.spec.GPUs), Outcome: a.outcome,
 		Submitted:    a.submitted.Sub(start).Seconds(),
 		FirstStarted: sinceOrNever(a.firstStarted, start),
 		Finished:     sinceOrNever(a.finished, start),

@@ -121,12 +121,12 @@ func TestLoans_of_jobs(t *testing.T) {
 	}
 	want := []JobResult{
 		{
-			ID: "b", Outcome: Done, FirstStarted: 60, Finished: 300, JCT: 300, Queued: 120, Restarts: 1, Preemptions: 1, OnLoan: true,
+			ID: "b", GPUs: 1, Outcome: Done, FirstStarted: 60, Finished: 300, JCT: 300, Queued: 120, Restarts: 1, Preemptions: 1, OnLoan: true,
 			Allocated: 4 * 180, ByType: []float64{4 * 60, 4 * 120}, Useful: 4*110 + 4*50, Restart: 4*10 + 4*10, Lost: 4 * 110,
 			Intervals: []Interval{{60, 70, 4, 1, Restoring}, {70, 180, 4, 1, Training}, {240, 250, 4, 0, Restoring}, {250, 300, 4, 0, Training}},
 		},
 		{
-			ID: "e", Outcome: Done, FirstStarted: 60, Finished: 330, JCT: 330, Queued: 60, Resizes: 2, OnLoan: true,
+			ID: "e", GPUs: 1, Outcome: Done, FirstStarted: 60, Finished: 330, JCT: 330, Queued: 60, Resizes: 2, OnLoan: true,
 			Allocated: 2*60 + 6*60 + 4*180, ByType: []float64{0, 2*60 + 6*60 + 4*180}, Useful: 6*50 + 4*150, Restart: 2*60 + 6*10, Idle: 4 * 30,
 			Intervals: []Interval{{60, 120, 2, 1, Restoring}, {120, 130, 6, 1, Restoring}, {130, 180, 6, 1, Training}, {180, 330, 4, 1, Training}, {330, 360, 4, 1, Idle}},
 		},

@@ -42,7 +42,7 @@ func TestResult_one_life(t *testing.T) {
 	s.round(360)
 	got := s.Result()
 	want := []JobResult{{
-		ID: "a", Class: "bert", Outcome: Done,
+		ID: "a", Class: "bert", GPUs: 1, Outcome: Done,
 		Submitted: 0, FirstStarted: 60, Finished: 310, JCT: 310, Queued: 120, Restarts: 2, Preemptions: 1,
 		Allocated: 2*60 + 4*60 + 4*120, ByType: []float64{120, 720},
 		Restart: 2*20 + 4*30 + 4*10, Useful: 2*40 + 4*30 + 4*60, Idle: 4 * 50,
@@ -397,16 +397,21 @@ func TestValidate_joins_all_complaints(t *testing.T) {
 	}
 }
 
-func TestQuantile_is_the_reference_definition(t *testing.T) {
+func TestQuantile_is_nearest_rank(t *testing.T) {
 	sorted := make([]float64, 160)
 	for i := range sorted {
-		sorted[i] = float64(i)
+		sorted[i] = float64(i + 1)
 	}
-	if got := Quantile(sorted, 0.99); got != 158 {
-		t.Errorf("p99 of 160 = value %v, want the second largest, 158", got)
+	for q, want := range map[float64]float64{0: 1, 0.25: 40, 0.5: 80, 0.99: 159, 1: 160} {
+		if got := Quantile(sorted, q); got != want {
+			t.Errorf("quantile %v of 1 to 160 is %v, want %v", q, got, want)
+		}
 	}
-	if Quantile(sorted, 1) != 159 || Quantile[float64](nil, 0.5) != 0 {
-		t.Error("want the last value at 1, and 0 of nothing")
+	if got := Quantile(sorted[:100], 0.07); got != 7 { // 0.07 * 100 is above 7
+		t.Errorf("quantile 0.07 of 1 to 100 is %v, want 7", got)
+	}
+	if Quantile[float64](nil, 0.5) != 0 || Quantile(sorted[:3], 0.5) != 2 {
+		t.Error("want 0 of nothing, and the middle of 3 values")
 	}
 }
 

@@ -68,19 +68,20 @@ func (o *Options) Validate() error {
 // O(GPU types), a round O(actions): jobs that do not change cost nothing. It
 // is not safe for concurrent use.
 type Recorder struct {
-	opts       Options
-	start, now time.Time // of the first and the last thing seen, but for reports of which nothing but efficiency is learned
-	heard      time.Time // of the last such report
-	submission time.Time // the first
-	boundary   time.Time // when the current round ends
-	quiet      bool      // it has ended, and no job was active
-	types      []cluster.GPUType
-	cluster    *cluster.Cluster
-	capacity   []int     // GPUs there, by type
-	loaned     []int     // of capacity, on loan
-	busy       []int     // GPUs held, by type
-	watts      []float64 // mean per GPU, by type
-	price      []float64 // mean per GPU-hour, by type
+	opts        Options
+	start, now  time.Time // of the first and the last thing seen, but for reports of which nothing but efficiency is learned
+	heard       time.Time // of the last such report
+	submission  time.Time // the first
+	boundary    time.Time // when the current round ends
+	quiet       bool      // it has ended, and no job was active
+	types       []cluster.GPUType
+	cluster     *cluster.Cluster
+	capacity    []int     // GPUs there, by type
+	maxCapacity []int     // the most of capacity so far
+	loaned      []int     // of capacity, on loan
+	busy        []int     // GPUs held, by type
+	watts       []float64 // mean per GPU, by type
+	price       []float64 // mean per GPU-hour, by type
 
 	active  map[job.ID]*account
 	ending  []*account // ended in this round, holding their GPUs until it ends
@@ -272,7 +273,7 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 	r.capacity, r.loaned, r.busy = append(r.capacity, 0), append(r.loaned, 0), append(r.busy, 0)
 	r.watts, r.price = append(r.watts, 0), append(r.price, 0)
 	r.heldSeconds, r.capacitySeconds = append(r.heldSeconds, 0), append(r.capacitySeconds, 0)
-	r.pauseSeconds = append(r.pauseSeconds, 0)
+	r.pauseSeconds, r.maxCapacity = append(r.pauseSeconds, 0), append(r.maxCapacity, 0)
 	return len(r.types) - 1
 }
 
@@ -302,6 +303,7 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 		}
 	}
 	for i, gpus := range r.capacity {
+		r.maxCapacity[i] = max(r.maxCapacity[i], gpus)
 		if gpus > 0 {
 			r.watts[i] /= float64(gpus)
 			r.price[i] /= float64(gpus)

@@ -50,6 +50,7 @@ const (
 type JobResult struct {
 	ID           job.ID     `json:"id"`
 	Class        job.Class  `json:"class"` // its Spec's Class, or Name if that is empty
+	GPUs         int        `json:"gpus"`  // requested
 	Outcome      Outcome    `json:"outcome"`
 	Submitted    float64    `json:"submitted_s"`
 	FirstStarted float64    `json:"first_started_s"`      // -1 if never
@@ -158,7 +159,7 @@ type Summary struct {
 	P75JCT     float64 `json:"jct_p75_s"`
 	P90JCT     float64 `json:"jct_p90_s"`
 	P95JCT     float64 `json:"jct_p95_s"`
-	P99JCT     float64 `json:"jct_p99_s"`     // sorted[int(0.99 n)], as the public Sia simulator has it
+	P99JCT     float64 `json:"jct_p99_s"`     // quantiles are nearest rank: see Quantile
 	MeanQueued float64 `json:"queued_mean_s"` // without GPUs, before the first start and after
 	P50Queued  float64 `json:"queued_p50_s"`
 	P75Queued  float64 `json:"queued_p75_s"`
@@ -293,6 +294,7 @@ type Rent struct {
 type TypeSummary struct {
 	Type        cluster.GPUType `json:"type"`
 	GPUs        int             `json:"gpus"`      // at the end
+	MaxGPUs     int             `json:"gpus_max"`  // at any time
 	Hours       float64         `json:"gpu_hours"` // allocated
 	Utilisation float64         `json:"utilisation"`
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -84,7 +85,7 @@ func sortResults(jobs []JobResult) {
 // clone returns a Recorder that can be closed without a trace in r.
 func (r *Recorder) clone() *Recorder {
 	c := *r
-	c.types, c.busy = slices.Clip(r.types), slices.Clone(r.busy)
+	c.types, c.busy, c.maxCapacity = slices.Clip(r.types), slices.Clone(r.busy), slices.Clone(r.maxCapacity)
 	c.pauseSeconds = slices.Clone(r.pauseSeconds)
 	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
 	c.done = r.done.clone()
@@ -115,7 +116,7 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	held, there := 0.0, 0.0
 	s.Types = []TypeSummary{}
 	for i, t := range r.types {
-		ts := TypeSummary{Type: t, GPUs: r.capacity[i], Utilisation: ratio(r.heldSeconds[i], r.capacitySeconds[i])}
+		ts := TypeSummary{Type: t, GPUs: r.capacity[i], MaxGPUs: r.maxCapacity[i], Utilisation: ratio(r.heldSeconds[i], r.capacitySeconds[i])}
 		for j := range jobs {
 			ts.Hours += jobs[j].ByType[i] / 3600
 		}
@@ -215,13 +216,16 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns sorted[int(q n)], the last value if q is 1, and zero if there
-// are none: the definition of the public Sia simulator.
+// Quantile returns the smallest sorted value that at least a share q of the values do not exceed (nearest rank), and zero if there
+// are none.
+//
+// Deviation: the public Sia simulator has sorted[int(q n)], which is the next value if q n is whole.
 func Quantile[T any](sorted []T, q float64) (value T) {
 	if len(sorted) == 0 {
 		return value
 	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+	rank := int(math.Ceil(q*float64(len(sorted)) - 1e-9)) // 1e-9: 0.07 * 100 is above 7
+	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
 // ratio returns a / b, 0 if b is 0.

@@ -33,18 +33,20 @@ type column struct {
 type view uint8
 
 const (
-	narrow view = iota // table, wide and the page
-	wide               // wide and the page
-	data               // neither
-	paged              // the page only: it differs between machines
+	narrow    view = iota // table, wide and the page
+	wide                  // wide and the page
+	onPageToo             // the page
+	data                  // neither
+	paged                 // the page only: it differs between machines
 )
 
-// A group is one of the two tables of the page.
+// A group is one of the tables of the page.
 type group uint8
 
 const (
 	ofTheJobs group = iota
 	ofTheGPUs
+	ofTheSizes
 )
 
 // A direction says which values of a column are good.
@@ -150,13 +152,13 @@ var columns = []column{
 	{"queued_p75_h", "P75 QUEUED (h)", "p75 queued", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P75Queued / 3600 })},
 	{"queued_p95_h", "P95 QUEUED (h)", "p95 queued", "h", 2, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P95Queued / 3600 })},
 	{"queued_p99_h", "P99 QUEUED (h)", "p99 queued", "h", 2, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99Queued / 3600 })},
-	{"makespan_h", "MAKESPAN (h)", "Makespan", "h", 2, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
+	{"makespan_h", "MAKESPAN (h)", "Makespan", "h", 2, wide, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
 	{"gpu_hours_per_job", "GPU-H/JOB", "GPU-hours per job", "", 2, narrow, ofTheGPUs, lower, ofDone(func(s *metrics.Summary) float64 { return s.GPUHoursPerJob })},
-	{"restarts_per_job", "RESTARTS/JOB", "Restarts per job", "", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
-	{"contention_mean", "CONTENTION", "Contention, mean", "jobs", 1, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.MeanContention })},
+	{"restarts_per_job", "RESTARTS", "Restarts per job", "", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
+	{"contention_mean", "CONTENTION", "Contention, mean", "jobs", 1, wide, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.MeanContention })},
 	{"contention_max", "MAX CONTENTION", "Contention, max", "jobs", 0, wide, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return float64(s.MaxContention) })},
-	{"rho_worst", "WORST RHO", "Worst rho", "", 2, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Worst })},
-	{"unfair_pct", "RHO>{above} (%)", "Unfair jobs, rho > {above}", "%", 1, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return 100 * r.Unfair })},
+	{"rho_worst", "WORST RHO", "Worst rho", "", 2, wide, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Worst })},
+	{"unfair_pct", "RHO>{above} (%)", "Unfair jobs, rho > {above}", "%", 1, wide, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return 100 * r.Unfair })},
 	{"unfair_above", "UNFAIR ABOVE", "Unfair above", "", 2, data, ofTheJobs, none, ofRho(func(r *metrics.RhoSummary) float64 { return r.UnfairAbove })},
 	{"rho_mean", "AVG RHO", "Mean rho", "", 2, data, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Mean })},
 	{"policy_p50_ms", "", "Policy time, p50", "ms a round", 3, paged, ofTheGPUs, lower, policyTime(0.5)},

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
@@ -119,6 +120,10 @@ func HTML(w io.Writer, in Input) error {
 	}
 	if len(in.Runs) > 0 {
 		v.Tables = []pageTable{summarise("Jobs", ofTheJobs, in.Runs), summarise("GPUs", ofTheGPUs, in.Runs)}
+		if sizes := summarise("Delays and waits", ofTheSizes, in.Runs); len(sizes.Columns) > 0 {
+			sizes.Note = "Later: finishes " + metrics.LaterRule + " later than under the baseline. Waits are until the first start. Sizes are requested GPUs."
+			v.Tables = append(v.Tables, sizes)
+		}
 		v.Tables[ofTheGPUs].Note = Conventions
 	}
 	for i := range runs {
@@ -143,8 +148,8 @@ func summarise(title string, about group, runs []Run) pageTable {
 			key++
 		}
 	}
-	for _, c := range columnsOf(runs) {
-		if c.shown == data || c.about != about || !c.some(runs) {
+	for _, c := range append(columnsOf(runs), delayColumns(runs)...) {
+		if c.title == "" || c.shown == data || c.about != about || !c.some(runs) {
 			continue
 		}
 		t.Columns = append(t.Columns, c)
@@ -152,7 +157,11 @@ func summarise(title string, about group, runs []Run) pageTable {
 			if runs[i].Result == nil {
 				continue
 			}
-			t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: c.cell(&runs[i]), Best: c.best(&runs[i])})
+			cell := pageCell{Text: c.cell(&runs[i]), Best: c.best(&runs[i])}
+			if job := worstJob(&runs[i]); c.key == "later_worst_h" && job != "" {
+				cell.Text += " (job " + job + ")"
+			}
+			t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
 		}
 	}
 	return t

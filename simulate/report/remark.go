@@ -20,6 +20,9 @@ func remarksOf(runs []Run) []remark {
 	if slices.ContainsFunc(runs, func(r Run) bool { return r.Trust != nil }) {
 		all = append(all, trustColumns...)
 	}
+	if slices.ContainsFunc(runs, func(r Run) bool { return r.Delays != nil }) {
+		all = append(all, remark{key: "later_worst_job", value: worstJob, words: true})
+	}
 	if verdictOf(runs) != nil {
 		all = append(all, verdictColumns...)
 	}

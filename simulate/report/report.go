@@ -31,6 +31,11 @@ type Run struct {
 	Means map[string]float64 `json:"means,omitempty"`
 	// Verdict says which policy is best, the same for all runs; nil: no policies are compared.
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`
+	// Delays are against the baseline, by Compare; nil: it was not run, or this is its run.
+	Delays *metrics.Delays `json:"delays,omitempty"`
+	// Waits are by size, over all seeds of the row, by Compare.
+	Waits []metrics.Waits `json:"waits,omitempty"`
+	Pool  int             `json:"largest_pool_gpus,omitempty"` // sizes are relative to it
 	// PolicyTimes are the times the policy took, one per round; nil if they
 	// were not measured. They differ between machines, so only HTML, CSVs and
 	// Times show them, and JSON leaves them out.

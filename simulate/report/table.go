@@ -36,7 +36,7 @@ func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 // rows, and a star where a policy is best. The same results give the same bytes.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
-	cols := slices.DeleteFunc(columnsOf(runs), func(c column) bool { return c.shown == paged })
+	cols := slices.DeleteFunc(append(columnsOf(runs), delayColumns(runs)...), func(c column) bool { return c.shown == paged })
 	switch f {
 	case Text:
 		writeText(&out, runs, cols, narrow)
@@ -134,6 +134,9 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 	}
 	if stars {
 		fmt.Fprintln(out, marked)
+	}
+	for _, line := range legend(runs) {
+		fmt.Fprintln(out, line)
 	}
 }
 

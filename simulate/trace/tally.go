@@ -57,7 +57,7 @@ func (t *tally) quantiles() Quantiles {
 		return Quantiles{}
 	}
 	mean, n := 0.0, 0
-	at := func(percent int) time.Duration { return t.at((t.count - 1) * percent / 100) }
+	at := func(percent int) time.Duration { return t.at((t.count*percent+99)/100 - 1) }
 	for k, x := range t.values {
 		for range t.times[k] {
 			n++

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // Quantiles are those of all durations sorted, whenever they were counted.
@@ -33,7 +35,7 @@ func TestTally(t *testing.T) {
 		for i, x := range all {
 			mean += (float64(x) - mean) / float64(i+1)
 		}
-		at := func(percent int) time.Duration { return all[(len(all)-1)*percent/100] }
+		at := func(percent int) time.Duration { return metrics.Quantile(all, float64(percent)/100) }
 		if want := (Quantiles{time.Duration(mean), all[0], at(10), at(50), at(90), at(99), all[len(all)-1]}); got != want {
 			t.Fatalf("%v, want %v", got, want)
 		}

@@ -163,6 +163,7 @@ func decide(runs []report.Run, trials []verdict.Trial) {
 	}
 	v := report.Verdict(trials, history.DefaultBaseline)
 	for i := range runs {
+		runs[i].Compare(trials[i:i+1], baseline(trials, history.DefaultBaseline))
 		if len(v.Policies) > 0 {
 			runs[i].Verdict = v
 		}

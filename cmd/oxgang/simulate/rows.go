@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 	"github.com/oxgang/oxgang/simulate/report"
@@ -29,12 +30,25 @@ func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
 			continue
 		}
 		r := t.row()
+		r.Compare(s.trialsOf(t, trials), baseline(trials, s.past.baseline))
 		if r.Verdict = v; !s.each && s.seeds > 1 && !interrupted {
 			r = t.averaged(r, tasks, trials)
 		}
 		runs = append(runs, r)
 	}
 	return runs
+}
+
+// trialsOf returns the trials that the row of a task stands for: of its policy, under its seed or all.
+func (s *simulation) trialsOf(t *task, trials []verdict.Trial) []verdict.Trial {
+	return slices.DeleteFunc(slices.Clone(trials), func(o verdict.Trial) bool {
+		return t.run == nil || o.Policy != t.policy || s.each && o.Seed != t.config.Sim.Seed
+	})
+}
+
+// baseline returns the trials of the baseline.
+func baseline(trials []verdict.Trial, name string) []verdict.Trial {
+	return slices.DeleteFunc(slices.Clone(trials), func(t verdict.Trial) bool { return t.Policy != name })
 }
 
 // averaged returns a row with the means over all seeds. If the policy failed under one of them there are no means.

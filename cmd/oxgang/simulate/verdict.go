@@ -28,17 +28,13 @@ func several(policies []string) bool {
 	return slices.ContainsFunc(policies, func(p string) bool { return p != policies[0] })
 }
 
-// judge keeps of a run that has ended what the verdict needs. Where there are other seeds it needs no jobs, and of a run
-// that has no row nothing else is kept.
-func (t *task) judge(seeds bool) {
+// judge stores what the verdict needs of a run that has ended. The result of a run without a row is then dropped.
+func (t *task) judge() {
 	if t.run == nil {
 		return
 	}
 	t.trial = report.Trial(t.policy, t.config.Sim.Seed, t.run.Result)
 	t.trial.Ended = t.trial.Ended && !t.run.Unfinished
-	if seeds {
-		t.trial.Jobs = nil
-	}
 	if t.aside {
 		t.run.Result = nil
 	}

@@ -29,7 +29,7 @@ func ended(policy string, seed uint64, hours float64, aside bool) *task {
 		Summary: metrics.Summary{Jobs: 1, Done: 1, MeanJCT: 3600 * hours},
 		Jobs:    []metrics.JobResult{{ID: "a", Outcome: metrics.Done, JCT: 3600 * hours}},
 	}}
-	t.judge(true)
+	t.judge()
 	return t
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // A History knows how long past runs took.
@@ -57,16 +58,11 @@ func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
 		e.Unknown = fmt.Sprintf("%d of %d similar past runs (same user, name and GPUs) took longer than this one so far; an estimate needs %d", len(longer), all, leastRuns)
 		return e
 	}
-	early, late := j.Start.Add(quantile(longer, 0.1)), j.Start.Add(quantile(longer, 0.9))
+	early, late := j.Start.Add(metrics.Quantile(longer, 0.1)), j.Start.Add(metrics.Quantile(longer, 0.9))
 	if e.Late.IsZero() || late.Before(e.Late) {
 		e.Late = late
 	}
 	e.Early, e.Unknown = early, ""
 	e.Source = fmt.Sprintf("the middle 80 %% of %d similar past runs (same user, name and GPUs) that took longer than this one so far", len(longer))
 	return e
-}
-
-// quantile returns the value nearest to a quantile.
-func quantile(sorted []time.Duration, share float64) time.Duration {
-	return sorted[int(share*float64(len(sorted)-1)+0.5)]
 }

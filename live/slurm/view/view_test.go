@@ -178,8 +178,8 @@ func TestHistory(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	j := &client.Job{User: "ann", Name: "train", GPUs: client.GPUs{"": 2}, Start: start, End: start.Add(time.Hour), Limit: time.Hour}
 	e := h.end(j, start.Add(10*time.Minute+time.Second), "")
-	if e.Early.Sub(start) != 12*time.Minute || e.Late.Sub(start) != 19*time.Minute || !strings.Contains(e.Source, "10 similar past runs") {
-		t.Errorf("after 10 minutes: %v to %v, %s, want 12 to 19 minutes", e.Early.Sub(start), e.Late.Sub(start), e.Source)
+	if e.Early.Sub(start) != 11*time.Minute || e.Late.Sub(start) != 19*time.Minute || !strings.Contains(e.Source, "10 similar past runs") {
+		t.Errorf("after 10 minutes: %v to %v, %s, want 11 to 19 minutes", e.Early.Sub(start), e.Late.Sub(start), e.Source)
 	}
 	if e := h.end(j, start.Add(17*time.Minute), ""); !e.Early.IsZero() || e.Late != j.End || !strings.Contains(e.Unknown, "4 of 20 similar past runs") {
 		t.Errorf("after 17 minutes: %+v, want the time limit alone", e)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"math"
 
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -72,14 +73,16 @@ func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positiv
 
 // blocks returns the difference over blocks of time of one history, from the jobs that are done under both policies.
 func (v *Verdict) blocks(policy, other string) Difference {
-	was := make(map[string]float64)
+	was := make(map[job.ID]float64)
 	for _, j := range v.trials[other][0].Jobs {
-		was[j.ID] = j.JCT
+		if j.Done {
+			was[j.ID] = j.JCT
+		}
 	}
 	var pairs []statistics.Pair
 	for _, j := range v.trials[policy][0].Jobs {
-		if w, both := was[j.ID]; both {
-			pairs = append(pairs, statistics.Pair{At: j.At, Was: w, Would: j.JCT})
+		if w, both := was[j.ID]; both && j.Done {
+			pairs = append(pairs, statistics.Pair{At: j.Submitted, Was: w, Would: j.JCT})
 		}
 	}
 	c := statistics.Between(pairs, 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // sentences returns the verdict in words.
@@ -17,6 +18,9 @@ func (v *Verdict) sentences() []string {
 		all = append(all, s)
 	}
 	if s := v.why(); s != "" {
+		all = append(all, s)
+	}
+	if s := v.later(); s != "" {
 		all = append(all, s)
 	}
 	return all
@@ -85,6 +89,54 @@ func (v *Verdict) why() string {
 		return ""
 	}
 	return fmt.Sprintf("Why: a job of %s %s.", best, strings.Join(against, "; it "))
+}
+
+// later counts the jobs that the first policy finishes later than the baseline; empty if the baseline was not run or is the first.
+func (v *Verdict) later() string {
+	best, baseline := v.Policies[0], v.trials[v.baseline]
+	if best == v.baseline || len(baseline) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Under %s %s.", best, Later(Delays(v.trials[best], baseline)))
+}
+
+// Delays compares the runs of a policy with the baseline's, seed by seed; nil if no seed has both.
+func Delays(trials, baseline []Trial) *metrics.Delays {
+	var d *metrics.Delays
+	for i := range baseline {
+		for k := range trials {
+			if trials[k].Seed != baseline[i].Seed {
+				continue
+			}
+			if d == nil {
+				d = metrics.NewDelays(baseline[i].Policy, baseline[i].Pool)
+			}
+			d.Add(trials[k].Seed, baseline[i].Jobs, trials[k].Jobs, baseline[i].Pool)
+		}
+	}
+	return d
+}
+
+// Later returns delays as the rest of a sentence: "3 of 160 jobs finish later than under easy (by more than 10 % and 10 min), the worst
+// by 12m00s (job x)".
+func Later(d *metrics.Delays) string {
+	switch {
+	case d == nil || d.Compared == 0:
+		return "no job can be compared with the baseline"
+	case d.Later == 0:
+		return fmt.Sprintf("no job finishes later than under %s (by %s)", d.Baseline, metrics.LaterRule)
+	}
+	verb := "finish"
+	if d.Later == 1 {
+		verb = "finishes"
+	}
+	seed := ""
+	if d.Seeds > 1 {
+		seed = fmt.Sprintf(", seed %d", d.Seed)
+	}
+	worst := time.Duration(math.Round(d.Worst)) * time.Second
+	return fmt.Sprintf("%d of %d jobs %s later than under %s (by %s), the worst by %s (job %s%s)",
+		d.Later, d.Compared, verb, d.Baseline, metrics.LaterRule, printable.Duration(worst), printable.Line(string(d.WorstJob)), seed)
 }
 
 // terms says how much longer or shorter a job of one policy waits, restarts and runs than one of another.

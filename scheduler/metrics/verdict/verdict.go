@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -24,21 +25,16 @@ type Trial struct {
 	Came     uint64 // a hash of which jobs came, and when
 	Done     int    // jobs that ended well
 	Ended    bool   // no job was left when the run ended
-	Jobs     []Job  // that are done; only needed where there is one seed
+	Jobs     []metrics.JobTimes
+	Pool     int // the largest number of GPUs of one type
 }
 
 // Terms are the parts of the mean completion time of a run, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
-// A Job is one job of a Trial. Times are in seconds.
-type Job struct {
-	ID      string
-	At, JCT float64
-}
-
 // A Verdict says which policy is best. All that reports say of "best" is from it.
 type Verdict struct {
-	// Sentences are at most three.
+	// Sentences are at most four.
 	Sentences []string `json:"sentences"`
 	// Policies are those that are compared, the least mean completion time first; none if they are fewer than two.
 	Policies []string `json:"policies"`

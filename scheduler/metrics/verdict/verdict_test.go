@@ -11,6 +11,8 @@ import (
 
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
 // drawn returns trials of policies over so many seeds. Seeds differ in how crowded they are, by factors of about e; the mean
@@ -101,6 +103,7 @@ func TestNew(t *testing.T) {
 		"a has the lowest mean completion time: 50 % below b, the runner-up (paired over seeds 1 to 3, 80 % interval 49 to 50 %).",
 		"a is 75 % below easy, the baseline (80 % interval 74 to 75 %).",
 		"Why: a job of a runs 4h15m less than under b; it runs 12h55m less than under easy.",
+		"Under a no job can be compared with the baseline.",
 	}
 	if !slices.Equal(v.Sentences, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(v.Sentences, "\n"), strings.Join(want, "\n"))
@@ -111,6 +114,32 @@ func TestNew(t *testing.T) {
 	v.Distrust()
 	if len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "Not to be trusted: a has the lowest") {
 		t.Errorf("not to be trusted: best %v, %q", v.Best, v.Text())
+	}
+}
+
+// TestNew_counts_delays: the verdict counts the jobs that finish later than under the baseline, seed by seed.
+func TestNew_counts_delays(t *testing.T) {
+	trials := []Trial{trial("a", 1, 1), trial("a", 2, 1), trial("easy", 1, 2), trial("easy", 2, 2)}
+	for i := range trials {
+		trials[i].Pool = 8
+		for _, id := range []job.ID{"x", "y"} {
+			trials[i].Jobs = append(trials[i].Jobs, metrics.JobTimes{ID: id, JCT: 3600, GPUs: 1, Done: true})
+		}
+	}
+	last := func() string { s := New(trials, less, "easy").Sentences; return s[len(s)-1] }
+	if want := "Under a no job finishes later than under easy (by more than 10 % and 10 min)."; last() != want {
+		t.Errorf("got %q, want %q", last(), want)
+	}
+	trials[1].Jobs[0].JCT += 720
+	if want := "Under a 1 of 4 jobs finishes later than under easy (by more than 10 % and 10 min), the worst by 12m00s (job x, seed 2)."; last() != want {
+		t.Errorf("got %q, want %q", last(), want)
+	}
+	trials[0].Jobs[1].JCT += 960
+	if want := "Under a 2 of 4 jobs finish later than under easy (by more than 10 % and 10 min), the worst by 16m00s (job y, seed 1)."; last() != want {
+		t.Errorf("got %q, want %q", last(), want)
+	}
+	if v := New(trials, less, "other"); strings.Contains(v.Text(), "later than") {
+		t.Errorf("the baseline was not run: %q", v.Text())
 	}
 }
 
@@ -141,8 +170,8 @@ func TestNew_of_one_history(t *testing.T) {
 	a.Measures["other"], b.Measures["other"] = 1, 2
 	for i := range 400 {
 		jct := 3600 * r.ExpFloat64()
-		a.Jobs = append(a.Jobs, Job{fmt.Sprint(i), 1000 * float64(i), jct})
-		b.Jobs = append(b.Jobs, Job{fmt.Sprint(i), 1000 * float64(i), 0.8 * jct})
+		a.Jobs = append(a.Jobs, metrics.JobTimes{ID: job.ID(fmt.Sprint(i)), Submitted: 1000 * float64(i), JCT: jct, Done: true})
+		b.Jobs = append(b.Jobs, metrics.JobTimes{ID: job.ID(fmt.Sprint(i)), Submitted: 1000 * float64(i), JCT: 0.8 * jct, Done: true})
 	}
 	slices.Reverse(b.Jobs) // jobs are found by name
 	v := New([]Trial{a, b}, map[string]int{JCT: -1, "other": -1}, "a")

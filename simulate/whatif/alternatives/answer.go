@@ -39,6 +39,9 @@ type Row struct {
 	MeanJCT     float64  `json:"mean_jct_s"`
 	Utilisation float64  `json:"utilisation"`
 	Trusted     bool     `json:"trusted"`
+	// Delays are against the own policy, replayed, over all seeds; nil for what is no alternative. Waits are by size.
+	Delays *metrics.Delays `json:"delays,omitempty"`
+	Waits  []metrics.Waits `json:"waits,omitempty"`
 
 	policy   string
 	scenario *Scenario

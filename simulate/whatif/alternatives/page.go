@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
@@ -26,18 +27,20 @@ type pageView struct {
 	Share    int
 	Verdict  string
 	Table    [][]string
+	Later    string         // the definition
+	Largest  *metrics.Waits // the size of the last column
 	Style    template.CSS
 	Pictures []*chart.Figure
 }
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: chart.Style}
+	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: chart.Style, Later: metrics.LaterRule, Largest: a.largest()}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{
 			r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT),
-			fmt.Sprintf("%.1f %%", 100*r.Utilisation),
+			fmt.Sprintf("%.1f %%", 100*r.Utilisation), r.later(), r.longest(a.largest()),
 		})
 	}
 	v.Pictures = []*chart.Figure{a.bars(), a.queue()}

@@ -49,6 +49,9 @@ func (q *Question) Answer(ctx context.Context) (*Answer, error) {
 	a := &Answer{Own: cmp.Or(q.Own.called, q.History.Baseline), GPUs: in.Cluster.GPUs(), Cluster: q.Config.Cluster, price: &q.Price}
 	a.Trust = history.Judge(q.History.Jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
 	a.judged(history.Compare(q.History.Jobs(), "", nil, own.Result), in.Cluster.GPUs())
+	if err := q.recordedWaits(a, own.Result, in); err != nil {
+		return nil, err
+	}
 	if err := q.chance(ctx, a); err != nil {
 		return nil, err
 	}
@@ -79,12 +82,16 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 		seeds = q.Seeds
 	}
 	var rows []Row
+	pool, was := own.LargestPool(), own.JobTimes()
+	delays, jobs := metrics.NewDelays("your own policy", pool), make([][]metrics.JobTimes, seeds)
 	for k := range seeds {
 		q.say("%s, %s\n", policy, s.Name)
 		result, _, err := q.simulate(ctx, variant{policy: policy, scenario: s, seed: q.Config.Sim.Seed + uint64(k)})
 		if err != nil {
 			return Row{}, err
 		}
+		jobs[k] = result.Result.JobTimes()
+		delays.Add(q.Config.Sim.Seed+uint64(k), was, jobs[k], pool)
 		both := history.Compare(q.History.Jobs(), "", nil, own, result.Result)
 		f := both.Figures(nodes.GPUs(), history.Run(1))
 		row := rowOf(called(policy), s.Name, &f)
@@ -92,7 +99,21 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 		row.change = statistics.Between(changes(both.Pairs), q.Config.Sim.Seed)
 		rows = append(rows, row)
 	}
-	return merged(rows), nil
+	all := merged(rows)
+	all.Delays, all.Waits = delays, metrics.WaitsBySize(pool, jobs...)
+	return all, nil
+}
+
+// recordedWaits sets the waits by size of the recorded history and of the replay.
+func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs) error {
+	observed, err := history.ObservedRun(q.History.Jobs(), in.Arrivals, in.Cluster)
+	if err != nil {
+		return err
+	}
+	pool := own.LargestPool()
+	a.Rows[0].Waits = metrics.WaitsBySize(pool, observed.Result.JobTimes())
+	a.Rows[1].Waits = metrics.WaitsBySize(pool, own.JobTimes())
+	return nil
 }
 
 // called returns what an alternative is called: without the priorities of a history, Slurm's policy has age alone.

@@ -8,13 +8,18 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
+	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
 // conclude writes the sentence.
 func (a *Answer) conclude() {
 	var parts []string
 	if a.best != nil {
-		parts = append(parts, a.waits(), a.size())
+		parts = append(parts, a.waits())
+		if a.best.Delays != nil {
+			parts = append(parts, verdict.Later(a.best.Delays))
+		}
+		parts = append(parts, a.size())
 	}
 	parts = append(parts, a.own())
 	a.Sentence = strings.Join(parts, "; ") + "."

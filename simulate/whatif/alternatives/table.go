@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -13,17 +14,51 @@ import (
 func (a *Answer) Table(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\n", 100*statistics.Share)
+	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\tLATER (%%)\tMAX WAIT\n", 100*statistics.Share)
+	largest := a.largest()
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\n", r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT), 100*r.Utilisation)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t%s\n", r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT), 100*r.Utilisation, r.later(), r.longest(largest))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if largest != nil {
+		fmt.Fprintf(w, "LATER: jobs that finish %s later than under your own policy\n", metrics.LaterRule)
+		fmt.Fprintf(w, "MAX WAIT: longest wait for the first start, jobs of %s\n", largest.Size)
+	}
 	fmt.Fprintf(w, "\nYour own policy, replayed as %s: %s.\n%s\n", a.Own, a.Trust.Errors(), a.Trust.Verdict())
 	_, err := fmt.Fprintf(w, "\nIt rests on:\n  %s\n\nWhat would have to be true:\n  %s\n", strings.Join(a.RestsOn, "\n  "), strings.Join(a.Must, "\n  "))
 	return err
+}
+
+// largest returns the waits of the largest size that has jobs, in the first row; nil if there are none.
+func (a *Answer) largest() *metrics.Waits {
+	waits := a.Rows[0].Waits
+	for i := len(waits) - 1; i >= 0; i-- {
+		if waits[i].Jobs > 0 {
+			return &waits[i]
+		}
+	}
+	return nil
+}
+
+// longest returns the longest wait of jobs of a size.
+func (r *Row) longest(size *metrics.Waits) string {
+	for i := range r.Waits {
+		if w := &r.Waits[i]; size != nil && w.Key == size.Key && w.Jobs > 0 {
+			return span(w.Longest)
+		}
+	}
+	return "-"
+}
+
+// later returns the share of jobs that finish later than under the own policy.
+func (r *Row) later() string {
+	if r.Delays == nil || r.Delays.Compared == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 100*r.Delays.Share())
 }
 
 // span returns the range of the mean wait.

@@ -1,0 +1,203 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/job"
+)
+
+// A job finishes later than under a baseline if its completion time exceeds the baseline's by more than both of these.
+const (
+	LaterShare   = 0.1 // of the completion time under the baseline
+	LaterSeconds = 600
+)
+
+// LaterRule is the definition of a job that finishes later, for people.
+const LaterRule = "more than 10 % and 10 min"
+
+// JobTimes are the times of one job in one run, in seconds.
+type JobTimes struct {
+	ID        job.ID
+	Submitted float64 // since the start of the run
+	Wait      float64 // from submission until the first start; so far, if it never started
+	JCT       float64 // from submission until the end; so far, if it has not ended
+	GPUs      int32   // requested
+	Done      bool
+	Active    bool // not ended when the run was over
+}
+
+// JobTimes returns the times of all jobs of the run, in the order of Jobs.
+func (r *Result) JobTimes() []JobTimes {
+	all := make([]JobTimes, len(r.Jobs))
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		all[i] = JobTimes{
+			ID: j.ID, Submitted: j.Submitted, Wait: j.JCT, JCT: j.JCT, GPUs: int32(max(1, j.GPUs)),
+			Done: j.Outcome == Done, Active: j.Outcome == Active,
+		}
+		if j.FirstStarted >= 0 {
+			all[i].Wait = j.FirstStarted - j.Submitted
+		}
+	}
+	return all
+}
+
+// LargestPool returns the largest number of GPUs of one type at any time of the run.
+func (r *Result) LargestPool() int {
+	most := 0
+	for i := range r.Summary.Types {
+		most = max(most, r.Summary.Types[i].MaxGPUs)
+	}
+	return most
+}
+
+// A Size is a range of job sizes: requested GPUs from From to To. To is 0 for no limit.
+type Size struct {
+	Key  string `json:"size"` // the same for every pool
+	From int    `json:"gpus_from"`
+	To   int    `json:"gpus_to,omitempty"`
+}
+
+// String returns the range for people: "1 GPU", "2 to 8 GPUs", "more than 32 GPUs".
+func (s Size) String() string {
+	switch {
+	case s.To == 0:
+		return fmt.Sprintf("more than %d GPU%s", s.From-1, plural(s.From-1))
+	case s.From == s.To:
+		return fmt.Sprintf("%d GPU%s", s.From, plural(s.From))
+	}
+	return fmt.Sprintf("%d to %d GPUs", s.From, s.To)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// SizeKeys are the keys of the sizes, smallest first.
+var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
+
+// Sizes returns the ranges of SizeKeys for a largest pool of so many GPUs. Every size is in exactly one range; a range is
+// empty (From above To) if the pool is too small for it.
+func Sizes(pool int) [len(SizeKeys)]Size {
+	half := max(1, pool/2)
+	return [...]Size{
+		{SizeKeys[0], 1, 1},
+		{SizeKeys[1], 2, min(8, half)},
+		{SizeKeys[2], 9, max(half, 1)},
+		{SizeKeys[3], half + 1, 0},
+	}
+}
+
+// sizeOf returns the index in Sizes(pool) of a job of so many GPUs.
+func sizeOf(gpus, pool int) int {
+	switch half := max(1, pool/2); {
+	case gpus > half:
+		return 3
+	case gpus <= 1:
+		return 0
+	case gpus <= 8:
+		return 1
+	}
+	return 2
+}
+
+// Waits are the waits until the first start of the jobs of one size, in seconds.
+type Waits struct {
+	Size
+	Jobs    int     `json:"jobs"`
+	Longest float64 `json:"longest_s"`
+	P99     float64 `json:"p99_s"`
+}
+
+// WaitsBySize returns the waits by Sizes(pool), of the jobs of several runs together.
+func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
+	var waits [len(SizeKeys)][]float64
+	for _, jobs := range runs {
+		for i := range jobs {
+			s := sizeOf(int(jobs[i].GPUs), pool)
+			waits[s] = append(waits[s], jobs[i].Wait)
+		}
+	}
+	all := make([]Waits, len(SizeKeys))
+	for i, size := range Sizes(pool) {
+		all[i] = Waits{Size: size, Jobs: len(waits[i])}
+		if n := len(waits[i]); n > 0 {
+			slices.Sort(waits[i])
+			all[i].Longest, all[i].P99 = waits[i][n-1], Quantile(waits[i], 0.99)
+		}
+	}
+	return all
+}
+
+// Delays counts the jobs that finish later than under a baseline: see LaterRule.
+type Delays struct {
+	Baseline string `json:"baseline"`
+	DelayCount
+	// NotCompared counts the baseline's jobs that are not compared: they did not end well under the baseline, or under the policy
+	// they failed, were cancelled or are missing.
+	NotCompared int          `json:"not_compared"`
+	Seeds       int          `json:"seeds"`   // that were added
+	BySize      []SizeDelays `json:"by_size"` // by Sizes
+}
+
+// A DelayCount counts jobs that finish later.
+type DelayCount struct {
+	Compared int     `json:"compared"`
+	Later    int     `json:"later"`
+	Worst    float64 `json:"worst_s"` // the largest delay of Later, in seconds
+	WorstJob job.ID  `json:"worst_job,omitempty"`
+	Seed     uint64  `json:"worst_seed,omitempty"` // of the run with WorstJob
+}
+
+// SizeDelays are the delays of the jobs of one size.
+type SizeDelays struct {
+	Size
+	DelayCount
+}
+
+// Share returns the share of the compared jobs that finish later, 0 of none.
+func (c *DelayCount) Share() float64 { return ratio(float64(c.Later), float64(c.Compared)) }
+
+// NewDelays returns delays against a baseline, with no jobs yet, for a largest pool of so many GPUs.
+func NewDelays(baseline string, pool int) *Delays {
+	d := &Delays{Baseline: baseline}
+	for _, size := range Sizes(pool) {
+		d.BySize = append(d.BySize, SizeDelays{Size: size})
+	}
+	return d
+}
+
+// Add compares two runs of the same jobs and seed. Jobs are matched by ID. A job that is still active under the policy counts with
+// its completion time so far, which is a lower bound. Size is as requested under the baseline. It takes linear time.
+func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
+	d.Seeds++
+	found := make(map[job.ID]*JobTimes, len(policy))
+	for i := range policy {
+		found[policy[i].ID] = &policy[i]
+	}
+	for i := range baseline {
+		was := &baseline[i]
+		now := found[was.ID]
+		if !was.Done || now == nil || !now.Done && !now.Active {
+			d.NotCompared++
+			continue
+		}
+		delay := now.JCT - was.JCT
+		d.DelayCount.add(was.ID, seed, delay, was.JCT)
+		d.BySize[sizeOf(int(was.GPUs), pool)].add(was.ID, seed, delay, was.JCT)
+	}
+}
+
+func (c *DelayCount) add(id job.ID, seed uint64, delay, jct float64) {
+	c.Compared++
+	if delay <= LaterSeconds || delay <= LaterShare*jct {
+		return
+	}
+	if c.Later++; delay > c.Worst {
+		c.Worst, c.WorstJob, c.Seed = delay, id, seed
+	}
+}
