@@ -3,6 +3,7 @@ package alternatives
 import (
 	"math"
 
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/history"
@@ -16,6 +17,7 @@ type Answer struct {
 	GPUs     int            `json:"gpus"`
 	Trust    *metrics.Trust `json:"trust"`
 	Rows     []Row          `json:"rows"`
+	Sizes    []RowSizes     `json:"by_size"`
 	Fewer    *Fewer         `json:"fewer_gpus,omitempty"`
 	RestsOn  []string       `json:"rests_on"`
 	Must     []string       `json:"must_be_true"`
@@ -39,14 +41,44 @@ type Row struct {
 	MeanJCT     float64  `json:"mean_jct_s"`
 	Utilisation float64  `json:"utilisation"`
 	Trusted     bool     `json:"trusted"`
-	// Delays are against the own policy, replayed, over all seeds; nil for what is no alternative. Waits are by size.
-	Delays *metrics.Delays `json:"delays,omitempty"`
-	Waits  []metrics.Waits `json:"waits,omitempty"`
+	// Later counts jobs of Compared that finish later than under the own policy, replayed: see metrics.Delays. Nil: no alternative.
+	Later    *int     `json:"later_jobs,omitempty"`
+	Compared *int     `json:"later_compared,omitempty"`
+	Worst    *float64 `json:"later_worst_s,omitempty"`
+	WorstJob job.ID   `json:"later_worst_job,omitempty"`
+	MaxWait  *float64 `json:"wait_max_largest_s,omitempty"` // of the largest jobs, until the first start
 
 	policy   string
 	scenario *Scenario
 	change   statistics.Change
 	jobs     []history.Pair
+	delays   *metrics.Delays
+	waits    []metrics.Waits
+}
+
+// RowSizes are the delays and waits of a row by job size.
+type RowSizes struct {
+	Name    string          `json:"policy"`
+	Assumes string          `json:"assumes"`
+	Delays  *metrics.Delays `json:"delays,omitempty"` // nil: no alternative
+	Waits   []metrics.Waits `json:"waits"`
+}
+
+// bySize fills in delays and waits.
+func (a *Answer) bySize() {
+	largest := a.largest()
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		a.Sizes = append(a.Sizes, RowSizes{r.Name, r.Assumes, r.delays, r.waits})
+		if d := r.delays; d != nil {
+			r.Later, r.Compared, r.Worst, r.WorstJob = &d.Later, &d.Compared, &d.Worst, d.WorstJob
+		}
+		for k := range r.waits {
+			if w := &r.waits[k]; largest != nil && w.Key == largest.Key && w.Jobs > 0 {
+				r.MaxWait = &w.Longest
+			}
+		}
+	}
 }
 
 // Fewer is with how few GPUs an alternative makes jobs wait no longer than the own policy did.

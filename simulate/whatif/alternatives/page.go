@@ -40,7 +40,7 @@ func (a *Answer) Page(w io.Writer) error {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{
 			r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT),
-			fmt.Sprintf("%.1f %%", 100*r.Utilisation), r.later(), r.longest(a.largest()),
+			fmt.Sprintf("%.1f %%", 100*r.Utilisation), r.later(), r.longest(),
 		})
 	}
 	v.Pictures = []*chart.Figure{a.bars(), a.queue()}

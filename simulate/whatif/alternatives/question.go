@@ -65,6 +65,7 @@ func (q *Question) Answer(ctx context.Context) (*Answer, error) {
 		}
 	}
 	a.choose()
+	a.bySize()
 	if a.best != nil && a.Rows[0].MeanWait > 0 {
 		if err := q.fewer(ctx, a, in.Cluster); err != nil {
 			return nil, err
@@ -100,7 +101,7 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 		rows = append(rows, row)
 	}
 	all := merged(rows)
-	all.Delays, all.Waits = delays, metrics.WaitsBySize(pool, jobs...)
+	all.delays, all.waits = delays, metrics.WaitsBySize(pool, jobs...)
 	return all, nil
 }
 
@@ -111,8 +112,8 @@ func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs)
 		return err
 	}
 	pool := own.LargestPool()
-	a.Rows[0].Waits = metrics.WaitsBySize(pool, observed.Result.JobTimes())
-	a.Rows[1].Waits = metrics.WaitsBySize(pool, own.JobTimes())
+	a.Rows[0].waits = metrics.WaitsBySize(pool, observed.Result.JobTimes())
+	a.Rows[1].waits = metrics.WaitsBySize(pool, own.JobTimes())
 	return nil
 }
 

@@ -16,8 +16,8 @@ func (a *Answer) conclude() {
 	var parts []string
 	if a.best != nil {
 		parts = append(parts, a.waits())
-		if a.best.Delays != nil {
-			parts = append(parts, verdict.Later(a.best.Delays))
+		if a.best.delays != nil {
+			parts = append(parts, verdict.Later(a.best.delays))
 		}
 		parts = append(parts, a.size())
 	}

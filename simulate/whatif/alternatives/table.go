@@ -15,15 +15,14 @@ func (a *Answer) Table(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\tLATER (%%)\tMAX WAIT\n", 100*statistics.Share)
-	largest := a.largest()
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t%s\n", r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT), 100*r.Utilisation, r.later(), r.longest(largest))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t%s\n", r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT), 100*r.Utilisation, r.later(), r.longest())
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if largest != nil {
+	if largest := a.largest(); largest != nil {
 		fmt.Fprintf(w, "LATER: jobs that finish %s later than under your own policy\n", metrics.LaterRule)
 		fmt.Fprintf(w, "MAX WAIT: longest wait for the first start, jobs of %s\n", largest.Size)
 	}
@@ -34,7 +33,7 @@ func (a *Answer) Table(w io.Writer) error {
 
 // largest returns the waits of the largest size that has jobs, in the first row; nil if there are none.
 func (a *Answer) largest() *metrics.Waits {
-	waits := a.Rows[0].Waits
+	waits := a.Rows[0].waits
 	for i := len(waits) - 1; i >= 0; i-- {
 		if waits[i].Jobs > 0 {
 			return &waits[i]
@@ -43,22 +42,20 @@ func (a *Answer) largest() *metrics.Waits {
 	return nil
 }
 
-// longest returns the longest wait of jobs of a size.
-func (r *Row) longest(size *metrics.Waits) string {
-	for i := range r.Waits {
-		if w := &r.Waits[i]; size != nil && w.Key == size.Key && w.Jobs > 0 {
-			return span(w.Longest)
-		}
+// longest returns the longest wait of the largest jobs.
+func (r *Row) longest() string {
+	if r.MaxWait == nil {
+		return "-"
 	}
-	return "-"
+	return span(*r.MaxWait)
 }
 
 // later returns the share of jobs that finish later than under the own policy.
 func (r *Row) later() string {
-	if r.Delays == nil || r.Delays.Compared == 0 {
+	if r.delays == nil || r.delays.Compared == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f", 100*r.Delays.Share())
+	return fmt.Sprintf("%.1f", 100*r.delays.Share())
 }
 
 // span returns the range of the mean wait.
