@@ -219,7 +219,7 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 // Quantile returns the smallest sorted value that at least a share q of the values do not exceed (nearest rank), and zero if there
 // are none.
 //
-// Deviation: the public Sia simulator has sorted[int(q n)], which is the next value if q n is whole.
+// Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down; that is the next value if q n is whole.
 func Quantile[T any](sorted []T, q float64) (value T) {
 	if len(sorted) == 0 {
 		return value
