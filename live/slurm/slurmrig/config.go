@@ -11,12 +11,10 @@ import (
 	"syscall"
 )
 
-// nullDevice is the device number of /dev/null.
 const nullDevice = 1<<8 | 3
 
-// writeFiles writes configuration, keys and device files.
 func (r *Rig) writeFiles(context.Context) error {
-	if err := os.Chmod(r.Folder, 0o755); err != nil { // others use the socket of munged
+	if err := os.Chmod(r.Folder, 0o755); err != nil { // others use munged's socket
 		return err
 	}
 	for name, mode := range map[string]os.FileMode{"run": 0o755, "log": 0o755, "gpu": 0o755, "work": 0o755, "state": 0o700, "munge": 0o700, "db": 0o755} {
@@ -43,7 +41,6 @@ func (r *Rig) writeFiles(context.Context) error {
 	return r.makeGPUs()
 }
 
-// makeGPUs makes a device file for each GPU that a node can have.
 func (r *Rig) makeGPUs() error {
 	for i := range r.mostGPUs() {
 		if err := syscall.Mknod(r.path("gpu", fmt.Sprintf("gpu%d", i)), syscall.S_IFCHR|0o666, nullDevice); err != nil {
@@ -53,7 +50,6 @@ func (r *Rig) makeGPUs() error {
 	return nil
 }
 
-// mostGPUs returns the most GPUs of a node.
 func (r *Rig) mostGPUs() int {
 	most := 0
 	for i := range r.options.Groups {
@@ -62,10 +58,8 @@ func (r *Rig) mostGPUs() int {
 	return most
 }
 
-// munge is the line that says where munged listens.
 func (r *Rig) munge() string { return "socket=" + r.path("run", "munge.sock") }
 
-// slurmdbdConf returns the configuration of slurmdbd.
 func (r *Rig) slurmdbdConf() string {
 	return fmt.Sprintf(`AuthType=auth/munge
 AuthInfo=%s
@@ -84,7 +78,7 @@ PidFile=%s
 `, r.munge(), r.ports["slurmdbd"], r.ports["mariadb"], r.path("log", "slurmdbd.log"), r.path("run", "slurmdbd.pid"))
 }
 
-// slurmConf returns the configuration of all else.
+// slurmConf returns slurm.conf.
 func (r *Rig) slurmConf() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `ClusterName=rig
@@ -135,7 +129,7 @@ AccountingStoreFlags=job_comment
 	return b.String()
 }
 
-// tres returns the GPUs that are accounted for.
+// tres returns the accounted GPUs.
 func (r *Rig) tres() []string {
 	all := []string{"gres/gpu"}
 	seen := map[string]bool{"": true}
@@ -148,7 +142,6 @@ func (r *Rig) tres() []string {
 	return all
 }
 
-// writeNodes writes the nodes, the partitions and the lines of the options.
 func (r *Rig) writeNodes(b *strings.Builder) {
 	for i := range r.options.Groups {
 		g := &r.options.Groups[i]
@@ -160,7 +153,7 @@ func (r *Rig) writeNodes(b *strings.Builder) {
 			memory = 100_000
 		}
 		names := g.nodes()
-		if g.Absent { // nobody asks for their ports; one line, as clusters have it, is read faster by each command
+		if g.Absent { // nobody uses their ports, and commands read one line faster
 			names = []string{fmt.Sprintf("%s[1-%d]", g.Prefix, g.Nodes)}
 			r.ports[names[0]] = r.ports[g.nodes()[0]]
 		}
@@ -182,7 +175,6 @@ func (r *Rig) writeNodes(b *strings.Builder) {
 	}
 }
 
-// gresConf returns which device files are the GPUs of which node.
 func (r *Rig) gresConf() string {
 	var b strings.Builder
 	b.WriteString("AutoDetect=off\n")

@@ -20,19 +20,18 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A daemon is a program of the rig that runs.
 type daemon struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
+	done chan struct{} // closed at its end
 }
 
-// start starts a program, whose output goes to its log. It does not outlive this process.
+// start starts a program that logs to its own file and does not outlive this process.
 func (r *Rig) start(name, program string, args ...string) error {
 	log, err := os.OpenFile(r.path("log", name+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	defer log.Close() // the program has its own
+	defer log.Close() // the program has its own copy
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), r.Environ()...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -43,13 +42,13 @@ func (r *Rig) start(name, program string, args ...string) error {
 	d := &daemon{cmd, make(chan struct{})}
 	go func() {
 		defer close(d.done)
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // see its log
 	}()
 	r.daemons[name] = d
 	return nil
 }
 
-// Signal sends a signal to a daemon. After one that ends it, its end is waited for.
+// Signal sends a signal to a daemon. It waits for the end after SIGTERM or SIGKILL.
 func (r *Rig) Signal(name string, s syscall.Signal) error {
 	d := r.daemons[name]
 	if d == nil {
@@ -70,7 +69,7 @@ func (r *Rig) Signal(name string, s syscall.Signal) error {
 	return nil
 }
 
-// ProcessorTime returns what a daemon has used: user and system.
+// ProcessorTime returns the user and system time of a daemon.
 func (r *Rig) ProcessorTime(name string) (time.Duration, error) {
 	d := r.daemons[name]
 	if d == nil {
@@ -81,7 +80,7 @@ func (r *Rig) ProcessorTime(name string) (time.Duration, error) {
 		return 0, err
 	}
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5): fields 14 and 15; this is where ) ends the second
+	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5): fields 14 and 15, counted after the )
 	total := time.Duration(0)
 	for _, i := range []int{user, system} {
 		n, err := strconv.Atoi(fields[i])
@@ -93,7 +92,6 @@ func (r *Rig) ProcessorTime(name string) (time.Duration, error) {
 	return total, nil
 }
 
-// startMunge starts the daemon by which Slurm knows users.
 func (r *Rig) startMunge(ctx context.Context) error {
 	socket := r.path("run", "munge.sock")
 	if err := r.start("munged", "munged", "--foreground", "--force", "--key-file="+r.path("munge", "key"), "--socket="+socket,
@@ -106,7 +104,7 @@ func (r *Rig) startMunge(ctx context.Context) error {
 	})
 }
 
-// StartController starts slurmctld, which reads the state that it has kept, and waits until it answers.
+// StartController starts slurmctld from its saved state and waits until it answers.
 func (r *Rig) StartController(ctx context.Context) error {
 	if err := r.start("slurmctld", "slurmctld", "-D", "-f", r.path("slurm.conf")); err != nil {
 		return err
@@ -117,7 +115,7 @@ func (r *Rig) StartController(ctx context.Context) error {
 	})
 }
 
-// LoseState kills slurmctld, removes all that it has kept, and starts it: it knows no job, and numbers the next one 1.
+// LoseState restarts slurmctld without its state: it knows no job, and the next job is number 1.
 func (r *Rig) LoseState(ctx context.Context) error {
 	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {
 		return err
@@ -128,7 +126,6 @@ func (r *Rig) LoseState(ctx context.Context) error {
 	return r.StartController(ctx)
 }
 
-// startNodes starts all nodes and waits until they are ready for jobs.
 func (r *Rig) startNodes(ctx context.Context) error {
 	want := 0
 	for i := range r.options.Groups {
@@ -163,27 +160,27 @@ func (r *Rig) StartNode(name string) error {
 	return r.start("slurmd-"+name, "slurmd", "-D", "-f", r.path("slurm.conf"), "-N", name)
 }
 
-// Close stops all daemons and all that jobs left, and removes the folder.
+// Close stops all daemons and leftovers of jobs, and removes the folder.
 func (r *Rig) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if r.daemons["slurmctld"] != nil { // jobs would outlive their slurmd
-		_, _ = r.call(ctx, "scancel", "--quiet", "--user=root") // what is left is killed below
+	if r.daemons["slurmctld"] != nil { // otherwise jobs outlive their slurmd
+		_, _ = r.call(ctx, "scancel", "--quiet", "--user=root") // leftovers are killed below
 	}
 	names := slices.Sorted(maps.Keys(r.daemons))
-	slices.Reverse(names) // slurmd before slurmdbd, slurmctld, munged
+	slices.Reverse(names)
 	for _, n := range names {
 		if r.Signal(n, syscall.SIGTERM) != nil {
-			_ = r.Signal(n, syscall.SIGKILL) // no more can be done
+			_ = r.Signal(n, syscall.SIGKILL)
 		}
 	}
 	r.killRest()
 	os.RemoveAll(r.Folder) //nolint:errcheck // it is in a folder for temporary files
 }
 
-// killRest kills the processes whose environment names this Slurm: steps of jobs, and the jobs.
+// killRest kills the processes whose environment names this Slurm: jobs and their steps.
 func (r *Rig) killRest() {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil || !bytes.Contains(text, []byte(r.Environ()[0]+"\x00")) {
@@ -195,7 +192,6 @@ func (r *Rig) killRest() {
 	}
 }
 
-// call runs a command as root.
 func (r *Rig) call(ctx context.Context, name string, args ...string) (string, error) {
 	out, err := r.As("root")(ctx, client.Command{Name: name, Args: args})
 	return string(out), err

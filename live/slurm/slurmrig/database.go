@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// sql makes the database of slurmdbd and its user.
 const sql = `create database slurm_acct_db;
 create user 'slurm'@'127.0.0.1' identified by 'slurm'; grant all on slurm_acct_db.* to 'slurm'@'127.0.0.1';
 create user 'slurm'@'localhost' identified by 'slurm'; grant all on slurm_acct_db.* to 'slurm'@'localhost';`
 
-// startDatabase starts MariaDB and slurmdbd, if accounting is asked for, and makes account and associations.
+// startDatabase starts MariaDB and slurmdbd for Options.Accounting, and adds an account and associations.
 func (r *Rig) startDatabase(ctx context.Context) error {
 	if !r.options.Accounting {
 		return nil
@@ -38,7 +37,6 @@ func (r *Rig) startDatabase(ctx context.Context) error {
 	return nil
 }
 
-// startMariaDB makes an empty database and starts its server.
 func (r *Rig) startMariaDB(ctx context.Context) error {
 	folder, socket := r.path("db"), r.path("run", "mariadb.sock")
 	if out, err := exec.CommandContext(ctx, "mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+folder,

@@ -17,46 +17,46 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Group is nodes of one kind, named by its prefix and a number from 1.
+// A Group is nodes of one kind, named by a prefix and a number from 1.
 type Group struct {
 	Prefix string // letters
 	Nodes  int
-	Type   string // of the GPUs; empty: they have none
+	Type   string // of the GPUs; empty: untyped
 	GPUs   int    // of each node; 0: none
 	CPUs   int    // of each node; 0: 32
 	Memory int    // megabytes of each node; 0: 100000
-	Absent bool   // no slurmd runs on them
+	Absent bool   // runs no slurmd
 }
 
-// Options say what Slurm a rig runs.
+// Options configure a rig.
 type Options struct {
-	Groups     []Group  // none: a[1-2] with 8 GPUs of type a100 and h[1-2] with 8 of type h100
-	Accounting bool     // with slurmdbd, an account ml, and an association of each of Users
-	Users      []string // who may submit; none: root and nobody
-	Lines      []string // of slurm.conf, after the others: partitions are all, of all nodes, unless a line begins with PartitionName
+	Groups     []Group  // none: a[1-2] with 8 a100 GPUs and h[1-2] with 8 h100 GPUs
+	Accounting bool     // run slurmdbd, with an account ml and an association for each of Users
+	Users      []string // allowed to submit; none: root and nobody
+	Lines      []string // added to slurm.conf; without a PartitionName line, partition all has all nodes
 }
 
-// A Rig is a Slurm that runs.
+// A Rig is a running Slurm.
 type Rig struct {
 	Folder  string
 	options Options
 	ports   map[string]int
-	daemons map[string]*daemon // by name: slurmctld, slurmd-a1
+	daemons map[string]*daemon // by name, such as slurmd-a1
 }
 
-// asked says whether tests on a real Slurm are asked for.
+// asked is the variable that enables tests on a real Slurm.
 const asked = "SLURMRIG"
 
-// programs are those that a rig needs, and the packages that have them.
+// programs maps the necessary programs to their packages.
 var programs = map[string]string{
 	"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "scontrol": "slurm-client",
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
 }
 
-// Missing returns why no rig can run here; nil: one can.
+// Missing returns why no rig can run here; nil: it can.
 func Missing() error {
 	if os.Getuid() != 0 {
-		return errors.New("not root, who alone can start slurmd and make device files")
+		return errors.New("not root: only root can start slurmd and make device files")
 	}
 	for program, of := range programs {
 		if _, err := exec.LookPath(program); err != nil {
@@ -66,7 +66,7 @@ func Missing() error {
 	return nil
 }
 
-// Start starts a Slurm, which is stopped when the test ends. It skips the test where it cannot.
+// Start starts a Slurm for a test, or skips the test.
 func Start(t testing.TB, o Options) *Rig {
 	t.Helper()
 	if os.Getenv(asked) == "" {
@@ -85,8 +85,7 @@ func Start(t testing.TB, o Options) *Rig {
 	return r
 }
 
-// Open starts a Slurm, all of whose nodes are ready when it returns. The Rig is to be closed also where
-// there is an error, unless it is nil.
+// Open starts a Slurm and waits for its nodes. Close the Rig even after an error, unless it is nil.
 func Open(ctx context.Context, o Options) (*Rig, error) {
 	folder, err := os.MkdirTemp("", "slurmrig")
 	if err != nil {
@@ -106,7 +105,6 @@ func Open(ctx context.Context, o Options) (*Rig, error) {
 	return r, nil
 }
 
-// filled returns the options with defaults.
 func (o Options) filled() Options {
 	if len(o.Groups) == 0 {
 		o.Groups = []Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 2, Type: "h100", GPUs: 8}}
@@ -117,7 +115,6 @@ func (o Options) filled() Options {
 	return o
 }
 
-// nodes returns the names of the nodes of a group.
 func (g *Group) nodes() []string {
 	var all []string
 	for i := range g.Nodes {
@@ -126,7 +123,7 @@ func (g *Group) nodes() []string {
 	return all
 }
 
-// listeners returns who needs a port.
+// listeners returns the names that need a port.
 func (r *Rig) listeners() []string {
 	all := []string{"slurmctld", "slurmdbd", "mariadb"}
 	for i := range r.options.Groups {
@@ -135,7 +132,6 @@ func (r *Rig) listeners() []string {
 	return all
 }
 
-// freePorts returns a free port for each name.
 func freePorts(names []string) (map[string]int, error) {
 	ports := make(map[string]int)
 	for _, name := range names {
@@ -143,18 +139,17 @@ func freePorts(names []string) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // all at once, so that none comes twice
+		defer l.Close() // all at once, so that no port comes twice
 		ports[name] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
 }
 
-// path returns the path of a file of the rig.
 func (r *Rig) path(elements ...string) string {
 	return filepath.Join(append([]string{r.Folder}, elements...)...)
 }
 
-// Environ returns what a command needs in its environment to reach this Slurm.
+// Environ returns the environment that commands need to reach this Slurm.
 func (r *Rig) Environ() []string {
 	return []string{"SLURM_CONF=" + r.path("slurm.conf")}
 }
@@ -162,10 +157,10 @@ func (r *Rig) Environ() []string {
 // Client returns a client of this Slurm, as root.
 func (r *Rig) Client() *client.Client { return &client.Client{Run: r.As("root")} }
 
-// patience is how long anything that is waited for may take.
+// patience is the time limit of every wait.
 const patience = 60 * time.Second
 
-// Await asks until done returns true. It returns the last error, or that it took too long.
+// Await polls done until it returns true. The error at the timeout includes done's last one.
 func Await(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -182,7 +177,7 @@ func Await(ctx context.Context, what string, done func() (bool, error)) error {
 	}
 }
 
-// Log returns what a daemon has logged: slurmctld, slurmdbd, slurmd-a1.
+// Log returns the log of a daemon, such as slurmctld or slurmd-a1.
 func (r *Rig) Log(name string) string {
 	text, err := os.ReadFile(r.path("log", name+".log"))
 	if err != nil {
@@ -191,12 +186,12 @@ func (r *Rig) Log(name string) string {
 	return string(text)
 }
 
-// complaints returns the lines of all logs that are errors.
+// complaints returns the error lines of all logs.
 func (r *Rig) complaints() string {
-	files, _ := filepath.Glob(r.path("log", "*")) // the pattern is well formed
+	files, _ := filepath.Glob(r.path("log", "*"))
 	var b strings.Builder
 	for _, f := range files {
-		text, _ := os.ReadFile(f) // what cannot be read says nothing
+		text, _ := os.ReadFile(f)
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, "error") || strings.Contains(line, "fatal") {
 				fmt.Fprintf(&b, "%s: %s", filepath.Base(f), line)

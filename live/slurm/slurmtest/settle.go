@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// settle brings all jobs up to the present: programs that are done end, and jobs that can start do.
+// settle advances all jobs to the present: programs end, and jobs start.
 func (s *Slurm) settle() {
 	for {
 		j, at := s.nextEnd()
@@ -19,7 +19,7 @@ func (s *Slurm) settle() {
 		}
 		s.advance(at)
 		switch {
-		case j.Noticed: // its script has itself requeued and held
+		case j.Noticed: // its script has requeued and held it
 			s.requeue(j, "JobHeldUser")
 			j.keep("JobHeldUser")
 			j.Flags = []string{"REQUEUE_HOLD"}
@@ -34,10 +34,10 @@ func (s *Slurm) settle() {
 	s.start(time.Now())
 }
 
-// saving is how long a program takes from its notice until it has saved a checkpoint and stops.
+// saving is how long a program takes to save a checkpoint after its notice.
 const saving = 2 * time.Second
 
-// nextEnd returns the job that ends first if nothing changes.
+// nextEnd returns the next job to end if nothing changes.
 func (s *Slurm) nextEnd() (first *Job, at time.Time) {
 	for _, j := range s.jobs {
 		if j.State != client.Running {
@@ -57,7 +57,6 @@ func (s *Slurm) nextEnd() (first *Job, at time.Time) {
 	return first, at
 }
 
-// advance has the programs work until a time.
 func (s *Slurm) advance(to time.Time) {
 	for _, j := range s.jobs {
 		if j.State == client.Running && to.After(j.since) {
@@ -74,14 +73,14 @@ func (s *Slurm) end(j *Job, state client.State, exit int) {
 	j.Nodes, j.HeldGPUs = nil, nil
 }
 
-// requeue has a job that runs wait again. What it did since its last checkpoint is lost.
+// requeue lets a running job wait again, without its work since the last checkpoint.
 func (s *Slurm) requeue(j *Job, reason string) {
 	j.State, j.Reason, j.Nodes, j.HeldGPUs = client.Pending, reason, nil, nil
 	j.Restarts, j.Work, j.Noticed = j.Restarts+1, j.Saved, false
 	j.earlier, j.Start = time.Now().Add(requeueDelay), time.Time{}
 }
 
-// start starts the jobs that can, by priority, then by number. One that fits passes those that do not.
+// start starts the jobs that fit, by priority, then by number.
 func (s *Slurm) start(now time.Time) {
 	line := slices.Clone(s.jobs)
 	slices.SortStableFunc(line, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
@@ -102,7 +101,6 @@ func (s *Slurm) start(now time.Time) {
 	}
 }
 
-// depends reports whether a job waits for the end of another.
 func (s *Slurm) depends(j *Job) bool {
 	var on client.ID
 	if _, err := fmt.Sscanf(strings.TrimPrefix(j.Dependency, "afterany:"), "%d", &on); err != nil {
@@ -114,7 +112,7 @@ func (s *Slurm) depends(j *Job) bool {
 
 func (s *Slurm) run(j *Job, held []client.Held, now time.Time) {
 	j.State, j.Reason, j.Start, j.since, j.Flags = client.Running, "None", now, now, nil
-	j.HeldGPUs, j.Nodes, j.GPUs = held, nil, client.GPUs{} // until now it was shown as before an update
+	j.HeldGPUs, j.Nodes, j.GPUs = held, nil, client.GPUs{} // was stale since an update
 	for t, n := range j.PerNode {
 		j.GPUs[t] = n * j.Needed
 	}
@@ -125,7 +123,7 @@ func (s *Slurm) run(j *Job, held []client.Held, now time.Time) {
 	s.check()
 }
 
-// place returns what a job would hold; nil if it does not fit.
+// place returns the GPUs for a job; nil if it does not fit.
 func (s *Slurm) place(j *Job) []client.Held {
 	free := s.free()
 	var held []client.Held
@@ -146,7 +144,6 @@ func (s *Slurm) place(j *Job) []client.Held {
 	return held
 }
 
-// free returns how many GPUs no job holds, by node.
 func (s *Slurm) free() map[string]int {
 	free := map[string]int{}
 	for i := range s.nodes {

@@ -1,6 +1,5 @@
-// Package slurmtest is a Slurm in memory: a controller whose jobs wait, start in the order of their
-// priorities, end, are held, requeued and updated, as a Slurm of version 22.05 was seen to do it. Its
-// time is that of time.Now, so that tests run it in bubbles of testing/synctest.
+// Package slurmtest is a Slurm in memory. Jobs wait, start by priority, end, and are held, requeued and updated
+// as in Slurm 22.05. It uses time.Now, so tests run it with testing/synctest.
 package slurmtest
 
 import (
@@ -14,41 +13,41 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// requeueDelay is how long a job that was requeued waits before it may start, unless its start time
-// is updated. Source: observed, Slurm 22.05: 121 s.
+// requeueDelay is how long a requeued job waits, unless its start time is updated. Source: observed, Slurm
+// 22.05: 121 s.
 const requeueDelay = 121 * time.Second
 
-// A Slurm is a controller with its nodes. Its methods may be called at the same time.
+// A Slurm is a controller with its nodes. It is safe for concurrent use.
 type Slurm struct {
-	// Before and After are called about every command that writes, before and after it is done. An
-	// error of Before keeps it from being done; both are returned to who gave the command.
+	// Before and After are called around every command that changes something. An error of Before prevents the
+	// command. Both errors are returned to the caller.
 	Before, After func(command string) error
-	// Refuse, if not nil, returns the words with which a command is refused; empty: it is not. While a scheduler
-	// runs, it is changed by Refusing.
+	// Refuse returns the message with which a command is refused; empty: it is not. Use Refusing to change it
+	// while a scheduler runs.
 	Refuse func(command string) string
 
 	mu    sync.Mutex
 	nodes []client.Node
 	jobs  []*Job // by number
-	down  bool   // the controller does not answer
+	down  bool   // it does not answer
 	wrong []string
 }
 
-// A Job is a job with what the program in it does.
+// A Job is a job with its program.
 type Job struct {
 	client.Job
-	Work    float64 // GPU-seconds that are left; the program ends when there are none
-	Saved   float64 // Work when a checkpoint was last saved
-	Exit    int     // with which the program ends
-	Noticed bool    // the program has had the signal, and has saved a checkpoint
+	Work    float64 // remaining GPU-seconds
+	Saved   float64 // Work at the last checkpoint
+	Exit    int     // status of the program
+	Noticed bool    // the program got the signal and saved a checkpoint
 	Starts  []string
-	noticed time.Time // when
-	since   time.Time // until when Work is up to date
-	earlier time.Time // it may not start before
-	before  uint32    // its priority before it was held
+	noticed time.Time
+	since   time.Time // time of the last update of Work
+	earlier time.Time // earliest start
+	before  uint32    // priority before it was held
 }
 
-// An Ask is a job that is submitted.
+// An Ask is a job to submit.
 type Ask struct {
 	Name, User, Account, Comment string
 	Partition                    string // default gpu
@@ -58,16 +57,16 @@ type Ask struct {
 	Limit                        time.Duration // 0: none
 	Exit                         int
 	Nice                         int
-	Priority                     uint32 // default 1000 less the number of the job, so that it is first come, first served
+	Priority                     uint32 // default 1000 minus the number: first come, first served
 	Held, NoRequeue              bool
-	After                        client.ID     // it waits for the end of that job; 0: for none
-	Begin                        time.Duration // it may not start before
+	After                        client.ID     // start after the end of this job
+	Begin                        time.Duration // delay of the start
 }
 
-// New returns a Slurm of some nodes of the partition gpu.
+// New returns a Slurm with nodes of partition gpu.
 func New(nodes ...client.Node) *Slurm { return &Slurm{nodes: nodes} }
 
-// Node returns a node of the partition gpu.
+// Node returns a node of partition gpu.
 func Node(name, gpuType string, gpus int) client.Node {
 	return client.Node{Name: name, State: "IDLE", Partitions: []string{"gpu"}, GPUs: client.GPUs{gpuType: gpus}, CPUs: 64}
 }
@@ -98,15 +97,15 @@ func (s *Slurm) Submit(a Ask) client.ID {
 	return id
 }
 
-// LoseState forgets all jobs, and numbers the next ones from 1, as a slurmctld does whose state is gone: what ran is
-// killed.
+// LoseState forgets all jobs and numbers new ones from 1, like a slurmctld without its state. Running programs
+// are killed.
 func (s *Slurm) LoseState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jobs = nil
 }
 
-// Older has a job that runs wait as before its start, as a slurmctld shows it that was killed and has read an older state. Its
+// Older lets a running job wait as before its start, like a killed slurmctld that read an older state. Its
 // program is gone.
 func (s *Slurm) Older(id client.ID) {
 	s.mu.Lock()
@@ -126,7 +125,7 @@ func (j *Job) keep(reason string) {
 	j.Priority, j.Reason = 0, reason
 }
 
-// Jobs returns the jobs, those that ended among them.
+// Jobs returns all jobs, including ended ones.
 func (s *Slurm) Jobs(ctx context.Context) ([]client.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,14 +158,14 @@ func (s *Slurm) answers(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Down has the controller answer no more, or again. Jobs run on.
+// Down stops the controller from answering, or restores it. Jobs continue.
 func (s *Slurm) Down(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = down
 }
 
-// SetNode changes the state of a node. Jobs on one that is DOWN are requeued, or end if they may not be.
+// SetNode changes the state of a node. DOWN requeues its jobs, or ends them if they cannot be requeued.
 func (s *Slurm) SetNode(name, state string, flags ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +184,7 @@ func (s *Slurm) SetNode(name, state string, flags ...string) {
 	s.settle()
 }
 
-// Job returns a job as it is.
+// Job returns a job.
 func (s *Slurm) Job(id client.ID) Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +192,7 @@ func (s *Slurm) Job(id client.ID) Job {
 	return *s.jobs[id-1]
 }
 
-// Wrong returns what must never be and was, if anything: GPUs that two jobs had, for one.
+// Wrong returns violated invariants, such as GPUs held by two jobs.
 func (s *Slurm) Wrong() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

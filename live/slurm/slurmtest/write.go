@@ -19,7 +19,7 @@ func (s *Slurm) Refusing(refuse func(command string) string) {
 	s.Refuse = refuse
 }
 
-// command does what writes to a job.
+// command runs a command that changes a job.
 func (s *Slurm) command(ctx context.Context, id client.ID, text string, do func(*Job) error) error {
 	if s.Before != nil {
 		if err := s.Before(text); err != nil {
@@ -62,7 +62,7 @@ func refused(format string, args ...any) error {
 	return &client.Error{Command: "scontrol", Message: fmt.Sprintf(format, args...), Err: errors.New("exit status 1")}
 }
 
-// Hold implements slurm.Slurm.
+// Hold implements slurm.Commands.
 func (s *Slurm) Hold(ctx context.Context, id client.ID) error {
 	return s.command(ctx, id, fmt.Sprintf("hold %d", id), func(j *Job) error {
 		if !j.Waits() {
@@ -73,7 +73,7 @@ func (s *Slurm) Hold(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Release implements slurm.Slurm.
+// Release implements slurm.Commands.
 func (s *Slurm) Release(ctx context.Context, id client.ID) error {
 	return s.command(ctx, id, fmt.Sprintf("release %d", id), func(j *Job) error {
 		if !j.Waits() {
@@ -86,7 +86,7 @@ func (s *Slurm) Release(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Requeuehold implements slurm.Slurm.
+// Requeuehold implements slurm.Commands.
 func (s *Slurm) Requeuehold(ctx context.Context, id client.ID) error {
 	return s.command(ctx, id, fmt.Sprintf("requeuehold %d", id), func(j *Job) error {
 		if !j.Requeue {
@@ -101,7 +101,7 @@ func (s *Slurm) Requeuehold(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Requeue is somebody's scontrol requeue.
+// Requeue acts as scontrol requeue by somebody else.
 func (s *Slurm) Requeue(ctx context.Context, id client.ID) error {
 	return s.write(ctx, id, "", func(j *Job) error {
 		s.requeue(j, "BeginTime")
@@ -109,7 +109,7 @@ func (s *Slurm) Requeue(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Signal implements slurm.Slurm: the program saves a checkpoint, and its script has itself requeued.
+// Signal implements slurm.Commands: the program saves a checkpoint, and its script requeues itself.
 func (s *Slurm) Signal(ctx context.Context, id client.ID, name string, _ client.Target) error {
 	return s.command(ctx, id, fmt.Sprintf("signal %s %d", name, id), func(j *Job) error {
 		if j.State != client.Running {
@@ -122,7 +122,7 @@ func (s *Slurm) Signal(ctx context.Context, id client.ID, name string, _ client.
 	})
 }
 
-// Cancel is a user's scancel.
+// Cancel acts as scancel by a user.
 func (s *Slurm) Cancel(ctx context.Context, id client.ID) error {
 	return s.write(ctx, id, "", func(j *Job) error {
 		s.end(j, client.Cancelled, 0)
@@ -130,7 +130,7 @@ func (s *Slurm) Cancel(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Update implements slurm.Slurm. Nothing is changed if one of the fields is refused.
+// Update implements slurm.Commands. A refused field prevents all changes.
 func (s *Slurm) Update(ctx context.Context, id client.ID, fields ...client.Field) error {
 	words := make([]string, len(fields))
 	for i, f := range fields {
@@ -151,7 +151,6 @@ func (s *Slurm) Update(ctx context.Context, id client.ID, fields ...client.Field
 	})
 }
 
-// update changes one field.
 func (j *Job) update(f client.Field) error {
 	number, _, _ := strings.Cut(f.Value, "-")
 	n, bad := strconv.Atoi(number)
@@ -195,7 +194,7 @@ func (j *Job) update(f client.Field) error {
 	return nil
 }
 
-// tres sets the GPUs per node, typed or not as they were.
+// tres sets the GPUs per node. Slurm refuses to add or remove the type.
 func (j *Job) tres(text string) error {
 	g, err := client.ParseGPUs(text)
 	if err == nil && !slices.Equal(g.Types(), j.PerNode.Types()) {
