@@ -10,19 +10,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// agents answers the agents of the jobs of a Backend.
 type agents struct {
 	*driver.Agents
 	b *Backend
 }
 
-// Agents returns what answers the agents of the backend's jobs.
+// Agents returns the agent API of the backend's jobs.
 func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, nil), b}
 }
 
-// Job implements agentapi.Jobs. Tokens are random; they are looked up in a map, whose time
-// depends on a keyed hash of the whole token.
+// Job implements agentapi.Jobs. Tokens are random, and the time of a map lookup depends on a keyed hash of the
+// whole token.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	a.b.Lock()
 	defer a.b.Unlock()
@@ -33,15 +32,15 @@ func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	return id, nil
 }
 
-// A runAgent is that of a run.
+// A runAgent is the agent of a run.
 type runAgent struct {
 	t *jobTable
 	e *entry
 	r *run
 }
 
-// agent returns the agent of a generation that lives, also of one that is to stop. There is one such at a time, since the
-// next begins when it is over.
+// agent returns the agent of a generation with processes, even if it is stopping. There is only one, since the
+// next generation starts after its end.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := b.ByID[id]
 	if e == nil || e.Over {
@@ -67,13 +66,13 @@ func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 // Hello implements driver.Program.
 func (a runAgent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	t, e := a.t, a.e
-	e.Heard = time.Now() // whether it can be written down or not
+	e.Heard = time.Now() // even if storing it fails
 	if err := t.describe(e, h.Described(e.Asked, t.o.Machine.Type, e.Starts.Value())); err != nil {
 		return nil, err
 	}
-	e.spoke = true
+	e.hasClient = true
 	t.notSilent(e)
-	t.runs(e, a.r, h.Restored)
+	t.reportStart(e, a.r, h.Restored)
 	return e.Spec, nil
 }
 
@@ -81,7 +80,7 @@ func (a runAgent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 func (a runAgent) Report(r *agentapi.Report) error {
 	on := &a.r.allocation
 	report := r.Job(a.e.ID, on.Configuration, on.CPUs, on.Memory)
-	a.e.Heard = time.Now() // whether it can be written down or not
+	a.e.Heard = time.Now() // even if storing it fails
 	a.t.notSilent(a.e)
 	return a.t.report(a.e, &report)
 }

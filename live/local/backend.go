@@ -13,9 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend on this machine, and an Observer of its own scheduler. Make
-// one with Open. Next and Do are for the scheduler's goroutine; everything else is safe for
-// concurrent use.
+// A Backend is a scheduler.Backend on this machine, and an Observer of its own scheduler. Make one with Open.
+// Next and Do are for the scheduler's goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
 	folders statedir.Folders
@@ -23,8 +22,8 @@ type Backend struct {
 
 	*driver.Table[*entry]
 	jobs      *jobTable
-	round     int64  // of the last plan that was committed
-	unwritten string // why plans cannot be written, for people; empty: they can
+	round     int64  // of the last committed plan
+	unwritten string // why plans cannot be stored, for people; empty: they can
 }
 
 var _ driver.Backend = (*Backend)(nil)
@@ -40,27 +39,27 @@ func (b *Backend) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 	b.jobs.findSilent()
 }
 
-// Banner returns what keeps the backend from writing down what it does; empty if nothing does.
+// Banner returns why the backend cannot store its state; empty: it can.
 func (b *Backend) Banner() string {
 	b.Lock()
 	defer b.Unlock()
 	return cmp.Or(b.unwritten, b.jobs.full)
 }
 
-// A Live job is one that has not ended, as the backend knows it.
+// Live is a job that has not ended.
 type Live struct {
 	store.Job
-	Spoke  bool // its program has spoken to the scheduler
-	Silent bool // it has not for long
+	Spoke  bool // its program has sent a message
+	Silent bool // no message for long
 	Up     bool // workers of the planned generation run
-	// Trouble says what keeps its processes from being as planned, for people; empty: nothing.
+	// Trouble is what keeps its processes from matching the plan, for people; empty: nothing.
 	Trouble string
-	Waits   time.Time // it is started again then, after a failure; zero or past: at once
-	// Withheld says why the scheduler does not know of it yet, for people: its user's quota. Empty: it does.
+	Waits   time.Time // next start after a failure; zero or past: at once
+	// Withheld is why the scheduler does not have the job yet, for people: its user's quota. Empty: it has.
 	Withheld string
 }
 
-// Live returns the jobs that have not ended, in the order in which they were accepted.
+// Live returns the jobs that have not ended, in order of acceptance.
 func (b *Backend) Live() []Live {
 	b.Lock()
 	defer b.Unlock()
@@ -69,7 +68,7 @@ func (b *Backend) Live() []Live {
 		if e.Over {
 			continue
 		}
-		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.Silent, Waits: e.NotBefore, Trouble: e.trouble(time.Now()), Withheld: b.jobs.withheldBy(e)}
+		l := Live{Job: e.Job, Spoke: e.hasClient, Silent: e.Silent, Waits: e.NotBefore, Trouble: e.trouble(time.Now()), Withheld: b.jobs.withheldBy(e)}
 		if r := e.current(); r != nil {
 			l.Up = r.up
 		}
@@ -78,19 +77,18 @@ func (b *Backend) Live() []Live {
 	return all
 }
 
-// Busy reports whether a job has not ended, or still has processes. One that is not busy never
-// becomes it again.
+// Busy reports whether a job has not ended or still has processes. Once false, it stays false.
 func (b *Backend) Busy(id job.ID) bool {
 	b.Lock()
 	defer b.Unlock()
 	return b.jobs.ByID[id] != nil
 }
 
-// Escapes says what jobs without a cgroup can do, for people.
-const Escapes = "a process of a job that leaves its session and clears its environment outlives the job on its GPUs; " +
-	"with Delegate=yes in systemd's unit, or serve --cgroup, it cannot"
+// Escapes explains what jobs can do without a cgroup, for people.
+const Escapes = "a detached process can keep its GPU after its job has ended; " +
+	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat returns what is not guaranteed of the jobs of this backend, for people; empty: all is.
+// Caveat returns what is not guaranteed about the backend's jobs, for people; empty: nothing.
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes
@@ -98,5 +96,5 @@ func (b *Backend) Caveat() string {
 	return ""
 }
 
-// LogFile returns where the output of a job's workers is, in a state directory.
+// LogFile returns the file with the output of a job's workers.
 func LogFile(dir string, id job.ID) string { return (&statedir.Folders{Dir: dir}).Log(id) }

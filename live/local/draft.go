@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A draft is a plan that is not committed yet: which job holds which slots.
+// A draft is an uncommitted plan: the slots of each job.
 type draft struct {
 	jobs    *jobTable
-	holder  []job.ID // of each slot; empty: nobody
+	holder  []job.ID // by slot; empty: free
 	changed []store.Change
 }
 
-// newDraft returns the plan as it is committed, with the jobs that differ from it.
+// newDraft returns the committed plan, with the jobs that differ from it.
 func newDraft(t *jobTable) *draft {
 	d := &draft{jobs: t, holder: make([]job.ID, len(t.o.Machine.Slots))}
 	for _, e := range t.Order {
@@ -32,7 +32,7 @@ func newDraft(t *jobTable) *draft {
 	return d
 }
 
-// planned returns a job's share, as it is so far.
+// planned returns a job's change so far.
 func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
 	e, err := d.jobs.Get(id)
 	if err != nil {
@@ -62,7 +62,7 @@ func (d *draft) release(p *store.Change) {
 	p.Held = nil
 }
 
-// shrink frees the slots that a job has beyond those that it is to have.
+// shrink frees a job's slots beyond its new number of GPUs.
 func (d *draft) shrink(a scheduler.Run) {
 	p, e, err := d.planned(a.Job)
 	if n := a.Allocation.GPUs; err == nil && !e.Over && len(p.Held) > n {
@@ -73,9 +73,9 @@ func (d *draft) shrink(a scheduler.Run) {
 	}
 }
 
-// Run implements driver.Draft. It gives a job slots, first those that it has, then those of other GPUs. That is a new generation unless all slots are the
-// same as before. A job that has ended gets none, even if the scheduler does not know that yet: its
-// slots may belong to others already.
+// Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs, then any. Unless
+// the slots stay the same, this is a new generation. A job that has ended gets none, even if the scheduler does
+// not know yet: its slots may already belong to others.
 func (d *draft) Run(a *scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *draft) Run(a *scheduler.Run) error {
 		d.give(p, s, a.Allocation.GPUs)
 	}
 	for s := range d.holder {
-		if !d.beside(p, s) {
+		if !d.sharesGPU(p, s) {
 			d.give(p, s, a.Allocation.GPUs)
 		}
 	}
@@ -102,7 +102,7 @@ func (d *draft) Run(a *scheduler.Run) error {
 		d.give(p, s, a.Allocation.GPUs)
 	}
 	if len(p.Held) < a.Allocation.GPUs {
-		return fmt.Errorf("job %s: allocated %d GPUs, and %d of %d slots are free", a.Job, a.Allocation.GPUs, len(p.Held), len(d.holder))
+		return fmt.Errorf("job %s: the plan gives it %d GPUs, but only %d of %d slots are free", a.Job, a.Allocation.GPUs, len(p.Held), len(d.holder))
 	}
 	p.Generation++
 	return nil
@@ -110,16 +110,16 @@ func (d *draft) Run(a *scheduler.Run) error {
 
 // Nodes implements driver.Draft.
 func (*draft) Nodes(a scheduler.Action) error {
-	return fmt.Errorf("%T: nodes of one machine are neither rented nor lent", a)
+	return fmt.Errorf("%T: a backend of one machine neither rents nor lends nodes", a)
 }
 
-// beside reports whether a slot is on a GPU on which a job has one already.
-func (d *draft) beside(p *store.Change, slot int) bool {
+// sharesGPU reports whether a slot is on a GPU of which the job has another slot.
+func (d *draft) sharesGPU(p *store.Change, slot int) bool {
 	slots := d.jobs.o.Machine.Slots
 	return slots[slot].Shared && slices.ContainsFunc(p.Held, func(s int) bool { return slots[s].Visible == slots[slot].Visible })
 }
 
-// give gives a free slot to a job that has fewer than it is to have.
+// give assigns a slot if it is free and the job has too few.
 func (d *draft) give(p *store.Change, slot, most int) {
 	if len(p.Held) < most && d.holder[slot] == "" {
 		p.Held = append(p.Held, slot)

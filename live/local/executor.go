@@ -10,30 +10,28 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// How often the executor observes a generation without being told that something has changed: one
-// that is starting or stopping, and one that is settled.
+// Intervals of unprompted observations: of a generation that starts or stops, and of a settled one.
 const (
 	unsettledPoll = 200 * time.Millisecond
 	settledPoll   = time.Second
 )
 
-// Execute makes the processes equal to the committed plan until ctx is done. In each pass it
-// observes what runs, compares it with what is committed, and takes every step that can be
-// taken.
+// Execute makes the processes match the committed plan until ctx is done. Each pass observes the processes,
+// compares them with the plan, and takes every possible step.
 func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, unsettledPoll, b.executor().pass)
 }
 
-// An executor is the part of a Backend that observes and changes processes.
+// An executor observes and changes processes.
 type executor struct{ b *Backend }
 
 func (b *Backend) executor() *executor { return &executor{b} }
 
-// pass observes all generations that it is time to observe, and takes every step.
+// pass observes all generations that are due, and takes every step.
 func (x *executor) pass() {
 	for _, d := range x.due() {
 		if d.hung {
-			complain(d.Job, fmt.Errorf("start %d: its keeper has let its deadline pass, and is killed", d.Number))
+			complain(d.Job, fmt.Errorf("start %d: its supervisor missed its deadline and is killed", d.Number))
 			if err := supervisor.Kill(x.b.folders.Generation(d.Generation)); err != nil {
 				complain(d.Job, err)
 			}
@@ -52,14 +50,13 @@ func (x *executor) pass() {
 	}
 }
 
-// A dueGeneration is one that it is time to observe.
+// A dueGeneration must be observed now.
 type dueGeneration struct {
 	statedir.Generation
-	settled bool // its workers have all started, and it is not to stop
-	hung    bool // its supervisor should have killed it, and has not
+	settled bool // its workers have started, and it is not stopping
+	hung    bool // its supervisor is overdue
 }
 
-// due returns the generations that it is time to observe.
 func (x *executor) due() []dueGeneration {
 	x.b.Lock()
 	defer x.b.Unlock()
@@ -79,7 +76,7 @@ func (x *executor) due() []dueGeneration {
 	return all
 }
 
-// observed takes over an observation, if its generation is still of interest.
+// observed applies an observation, unless its generation is gone.
 func (x *executor) observed(o *statedir.Observation) {
 	x.b.Lock()
 	defer x.b.Unlock()
@@ -90,14 +87,13 @@ func (x *executor) observed(o *statedir.Observation) {
 	}
 }
 
-// A step brings the processes of a job closer to the plan.
 type step struct {
 	job job.ID
 	do  func() error
 }
 
-// steps returns the steps that can be taken now: first everything that must stop, then what can
-// start. It records them in the table. A step that fails is recorded so, and is returned again.
+// steps records and returns the possible steps: first stops, then starts. A failed step resets its record, and
+// is returned again.
 func (x *executor) steps() []step {
 	x.b.Lock()
 	defer x.b.Unlock()
@@ -116,7 +112,6 @@ func (x *executor) steps() []step {
 	return all
 }
 
-// stop gives a generation notice.
 func (x *executor) stop(s *stopStep) step {
 	r := x.b.jobs.ByID[s.Job].run(s.Number)
 	r.stop, r.why = time.Now().Add(x.b.o.Grace), s.Reason
@@ -125,7 +120,7 @@ func (x *executor) stop(s *stopStep) step {
 		hook("stop: before the notice")
 		err := supervisor.Stop(x.b.folders.Generation(g), notice)
 		hook("stop: noticed")
-		if err != nil { // on a full disk, say
+		if err != nil { // such as a full disk
 			x.b.Lock()
 			r.stop = time.Time{}
 			x.b.Unlock()
@@ -134,20 +129,19 @@ func (x *executor) stop(s *stopStep) step {
 	}}
 }
 
-// start begins the planned generation of a job.
 func (x *executor) start(s *startStep) step {
 	e := x.b.jobs.ByID[s.Job]
 	e.runs = append(e.runs, &run{
 		generation: e.Generation, slots: e.Held, allocation: e.Status.Allocation, cores: s.Cores, began: time.Now(), step: e.checkpointStep(),
 	})
 	e.Heard = time.Time{}
-	x.b.jobs.notSilent(e) // while the job starts nobody expects its agent to speak
+	x.b.jobs.notSilent(e) // no message is expected during the start
 	g, launch := s.Generation, x.b.launch(&e.Job, s.Cores)
 	return step{g.Job, func() error {
 		hook("start: before the supervisor")
 		err := supervisor.Start(x.b.o.Supervisor, x.b.folders.Generation(g), launch)
 		hook("start: supervised")
-		if err != nil { // once more, but not at every pass
+		if err != nil { // retry, but not in every pass
 			x.b.Lock()
 			e.NotBefore = time.Now().Add(backoff)
 			x.b.Unlock()

@@ -118,9 +118,9 @@ func fullDisk(s *stage, d disk, apart bool) {
 	if err := kill9(victim); err != nil {
 		t.Fatal(err)
 	}
-	want := "cannot write down what happens to jobs"
+	want := "cannot store what happens to jobs"
 	if apart {
-		want = "cannot write plans"
+		want = "cannot store plans"
 	}
 	await(t, "the banner: "+want, func() bool {
 		return strings.HasPrefix(s.Banner(), want) && strings.Contains(s.Banner(), "the disk is full") && !lives(victim)

@@ -28,7 +28,7 @@ func TestHung_supervisor(t *testing.T) {
 	if err := s.Cancel(id); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "trouble", func() bool { return strings.Contains(s.trouble(), "its keeper does not answer: it is killed at ") })
+	await(t, "trouble", func() bool { return strings.Contains(s.trouble(), "its supervisor does not answer: it is killed at ") })
 	s.ended(next)
 	await(t, "the end of the hung start", func() bool { return s.live(id) == nil })
 }

@@ -18,33 +18,33 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// newQueue makes the queue of events; tests give it another clock.
+// newQueue is replaced by tests.
 var newQueue = driver.NewQueue
 
 // maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
 
-// A jobTable is the table of jobs, and writes what matters after a crash: a change is made first in
-// the store, then in the table, then as an event.
+// A jobTable is the table of jobs. A durable change is made first in the store, then in the table, then as an
+// event.
 type jobTable struct {
 	*driver.Table[*entry]
 	o      *Options
 	store  *store.Store
 	tokens map[string]job.ID
-	full   string // why what happens cannot be written, for people; empty: it can
+	full   string // why the state cannot be stored, for people; empty: it can
 }
 
 func newJobTable(o *Options, s *store.Store) *jobTable {
 	t := &jobTable{o: o, store: s, tokens: map[string]job.ID{}}
-	t.Table = driver.NewTable(newQueue(), freed, t.removeIfOver)
+	t.Table = driver.NewTable(newQueue(), releaseSlots, t.removeIfOver)
 	return t
 }
 
-// freed records that the scheduler knows that a job was lost: it holds no slots from now on, and the
-// next plan says so.
-func freed(e *entry) { e.Held, e.uncommitted = nil, true }
+// releaseSlots records that the scheduler knows of a loss: the job holds no slots, and the next plan includes
+// that.
+func releaseSlots(e *entry) { e.Held, e.uncommitted = nil, true }
 
-// add adds a job. Its token counts until it ends.
+// add adds a job. Its token is valid until it ends.
 func (t *jobTable) add(e *entry) {
 	t.Add(e)
 	if !e.Over {
@@ -52,22 +52,20 @@ func (t *jobTable) add(e *entry) {
 	}
 }
 
-// removeIfOver removes a job that has ended, whose processes are gone, and of whose end the
-// scheduler has heard.
+// removeIfOver removes an ended job without processes whose end the scheduler has processed.
 func (t *jobTable) removeIfOver(e *entry) {
 	if e.Over && len(e.runs) == 0 && !t.EndPending(e.ID) {
 		t.Remove(e)
 	}
 }
 
-// lose reports that a job's generation is over without its end; it may start again after a
-// time.
+// lose reports that a generation is over but not its job, which may start again after wait.
 func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
 	e.NotBefore = time.Now().Add(wait)
 	t.Lose(e, detail)
 }
 
-// end ends a job for good, durably. It reports whether that could be written.
+// end ends a job durably. It reports whether this was stored.
 func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	hook("end: before the record")
 	now := t.Events.Present()
@@ -85,9 +83,9 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	return true
 }
 
-// runs reports to the scheduler, once for each generation, that a job trains, from a checkpoint or
-// from its beginning. A second report would set its progress back.
-func (t *jobTable) runs(e *entry, r *run, from *agentapi.Restored) {
+// reportStart reports once per generation that a job trains, from a checkpoint or the beginning. A second
+// report would reset its progress.
+func (t *jobTable) reportStart(e *entry, r *run, from *agentapi.Restored) {
 	if r.announced {
 		return
 	}
@@ -99,8 +97,8 @@ func (t *jobTable) runs(e *entry, r *run, from *agentapi.Restored) {
 	t.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// report stores measurements and tells the scheduler of them. A report that the store had when this
-// scheduler began is sent again by an agent that got no answer, or late, and counts once.
+// report stores measurements and sends them to the scheduler. A report in e.stored is sent again by an agent
+// that got no answer, and counts once.
 func (t *jobTable) report(e *entry, r *job.Report) error {
 	if slices.Contains(e.stored, *r) {
 		return nil
@@ -112,7 +110,7 @@ func (t *jobTable) report(e *entry, r *job.Report) error {
 	return err
 }
 
-// describe tells the scheduler what a job is, if that is news.
+// describe reports a changed specification to the scheduler.
 func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	if _, limited := t.o.Quotas.most(e.Request.User); limited {
 		spec = bounded(spec, t.mostOf(e.Spec))
@@ -129,8 +127,8 @@ func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	return nil
 }
 
-// findSilent describes jobs whose agents have sent nothing for Options.Silence as rigid: they keep
-// what they hold until their agents send a message again.
+// findSilent describes jobs whose agents have sent nothing for Options.Silence as rigid: they keep their GPUs
+// until the next message.
 func (t *jobTable) findSilent() {
 	for _, e := range t.Order {
 		if e.Over || e.Silent || e.Heard.IsZero() || e.current() == nil || time.Since(e.Heard) < t.o.Silence {
@@ -144,7 +142,7 @@ func (t *jobTable) findSilent() {
 	}
 }
 
-// notSilent describes a silent job by its own specification again.
+// notSilent restores the specification of a silent job.
 func (t *jobTable) notSilent(e *entry) {
 	if e.Silent {
 		e.Silent = false
@@ -152,16 +150,16 @@ func (t *jobTable) notSilent(e *entry) {
 	}
 }
 
-// observed takes over what was observed of a run.
+// observed applies an observation of a run.
 func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	switch {
 	case o.Over():
-		t.over(e, r, o)
+		t.runEnded(e, r, o)
 	case o.State.Phase == supervisor.Running || o.State.Phase == supervisor.Stopping:
 		r.up = true
-		// One with a client says itself when it trains.
-		if !e.spoke && r == e.current() && time.Since(r.began) >= t.o.Quiet {
-			t.runs(e, r, nil)
+		// A program with the client reports this itself.
+		if !e.hasClient && r == e.current() && time.Since(r.began) >= t.o.Quiet {
+			t.reportStart(e, r, nil)
 		}
 	case o.State.Phase == supervisor.Absent: // a crash came before the start, or it failed
 		e.drop(r)
@@ -169,13 +167,12 @@ func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	t.removeIfOver(e)
 }
 
-// over takes over that a generation has ended. What cannot be written is tried again at the
-// next observation.
-func (t *jobTable) over(e *entry, r *run, o *statedir.Observation) {
+// runEnded handles the end of a generation. If it cannot be stored, the next observation tries again.
+func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {
 	case e.Over:
-	case e.spoke && o.Succeeded(): // also if it was to stop
+	case e.hasClient && o.Succeeded(): // even if it was to stop
 		written = t.end(e, scheduler.Done, "")
 	case r == e.current():
 		written = t.settle(e, r, o)
@@ -186,12 +183,11 @@ func (t *jobTable) over(e *entry, r *run, o *statedir.Observation) {
 	}
 }
 
-// backoff is half the time from a first failure to the next start; each further one in a row
-// doubles it. Tests shorten it.
+// backoff is half the pause after a first failure. It doubles with each further one in a row. Tests shorten it.
 var backoff = time.Second
 
-// settle decides what the end of the planned generation means for its job: the job is done,
-// has failed, or was lost and starts again. It reports whether that could be written.
+// settle handles the end of the planned generation: the job is done, has failed, or was lost and starts again.
+// It reports whether this was stored.
 func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	if o.Succeeded() {
 		return t.end(e, scheduler.Done, "")
@@ -201,7 +197,7 @@ func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	case stopped && e.checkpointStep() > r.step:
 		t.lose(e, "stopped after a checkpoint: "+detail, 0)
 		return true
-	case !e.spoke && !stopped:
+	case !e.hasClient && !stopped:
 		return t.end(e, scheduler.Failed, detail+o.LastLines())
 	case n >= maxFailures:
 		return t.end(e, scheduler.Failed, fmt.Sprintf("failed %d times without a new checkpoint: %s%s", n, detail, o.LastLines()))
@@ -211,8 +207,8 @@ func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	return true
 }
 
-// remember writes into the folder of a job what the store would be rebuilt from. That is a spare:
-// if it cannot be written, that is said, and no more.
+// remember writes a job's record into its folder, from which the store can be rebuilt. A failure is only
+// logged.
 func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	f := statedir.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
 	if err := statedir.WriteRecord(&f, &e.Job, ended); err != nil {
@@ -220,23 +216,21 @@ func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	}
 }
 
-// wrote records whether the disk has room, by the error err of a write to the store, and returns err.
+// wrote records whether the disk is full, by the error of a write to the store, and returns the error.
 func (t *jobTable) wrote(err error) error {
 	switch {
 	case err == nil:
 		t.full = ""
 	case errors.Is(err, store.ErrFull):
-		t.full = "cannot write down what happens to jobs, and tries again: " + err.Error()
+		t.full = "cannot store what happens to jobs; retrying: " + err.Error()
 	}
 	return err
 }
 
-// complaint returns one line about a job, whatever the texts of its user and its files have in them.
 func complaint(id job.ID, err error) string {
 	return printable.Line(fmt.Sprintf("job %s: %v", id, err))
 }
 
-// complain says what went wrong with a job.
 func complain(id job.ID, err error) {
 	fmt.Fprintln(os.Stderr, complaint(id, err))
 }

@@ -14,10 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Open returns a Backend with the state of the store. It returns an error that wraps
-// statedir.ErrLost, and touches nothing, if the store has lost history. Jobs that had not ended arrive as Restored, in
-// the order in which they were accepted, and the executor takes over their processes. The Backend
-// keeps the store, which the caller must close.
+// Open returns a Backend with the state of the store. If the store has lost history, it changes nothing and
+// returns an error that wraps statedir.ErrLost. Unfinished jobs arrive as Restored, in order of acceptance, and
+// the executor adopts their processes. The caller must close the store, which the Backend keeps using.
 func Open(s *store.Store, o Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
@@ -43,7 +42,7 @@ func Open(s *store.Store, o Options) (*Backend, error) {
 	return w, err
 }
 
-// restore takes up what the store has.
+// restore loads the state of the store.
 func (b *Backend) restore(state *store.State) {
 	b.round = state.Round
 	for i := range state.Ended {
@@ -56,11 +55,11 @@ func (b *Backend) restore(state *store.State) {
 	for i := range state.Jobs {
 		old := &state.Jobs[i]
 		e := newEntry(old.Job)
-		e.spoke, e.stored = !e.Spec.NoCheckpoint, append(reports(old.Before), reports(old.After)...)
+		e.hasClient, e.stored = !e.Spec.NoCheckpoint, append(reports(old.Before), reports(old.After)...)
 		b.jobs.remember(e, nil)
 		b.fit(e)
 		b.jobs.add(e)
-		if _, limited := b.o.Quotas.most(e.Request.User); limited && e.Generation == 0 { // what has started goes on
+		if _, limited := b.o.Quotas.most(e.Request.User); limited && e.Generation == 0 { // a job that has started continues
 			e.withheld = true
 			continue
 		}
@@ -71,7 +70,6 @@ func (b *Backend) restore(state *store.State) {
 	}
 }
 
-// phases are those of jobs that have ended.
 var phases = map[scheduler.Outcome]job.Phase{scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled}
 
 func reports(known []store.Report) []job.Report {
@@ -82,8 +80,8 @@ func reports(known []store.Report) []job.Report {
 	return all
 }
 
-// fit makes a job wait if this machine no longer has its slots. It also renames the node in the
-// job's placement, as the machine may have another name now.
+// fit makes a job wait if this machine no longer has its slots. It also updates the node's name, since the
+// machine may have been renamed.
 func (b *Backend) fit(e *entry) {
 	gone := func(s int) bool { return s >= len(b.o.Machine.Slots) }
 	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != b.o.Machine.Type {
@@ -95,7 +93,7 @@ func (b *Backend) fit(e *entry) {
 	}
 }
 
-// adopt takes over all generations with processes, also those that an earlier scheduler started.
+// adopt adopts all generations with processes, whichever scheduler started them.
 func (b *Backend) adopt() error {
 	all, err := statedir.All(&b.folders)
 	if err != nil {
@@ -110,15 +108,15 @@ func (b *Backend) adopt() error {
 	return nil
 }
 
-// adoptOne takes over a generation if it has processes, or if its end was not handled yet.
+// adoptOne adopts a generation if it has processes, or if its end was not handled.
 func (b *Backend) adoptOne(o *statedir.Observation) {
 	e := b.jobs.ByID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation
-	done := e != nil && e.spoke && o.Succeeded() // as the next generation was planned, and the scheduler was gone
+	done := e != nil && e.hasClient && o.Succeeded() // it succeeded when the next generation was planned, without a scheduler
 	if o.State.Phase == supervisor.Ended && !planned && !done {
 		return
 	}
-	if e == nil { // it has ended, and its processes have not
+	if e == nil { // it has ended, but not its processes
 		if o.State.Phase == supervisor.Gone {
 			_ = statedir.Sweep(&b.folders, o.Generation) // the next start tries again
 			return
@@ -131,7 +129,7 @@ func (b *Backend) adoptOne(o *statedir.Observation) {
 	if planned {
 		r.slots, r.allocation, r.step = e.Held, e.Status.Allocation, e.checkpointStep()
 		r.announced = e.Status.Phase == job.Running
-		if e.spoke {
+		if e.hasClient {
 			e.Heard = time.Now()
 		}
 	}

@@ -10,32 +10,29 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Dir     string // the state directory; absolute
+	Dir     string // absolute path of the state directory
 	Machine device.Machine
-	// Supervisor is the command, without the directory, that supervises a generation
-	// (supervisor.Main).
+	// Supervisor is the command that supervises a generation (supervisor.Main), without its directory.
 	Supervisor []string
-	Socket     string // where workers find the agent API: a unix socket,
-	URL        string // and the same on loopback
-	Cgroup     string // a cgroup v2 directory in which to put jobs; empty: none
-	// Grace is the time from a notice until what still runs is killed. Default 60 s; on
-	// notice the client ends its step and writes a checkpoint.
+	Socket     string // of the agent API, for workers: a unix socket,
+	URL        string // and its URL on loopback
+	Cgroup     string // cgroup v2 directory for jobs; empty: none
+	// Grace is the time from a notice until the job is killed, in which the client finishes its step and writes
+	// a checkpoint. Default 60 s.
 	Grace time.Duration
-	// Report is how often agents report. Default 30 s (Sia §3.3.1).
+	// Report is the interval of agents' reports. Default 30 s (Sia §3.3.1).
 	Report time.Duration
-	// Quiet is how long a program that never speaks runs until it is taken to be under way.
-	// Default 1 min: one that speaks does so when it trains.
+	// Quiet is how long a program without messages runs before it counts as training. Default 1 min: the client
+	// sends a message when training starts.
 	Quiet time.Duration
-	// Silence is how long an agent that has spoken may be silent before its job is taken for
-	// rigid. Default 5 min.
+	// Silence is how long an agent may be silent before its job counts as rigid. Default 5 min.
 	Silence  time.Duration
-	LogBytes int64 // of each log file of a job. Default 16 MiB
-	LogFiles int   // kept of a job. Default 4
+	LogBytes int64 // of each log file. Default 16 MiB
+	LogFiles int   // per job. Default 4
 	Quotas   Quotas
 }
 
-// DefaultOptions returns the defaults; Dir, Machine, Supervisor, Socket and URL are still to be
-// filled in.
+// DefaultOptions returns the defaults, without Dir, Machine, Supervisor, Socket and URL.
 func DefaultOptions() Options {
 	return Options{Grace: time.Minute, Report: 30 * time.Second, Quiet: time.Minute, Silence: 5 * time.Minute, LogBytes: 16 << 20, LogFiles: 4}
 }
@@ -45,7 +42,7 @@ func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.Dir == "" || len(o.Supervisor) == 0 {
-		bad("state directory %q, supervisor %q: want both", o.Dir, o.Supervisor)
+		bad("state directory %q, supervisor %q: set both", o.Dir, o.Supervisor)
 	}
 	if len(o.Machine.Slots) == 0 {
 		bad("machine %s: no slots, want at least 1", o.Machine.Name)

@@ -13,11 +13,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// hook is called with the name of a step wherever a crash would matter; tests replace it.
+// hook is called at each point where a crash would matter. Tests replace it.
 var hook = func(_ string) {}
 
-// Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
-// carries it out. While the disk is full, Do waits, and running jobs go on.
+// Do implements scheduler.Backend: it commits the changed plan, which the executor carries out. While the disk
+// is full, Do waits and running jobs continue.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	changed, err := b.apply(ctx, actions)
@@ -28,11 +28,10 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return b.commit(ctx, b.plan(changed))
 }
 
-// apply returns the changes that the actions make to the plan. It changes nothing else, except what
-// needs no commit.
+// apply returns the changes of the actions. It changes nothing that needs a commit.
 func (b *Backend) apply(ctx context.Context, actions []scheduler.Action) ([]store.Change, error) {
 	d := newDraft(b.jobs)
-	for _, a := range actions { // a job may grow by what a later one in the list gives up
+	for _, a := range actions { // a job may grow by what a later action frees
 		if run, ok := a.(scheduler.Run); ok {
 			d.shrink(run)
 		}
@@ -43,7 +42,7 @@ func (b *Backend) apply(ctx context.Context, actions []scheduler.Action) ([]stor
 	return d.changed, nil
 }
 
-// plan completes what is to be committed with how the scheduler sees its jobs now.
+// plan adds the scheduler's current view of the jobs.
 func (b *Backend) plan(changed []store.Change) *store.Plan {
 	now := b.Now()
 	if b.Jobs != nil {
@@ -59,7 +58,7 @@ func (b *Backend) plan(changed []store.Change) *store.Plan {
 	return &store.Plan{Round: b.round, Time: now, Changes: changed}
 }
 
-// commit writes a plan, again and again while the disk is full.
+// commit writes a plan, and retries while the disk is full.
 func (b *Backend) commit(ctx context.Context, p *store.Plan) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := b.write(p)
@@ -74,18 +73,18 @@ func (b *Backend) commit(ctx context.Context, p *store.Plan) error {
 	}
 }
 
-// write makes a plan the committed one, but for jobs that have ended meanwhile.
+// write commits a plan, without jobs that have ended meanwhile.
 func (b *Backend) write(p *store.Plan) error {
 	b.Lock()
 	defer b.Unlock()
 	p.Changes = slices.DeleteFunc(p.Changes, func(c store.Change) bool { return b.jobs.ByID[c.Job] == nil || b.jobs.ByID[c.Job].Over })
 	for i := range p.Changes {
-		p.Changes[i].Failures = b.jobs.ByID[p.Changes[i].Job].Failures // as of now: it may have failed meanwhile
+		p.Changes[i].Failures = b.jobs.ByID[p.Changes[i].Job].Failures // it may have failed meanwhile
 	}
 	hook("plan: before commit")
 	err := b.jobs.store.Commit(p)
 	if b.unwritten = ""; err != nil {
-		b.unwritten = "cannot write plans, so everything stays as it is: " + err.Error()
+		b.unwritten = "cannot store plans, so nothing changes: " + err.Error()
 		return err
 	}
 	hook("plan: committed")

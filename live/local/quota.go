@@ -8,16 +8,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// maxUnended is how many jobs of one user may not have ended, where jobs are several users'. Tests lower it.
+// maxUnended limits the unfinished jobs of a user on a machine with several users. Tests lower it.
 var maxUnended = 1000
 
-// Quotas say how many GPUs the jobs of a user may hold at once, together.
+// Quotas limit the GPUs that the jobs of a user hold together.
 type Quotas struct {
 	Of     map[int]int // by uid
-	Others int         // of users whom Of does not have; 0: as many as there are
+	Others int         // of other users; 0: no limit
 }
 
-// most returns the quota of a user; limited: he has one.
 func (q *Quotas) most(u *account.User) (most int, limited bool) {
 	if u == nil {
 		return 0, false
@@ -28,13 +27,14 @@ func (q *Quotas) most(u *account.User) (most int, limited bool) {
 	return q.Others, q.Others > 0
 }
 
-// checkQuota returns an error if a new job of a user can never run within his quota, or he has too many.
+// checkQuota returns an error if a new job can never run within its user's quota, or the user has too many
+// jobs.
 func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 	if u == nil {
 		return nil
 	}
-	if most, limited := b.o.Quotas.most(u); limited && least(spec) > most {
-		return fmt.Errorf("%d GPUs, and the jobs of %s may hold %d at once: ask for fewer", least(spec), u.Name(), most)
+	if most, limited := b.o.Quotas.most(u); limited && minGPUs(spec) > most {
+		return fmt.Errorf("the job needs %s, but the quota of %s is %d: ask for fewer", gpus(minGPUs(spec)), u.Name(), most)
 	}
 	n := 0
 	for _, e := range b.jobs.Order {
@@ -43,20 +43,20 @@ func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 		}
 	}
 	if n >= maxUnended {
-		return fmt.Errorf("%d jobs of %s have not ended, want fewer: wait, or cancel some", n, u.Name())
+		return fmt.Errorf("%s has %d unfinished jobs, which is the maximum: wait, or cancel some", u.Name(), n)
 	}
 	return nil
 }
 
-// least returns the fewest GPUs that a job runs on.
-func least(s *job.Spec) int {
+// minGPUs returns the minimum of GPUs of a job.
+func minGPUs(s *job.Spec) int {
 	if !s.Adaptivity.Has(job.GPUCount) {
 		return s.GPUs
 	}
 	return max(1, s.MinGPUs)
 }
 
-// mostOf returns the most GPUs that a job may have on this machine.
+// mostOf returns the maximum of GPUs of a job on this machine.
 func (t *jobTable) mostOf(s *job.Spec) int {
 	if !s.Adaptivity.Has(job.GPUCount) {
 		return s.GPUs
@@ -67,8 +67,8 @@ func (t *jobTable) mostOf(s *job.Spec) int {
 	return s.MaxGPUs
 }
 
-// granted returns how many GPUs the jobs of a user that were admitted may hold, together. A job that has ended counts
-// until its processes are gone.
+// granted returns how many GPUs a user's admitted jobs may hold. An ended job counts until its processes are
+// gone.
 func (t *jobTable) granted(u *account.User) int {
 	n := 0
 	for _, e := range t.Order {
@@ -79,9 +79,9 @@ func (t *jobTable) granted(u *account.User) int {
 	return n
 }
 
-// admit shows the scheduler jobs that were withheld from it, as far as the quotas of their users allow, in the order in
-// which they came; of one user none passes another. What is left of his quota bounds the GPUs of a job for good:
-// so whatever the scheduler plans, no user has more than his quota.
+// admit sends withheld jobs to the scheduler while their users' quotas allow, in order of arrival; no job of a
+// user overtakes another. The rest of the quota limits the job's GPUs for good, so no plan can exceed the
+// quota.
 func (t *jobTable) admit() {
 	full := map[int]bool{}
 	for _, e := range t.Order {
@@ -89,13 +89,13 @@ func (t *jobTable) admit() {
 			continue
 		}
 		most, _ := t.o.Quotas.most(e.Request.User)
-		if left := most - t.granted(e.Request.User); least(e.Spec) > left || !t.grant(e, left) {
+		if left := most - t.granted(e.Request.User); minGPUs(e.Spec) > left || !t.grant(e, left) {
 			full[e.Request.User.UID] = true
 		}
 	}
 }
 
-// grant shows a job to the scheduler, with at most so many GPUs. It reports whether that could be written.
+// grant sends a job to the scheduler, limited to most GPUs. It reports whether this was stored.
 func (t *jobTable) grant(e *entry, most int) bool {
 	spec := bounded(e.Spec, most)
 	if err := t.wrote(t.store.Describe(e.Spec.ID, spec)); err != nil {
@@ -107,7 +107,7 @@ func (t *jobTable) grant(e *entry, most int) bool {
 	return true
 }
 
-// bounded returns a job that is to have at most so many GPUs: those of a rigid one stay.
+// bounded limits the GPUs of an elastic job.
 func bounded(s *job.Spec, most int) *job.Spec {
 	if !s.Adaptivity.Has(job.GPUCount) || s.MaxGPUs != 0 && s.MaxGPUs <= most {
 		return s
@@ -117,12 +117,20 @@ func bounded(s *job.Spec, most int) *job.Spec {
 	return &less
 }
 
-// withheldBy says why a job is withheld from the scheduler, for people; empty if it is not.
+// withheldBy returns why a job is withheld, for people; empty: it is not.
 func (t *jobTable) withheldBy(e *entry) string {
 	if !e.withheld {
 		return ""
 	}
 	u := e.Request.User
 	most, _ := t.o.Quotas.most(u)
-	return fmt.Sprintf("it needs %d GPUs, and %d of the %d that jobs of %s may hold at once are given to jobs of theirs that came before", least(e.Spec), t.granted(u), most, u.Name())
+	return fmt.Sprintf("it needs %s, but earlier jobs of %s use %d of its quota of %d", gpus(minGPUs(e.Spec)), u.Name(), t.granted(u), most)
+}
+
+// gpus returns a number of GPUs as text.
+func gpus(n int) string {
+	if n == 1 {
+		return "1 GPU"
+	}
+	return fmt.Sprintf("%d GPUs", n)
 }

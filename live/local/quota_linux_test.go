@@ -60,7 +60,7 @@ func TestQuota_bounds_elastic_jobs(t *testing.T) {
 	if row := s.row(first); row.Spec.MaxGPUs != 3 || row.Spec.BatchSize != 64 || row.Allocation.GPUs != 3 {
 		t.Errorf("%d GPUs of at most %d, want 3 of 3", row.Allocation.GPUs, row.Spec.MaxGPUs)
 	}
-	if l := s.job(second); !strings.Contains(l.Withheld, "3 of the 3 that jobs of root may hold at once") || len(l.Held) > 0 {
+	if l := s.job(second); !strings.Contains(l.Withheld, "earlier jobs of root use 3 of its quota of 3") || len(l.Held) > 0 {
 		t.Errorf("the second holds %v: %q", l.Held, l.Withheld)
 	}
 	if err := s.Cancel(first); err != nil {
@@ -127,7 +127,7 @@ func TestSubmit_of_too_many(t *testing.T) {
 	for i := range maxUnended {
 		s.must(s.of(&account.User{}, fmt.Sprint("j", i), rigid(1)))
 	}
-	if id, err := s.of(&account.User{}, "more", rigid(1)); err == nil || !strings.Contains(err.Error(), "5 jobs of root have not ended, want fewer") {
+	if id, err := s.of(&account.User{}, "more", rigid(1)); err == nil || !strings.Contains(err.Error(), "root has 5 unfinished jobs") {
 		t.Errorf("got %s, %v; want that there are too many", id, err)
 	}
 	s.must(s.of(&account.User{UID: 54001, GID: 54001}, "others", rigid(1)))

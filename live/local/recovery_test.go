@@ -198,7 +198,7 @@ func TestLost_history_in_part(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := Open(s, h.o); !errors.Is(err, statedir.ErrLost) || !strings.Contains(err.Error(), "start 2 was launched, and only 1 are known") {
+	if _, err := Open(s, h.o); !errors.Is(err, statedir.ErrLost) || !strings.Contains(err.Error(), "start 2 happened, but the database knows only 1") {
 		t.Errorf("opened with %v, want that a start is not known", err)
 	}
 	if err := os.RemoveAll(launch); err != nil {
@@ -212,7 +212,7 @@ func TestLost_history_in_part(t *testing.T) {
 	if err := statedir.WriteRecord(f, known[0], &store.Ending{At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(s, h.o); !errors.Is(err, statedir.ErrLost) || !strings.Contains(err.Error(), "it has ended, and that is not known") {
+	if _, err := Open(s, h.o); !errors.Is(err, statedir.ErrLost) || !strings.Contains(err.Error(), "it has ended, but the database does not know") {
 		t.Errorf("opened with %v, want that an end is not known", err)
 	}
 }

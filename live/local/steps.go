@@ -12,7 +12,7 @@ import (
 type jobState struct {
 	ID         job.ID
 	Generation int        // in the plan
-	Slots      []int      // in the plan, by rank; empty: the job gets none
+	Slots      []int      // in the plan, by rank; empty: none
 	Cores      int        // whole cores to bind the workers to; less than 1: none
 	Ended      bool       // for good
 	NotBefore  time.Time  // earliest next start
@@ -27,13 +27,12 @@ type runState struct {
 	Stopping   bool  // notice was sent
 }
 
-// A stopStep sends a generation its notice: it may finish its training step and write a checkpoint.
+// A stopStep gives a generation notice.
 type stopStep struct {
 	statedir.Generation
 	Reason string // for the user
 }
 
-// A startStep starts a generation.
 type startStep struct {
 	statedir.Generation
 	Cores []int // to bind the workers to; nil: none

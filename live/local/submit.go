@@ -16,12 +16,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// restart is what a start is believed to cost before one was measured.
+// restart is the assumed cost of a restart until it is measured.
 const restart = 10 * time.Second
 
-// Submit accepts a job: it is durable when Submit returns. What the spec says of GPUs must
-// fit the machine; of it, ID, RestartOverhead and what only the job's program can say are
-// filled in here. name is what the job is called; its ID is that, or with a number behind it.
+// Submit accepts a job durably. The GPUs in the spec must fit the machine. Submit sets the ID, RestartOverhead
+// and what only the job's program can report. The ID is name, with a number appended if it is taken.
 func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
 	if err := b.fits(spec, &request); err != nil {
 		return "", err
@@ -29,7 +28,7 @@ func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (jo
 	b.Lock()
 	defer b.Unlock()
 	if b.jobs.Events.Draining() {
-		return "", errors.New("the scheduler is shutting down and takes no more jobs")
+		return "", errors.New("the scheduler is shutting down and accepts no more jobs")
 	}
 	if err := b.checkQuota(spec, request.User); err != nil {
 		return "", err
@@ -38,12 +37,12 @@ func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (jo
 	if err != nil {
 		return "", err
 	}
-	asked := *b.apart(spec)
+	asked := *b.onePerGPU(spec)
 	asked.ID, asked.Name = id, name
 	if asked.RestartOverhead == 0 {
 		asked.RestartOverhead = restart
 	}
-	e := newEntry(&store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()})
+	e := newEntry(&store.Job{Spec: withoutClient(&asked), Asked: &asked, Request: request, Token: rand.Text()})
 	e.Status = job.Status{Phase: job.Waiting, Submitted: b.jobs.Events.Present()}
 	e.Status.Since = e.Status.Submitted
 	hook("submit: before acceptance")
@@ -61,8 +60,7 @@ func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (jo
 	return id, nil
 }
 
-// name returns an ID that no job has had, and makes its folder for a user. A folder that is there is another
-// job's, of whatever time: names are not identities.
+// name returns a new ID and makes its folder. An existing folder belongs to another job, perhaps an old one.
 func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	for {
 		id, err := b.jobs.store.Name(name)
@@ -79,35 +77,35 @@ func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	}
 }
 
-// undescribed returns a job of which only its user has spoken: it is not interrupted, since
-// nothing says that it can go on.
-func undescribed(asked *job.Spec) *job.Spec {
+// withoutClient returns the spec before its program has sent a message: the job is not preempted, because it
+// may be unable to resume.
+func withoutClient(asked *job.Spec) *job.Spec {
 	spec := *asked
 	spec.NonPreemptive, spec.NoCheckpoint = true, true
 	return &spec
 }
 
-// apart returns a job that is to have at most one worker on each GPU, unless it cannot have fewer: a second one on the
-// same GPU does not make it faster (docs/experiments/gpu.md).
-func (b *Backend) apart(spec *job.Spec) *job.Spec {
+// onePerGPU limits a job to one worker per GPU, unless it needs more: a second worker does not make it faster
+// (docs/experiments/gpu.md).
+func (b *Backend) onePerGPU(spec *job.Spec) *job.Spec {
 	if n := b.o.Machine.Workers(); n < len(b.o.Machine.Slots) && spec.GPUs <= n {
 		return bounded(spec, n)
 	}
 	return spec
 }
 
-// fits returns what keeps a job from ever running here.
+// fits returns an error if a job can never run here.
 func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
 	slots := len(b.o.Machine.Slots)
 	switch {
 	case len(r.Command) == 0:
 		return errors.New("no command")
 	case spec.GPUs < 1 || spec.MinGPUs > spec.GPUs || spec.MaxGPUs != 0 && spec.MaxGPUs < spec.GPUs:
-		return fmt.Errorf("%d to %d GPUs, %d at first: want at least 1, and the least no more than the most", spec.MinGPUs, spec.MaxGPUs, spec.GPUs)
+		return fmt.Errorf("minimum %d, maximum %d, requested %d GPUs: want 1 or more requested GPUs, between minimum and maximum", spec.MinGPUs, spec.MaxGPUs, spec.GPUs)
 	case max(spec.MinGPUs, 1) > slots || !spec.Adaptivity.Has(job.GPUCount) && spec.GPUs > slots:
-		return fmt.Errorf("%d GPUs, and %s has %d", max(spec.MinGPUs, spec.GPUs), b.o.Machine.Name, slots)
+		return fmt.Errorf("the job needs %s, but %s has %d", gpus(max(spec.MinGPUs, spec.GPUs)), b.o.Machine.Name, slots)
 	case !spec.Eligible(b.o.Machine.Type):
-		return fmt.Errorf("GPU types %v, and %s has %s", spec.GPUTypes, b.o.Machine.Name, b.o.Machine.Type)
+		return fmt.Errorf("the job needs GPU types %v, but %s has %s", spec.GPUTypes, b.o.Machine.Name, b.o.Machine.Type)
 	case !filepath.IsAbs(r.Dir):
 		return fmt.Errorf("directory %q, want an absolute path", r.Dir)
 	}
@@ -119,7 +117,7 @@ func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
 	})
 }
 
-// Cancel ends a job, durably. Its processes get notice, and are killed after the grace.
+// Cancel ends a job durably. Its processes get notice, and are killed after the grace period.
 func (b *Backend) Cancel(id job.ID) error {
 	b.Lock()
 	defer b.Unlock()
@@ -131,8 +129,8 @@ func (b *Backend) Cancel(id job.ID) error {
 		return fmt.Errorf("job %s: has ended already", id)
 	}
 	if !b.jobs.end(e, scheduler.Cancelled, "cancelled by its user") {
-		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(b.jobs.full, "see what the scheduler says"))
+		return fmt.Errorf("job %s: could not be cancelled: %s", id, cmp.Or(b.jobs.full, "see the scheduler's log"))
 	}
-	b.jobs.removeIfOver(e) // one that the scheduler has never known
+	b.jobs.removeIfOver(e) // unknown to the scheduler
 	return nil
 }

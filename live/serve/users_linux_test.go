@@ -337,7 +337,7 @@ func TestUsers_quota(t *testing.T) {
 		hers[i] = s.submitAs(alice, s.script(fmt.Sprint("a", i), "sleep 0.3"))
 	}
 	last := hers[len(hers)-1]
-	if v := s.view(last); v.Reason != "waiting: quota" || !strings.Contains(v.Sentence, "2 of the 2 that jobs of uid 54001 may hold at once") {
+	if v := s.view(last); v.Reason != "waiting: quota" || !strings.Contains(v.Sentence, "earlier jobs of uid 54001 use 2 of its quota of 2") {
 		t.Errorf("%s: %q: %s; want the quota", last, v.Reason, v.Sentence)
 	}
 	if status, text := s.ask(alice, http.MethodGet, "/v1/jobs/"+string(last)+"/explain", ""); status != http.StatusOK || !strings.Contains(text, "waits for the quota of its user") {
@@ -373,7 +373,7 @@ func TestUsers_quota(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, answer := s.ask(alice, http.MethodPost, "/v1/jobs", string(text)); status == http.StatusOK || !strings.Contains(answer, "may hold 2 at once: ask for fewer") {
+	if status, answer := s.ask(alice, http.MethodPost, "/v1/jobs", string(text)); status == http.StatusOK || !strings.Contains(answer, "is 2: ask for fewer") {
 		t.Errorf("a job that can never run within the quota: %d %s", status, answer)
 	}
 }

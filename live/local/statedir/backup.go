@@ -19,27 +19,26 @@ import (
 	"github.com/oxgang/oxgang/live/store"
 )
 
-// Names of entries.
 const (
 	database = "oxgang.db"
-	contents = "backup.json" // the last
+	contents = "backup.json" // the last entry
 	journals = "journal"
 	jobs     = "jobs"
 )
 
-// version is the form of backups that this program writes and reads.
+// version is the format of backups.
 const version = 1
 
-// A manifest says what is in a backup.
+// A manifest describes the contents of a backup.
 type manifest struct {
 	Version int    `json:"version"`
 	Files   int    `json:"files"`
-	SHA256  string `json:"sha256"` // of the names, sizes and bytes of all files, in order
+	SHA256  string `json:"sha256"` // of all names, sizes and contents, in order
 }
 
-// Backup writes a backup of a state directory to a file, which is replaced, whole, if it is there. With
-// checkpoints, it also has those of jobs that have not ended. It does not lock the directory: the
-// database is as it was at one moment, and journals are as long as they were when they were read.
+// Backup writes a backup of a state directory to a file atomically. With checkpoints, it includes those of
+// unfinished jobs. It does not lock the directory: the database is a snapshot, and journals have their length
+// when read.
 func Backup(file, dir string, checkpoints bool) (err error) {
 	defer named("backup", &err)
 	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
@@ -63,7 +62,6 @@ func Backup(file, dir string, checkpoints bool) (err error) {
 	return syncDir(filepath.Dir(file))
 }
 
-// named adds to an error what could not be done.
 func named(what string, err *error) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", what, *err)
@@ -78,7 +76,6 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// A writer writes the entries of a backup.
 type writer struct {
 	dir   string
 	tar   *tar.Writer
@@ -86,7 +83,7 @@ type writer struct {
 	files int
 }
 
-// all writes all entries. The database is copied to a path first.
+// all writes all entries. It copies the database to a path first.
 func (w *writer) all(copied string, checkpoints bool) error {
 	if err := store.Backup(w.dir, copied); err != nil {
 		return err
@@ -106,8 +103,7 @@ func (w *writer) all(copied string, checkpoints bool) error {
 	return w.close()
 }
 
-// checkpoints writes those of jobs that have not ended, by the copied database, which is opened as that
-// of a state directory.
+// checkpoints writes the checkpoints of jobs that are unfinished in the copied database.
 func (w *writer) checkpoints(copied string) error {
 	s, err := store.Open(copied)
 	if err != nil {
@@ -126,8 +122,8 @@ func (w *writer) checkpoints(copied string) error {
 	return nil
 }
 
-// tree writes the regular files in a directory below the state directory, if it is there. One that is deleted
-// meanwhile is left out. The directory may be another user's: no link in it leads out, whenever it is made.
+// tree writes the regular files below a directory, if it exists. Files that vanish are skipped. The directory
+// may belong to another user, so os.Root keeps its links from leading out.
 func (w *writer) tree(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,12 +144,12 @@ func (w *writer) tree(dir string) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe may be there by now
+		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 		return w.file(path.Join(filepath.ToSlash(below), name), f, err)
 	})
 }
 
-// file writes a file that was opened, or could not be, as long as it is now.
+// file writes an opened file at its present length. err is the error of opening it.
 func (w *writer) file(name string, f *os.File, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -174,13 +170,11 @@ func (w *writer) file(name string, f *os.File, err error) error {
 	return err
 }
 
-// header begins an entry.
 func (w *writer) header(name string, size int64, at time.Time) error {
 	fmt.Fprintf(w.sum, "%d %s %d\n", len(name), name, size)
 	return w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: at})
 }
 
-// close writes the last entry.
 func (w *writer) close() error {
 	text, err := json.Marshal(manifest{version, w.files, hex.EncodeToString(w.sum.Sum(nil))})
 	if err != nil {

@@ -128,7 +128,7 @@ func TestRestore_refuses(t *testing.T) {
 	must(t, Backup(file, dir, true))
 	used := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(used, "mine"), nil, 0o600))
-	if err := Restore(file, used); err == nil || !strings.Contains(err.Error(), "has mine in it, want an empty directory or none") {
+	if err := Restore(file, used); err == nil || !strings.Contains(err.Error(), "contains mine: restore to an empty or new") {
 		t.Errorf("into a directory in use: %v", err)
 	}
 	whole, err := os.ReadFile(file)
@@ -153,7 +153,7 @@ func TestRestore_refuses(t *testing.T) {
 			try("changed", changed)
 		}
 	}
-	if err := Backup(file, place, false); err == nil || !strings.Contains(err.Error(), "there is no database") {
+	if err := Backup(file, place, false); err == nil || !strings.Contains(err.Error(), "no scheduler has used this directory") {
 		t.Errorf("a backup of nothing: %v", err)
 	}
 }

@@ -13,16 +13,15 @@ import (
 // ErrLost is wrapped by the error of Check.
 var ErrLost = errors.New("history is lost")
 
-// A lost job is one of which the database knows less than the folders.
+// A lost job is one about which the database knows less than the folders.
 type lost struct {
 	id  job.ID
 	why string
 }
 
-// Check compares a database with the folders of its jobs, and changes nothing. It returns an error
-// that wraps ErrLost, and says what to do, if a job has a record or was launched and the database
-// does not know it, if it was launched more often than the database knows, or if it has ended
-// and the database says that it has not.
+// Check compares a database with the folders of its jobs, and changes nothing. It returns an error that wraps
+// ErrLost if the database does not know a job with a record or a start, a later start of a job, or the end of a
+// job. The error says what to do.
 func Check(s *store.Store, f *Folders) error {
 	known, err := s.Outlines()
 	if err != nil {
@@ -39,12 +38,12 @@ func Check(s *store.Store, f *Folders) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: the database knows less than the folders in jobs/ (%s); nothing was touched. "+
-		"Put a backup of oxgang.db in its place, or run \"oxgang serve --recover\", which rebuilds the jobs from their folders",
+	return fmt.Errorf("%s: %w: the database knows less than the folders in jobs/ (%s); nothing was changed. "+
+		"Restore a backup of oxgang.db, or run \"oxgang serve --recover\" to rebuild the jobs from their folders",
 		f.Dir, ErrLost, shorten(all))
 }
 
-// shorten joins the first three of a list, and says how many more there are.
+// shorten joins the first three texts and counts the rest.
 func shorten(all []string) string {
 	if n := len(all) - 3; n > 0 {
 		all = append(slices.Clone(all[:3]), fmt.Sprintf("and %d more", n))
@@ -52,32 +51,31 @@ func shorten(all []string) string {
 	return strings.Join(all, "; ")
 }
 
-// missing returns the jobs of which the database knows less than the folders.
 func missing(known map[job.ID]store.Outline, found []*trace) []lost {
 	var all []lost
 	for _, t := range found {
 		j, here := known[t.id]
 		switch {
 		case !here && (t.record != nil || t.last > 0):
-			all = append(all, lost{t.id, "it is not known"})
+			all = append(all, lost{t.id, "the database does not know it"})
 		case !here: // it was never accepted
 		case t.last > j.Generation:
-			all = append(all, lost{t.id, fmt.Sprintf("start %d was launched, and only %d are known", t.last, j.Generation)})
+			all = append(all, lost{t.id, fmt.Sprintf("start %d happened, but the database knows only %d", t.last, j.Generation)})
 		case t.record != nil && t.record.Ended != nil && !j.Ended:
-			all = append(all, lost{t.id, "it has ended, and that is not known"})
+			all = append(all, lost{t.id, "it has ended, but the database does not know"})
 		}
 	}
 	return all
 }
 
-// A trace is what the folder of a job tells of it.
+// A trace is the content of a job's folder.
 type trace struct {
 	id     job.ID
-	record *record // nil: there is none, or the database knows that the job has ended
-	last   int     // generation that was launched; 0: none
+	record *record // nil: none, or the database knows that the job has ended
+	last   int     // last started generation; 0: none
 }
 
-// scan reads the folders of all jobs, and the records of those that are not known to have ended.
+// scan reads the folders of all jobs, and the records of those that have not ended in the database.
 func scan(f *Folders, known map[job.ID]store.Outline) ([]*trace, error) {
 	ids, err := f.Jobs()
 	if err != nil {

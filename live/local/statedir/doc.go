@@ -1,13 +1,13 @@
-// Package statedir has the state directory of the scheduler of one machine: the database, the
-// journals, and a folder for each job with its log, its checkpoints and its starts.
+// Package statedir manages the state directory of a machine's scheduler: the database, the journals, and a
+// folder per job with its log, checkpoints and starts.
 //
-//   - Folders says where files are, and what marks the processes of a job.
-//   - Look and All ask the supervisor of each start how that start is. They change nothing, but kill
-//     processes whose supervisor is gone.
-//   - Each job has a record in its folder (WriteRecord). Check notices that the database has lost
-//     history, and Rebuild rebuilds it from the records. What jobs reported is lost.
-//   - Prune deletes what jobs that have ended leave, by age and by size. The database keeps a row of
-//     every job, so that no other job gets its name.
-//   - Backup writes the database, the journals and, if wanted, checkpoints into a tar archive; Restore
-//     makes a state directory of it. The last entry has a checksum of all before.
+//   - Folders has the paths, and the tag of a job's processes.
+//   - Look and All ask the supervisors for the state of each start. They only kill processes whose supervisor
+//     is gone.
+//   - WriteRecord stores a record of each job in its folder. Check finds out whether the database has lost
+//     history, and Rebuild restores it from the records, except for reports.
+//   - Prune deletes the files of ended jobs by age and size. The database keeps a row for every job, so names
+//     are not reused.
+//   - Backup writes the database, the journals and optionally checkpoints to a tar archive, with a checksum in
+//     the last entry. Restore makes a state directory of it.
 package statedir

@@ -13,14 +13,14 @@ import (
 
 // An item is kept or deleted as a whole.
 type item struct {
-	name   string // of the job or the journal
+	name   string // of the job or journal
 	at     time.Time
 	paths  []string
-	folder string // that goes when it is empty; empty: none does
+	folder string // deleted when empty; empty: none
 	bytes  int64
 }
 
-// find returns the items of each category that may be deleted.
+// find returns the items that may be deleted, by category.
 func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	known, err := s.Outlines()
 	if err != nil {
@@ -40,7 +40,7 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 			return nil, err
 		}
 		if len(logs.paths) > 0 {
-			logs.bytes += block // of the folder
+			logs.bytes += block
 			all[Logs] = append(all[Logs], logs)
 		}
 		if checkpoints.bytes > 0 {
@@ -51,8 +51,7 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	return all, err
 }
 
-// job returns what a job that has ended has left. An empty folder for checkpoints goes with the
-// rest.
+// job returns the files of an ended job. An empty checkpoint folder counts as logs.
 func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, err error) {
 	folder := o.Folders.Job(id)
 	logs = item{name: string(id), at: ended, folder: folder}
@@ -76,13 +75,12 @@ func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, 
 	return logs, checkpoints, nil
 }
 
-// empty reports whether a directory has nothing in it.
 func empty(dir string) bool {
 	all, err := os.ReadDir(dir)
 	return err == nil && len(all) == 0
 }
 
-// journals returns the journals, and the parts of them, that nobody writes.
+// journals returns the journals, or parts, that are complete.
 func (o *PruneOptions) journals() ([]item, error) {
 	entries, err := os.ReadDir(o.Journals)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +105,7 @@ func (o *PruneOptions) journals() ([]item, error) {
 	return all, nil
 }
 
-// size returns what a file, or a directory and all in it, takes on the disk. It follows no link.
+// size returns the disk usage of a file or a tree. It follows no links.
 func size(path string) (int64, error) {
 	var total int64
 	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
@@ -123,10 +121,10 @@ func size(path string) (int64, error) {
 	return total, err
 }
 
-// block is what file systems count in, in bytes.
+// block is the unit of disk usage, in bytes.
 const block = 4 << 10
 
-// blocks returns what a file takes on the disk: at least one block, for its name and its inode.
+// blocks returns the disk usage of a file: at least one block, for its name and inode.
 func blocks(info fs.FileInfo) int64 {
 	return max(1, (info.Size()+block-1)/block) * block
 }

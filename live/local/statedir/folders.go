@@ -14,7 +14,7 @@ import (
 
 // Folders are the directories of the jobs of a state directory.
 type Folders struct {
-	Dir      string // the state directory; absolute
+	Dir      string // absolute path of the state directory
 	Identity string // of the state directory, unique on this machine
 }
 
@@ -30,14 +30,14 @@ func Folder(dir string, id job.ID) string { return filepath.Join(dir, "jobs", st
 // Job returns the directory of a job.
 func (f *Folders) Job(id job.ID) string { return Folder(f.Dir, id) }
 
-// Log returns where the output of a job's workers is.
+// Log returns the file with the output of a job's workers.
 func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log") }
 
-// Checkpoints returns the directory for the checkpoints of a job.
+// Checkpoints returns the directory of a job's checkpoints.
 func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
 
-// Make makes the directories of a new job of a user; nil: the scheduler's. It returns an error that is fs.ErrExist
-// if they are there and were used: they would be those of another job, with its checkpoints.
+// Make makes the directories of a new job for a user; nil: the scheduler's. It returns fs.ErrExist, wrapped, if
+// they exist and were used: they contain the checkpoints of another job.
 func (f *Folders) Make(id job.ID, u *account.User) error {
 	if err := os.MkdirAll(filepath.Join(f.Dir, "jobs"), 0o700); err != nil {
 		return err
@@ -54,12 +54,11 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 	return f.Give(id, u)
 }
 
-// Passable is the mode of a directory through which others may pass, to what in it is theirs: they can neither list
-// nor change it.
+// Passable is the mode of a directory that others can enter, but neither list nor change.
 const Passable = 0o711
 
-// Give gives the checkpoints of a job to its user, alone; nil: it changes nothing. The job's folder stays the
-// scheduler's: nothing in it but the checkpoints can be replaced by the user, by a link say.
+// Give makes a user the owner of a job's checkpoints; nil: no change. The job's folder stays the scheduler's,
+// so the user can replace nothing else in it, for example by a link.
 func (f *Folders) Give(id job.ID, u *account.User) error {
 	if u == nil {
 		return nil
@@ -74,8 +73,8 @@ func (f *Folders) Give(id job.ID, u *account.User) error {
 	}))
 }
 
-// unused reports whether the folder of a job has nothing in it but, at most, an empty one for
-// checkpoints: a crash came before the job was accepted.
+// unused reports whether a job's folder contains at most an empty checkpoint folder: a crash came before the
+// job was accepted.
 func (f *Folders) unused(id job.ID) bool {
 	all, err := os.ReadDir(f.Job(id))
 	if err != nil || len(all) > 1 || len(all) == 1 && all[0].Name() != "checkpoints" {
@@ -90,7 +89,7 @@ func (f *Folders) Generation(g Generation) string {
 	return filepath.Join(f.Job(g.Job), strconv.Itoa(g.Number))
 }
 
-// Launched returns the generations that have files to be launched by, those of a job together.
+// Launched returns the generations with launch files, grouped by job.
 func (f *Folders) Launched() ([]Generation, error) {
 	jobs, err := f.Jobs()
 	if err != nil {
@@ -116,7 +115,7 @@ func (f *Folders) Launched() ([]Generation, error) {
 	return all, nil
 }
 
-// Jobs returns the jobs that have a folder.
+// Jobs returns the jobs with a folder.
 func (f *Folders) Jobs() ([]job.ID, error) {
 	names, err := subfolders(filepath.Join(f.Dir, "jobs"))
 	ids := make([]job.ID, len(names))
@@ -126,7 +125,7 @@ func (f *Folders) Jobs() ([]job.ID, error) {
 	return ids, err
 }
 
-// subfolders returns the names of the directories in one; none if it is not there.
+// subfolders returns the names of subdirectories; none if dir does not exist.
 func subfolders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +140,7 @@ func subfolders(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Tag returns the mark of the processes of a generation, unique on this machine.
+// Tag returns the tag of a generation's processes, unique on this machine.
 func (f *Folders) Tag(g Generation) string {
 	return fmt.Sprintf("%s/%s/%d", f.Identity, g.Job, g.Number)
 }

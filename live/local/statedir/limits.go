@@ -7,38 +7,36 @@ import (
 	"time"
 )
 
-// A Category is one category of what jobs and schedulers leave.
+// A Category is a kind of files and data that jobs and schedulers leave.
 type Category string
 
-// The categories.
 const (
-	Logs        Category = "logs"        // folders of jobs without their checkpoints
-	Checkpoints Category = "checkpoints" // those of the folders of jobs
-	Journals    Category = "journals"    // and parts of them, but for the one that is being written
-	Reports     Category = "reports"     // what was learned of jobs; in the database, which bounds their number anyway
+	Logs        Category = "logs"        // folders of jobs without checkpoints
+	Checkpoints Category = "checkpoints" // of jobs
+	Journals    Category = "journals"    // except the one that is being written
+	Reports     Category = "reports"     // in the database, which limits their number anyway
 )
 
-// Categories returns all categories, in the order in which they are shown.
+// Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit says how much is kept of one category: nothing older than Age, and of the rest the newest that
-// take at most Bytes. 0 is no limit. Age counts from the end of the job, that of a journal from its
-// last line.
+// A Limit is the retention of a category: nothing older than Age, and the newest up to Bytes. 0: no limit. Age
+// counts from the end of the job, or the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
-	Bytes int64         `json:"bytes"` // in blocks of 4 KiB, as file systems count; reports have none
+	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports
 }
 
-// Limits are those of categories. A category without one is kept for ever.
+// Limits are the limits by category. A category without one is kept forever.
 type Limits map[Category]Limit
 
-// Default returns the defaults. Checkpoints have no limit: a trained model is what its job was for.
+// Default returns the defaults. Checkpoints have no limit: a trained model is the job's result.
 func Default() Limits {
 	const day = 24 * time.Hour
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns limits of which others replace those of their categories.
+// With returns the limits, with those of others replaced.
 func (l Limits) With(others Limits) Limits {
 	all := make(Limits, len(l)+len(others))
 	maps.Copy(all, l)
@@ -54,7 +52,7 @@ func (l Limits) Validate() error {
 		case Logs, Checkpoints, Journals:
 		case Reports:
 			if limit.Bytes != 0 {
-				errs = append(errs, errors.New("reports: a limit in bytes, want an age only"))
+				errs = append(errs, errors.New("reports: set an age, not bytes"))
 			}
 		default:
 			errs = append(errs, fmt.Errorf("category %.40q, want one of %v", category, Categories()))

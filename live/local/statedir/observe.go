@@ -8,18 +8,17 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// An Observation is what is true of a generation at one time. It is not changed afterwards.
+// An Observation is the state of a generation at one time. It is immutable.
 type Observation struct {
 	Generation
 	State supervisor.State
-	Began time.Time // when it was launched; known of All only
-	Cores []int     // that its workers are bound to; nil: any. Known of All only
+	Began time.Time // launch time; only from All
+	Cores []int     // of its workers; nil: any; only from All
 }
 
-// Look observes a generation. Of one that is settled, that is, whose workers have all started
-// and that was not told to stop, it asks only whether the supervisor lives: that is cheap, and
-// all that can change unasked. If the supervisor is gone, Look kills what is left of the
-// generation, which may take seconds.
+// Look observes a generation. settled means that its workers have started and it is not stopping. Then Look
+// only asks whether the supervisor lives, which is cheap. If the supervisor is gone, Look kills the remaining
+// processes, which may take seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {
@@ -34,13 +33,13 @@ func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	return &Observation{Generation: g, State: state}, err
 }
 
-// Sweep kills what is left of a generation whose supervisor is gone.
+// Sweep kills the processes of a generation whose supervisor is gone.
 func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All observes every generation that was ever launched and has its files, whoever launched it. One
-// of which nothing can be found out is taken to run: it keeps its slots, and the others go on.
+// All observes every generation with launch files, whichever scheduler launched it. If the state of one is
+// unknown, it counts as running: it keeps its slots.
 func All(f *Folders) ([]*Observation, error) {
 	generations, err := f.Launched()
 	if err != nil {
@@ -61,7 +60,6 @@ func All(f *Folders) ([]*Observation, error) {
 	return all, nil
 }
 
-// cores returns the cores that the workers of a launch are bound to; nil: any.
 func cores(dir string) []int {
 	l, err := supervisor.ReadLaunch(dir)
 	if err != nil || len(l.Workers) == 0 {

@@ -14,30 +14,30 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// PruneOptions say what is pruned.
+// PruneOptions configure Prune.
 type PruneOptions struct {
 	Limits   Limits
 	Folders  *Folders
-	Journals string // the directory of journals
-	// Journal returns the path of the journal, or the part of one, that is being written; nil: none is. It is
-	// asked after the directory was read, so that no later one is deleted.
+	Journals string // directory
+	// Journal returns the path of the journal, or part, that is being written; nil: none. It is called after
+	// the directory was read, so that no later one is deleted.
 	Journal func() string
-	// Busy reports whether a job has not ended, or still has processes.
+	// Busy reports whether a job has not ended or still has processes.
 	Busy   func(job.ID) bool
 	Now    time.Time
-	DryRun bool // find out what would be deleted, and delete nothing
+	DryRun bool // delete nothing
 }
 
-// An Amount is how much was deleted of one category, or would be.
+// An Amount is how much of a category was deleted, or would be.
 type Amount struct {
 	Category Category `json:"category"`
 	Count    int      `json:"count"` // jobs, journals or reports
-	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 of reports, whose room the database uses again
+	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports, whose space the database reuses
 }
 
-// Prune deletes what the limits do not keep, and returns how much that was of each category. The database
-// forgets the bulk of a job before its logs are deleted, so that after a crash the next Prune deletes
-// the rest. What cannot be deleted does not keep the rest from it; the errors are joined.
+// Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before
+// its logs are deleted, so after a crash the next Prune deletes the rest. A failed deletion does not prevent
+// others; the errors are joined.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if err != nil {
@@ -59,7 +59,7 @@ func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	return append(amounts, reports), nil
 }
 
-// reports drops the reports of jobs that ended too long ago.
+// reports deletes the reports of jobs that ended too long ago.
 func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	age := o.Limits[Reports].Age
 	if age == 0 {
@@ -72,7 +72,7 @@ func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	return Amount{Category: Reports, Count: n}, err
 }
 
-// surplus returns those items that a limit does not keep, oldest first.
+// surplus returns the items beyond a limit, oldest first.
 func surplus(all []item, l Limit, now time.Time) []item {
 	slices.SortFunc(all, func(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(stem(a.name), stem(b.name))) })
 	total := sum("", all).Bytes
@@ -84,10 +84,9 @@ func surplus(all []item, l Limit, now time.Time) []item {
 	return all[:n]
 }
 
-// stem returns a name without its extension, so that the first part of a journal comes before the second.
+// stem removes the extension, so that the first part of a journal sorts before the second.
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
-// remove deletes items of one category.
 func remove(s *store.Store, category Category, all []item) error {
 	if category == Logs {
 		ids := make([]job.ID, len(all))
@@ -104,13 +103,12 @@ func remove(s *store.Store, category Category, all []item) error {
 			errs = append(errs, os.RemoveAll(path)) // follows no link
 		}
 		if all[i].folder != "" {
-			_ = os.Remove(all[i].folder) // that of a job, if nothing is left in it
+			_ = os.Remove(all[i].folder) // the job's folder, if it is empty
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// sum returns how much items are.
 func sum(category Category, all []item) Amount {
 	a := Amount{Category: category, Count: len(all)}
 	for i := range all {

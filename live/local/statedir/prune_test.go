@@ -213,9 +213,9 @@ func TestPrune_journals(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, l := range map[string]Limits{
-		`category "log"`:      {"log": {}},
-		"want an age only":    {Reports: {Bytes: 1}},
-		"logs: age -1ns, 0 b": {Logs: {Age: -1}},
+		`category "log"`:        {"log": {}},
+		"set an age, not bytes": {Reports: {Bytes: 1}},
+		"logs: age -1ns, 0 b":   {Logs: {Age: -1}},
 	} {
 		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", l, err, want)

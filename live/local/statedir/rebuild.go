@@ -15,10 +15,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Rebuild gives a database what only the folders of its jobs know, and returns the jobs that
-// differed. A job whose generation lives keeps it, on its slots of the machine. One whose last
-// generation ended ends as that says, or waits. Rebuild starts and stops nothing. After a crash it
-// is called again.
+// Rebuild adds to a database what only the folders of its jobs know, and returns the jobs that differed. A job
+// with a living generation keeps it, on its slots. Another job ends as its last generation did, or waits.
+// Rebuild starts and stops nothing. Call it again after a crash.
 func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {
@@ -47,15 +46,15 @@ func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 		if known[t.id].Ended {
 			continue
 		}
-		if err := r.take(t); err != nil {
+		if err := r.rebuild(t); err != nil {
 			return ids, fmt.Errorf("job %s: %w", t.id, err)
 		}
 	}
 	return ids, r.commit()
 }
 
-// identify gives the database the name of the state directory that the records have: the
-// processes of jobs are marked with it.
+// identify sets the state directory's identity to the one in the records, because it is in the tags of
+// processes.
 func identify(s *store.Store, f *Folders, found []*trace) error {
 	for _, t := range found {
 		if t.record != nil && t.record.Identity != s.Identity() {
@@ -69,29 +68,28 @@ func identify(s *store.Store, f *Folders, found []*trace) error {
 	return nil
 }
 
-// A rebuilder collects what the next plan says of jobs that have not ended.
+// A rebuilder collects the changes of unfinished jobs for the next plan.
 type rebuilder struct {
 	store   *store.Store
 	folders *Folders
 	machine *device.Machine
 	now     time.Time
-	live    map[job.ID]*store.Job // that the database knows and that have not ended
+	live    map[job.ID]*store.Job // unfinished jobs in the database
 	changes []store.Change
 }
 
-// take takes over what the folder of a job says that the database does not know, or not to have
-// ended.
-func (r *rebuilder) take(t *trace) error {
+// rebuild stores what the folder of a job knows and the database does not.
+func (r *rebuilder) rebuild(t *trace) error {
 	j := r.live[t.id]
 	if j == nil && t.record == nil {
 		if t.last == 0 {
 			return nil // never accepted
 		}
-		return fmt.Errorf("%s has no %s, from which it could be rebuilt: move it away to go on without that job", r.folders.Job(t.id), recordFile)
+		return fmt.Errorf("%s has no %s to rebuild the job from: move the folder away to continue without the job", r.folders.Job(t.id), recordFile)
 	}
 	if j == nil {
 		if j = t.record.job(); t.record.Ended != nil {
-			j.Generation = t.last // of others the plan says so, together with their slots
+			j.Generation = t.last // resume sets it for other jobs, with their slots
 		}
 		if err := r.store.Accept(j); err != nil {
 			return err
@@ -103,7 +101,7 @@ func (r *rebuilder) take(t *trace) error {
 	return r.resume(j, max(t.last, j.Generation))
 }
 
-// resume plans a job as its last generation stands.
+// resume plans a job according to its last generation.
 func (r *rebuilder) resume(j *store.Job, last int) error {
 	g := Generation{Job: j.Spec.ID, Number: last}
 	o := &Observation{Generation: g}
@@ -128,7 +126,7 @@ func (r *rebuilder) resume(j *store.Job, last int) error {
 	return err
 }
 
-// hold gives a job what its living generation was launched on.
+// hold assigns the job the slots of its living generation.
 func (r *rebuilder) hold(c *store.Change, g Generation) error {
 	l, err := supervisor.ReadLaunch(r.folders.Generation(g))
 	if err != nil {
@@ -139,9 +137,9 @@ func (r *rebuilder) hold(c *store.Change, g Generation) error {
 		w := &l.Workers[i]
 		slot, err := strconv.Atoi(setting(w.Env, "OXGANG_SLOT"))
 		if err != nil {
-			return errors.New("its workers run on slots that are not known: stop them first")
+			return errors.New("the slots of its workers are unknown: stop them first")
 		}
-		cpus, _ := strconv.ParseFloat(setting(w.Env, "OXGANG_CPUS"), 64) // 0: none were asked for
+		cpus, _ := strconv.ParseFloat(setting(w.Env, "OXGANG_CPUS"), 64) // 0: none were requested
 		total.CPUs, total.Memory = total.CPUs+cpus, total.Memory+w.Memory
 		c.Held = append(c.Held, slot)
 	}
@@ -153,7 +151,6 @@ func (r *rebuilder) hold(c *store.Change, g Generation) error {
 	return nil
 }
 
-// setting returns the value of a variable; empty if it is not there.
 func setting(env []string, name string) string {
 	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
@@ -163,7 +160,6 @@ func setting(env []string, name string) string {
 	return ""
 }
 
-// commit makes what was taken over the plan in force.
 func (r *rebuilder) commit() error {
 	state, err := r.store.Load()
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// recordFile is the name of the record in the folder of a job.
 const recordFile = "job.json"
 
-// A record is what the folder of a job says of it.
+// A record is what a job's folder stores about it.
 type record struct {
 	Version   int           `json:"version"`
 	Identity  string        `json:"identity"` // of the state directory
@@ -26,18 +25,18 @@ type record struct {
 	Submitted time.Time     `json:"submitted"`
 	Spec      *job.Spec     `json:"spec"` // as last described
 	Asked     *job.Spec     `json:"asked"`
-	Command   [][]byte      `json:"command"` // bytes: of any encoding
+	Command   [][]byte      `json:"command"` // bytes: any encoding
 	Dir       []byte        `json:"dir"`
 	Env       [][]byte      `json:"env"`
 	User      *account.User `json:"user,omitempty"`
 	Ended     *store.Ending `json:"ended,omitempty"`
 }
 
-// recordVersion is the form of records that this program reads and writes.
+// recordVersion is the format of records.
 const recordVersion = 1
 
-// WriteRecord writes the record of a job into its folder, durably. Call it after the store has accepted
-// the job, has got another description of it, or has its end.
+// WriteRecord writes a job's record into its folder durably. Call it after the store has accepted the job,
+// changed its description, or recorded its end.
 func WriteRecord(f *Folders, j *store.Job, ended *store.Ending) error {
 	r := record{
 		Version: recordVersion, Identity: f.Identity, Token: j.Token, Submitted: j.Status.Submitted, Spec: j.Spec, Asked: j.Asked,
@@ -49,7 +48,7 @@ func WriteRecord(f *Folders, j *store.Job, ended *store.Ending) error {
 	return nil
 }
 
-// readRecord returns the record of a job; nil if it has none.
+// readRecord returns a job's record; nil: none.
 func readRecord(f *Folders, id job.ID) (*record, error) {
 	path := filepath.Join(f.Job(id), recordFile)
 	text, err := os.ReadFile(path)
@@ -61,7 +60,7 @@ func readRecord(f *Folders, id job.ID) (*record, error) {
 		err = json.Unmarshal(text, r)
 	}
 	if err == nil && (r.Version != recordVersion || r.Spec == nil || r.Spec.ID != id || r.Asked == nil) {
-		err = fmt.Errorf("version %d of another job or none, want %d of this one", r.Version, recordVersion)
+		err = fmt.Errorf("version %d, or the record of another job: want version %d and this job", r.Version, recordVersion)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -69,7 +68,7 @@ func readRecord(f *Folders, id job.ID) (*record, error) {
 	return r, nil
 }
 
-// job returns the job of a record, as it was when it was accepted.
+// job returns the job of a record, as it was accepted.
 func (r *record) job() *store.Job {
 	j := &store.Job{
 		Spec: r.Spec, Asked: r.Asked, Token: r.Token,

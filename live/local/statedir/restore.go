@@ -22,9 +22,8 @@ import (
 // maxContents bounds the last entry, in bytes.
 const maxContents = 1 << 16
 
-// Restore makes a state directory of a backup: whole or, with an error, not at all. It refuses one
-// that is there and has something in it. Jobs that had not ended start again, from the checkpoints that are in the
-// backup, once a scheduler serves the directory.
+// Restore makes a state directory from a backup, completely or not at all. It refuses a directory that is not
+// empty. Unfinished jobs start again from the checkpoints in the backup, once a scheduler serves the directory.
 func Restore(file, dir string) (err error) {
 	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)
@@ -50,25 +49,25 @@ func Restore(file, dir string) (err error) {
 	if err := fill(part, f); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if err := os.Rename(part, dir); err != nil { // fails if something is in dir by now
+	if err := os.Rename(part, dir); err != nil { // fails if dir is no longer empty
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
 }
 
-// vacant returns an error unless a directory is empty or not there.
+// vacant returns an error unless a directory is empty or does not exist.
 func vacant(dir string) error {
 	all, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && len(all) > 0 {
-		err = fmt.Errorf("%s: has %s in it, want an empty directory or none: restore to another one, or move it away", dir, all[0].Name())
+		err = fmt.Errorf("%s contains %s: restore to an empty or new directory", dir, all[0].Name())
 	}
 	return err
 }
 
-// fill makes a whole state directory of a backup.
+// fill writes the contents of a backup to a directory.
 func fill(dir string, f io.Reader) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -94,7 +93,7 @@ func fill(dir string, f io.Reader) error {
 	return makeFolders(&l)
 }
 
-// makeFolders makes the folders of the jobs that had not ended, with what a lost database is rebuilt from.
+// makeFolders makes the folders of unfinished jobs, with their records.
 func makeFolders(f *Folders) error {
 	s, err := store.Open(f.Dir)
 	if err != nil {
@@ -116,7 +115,6 @@ func makeFolders(f *Folders) error {
 	return errors.Join(err, s.Close())
 }
 
-// A reader reads the entries of a backup into a directory.
 type reader struct {
 	root  *os.Root
 	tar   *tar.Reader
@@ -124,13 +122,13 @@ type reader struct {
 	files int
 }
 
-var errNone = errors.New("is no backup of Oxgang, or was cut short or changed: use another")
+var errNone = errors.New("not a backup of Oxgang, or incomplete or damaged: use another")
 
-// all reads all entries. What is not as it was written is an error.
+// all reads all entries and verifies the checksum.
 func (r *reader) all() error {
 	for {
 		h, err := r.tar.Next()
-		if err != nil { // also at the end: the last entry was not there
+		if err != nil { // even io.EOF: the last entry is missing
 			return errors.Join(errNone, err)
 		}
 		if h.Name == contents {
@@ -142,7 +140,7 @@ func (r *reader) all() error {
 	}
 }
 
-// check compares what was read with the last entry.
+// check verifies the manifest.
 func (r *reader) check() error {
 	want := manifest{}
 	if err := json.NewDecoder(io.LimitReader(r.tar, maxContents)).Decode(&want); err != nil {
@@ -157,7 +155,6 @@ func (r *reader) check() error {
 	return nil
 }
 
-// file reads one file.
 func (r *reader) file(h *tar.Header) error {
 	if h.Typeflag != tar.TypeReg || !expected(h.Name) {
 		return fmt.Errorf("entry %.100q: %w", h.Name, errNone)
@@ -178,7 +175,7 @@ func (r *reader) file(h *tar.Header) error {
 	return r.root.Chtimes(h.Name, h.ModTime, h.ModTime) // retention counts from it
 }
 
-// expected reports whether a backup may have an entry of that name.
+// expected reports whether a backup may contain name.
 func expected(name string) bool {
 	first, _, inside := strings.Cut(name, "/")
 	return name == database || inside && filepath.IsLocal(name) && (first == journals || first == jobs)
