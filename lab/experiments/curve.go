@@ -9,7 +9,7 @@ import (
 type spot struct{ x, y float64 }
 
 // curve returns a metric of the runs of a group over another, by ascending x.
-func (g Group) curve(x, y metric, results map[string][]Measured) []spot {
+func (g Group) curve(x, y metric, results map[string][]measured) []spot {
 	var c []spot
 	for _, name := range g {
 		c = append(c, spot{x.of(results[name]), y.of(results[name])})

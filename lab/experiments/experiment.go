@@ -19,13 +19,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// Library holds the files of the experiments and of the table of every policy on every family.
+// library holds the files of the experiments and of the table of every policy on every family.
 //
 //go:embed boa lyra matrix oxgang shockwave sia synergy
-var Library embed.FS
+var library embed.FS
 
-// MatrixFolder is the folder of the library that holds no experiments, but the matrix.
-const MatrixFolder = "matrix/"
+// matrixFolder is the folder of the library that holds no experiments, but the matrix.
+const matrixFolder = "matrix/"
 
 // An Experiment is one table or figure of a paper: what to run, and what was
 // published of it.
@@ -84,8 +84,8 @@ func (g Group) String() string { return strings.Join(g, ", ") }
 // Names returns the names of all experiments, in alphabetical order.
 func Names() []string {
 	var names []string
-	_ = fs.WalkDir(Library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
-		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, MatrixFolder) {
+	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
+		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, matrixFolder) {
 			names = append(names, name)
 		}
 		return nil
@@ -96,7 +96,7 @@ func Names() []string {
 
 // Find returns an experiment by name.
 func Find(name string) (*Experiment, error) {
-	data, err := Library.ReadFile(name + ".yaml")
+	data, err := library.ReadFile(name + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q is not known, want one of %s", name, strings.Join(Names(), ", "))
 	}
@@ -168,12 +168,12 @@ func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 // embedded is how a path to a file of the library begins.
 const embedded = "embedded:"
 
-// WithLibrary returns files that also open those of the library.
-func WithLibrary(files run.Files) run.Files {
+// withLibrary returns files that also open those of the library.
+func withLibrary(files run.Files) run.Files {
 	open := files.Open
 	files.Open = func(name string) (io.ReadCloser, error) {
 		if path, ok := strings.CutPrefix(name, embedded); ok {
-			return Library.Open(path)
+			return library.Open(path)
 		}
 		return open(name)
 	}

@@ -100,8 +100,8 @@ checks:
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(n int) []Measured { return []Measured{{summary: metrics.Summary{Done: n}}} }
-	found := e.compare(map[string][]Measured{"a": of(2), "b": of(4), "c": of(6)})
+	of := func(n int) []measured { return []measured{{summary: metrics.Summary{Done: n}}} }
+	found := e.compare(map[string][]measured{"a": of(2), "b": of(4), "c": of(6)})
 	for i, want := range []struct {
 		row     string
 		ours    float64

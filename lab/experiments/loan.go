@@ -46,8 +46,8 @@ var loanMetrics = []metric{
 }
 
 // timesOf returns the metrics of times that of returns in hours.
-func timesOf(name, what string, of func(*Measured) []float64) []metric {
-	all := []metric{{name + "_mean_s", "mean of all runs' " + what + ", together, seconds", func(runs []Measured) float64 {
+func timesOf(name, what string, of func(*measured) []float64) []metric {
+	all := []metric{{name + "_mean_s", "mean of all runs' " + what + ", together, seconds", func(runs []measured) float64 {
 		hours, sum := pool(runs, of), 0.0
 		for _, h := range hours {
 			sum += h
@@ -56,7 +56,7 @@ func timesOf(name, what string, of func(*Measured) []float64) []metric {
 	}}}
 	for _, percent := range []int{50, 75, 95, 99} {
 		p, q := strconv.Itoa(percent), float64(percent)/100
-		all = append(all, metric{name + "_p" + p + "_s", "the same, percentile " + p, func(runs []Measured) float64 {
+		all = append(all, metric{name + "_p" + p + "_s", "the same, percentile " + p, func(runs []measured) float64 {
 			hours := pool(runs, of)
 			slices.Sort(hours)
 			return 3600 * metrics.Quantile(hours, q)
@@ -65,13 +65,13 @@ func timesOf(name, what string, of func(*Measured) []float64) []metric {
 	return all
 }
 
-func completionsOf(m *Measured) []float64 { return m.jcts }
+func completionsOf(m *measured) []float64 { return m.jcts }
 
-func queuedOf(m *Measured) []float64 { return m.queued }
+func queuedOf(m *measured) []float64 { return m.queued }
 
 // borrowed keeps the values of jobs that ever held GPUs on loan.
-func borrowed(of func(*Measured) []float64) func(*Measured) []float64 {
-	return func(m *Measured) []float64 {
+func borrowed(of func(*measured) []float64) func(*measured) []float64 {
+	return func(m *measured) []float64 {
 		var kept []float64
 		for i, v := range of(m) {
 			if m.onLoan[i] {
@@ -83,7 +83,7 @@ func borrowed(of func(*Measured) []float64) func(*Measured) []float64 {
 }
 
 // ofLoans returns the mean over runs of a number that is 0 where nothing can be lent.
-func ofLoans(of func(*metrics.LoanSummary) float64) func([]Measured) float64 {
+func ofLoans(of func(*metrics.LoanSummary) float64) func([]measured) float64 {
 	return mean(func(s *metrics.Summary) float64 {
 		if s.Loans == nil {
 			return 0

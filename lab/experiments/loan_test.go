@@ -38,7 +38,7 @@ func TestLoanMetrics(t *testing.T) {
 		"preempted_of_running_pct": 10, "preempted_of_borrowing_pct": 20,
 		"training_price_s": 300, "loan_price_s": 100, "server_price_s": 800, "return_cost_gpu_hours": 1.25,
 	}
-	runs := []Measured{livesOf(&first), livesOf(&second)}
+	runs := []measured{livesOf(&first), livesOf(&second)}
 	for name, value := range want {
 		m, ok := findMetric(name)
 		if !ok {
@@ -64,13 +64,13 @@ func TestMetricsHaveNamesOfTheirOwn(t *testing.T) {
 
 // The worst gap is that of one round of all runs, and the mean is over all rounds.
 func TestGapMetrics(t *testing.T) {
-	runs := []Measured{{gaps: []float64{0.5, 0.1}}, {gaps: []float64{0.3}}}
+	runs := []measured{{gaps: []float64{0.5, 0.1}}, {gaps: []float64{0.3}}}
 	worst, _ := findMetric("bound_gap_worst_pct")
 	mean, _ := findMetric("bound_gap_mean_pct")
 	if w, m := worst.of(runs), mean.of(runs); math.Abs(w-50) > 1e-9 || math.Abs(m-30) > 1e-9 {
 		t.Errorf("worst %g %%, mean %g %%, want 50 and 30", w, m)
 	}
-	if w := worst.of([]Measured{{gaps: []float64{-0.1}}}); w != 0 {
+	if w := worst.of([]measured{{gaps: []float64{-0.1}}}); w != 0 {
 		t.Errorf("worst of rounds above their bound %g %%, want 0", w)
 	}
 }

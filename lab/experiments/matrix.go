@@ -1,6 +1,4 @@
-// Package crosstable runs every policy on every family of workloads and writes
-// the results as one table.
-package crosstable
+package experiments
 
 import (
 	"bytes"
@@ -14,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/oxgang/oxgang/lab/experiments"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
@@ -23,9 +20,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Table is every policy on every family of workloads: one table, in which a policy that is
+// A PolicyMatrix is every policy on every family of workloads: one table, in which a policy that is
 // good on its own ground and hangs on another's is seen to.
-type Table struct {
+type PolicyMatrix struct {
 	// Defaults are configured for a policy in every family: what its paper runs it with,
 	// where that is not the default of a scheduler, such as the length of a round.
 	Defaults []PolicyDefault `yaml:"defaults"`
@@ -51,25 +48,25 @@ type Family struct {
 // A Cell is one policy on one family.
 type Cell struct {
 	Family, Policy string
-	Values         []float64 // by Metrics; nil if not every run ended
+	Values         []float64 // by matrixMetrics; nil if not every run ended
 	Jobs, Ended    int       // of all runs
 	Why            string    // why not every run ended, or was begun; empty if each did
 
-	Delays *metrics.Delays // against Baseline; nil: it did not run, or this is its cell
+	Delays *metrics.Delays // against matrixBaseline; nil: it did not run, or this is its cell
 	Waits  []metrics.Waits // of all runs that ended; empty: none did
 	trials []verdict.Trial // of the runs that ended
 }
 
-// Baseline is the policy that delays are against.
-const Baseline = "easy"
+// matrixBaseline is the policy that delays are against.
+const matrixBaseline = "easy"
 
-// Metrics are what is measured of a cell; of each less is better.
-func Metrics() []string {
+// matrixMetrics are what is measured of a cell; of each less is better.
+func matrixMetrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }
 
-// Options say which part of a Table is run, and how long.
-type Options struct {
+// MatrixOptions say which part of a PolicyMatrix is run, and how long.
+type MatrixOptions struct {
 	Files    run.Files
 	Data     string        // folder of the shared data
 	Families []string      // by name; empty: all
@@ -78,13 +75,13 @@ type Options struct {
 	Each     func(*Cell)   // called as each cell is done, by several goroutines; nil: not
 }
 
-// Load returns the matrix of the library.
-func Load() (*Table, error) {
-	data, err := experiments.Library.ReadFile(experiments.MatrixFolder + "families.yaml")
+// LoadMatrix returns the matrix of the library.
+func LoadMatrix() (*PolicyMatrix, error) {
+	data, err := library.ReadFile(matrixFolder + "families.yaml")
 	if err != nil {
 		return nil, err
 	}
-	m, dec := &Table{}, yaml.NewDecoder(bytes.NewReader(data))
+	m, dec := &PolicyMatrix{}, yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(m); err != nil {
 		return nil, fmt.Errorf("families.yaml: %w", err)
@@ -95,7 +92,7 @@ func Load() (*Table, error) {
 // Run runs the cells, on as many cores as there are, and returns them by family, then policy. A
 // run that fails is a cell that says why. It returns an error for a family or policy that is
 // not known, a configuration that cannot be read, and that of ctx.
-func (m *Table) Run(ctx context.Context, o Options) ([]Cell, error) {
+func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {
 		return nil, err
@@ -123,7 +120,7 @@ func (m *Table) Run(ctx context.Context, o Options) ([]Cell, error) {
 func compare(cells []Cell) {
 	baselines := make(map[string][]verdict.Trial)
 	for i := range cells {
-		if cells[i].Policy == Baseline {
+		if cells[i].Policy == matrixBaseline {
 			baselines[cells[i].Family] = cells[i].trials
 		}
 	}
@@ -136,7 +133,7 @@ func compare(cells []Cell) {
 }
 
 // choose returns the families and policies that are asked for.
-func (m *Table) choose(o *Options) (families []*Family, policies []string, err error) {
+func (m *PolicyMatrix) choose(o *MatrixOptions) (families []*Family, policies []string, err error) {
 	known := make([]string, len(m.Families))
 	for i := range m.Families {
 		f := &m.Families[i]
@@ -161,15 +158,15 @@ func (m *Table) choose(o *Options) (families []*Family, policies []string, err e
 }
 
 // cell runs one policy on all traces and seeds of a family.
-func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (Cell, error) {
+func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, name string) (Cell, error) {
 	cell := Cell{Family: f.Name, Policy: name}
 	configs, err := m.configs(f, name, o.Data)
 	if err != nil {
 		return cell, err
 	}
-	var runs []experiments.Measured
+	var runs []measured
 	for i, c := range configs {
-		in, err := run.Load(c, experiments.WithLibrary(o.Files))
+		in, err := run.Load(c, withLibrary(o.Files))
 		if err != nil {
 			return cell, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -184,14 +181,14 @@ func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (C
 		case err != nil:
 			cell.Why = strings.SplitN(err.Error(), "\n", 2)[0]
 		default:
-			runs = append(runs, experiments.Measure(r, in))
+			runs = append(runs, measure(r, in))
 			cell.trials = append(cell.trials, verdict.Trial{Policy: name, Seed: uint64(i), Pool: r.Result.LargestPool(), Jobs: r.Result.JobTimes()})
 			cell.Ended += r.Result.Summary.Done
 			cell.Why = unended(r, o.Limit)
 		}
 	}
 	if cell.Why == "" {
-		cell.Values = experiments.ValuesOf(Metrics(), runs)
+		cell.Values = valuesOf(matrixMetrics(), runs)
 	}
 	return cell, nil
 }
@@ -218,8 +215,8 @@ func unended(r *run.Run, limit time.Duration) string {
 }
 
 // configs returns the configuration of each run of a policy on a family.
-func (m *Table) configs(f *Family, name, data string) ([]*config.Config, error) {
-	e, p := &experiments.Experiment{Name: "matrix/" + f.Name, Config: f.Config}, &experiments.Plan{Policy: name, Traces: f.Traces, Seeds: f.Seeds}
+func (m *PolicyMatrix) configs(f *Family, name, data string) ([]*config.Config, error) {
+	e, p := &Experiment{Name: "matrix/" + f.Name, Config: f.Config}, &Plan{Policy: name, Traces: f.Traces, Seeds: f.Seeds}
 	for _, d := range m.Defaults {
 		if slices.Contains(d.Policies, name) {
 			p.Config = d.Config

@@ -1,4 +1,4 @@
-package crosstable
+package experiments
 
 import (
 	"io"
@@ -17,9 +17,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// TestCrossTable_has_every_kind: every generator kind, and every family's jobs can be read.
-func TestCrossTable_has_every_kind(t *testing.T) {
-	m, err := Load()
+// TestPolicyMatrix_has_every_kind: every generator kind, and every family's jobs can be read.
+func TestPolicyMatrix_has_every_kind(t *testing.T) {
+	m, err := LoadMatrix()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,15 +49,15 @@ func TestCrossTable_has_every_kind(t *testing.T) {
 	}
 }
 
-// TestCrossTable_goes_on: a policy that cannot run has a row that says why, and takes nobody
+// TestPolicyMatrix_goes_on: a policy that cannot run has a row that says why, and takes nobody
 // else's with it; one that takes too long likewise. The best of a column is of those that ended.
-func TestCrossTable_goes_on(t *testing.T) {
-	m, err := Load()
+func TestPolicyMatrix_goes_on(t *testing.T) {
+	m, err := LoadMatrix()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Families = slices.DeleteFunc(m.Families, func(f Family) bool { return f.Name != "rigid" })
-	o := Options{Files: noFiles(), Policies: []string{"srtf", "easy"}}
+	o := MatrixOptions{Files: noFiles(), Policies: []string{"srtf", "easy"}}
 	cells, err := m.Run(t.Context(), o)
 	if err != nil || len(cells) != 2 || cells[0].Why+cells[1].Why != "" || cells[0].Ended != 320 {
 		t.Fatalf("%+v, %v, want two policies on two seeds of 160 jobs, all ended", cells, err)
@@ -83,13 +83,13 @@ func TestCrossTable_goes_on(t *testing.T) {
 	}
 }
 
-// TestCrossTable_names_what_is_unknown: families and policies that are not there.
-func TestCrossTable_names_what_is_unknown(t *testing.T) {
-	m, err := Load()
+// TestPolicyMatrix_names_what_is_unknown: families and policies that are not there.
+func TestPolicyMatrix_names_what_is_unknown(t *testing.T) {
+	m, err := LoadMatrix()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, o := range map[string]Options{
+	for want, o := range map[string]MatrixOptions{
 		`family "sai" is not known, want one of sia-philly, `:  {Families: []string{"sai"}},
 		`policy "sai" is not known, want one of oxgang, sia, `: {Policies: []string{"sai"}},
 	} {
@@ -97,7 +97,7 @@ func TestCrossTable_names_what_is_unknown(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	w := &crossWriter{cells: []Cell{{Family: "f", Policy: "p", Values: []float64{math.NaN()}}}}
+	w := &matrixWriter{cells: []Cell{{Family: "f", Policy: "p", Values: []float64{math.NaN()}}}}
 	if got := w.figure(&w.cells[0], "f", 0); got != "–" {
 		t.Errorf("a figure that is none is %q", got)
 	}

@@ -1,4 +1,4 @@
-package crosstable
+package experiments
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 // Write writes cells as Markdown: a table of mean completion times by policy and family,
 // and one of all metrics for each family. The best of each column is bold. A cell in which not
 // every job ended says why below its table, and is never the best.
-func (m *Table) Write(w io.Writer, cells []Cell) error {
-	t := &crossWriter{cells: cells}
+func (m *PolicyMatrix) Write(w io.Writer, cells []Cell) error {
+	t := &matrixWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")
 	t.line("")
 	t.line("Written by `oxgang lab matrix --write docs/experiments/matrix.md`. Each family is a set of traces or")
@@ -23,7 +23,7 @@ func (m *Table) Write(w io.Writer, cells []Cell) error {
 	t.line("")
 	t.line("Figures are means over the runs of a family. p99 and unfair jobs (rho > 1) count all runs together, and")
 	t.line("rho is the worst of any job. GPU-hours include profiling and the rest of the round in which a job ends.")
-	t.line("Later: jobs that finish %s later than under %s, of the same trace and seed. The longest wait is until the", metrics.LaterRule, Baseline)
+	t.line("Later: jobs that finish %s later than under %s, of the same trace and seed. The longest wait is until the", metrics.LaterRule, matrixBaseline)
 	t.line("first start, of the largest jobs of the family.")
 	t.line("boa and pollux-autoscale rent their nodes, without limit or budget; all other policies own them.")
 	t.line("")
@@ -39,23 +39,23 @@ func (m *Table) Write(w io.Writer, cells []Cell) error {
 	return err
 }
 
-type crossWriter struct {
+type matrixWriter struct {
 	cells []Cell
 	text  strings.Builder
 }
 
-func (t *crossWriter) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
+func (t *matrixWriter) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
 
 // row writes a row of a table.
-func (t *crossWriter) row(cells []string) { t.line("| %s |", strings.Join(cells, " | ")) }
+func (t *matrixWriter) row(cells []string) { t.line("| %s |", strings.Join(cells, " | ")) }
 
-func (t *crossWriter) head(cells []string) {
+func (t *matrixWriter) head(cells []string) {
 	t.row(cells)
 	t.row(slices.Repeat([]string{"---"}, len(cells)))
 }
 
 // names returns the policies or families of the cells, each once, in their order.
-func (t *crossWriter) names(of func(*Cell) string) []string {
+func (t *matrixWriter) names(of func(*Cell) string) []string {
 	var all []string
 	for i := range t.cells {
 		if name := of(&t.cells[i]); !slices.Contains(all, name) {
@@ -66,7 +66,7 @@ func (t *crossWriter) names(of func(*Cell) string) []string {
 }
 
 // find returns a cell; nil if it was not run.
-func (t *crossWriter) find(family, policy string) *Cell {
+func (t *matrixWriter) find(family, policy string) *Cell {
 	i := slices.IndexFunc(t.cells, func(c Cell) bool { return c.Family == family && c.Policy == policy })
 	if i < 0 {
 		return nil
@@ -75,7 +75,7 @@ func (t *crossWriter) find(family, policy string) *Cell {
 }
 
 // best returns the least value of a metric on a family.
-func (t *crossWriter) best(family string, metric int) float64 {
+func (t *matrixWriter) best(family string, metric int) float64 {
 	least := math.Inf(1)
 	for i := range t.cells {
 		if c := &t.cells[i]; c.Family == family && c.Values != nil && !math.IsNaN(c.Values[metric]) {
@@ -86,7 +86,7 @@ func (t *crossWriter) best(family string, metric int) float64 {
 }
 
 // cross writes the mean completion times of all policies on all families, in hours.
-func (t *crossWriter) cross() {
+func (t *matrixWriter) cross() {
 	families := t.names(func(c *Cell) string { return c.Family })
 	t.line("## Mean completion time, hours")
 	t.line("")
@@ -103,7 +103,7 @@ func (t *crossWriter) cross() {
 }
 
 // figure returns a value to three digits, bold if it is the best.
-func (t *crossWriter) figure(c *Cell, family string, metric int) string {
+func (t *matrixWriter) figure(c *Cell, family string, metric int) string {
 	switch {
 	case c == nil:
 		return ""
@@ -118,7 +118,7 @@ func (t *crossWriter) figure(c *Cell, family string, metric int) string {
 }
 
 // family writes all metrics of a family, and why cells have none.
-func (t *crossWriter) family(f *Family) {
+func (t *matrixWriter) family(f *Family) {
 	if !slices.ContainsFunc(t.cells, func(c Cell) bool { return c.Family == f.Name }) {
 		return
 	}
@@ -127,7 +127,7 @@ func (t *crossWriter) family(f *Family) {
 	t.line("")
 	t.line("%s.", strings.ToUpper(f.Title[:1])+f.Title[1:])
 	t.line("")
-	t.head([]string{"Policy", "mean JCT, h", "p99 JCT, h", "makespan, h", "worst rho", "rho > 1, %", "GPU-hours a job", "restarts a job", "later than " + Baseline + ", %", "longest wait, h", "of jobs of"})
+	t.head([]string{"Policy", "mean JCT, h", "p99 JCT, h", "makespan, h", "worst rho", "rho > 1, %", "GPU-hours a job", "restarts a job", "later than " + matrixBaseline + ", %", "longest wait, h", "of jobs of"})
 	var why []string
 	for i := range t.cells {
 		c := &t.cells[i]
@@ -135,7 +135,7 @@ func (t *crossWriter) family(f *Family) {
 			continue
 		}
 		row := []string{"`" + c.Policy + "`"}
-		for k := range Metrics() {
+		for k := range matrixMetrics() {
 			row = append(row, t.figure(c, f.Name, k))
 		}
 		row = append(row, later(c))

@@ -15,11 +15,11 @@ import (
 type metric struct {
 	name string
 	doc  string
-	of   func(runs []Measured) float64
+	of   func(runs []measured) float64
 }
 
-// Measured is what a metric needs of one run.
-type Measured struct {
+// measured is what a metric needs of one run.
+type measured struct {
 	summary metrics.Summary
 	jcts    []float64 // hours, of jobs that are done
 	queued  []float64 // likewise, time without GPUs
@@ -53,17 +53,17 @@ var runMetrics = []metric{
 	{"contention_max", "most active jobs in a round of any run", maxContention},
 	{"rho_worst", "worst finish-time fairness of any job", worstRho},
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
-	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []Measured) float64 { return perf.WorstRho(pool(runs, staticsOf)) }},
-	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []Measured) float64 { return 100 * perf.UnfairFraction(pool(runs, staticsOf), 1) }},
-	{"rho_static_above_1.1_pct", "jobs whose rho by that definition is above 1.1, percent: the unfair jobs of Shockwave's plots", func(runs []Measured) float64 { return 100 * perf.UnfairFraction(pool(runs, staticsOf), 1.1) }},
+	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []measured) float64 { return perf.WorstRho(pool(runs, staticsOf)) }},
+	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []measured) float64 { return 100 * perf.UnfairFraction(pool(runs, staticsOf), 1) }},
+	{"rho_static_above_1.1_pct", "jobs whose rho by that definition is above 1.1, percent: the unfair jobs of Shockwave's plots", func(runs []measured) float64 { return 100 * perf.UnfairFraction(pool(runs, staticsOf), 1.1) }},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
-	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []Measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
+	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
 	{"bound_gap_p99_pct", "the same, 99th percentile of all rounds", gapQuantile(0.99)},
 	{"bound_gap_mean_pct", "the same, mean over all rounds", meanGap},
 	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
 	{"longest_shrinks", "how often it went on with fewer GPUs", shrinks},
-	{"longest_gpus_max", "most GPUs that job ever held", func(runs []Measured) float64 { return float64(slices.Max(longest(runs).sizes)) }},
+	{"longest_gpus_max", "most GPUs that job ever held", func(runs []measured) float64 { return float64(slices.Max(longest(runs).sizes)) }},
 	{"done", "jobs that are done, of all runs", done},
 }
 
@@ -84,8 +84,8 @@ func metricNames() []string {
 	return names
 }
 
-func mean(of func(*metrics.Summary) float64) func([]Measured) float64 {
-	return func(runs []Measured) float64 {
+func mean(of func(*metrics.Summary) float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
 		total := 0.0
 		for i := range runs {
 			total += of(&runs[i].summary)
@@ -94,7 +94,7 @@ func mean(of func(*metrics.Summary) float64) func([]Measured) float64 {
 	}
 }
 
-func overBound(runs []Measured) float64 {
+func overBound(runs []measured) float64 {
 	total := 0.0
 	for i := range runs {
 		total += runs[i].summary.Makespan / runs[i].least.Seconds()
@@ -103,7 +103,7 @@ func overBound(runs []Measured) float64 {
 }
 
 // pool returns a slice of each run, in one.
-func pool(runs []Measured, of func(*Measured) []float64) []float64 {
+func pool(runs []measured, of func(*measured) []float64) []float64 {
 	var all []float64
 	for i := range runs {
 		all = append(all, of(&runs[i])...)
@@ -111,9 +111,9 @@ func pool(runs []Measured, of func(*Measured) []float64) []float64 {
 	return all
 }
 
-func pooledQuantile(q float64) func([]Measured) float64 {
-	return func(runs []Measured) float64 {
-		all := pool(runs, func(m *Measured) []float64 { return m.jcts })
+func pooledQuantile(q float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
+		all := pool(runs, func(m *measured) []float64 { return m.jcts })
 		slices.Sort(all)
 		return metrics.Quantile(all, q)
 	}
@@ -134,7 +134,7 @@ func worstWeek(s *metrics.Summary) float64 {
 	return s.Rent.WorstWeek
 }
 
-func maxContention(runs []Measured) float64 {
+func maxContention(runs []measured) float64 {
 	most := 0
 	for i := range runs {
 		most = max(most, runs[i].summary.MaxContention)
@@ -142,19 +142,19 @@ func maxContention(runs []Measured) float64 {
 	return float64(most)
 }
 
-func worstRho(runs []Measured) float64 {
-	return perf.WorstRho(pool(runs, func(m *Measured) []float64 { return m.rhos }))
+func worstRho(runs []measured) float64 {
+	return perf.WorstRho(pool(runs, func(m *measured) []float64 { return m.rhos }))
 }
 
-func unfair(runs []Measured) float64 {
-	return 100 * perf.UnfairFraction(pool(runs, func(m *Measured) []float64 { return m.rhos }), 1)
+func unfair(runs []measured) float64 {
+	return 100 * perf.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.rhos }), 1)
 }
 
-func staticsOf(m *Measured) []float64 { return m.statics }
+func staticsOf(m *measured) []float64 { return m.statics }
 
-func gapsOf(m *Measured) []float64 { return m.gaps }
+func gapsOf(m *measured) []float64 { return m.gaps }
 
-func meanGap(runs []Measured) float64 {
+func meanGap(runs []measured) float64 {
 	all, sum := pool(runs, gapsOf), 0.0
 	for _, g := range all {
 		sum += g
@@ -162,23 +162,23 @@ func meanGap(runs []Measured) float64 {
 	return 100 * sum / float64(max(1, len(all)))
 }
 
-func policyQuantile(q float64) func([]Measured) float64 {
-	return func(runs []Measured) float64 {
-		all := pool(runs, func(o *Measured) []float64 { return o.millis })
+func policyQuantile(q float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
+		all := pool(runs, func(o *measured) []float64 { return o.millis })
 		slices.Sort(all)
 		return metrics.Quantile(all, q)
 	}
 }
 
-func gapQuantile(q float64) func([]Measured) float64 {
-	return func(runs []Measured) float64 {
+func gapQuantile(q float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
 		all := pool(runs, gapsOf)
 		slices.Sort(all)
 		return 100 * metrics.Quantile(all, q)
 	}
 }
 
-func done(runs []Measured) float64 {
+func done(runs []measured) float64 {
 	total := 0
 	for i := range runs {
 		total += runs[i].summary.Done
@@ -187,11 +187,11 @@ func done(runs []Measured) float64 {
 }
 
 // longest returns the run with the longest JCT.
-func longest(runs []Measured) Measured {
-	return slices.MaxFunc(runs, func(a, b Measured) int { return cmp.Compare(a.jct, b.jct) })
+func longest(runs []measured) measured {
+	return slices.MaxFunc(runs, func(a, b measured) int { return cmp.Compare(a.jct, b.jct) })
 }
 
-func resizes(runs []Measured) float64 {
+func resizes(runs []measured) float64 {
 	count, sizes := 0, longest(runs).sizes
 	for i := 1; i < len(sizes); i++ {
 		if sizes[i] != sizes[i-1] {
@@ -201,7 +201,7 @@ func resizes(runs []Measured) float64 {
 	return float64(count)
 }
 
-func shrinks(runs []Measured) float64 {
+func shrinks(runs []measured) float64 {
 	count, sizes := 0, longest(runs).sizes
 	for i := 1; i < len(sizes); i++ {
 		if sizes[i] < sizes[i-1] {
@@ -223,9 +223,9 @@ func sizesOf(j *metrics.JobResult) []int32 {
 	return sizes
 }
 
-// ValuesOf returns the metrics with these names of a set of runs, in their order.
+// valuesOf returns the metrics with these names of a set of runs, in their order.
 // It panics if a metric is not known.
-func ValuesOf(names []string, runs []Measured) []float64 {
+func valuesOf(names []string, runs []measured) []float64 {
 	all := make([]float64, len(names))
 	for i, name := range names {
 		m, known := findMetric(name)
@@ -237,16 +237,16 @@ func ValuesOf(names []string, runs []Measured) []float64 {
 	return all
 }
 
-// Measure keeps of a run over some inputs what metrics need.
-func Measure(r *run.Run, in *run.Inputs) Measured {
+// measure keeps of a run over some inputs what metrics need.
+func measure(r *run.Run, in *run.Inputs) measured {
 	o := livesOf(r)
 	o.statics, o.least = run.StaticRhos(r, in), run.MakespanBound(in)
 	return o
 }
 
 // livesOf keeps what does not depend on the inputs.
-func livesOf(r *run.Run) Measured {
-	o := Measured{summary: r.Result.Summary, sizes: []int32{0}}
+func livesOf(r *run.Run) measured {
+	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
 		if j.Outcome != metrics.Done {

@@ -43,12 +43,12 @@ func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string
 			return nil, err
 		}
 	}
-	files = WithLibrary(files)
-	results := make(map[string][]Measured)
+	files = withLibrary(files)
+	results := make(map[string][]measured)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range e.Runs {
-		runs := make([]Measured, len(configs[i]))
+		runs := make([]measured, len(configs[i]))
 		results[p.Name] = runs
 		for k, c := range configs[i] {
 			g.Go(func() (err error) {
@@ -65,20 +65,20 @@ func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string
 
 // reproduceOne returns what is measured of one run. A run that was interrupted
 // is an error.
-func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy string) (Measured, error) {
+func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy string) (measured, error) {
 	in, err := run.Load(c, files)
 	if err != nil {
-		return Measured{}, err
+		return measured{}, err
 	}
 	r, err := run.Simulate(ctx, c, in, policy)
 	if err != nil {
-		return Measured{}, err
+		return measured{}, err
 	}
-	return Measure(r, in), ctx.Err()
+	return measure(r, in), ctx.Err()
 }
 
 // compare puts the results beside what was published.
-func (e *Experiment) compare(results map[string][]Measured) []Finding {
+func (e *Experiment) compare(results map[string][]measured) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {
 		for _, f := range c.Published {
@@ -92,14 +92,14 @@ func (e *Experiment) compare(results map[string][]Measured) []Finding {
 }
 
 // finding puts one figure beside its band. It also gets the verdict of a figure outside that.
-func (e *Experiment) finding(c *Check, f Figure, results map[string][]Measured, outside Verdict) Finding {
+func (e *Experiment) finding(c *Check, f Figure, results map[string][]measured, outside Verdict) Finding {
 	m, _ := findMetric(f.Metric) // parsed: it is there
 	ours := c.figure(m, results)
-	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours, outside)}
+	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), judge(f.Band, ours, outside)}
 }
 
 // figure returns the figure of a metric.
-func (c *Check) figure(m metric, results map[string][]Measured) float64 {
+func (c *Check) figure(m metric, results map[string][]measured) float64 {
 	switch {
 	case c.Along != "":
 		along, _ := findMetric(c.Along)
@@ -111,7 +111,7 @@ func (c *Check) figure(m metric, results map[string][]Measured) float64 {
 }
 
 // mean returns the mean of a metric over the runs of a group that is not empty.
-func (g Group) mean(m metric, results map[string][]Measured) float64 {
+func (g Group) mean(m metric, results map[string][]measured) float64 {
 	sum := 0.0
 	for _, name := range g {
 		sum += m.of(results[name])
@@ -131,7 +131,7 @@ func (c *Check) row() string {
 	return c.Run.String()
 }
 
-func verdict(b Band, ours float64, outside Verdict) Verdict {
+func judge(b Band, ours float64, outside Verdict) Verdict {
 	switch {
 	case !b.Checked():
 		return Shown

@@ -4,7 +4,6 @@
 package rules
 
 import (
-	"github.com/oxgang/oxgang/lab/selfdual"
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
@@ -26,7 +25,7 @@ func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 // A form is a program as the public code states it. It has a column for every job and GPU type that it can run on.
 type form struct {
 	g       *barrier.Program
-	program selfdual.Program
+	program Program
 	first   []int // column of every job
 	cols    []cell
 }
@@ -35,14 +34,14 @@ type cell struct{ i, t int }
 
 func newForm(g *barrier.Program) *form {
 	f := &form{g: g, first: make([]int, len(g.Items))}
-	caps := make([]selfdual.Row, len(g.Capacity))
+	caps := make([]Row, len(g.Capacity))
 	for t, c := range g.Capacity {
 		caps[t].Right = c
 	}
 	for i := range g.Items {
 		it := &g.Items[i]
 		f.first[i] = len(f.cols)
-		all := selfdual.Row{Right: 1}
+		all := Row{Right: 1}
 		for t, size := range it.Size {
 			if size == 0 || g.Capacity[t] == 0 {
 				continue
@@ -54,7 +53,7 @@ func newForm(g *barrier.Program) *form {
 				cost = -it.Gain[t]
 			}
 			f.program.Cost = append(f.program.Cost, cost)
-			f.add(selfdual.Row{Cols: []int{j}, Values: []float64{-1}})
+			f.add(Row{Cols: []int{j}, Values: []float64{-1}})
 			all.Cols, all.Values = append(all.Cols, j), append(all.Values, 1)
 			caps[t].Cols, caps[t].Values = append(caps[t].Cols, j), append(caps[t].Values, size)
 		}
@@ -67,7 +66,7 @@ func newForm(g *barrier.Program) *form {
 }
 
 // add adds a row that is not empty.
-func (f *form) add(r selfdual.Row) {
+func (f *form) add(r Row) {
 	if len(r.Cols) > 0 {
 		f.program.Rows = append(f.program.Rows, r)
 	}
@@ -80,7 +79,7 @@ func (f *form) needs(level int) {
 		if it.Least == 0 {
 			continue
 		}
-		row := selfdual.Row{Right: -it.Least}
+		row := Row{Right: -it.Least}
 		for j := f.first[i]; j < len(f.cols) && f.cols[j].i == i; j++ {
 			row.Cols, row.Values = append(row.Cols, j), append(row.Values, -it.Rate[f.cols[j].t])
 		}
@@ -97,7 +96,7 @@ func (f *form) needs(level int) {
 // solve returns the fractions; it is not feasible where the method does not
 // converge.
 func (f *form) solve() *barrier.Solution {
-	s := selfdual.Solve(&f.program, selfdual.Settings{})
+	s := Solve(&f.program, Settings{})
 	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}
 	out.X = make([][]float64, len(f.g.Items))
 	for i := range out.X {

@@ -22,4 +22,4 @@
 //
 // Dictionary: x, s, z, tau, kappa as in the papers, rx, rz, rt the residuals of the
 // embedding's rows, lambda the scaled point, d = s/z the squares of its scaling.
-package selfdual
+package rules

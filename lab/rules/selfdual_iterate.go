@@ -1,4 +1,4 @@
-package selfdual
+package rules
 
 import "math"
 

@@ -1,4 +1,4 @@
-package selfdual
+package rules
 
 // Long is the entries from which a row is long: it is kept as an equation of its
 // own, where the others are added into those of the columns.

@@ -3,7 +3,6 @@ package forecast_test
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/lstm"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
@@ -14,13 +13,13 @@ func BenchmarkMSE(b *testing.B) {
 		for _, m := range models {
 			b.Run("curve="+c.name+"/model="+m.name, func(b *testing.B) {
 				for b.Loop() {
-					b.ReportMetric(1e6*lstm.MSE(shown(m.make(c.day), c.past), c.unseen), "1e-6/value")
+					b.ReportMetric(1e6*mse(shown(m.make(c.day), c.past), c.unseen), "1e-6/value")
 				}
 			})
 		}
 		b.Run("curve="+c.name+"/model=lstm", func(b *testing.B) {
 			for b.Loop() {
-				b.ReportMetric(1e6*lstm.MSE(trained(b, c, lstm.DefaultOptions()), c.unseen), "1e-6/value")
+				b.ReportMetric(1e6*mse(trained(b, c, defaultLSTM()), c.unseen), "1e-6/value")
 			}
 		})
 	}
@@ -45,9 +44,9 @@ func BenchmarkSimulation(b *testing.B) {
 }
 
 // trained returns the network trained on the past of a curve.
-func trained(t testing.TB, c curve, o lstm.Options) *lstm.Model {
+func trained(t testing.TB, c curve, o lstmOptions) *lstmModel {
 	t.Helper()
-	m, err := lstm.Train(c.past, c.day, o)
+	m, err := trainLSTM(c.past, c.day, o)
 	if err != nil {
 		t.Fatal(err)
 	}

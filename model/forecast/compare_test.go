@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/lstm"
 	"github.com/oxgang/oxgang/model/forecast"
 )
 
@@ -67,9 +66,9 @@ func TestPaper_loss_over_1440_points(t *testing.T) {
 		if len(c.unseen) != 1440 {
 			t.Fatalf("%s: %d values, want 1440", c.name, len(c.unseen))
 		}
-		ours := lstm.MSE(shown(forecast.Default(c.day), c.past), c.unseen)
+		ours := mse(shown(forecast.Default(c.day), c.past), c.unseen)
 		for _, m := range []forecast.Model{forecast.NewLast(c.day), forecast.NewSeasonalNaive(c.day)} {
-			if naive := lstm.MSE(shown(m, c.past), c.unseen); ours > 0.7*naive {
+			if naive := mse(shown(m, c.past), c.unseen); ours > 0.7*naive {
 				t.Errorf("%s: mean squared error %.6f, that of %T %.6f", c.name, ours, m, naive)
 			}
 		}
@@ -85,9 +84,9 @@ func TestPaper_loss_over_1440_points(t *testing.T) {
 // On measured curves, too, the default is at least as good as no model.
 func TestDefault_on_measured_curves(t *testing.T) {
 	for _, c := range otherCurves(t) {
-		ours := lstm.MSE(shown(forecast.Default(c.day), c.past), c.unseen)
+		ours := mse(shown(forecast.Default(c.day), c.past), c.unseen)
 		for _, m := range []forecast.Model{forecast.NewLast(c.day), forecast.NewSeasonalNaive(c.day)} {
-			naive := lstm.MSE(shown(m, c.past), c.unseen)
+			naive := mse(shown(m, c.past), c.unseen)
 			if t.Logf("%s: %.7f, %T %.7f", c.name, ours, m, naive); ours > 1.02*naive {
 				t.Errorf("%s: mean squared error %g, that of %T %g", c.name, ours, m, naive)
 			}
@@ -131,9 +130,9 @@ func TestDefault_a_day_ahead(t *testing.T) {
 // not as good as the default.
 func TestLSTM_on_a_shared_curve(t *testing.T) {
 	c := lyraCurves(t)[0]
-	network := lstm.MSE(trained(t, c, lstm.Options{Hidden: 8, Epochs: 5, Batch: 32, Rate: 0.01, Seed: 1}), c.unseen)
-	last := lstm.MSE(shown(forecast.NewLast(c.day), c.past), c.unseen)
-	ours := lstm.MSE(shown(forecast.Default(c.day), c.past), c.unseen)
+	network := mse(trained(t, c, lstmOptions{Hidden: 8, Epochs: 5, Batch: 32, Rate: 0.01, Seed: 1}), c.unseen)
+	last := mse(shown(forecast.NewLast(c.day), c.past), c.unseen)
+	ours := mse(shown(forecast.Default(c.day), c.past), c.unseen)
 	if t.Logf("%.6f, last value %.6f, default %.6f", network, last, ours); network > 0.85*last || network < ours {
 		t.Errorf("mean squared error %.6f, that of the last value %.6f, of the default %.6f", network, last, ours)
 	}

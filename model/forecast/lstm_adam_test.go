@@ -1,4 +1,4 @@
-package lstm
+package forecast_test
 
 import "math"
 

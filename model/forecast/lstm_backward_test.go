@@ -1,4 +1,4 @@
-package lstm
+package forecast_test
 
 // A slope is the derivative of a loss by the weights of a network, and what it
 // takes to get there through a pass.

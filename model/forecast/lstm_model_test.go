@@ -1,4 +1,4 @@
-package lstm
+package forecast_test
 
 import (
 	"errors"
@@ -18,14 +18,14 @@ const (
 	tiny       = 1e-12 // added to what is divided by: a curve may be flat
 )
 
-// A Model is the paper's predictor: of the last ten values, which it reads from
+// A lstmModel is the paper's predictor: of the last ten values, which it reads from
 // the first to the last, it predicts the next one. For further steps ahead it
 // stays at that value. It is trained once and then changes no more; only how far
 // off it is, it learns as it goes.
 // Source: Lyra §6, "Inference resource usage predictor".
 // Deviation: how many cells a layer has and how long it trains are options, because
 // the paper does not say.
-type Model struct {
+type lstmModel struct {
 	busy     float64 // the last value
 	network  *network
 	pass     *pass
@@ -35,8 +35,8 @@ type Model struct {
 	spread   *forecast.Spread
 }
 
-// Options says how a network is made and trained.
-type Options struct {
+// lstmOptions says how a network is made and trained.
+type lstmOptions struct {
 	Hidden int     // cells of each of the two layers, 1 to 256
 	Epochs int     // passes over the values, 0 to 10000
 	Batch  int     // windows between two steps of Adam, at least 1
@@ -44,14 +44,14 @@ type Options struct {
 	Seed   uint64  // of the first weights and of the order of windows
 }
 
-// DefaultOptions returns options that train on ten days of 5-minute values in
+// defaultLSTM returns options that train on ten days of 5-minute values in
 // about ten seconds.
-func DefaultOptions() Options {
-	return Options{Hidden: 16, Epochs: 30, Batch: 32, Rate: 0.01, Seed: 1}
+func defaultLSTM() lstmOptions {
+	return lstmOptions{Hidden: 16, Epochs: 30, Batch: 32, Rate: 0.01, Seed: 1}
 }
 
-// Validate returns an error that joins all complaints.
-func (o Options) Validate() error {
+// validate returns an error that joins all complaints.
+func (o lstmOptions) validate() error {
 	var errs []error
 	if o.Hidden < 1 || o.Hidden > 256 {
 		errs = append(errs, fmt.Errorf("lstm: %d hidden cells, want 1 to 256", o.Hidden))
@@ -68,12 +68,12 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Train returns a network trained on past values, of which there are day a
+// trainLSTM returns a network trained on past values, of which there are day a
 // day, that has observed them. It fails on options that are not valid, and on
 // fewer than eleven values or one that is not from 0 to 1. It costs epochs times
 // values times the square of hidden cells.
-func Train(past []float64, day int, o Options) (*Model, error) {
-	if err := o.Validate(); err != nil {
+func trainLSTM(past []float64, day int, o lstmOptions) (*lstmModel, error) {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	if len(past) <= lstmWindow {
@@ -84,7 +84,7 @@ func Train(past []float64, day int, o Options) (*Model, error) {
 			return nil, fmt.Errorf("lstm: value %d is %g, want 0 to 1", i, busy)
 		}
 	}
-	l := &Model{network: newNetwork(lstmLayers, o.Hidden), window: make([]float64, lstmWindow), spread: forecast.NewSpread(max(day, 1))}
+	l := &lstmModel{network: newNetwork(lstmLayers, o.Hidden), window: make([]float64, lstmWindow), spread: forecast.NewSpread(max(day, 1))}
 	l.mean, l.sd = moments(past)
 	l.pass = l.network.newPass(lstmWindow)
 	l.network.draw(o.Seed)
@@ -111,7 +111,7 @@ func moments(values []float64) (mean, sd float64) {
 }
 
 // scaled returns values of mean 0 and standard deviation 1.
-func (l *Model) scaled(values []float64) []float64 {
+func (l *lstmModel) scaled(values []float64) []float64 {
 	all := make([]float64, len(values))
 	for i, x := range values {
 		all[i] = (x - l.mean) / l.sd
@@ -137,7 +137,7 @@ func (n *network) draw(seed uint64) {
 
 // train fits the network to predict each value from the window before it: the
 // least mean squared error, by Adam over batches in random order.
-func (n *network) train(values []float64, o Options) {
+func (n *network) train(values []float64, o lstmOptions) {
 	windows := len(values) - lstmWindow
 	order := make([]int, windows)
 	for i := range order {
@@ -159,7 +159,7 @@ func (n *network) train(values []float64, o Options) {
 }
 
 // Observe tells the network the next value.
-func (l *Model) Observe(busy float64) {
+func (l *lstmModel) Observe(busy float64) {
 	l.busy = forecast.Clean(busy, l.busy)
 	copy(l.window, l.window[1:])
 	l.window[lstmWindow-1] = (l.busy - l.mean) / l.sd
@@ -169,7 +169,7 @@ func (l *Model) Observe(busy float64) {
 }
 
 // Predict returns what the network expects of the next value, for every step.
-func (l *Model) Predict(ahead int) forecast.Forecast {
+func (l *lstmModel) Predict(ahead int) forecast.Forecast {
 	f := forecast.New(ahead)
 	for i := range f.Mean {
 		f.Mean[i] = l.next

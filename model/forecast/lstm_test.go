@@ -1,4 +1,4 @@
-package lstm
+package forecast_test
 
 import (
 	"math"
@@ -77,13 +77,13 @@ func TestAdam(t *testing.T) {
 
 // One seed, one network; another seed, another.
 func TestTrainLSTM_is_deterministic(t *testing.T) {
-	train := func(seed uint64) *Model {
+	train := func(seed uint64) *lstmModel {
 		r := rng.Stream(3, "test")
 		past := make([]float64, 60)
 		for i := range past {
 			past[i] = r.Float64()
 		}
-		l, err := Train(past, 20, Options{Hidden: 5, Epochs: 3, Batch: 7, Rate: 0.01, Seed: seed})
+		l, err := trainLSTM(past, 20, lstmOptions{Hidden: 5, Epochs: 3, Batch: 7, Rate: 0.01, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,11 +104,11 @@ func TestTrainLSTM_learns(t *testing.T) {
 	for i := range 400 {
 		busy = append(busy, []float64{0.2, 0.5, 0.8, 0.5}[i%4])
 	}
-	l, err := Train(busy[:300], 4, Options{Hidden: 8, Epochs: 30, Batch: 16, Rate: 0.02, Seed: 1})
+	l, err := trainLSTM(busy[:300], 4, lstmOptions{Hidden: 8, Epochs: 30, Batch: 16, Rate: 0.02, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := MSE(l, busy[300:]); got > 1e-4 {
+	if got := mse(l, busy[300:]); got > 1e-4 {
 		t.Errorf("mean squared error %g, want at most 0.0001", got)
 	}
 	if f := l.Predict(3); f.Mean[2] != f.Mean[0] || f.SD[0] > 0.02 {
@@ -122,23 +122,23 @@ func TestTrainLSTM_errors(t *testing.T) {
 	bad[4] = math.NaN()
 	for _, tc := range []struct {
 		past []float64
-		edit func(*Options)
+		edit func(*lstmOptions)
 		want string
 	}{
-		{past[:10], func(*Options) {}, "lstm: 10 values to train on, want at least 11"},
-		{bad, func(*Options) {}, "lstm: value 4 is NaN, want 0 to 1"},
-		{past, func(o *Options) { o.Hidden, o.Batch = 0, 0 }, "lstm: 0 hidden cells, want 1 to 256\nlstm: batch of 0 windows, want at least 1"},
-		{past, func(o *Options) { o.Epochs, o.Rate = -1, math.NaN() }, "lstm: -1 epochs, want 0 to 10000\nlstm: rate NaN, want above 0 and at most 1"},
+		{past[:10], func(*lstmOptions) {}, "lstm: 10 values to train on, want at least 11"},
+		{bad, func(*lstmOptions) {}, "lstm: value 4 is NaN, want 0 to 1"},
+		{past, func(o *lstmOptions) { o.Hidden, o.Batch = 0, 0 }, "lstm: 0 hidden cells, want 1 to 256\nlstm: batch of 0 windows, want at least 1"},
+		{past, func(o *lstmOptions) { o.Epochs, o.Rate = -1, math.NaN() }, "lstm: -1 epochs, want 0 to 10000\nlstm: rate NaN, want above 0 and at most 1"},
 	} {
-		o := DefaultOptions()
+		o := defaultLSTM()
 		tc.edit(&o)
-		if _, err := Train(tc.past, 288, o); err == nil || err.Error() != tc.want {
+		if _, err := trainLSTM(tc.past, 288, o); err == nil || err.Error() != tc.want {
 			t.Errorf("got error %v, want %s", err, tc.want)
 		}
 	}
-	o := DefaultOptions()
+	o := defaultLSTM()
 	o.Epochs = 1
-	if l, err := Train(past, 288, o); err != nil || math.IsNaN(l.Predict(1).Mean[0]) {
+	if l, err := trainLSTM(past, 288, o); err != nil || math.IsNaN(l.Predict(1).Mean[0]) {
 		t.Errorf("a flat curve of eleven values: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/lab/lstm"
 	"github.com/oxgang/oxgang/model/forecast"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -20,7 +19,7 @@ func made(t testing.TB, day int) map[string]forecast.Model {
 	for i := range noise {
 		noise[i] = r.Float64()
 	}
-	o := lstm.Options{Hidden: 4, Epochs: 2, Batch: 8, Rate: 0.01}
+	o := lstmOptions{Hidden: 4, Epochs: 2, Batch: 8, Rate: 0.01}
 	all := map[string]forecast.Model{"lstm": trained(t, curve{"noise", day, noise, nil}, o)}
 	for _, m := range models {
 		all[m.name] = m.make(day)
@@ -134,10 +133,10 @@ func TestSeasonalNaive_starts_anew(t *testing.T) {
 
 func TestMSE(t *testing.T) {
 	m := shown(forecast.NewLast(3), []float64{0.5})
-	if got, want := lstm.MSE(m, []float64{0.6, 0.4}), (0.01+0.04)/2; math.Abs(got-want) > 1e-15 {
+	if got, want := mse(m, []float64{0.6, 0.4}), (0.01+0.04)/2; math.Abs(got-want) > 1e-15 {
 		t.Errorf("got %g, want %g", got, want)
 	}
-	if got := lstm.MSE(m, nil); got != 0 {
+	if got := mse(m, nil); got != 0 {
 		t.Errorf("of nothing %g, want 0", got)
 	}
 	if got := m.Predict(1).Mean[0]; got != 0.4 {

@@ -1,4 +1,4 @@
-package lstm
+package forecast_test
 
 import (
 	"math"
@@ -6,11 +6,11 @@ import (
 	"github.com/oxgang/oxgang/model/forecast"
 )
 
-// MSE returns the mean squared error of a model's predictions one step ahead,
+// mse returns the mean squared error of a model's predictions one step ahead,
 // over values that it has not seen; after each prediction it observes the value.
 // It is 0 if there are none. Source: Lyra §6, "Inference resource usage
 // predictor".
-func MSE(m forecast.Model, unseen []float64) float64 {
+func mse(m forecast.Model, unseen []float64) float64 {
 	sum := 0.0
 	for _, busy := range unseen {
 		e := m.Predict(1).Mean[0] - busy

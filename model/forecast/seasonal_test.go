@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/lab/lstm"
 	"github.com/oxgang/oxgang/model/forecast"
 	"github.com/oxgang/oxgang/simulate/workload"
 )
@@ -38,8 +37,8 @@ func TestSeasonal_in_the_first_day(t *testing.T) {
 		"no noise":     wave(288, 1, 0),
 		"little noise": wave(288, 1, 0.005),
 	} {
-		naive := lstm.MSE(shown(forecast.NewLast(288), busy[:1]), busy[1:])
-		ours := lstm.MSE(shown(forecast.NewSeasonal(288), busy[:1]), busy[1:])
+		naive := mse(shown(forecast.NewLast(288), busy[:1]), busy[1:])
+		ours := mse(shown(forecast.NewSeasonal(288), busy[:1]), busy[1:])
 		if t.Logf("%s: %.6f, last value %.6f", name, ours, naive); ours > naive {
 			t.Errorf("%s: mean squared error %g, that of the last value %g", name, ours, naive)
 		}

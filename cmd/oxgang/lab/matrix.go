@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/crosstable"
+	"github.com/oxgang/oxgang/lab/experiments"
 )
 
 // matrixRun is one call of oxgang lab matrix.
 type matrixRun struct {
-	o     crosstable.Options
+	o     experiments.MatrixOptions
 	write string
 }
 
@@ -43,12 +43,12 @@ half an hour of one core.`,
 }
 
 func (r *matrixRun) run(cmd *cobra.Command, _ []string) error {
-	m, err := crosstable.Load()
+	m, err := experiments.LoadMatrix()
 	if err != nil {
 		return err
 	}
 	r.o.Files = cli.OsFiles()
-	r.o.Each = func(c *crosstable.Cell) {
+	r.o.Each = func(c *experiments.Cell) {
 		if c.Why != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s on %s: %d of %d jobs ended: %s\n", c.Policy, c.Family, c.Ended, c.Jobs, c.Why)
 		}
