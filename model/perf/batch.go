@@ -7,28 +7,27 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Candidates is the number of total batch sizes that BestBatch chooses from, evenly
-// spaced in the logarithm.
+// Candidates is the number of total batch sizes that BestBatch chooses from, evenly spaced in the
+// logarithm.
 const Candidates = 50
 
-// BestBatch returns the batch size that maximises goodput on an allocation
-// within the limits, and that goodput; the smallest one if several do. It
-// returns 0 and the zero batch size if none is allowed.
+// BestBatch returns the highest goodput on an allocation within the limits, and its batch size; the
+// smallest one of several. It returns 0 and the zero batch size if none is allowed.
 //
-// A batch that does not fit into GPU memory is reached by accumulation. One
-// replica with more than the initial batch accumulates at least once: the
-// gradient noise is measured between passes. Source: Pollux §4.1.
+// A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the
+// initial batch accumulates at least once, because the gradient noise is measured between passes.
+// Source: Pollux §4.1.
 //
-// The answer is that of trying all candidates where the model says how long its steps take
-// (StepTime). Of other models it assumes that among batches of equally many passes a larger one takes no
-// less time, and has no less throughput and no more efficiency. If the measured
-// throughput falls somewhere, it may miss the best by as much as it falls.
+// The result is the best of all candidates if the model knows its step time (StepTime). For other
+// models it assumes that, for a number of passes, a larger batch takes no less time, has no lower
+// throughput and no higher efficiency. If the measured throughput falls somewhere, the error is at
+// most that fall.
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	b := FindBatch(m, a, replicas, limits)
 	return b.Goodput, b.Batch
 }
 
-// A Batch is a batch size, and what it gives; zero if nothing is allowed, or runs.
+// A Batch is a batch size with its goodput and throughput; zero if none is allowed or runs.
 type Batch struct {
 	Batch      job.BatchSize
 	Goodput    float64
@@ -53,10 +52,10 @@ func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLim
 // A candidate is a batch size that BestBatch may try.
 type candidate struct {
 	batch   job.BatchSize
-	samples float64 // in total
+	samples float64 // total
 }
 
-// A scope is all that candidates depend on.
+// A scope has all parameters of the candidates.
 type scope struct {
 	replicas  int
 	init, max int // total batch
@@ -68,9 +67,9 @@ func scopeOf(replicas int, t cluster.GPUType, limits *job.BatchLimits) scope {
 	return scope{replicas: replicas, init: limits.Init, max: limits.Max, low: low, high: high}
 }
 
-// list appends the candidates, as many as there is room for: distinct batch sizes by
-// ascending total, and thereby in runs of equally many passes. Where even the
-// smallest batch is above the limit, it is the only one.
+// list appends candidates up to the capacity of the slice: distinct batch sizes by ascending total,
+// so that sizes with the same number of passes are adjacent. If even the smallest batch exceeds the
+// limit, it is the only one.
 func list(candidates []candidate, of scope) []candidate {
 	total := math.Max(float64(of.init), float64(of.low*of.replicas))
 	ratio := math.Pow(math.Max(1, float64(of.max)/total), 1/float64(Candidates-1))
@@ -90,19 +89,19 @@ func list(candidates []candidate, of scope) []candidate {
 	return candidates
 }
 
-// A search is one call of BestBatch. It has all it needs in itself, so that it lives on the stack.
+// A search is one call of BestBatch. It contains all its memory, so it lives on the stack.
 type search struct {
 	model      Model
 	alloc      cluster.Allocation
 	candidates [Candidates]candidate
 	n          int                 // candidates
-	throughput [Candidates]float64 // of those that were tried
-	efficiency [Candidates]float64 // likewise
+	throughput [Candidates]float64 // of the tried candidates
+	efficiency [Candidates]float64 // of the tried candidates
 	best       float64             // goodput
-	choice     int                 // of the candidates; Candidates while there is none
+	choice     int                 // index of the best candidate; Candidates: none yet
 }
 
-// try asks the model about candidate i.
+// try evaluates candidate i.
 func (s *search) try(i int) {
 	c := &s.candidates[i]
 	s.throughput[i] = s.model.Throughput(s.alloc, c.batch)
@@ -112,8 +111,8 @@ func (s *search) try(i int) {
 	}
 }
 
-// scan finds the best candidate of a model that says nothing of the time of its steps: it
-// tries the ends of all runs of equally many passes, and then between them.
+// scan finds the best candidate of a model without a StepTime. It tries the ends of all runs with
+// the same number of passes, and then candidates between them.
 func (s *search) scan() {
 	for i := 0; i < s.n; {
 		k := s.run(i)
@@ -137,10 +136,10 @@ func (s *search) run(i int) int {
 	return k
 }
 
-// between tries the candidates between i and k, two of one run that were tried, unless
-// an upper bound says that none of them is better than the best. There are two such
-// bounds: the throughput of k at the efficiency of i; and the samples of k in the
-// time of i, at the efficiency of k, because samples times efficiency only grow.
+// between tries the candidates between i and k, which are of one run and were tried, unless an
+// upper bound excludes that one of them is better than the best. The bounds are the throughput of k
+// at the efficiency of i, and the samples of k in the time of i at the efficiency of k (samples
+// times efficiency never falls).
 func (s *search) between(i, k int) {
 	if k-i < 2 {
 		return

@@ -9,24 +9,23 @@ func (l Line) At(local float64) float64 { return l.Base + l.Slope*local }
 // rises reports whether l is more than 0 and does not fall.
 func (l Line) rises() bool { return l.Base >= 0 && l.Slope >= 0 && l.At(1) > 0 }
 
-// A StepTime is what a model says, without being asked for each batch size, of the time of an optimiser
-// step, samples over throughput. With s accumulating passes before the last and b samples per replica and
-// pass it is
+// A StepTime bounds the time of an optimiser step (samples over throughput) for all batch sizes.
+// With s accumulating passes before the last, and b samples per replica and pass, it is
 //
-//	(s + e(b)) · Compute(b),
+//	(s + e(b)) · Compute(b).
 //
-// where e, the last pass with its exchange of gradients over one without, is at least 1, does not
-// rise with b, and does not fall where it is multiplied by Exchange(b). Slack is by how much,
-// relatively, that may be wrong. Zero: nothing is known.
+// e is the time of the last pass, with its exchange of gradients, relative to a pass without one.
+// It is at least 1 and does not rise with b; e(b) · Exchange(b) does not fall. Slack is the
+// relative error of these assumptions. The zero StepTime means that nothing is known.
 //
-// For the throughput model e(b) = (1 + (T_net/T_acc(b))^gamma)^(1/gamma), and both lines are T_acc:
+// In the throughput model e(b) = (1 + (T_net/T_acc(b))^gamma)^(1/gamma), and both lines are T_acc:
 // e falls, and e·T_acc is T_opt without accumulation, which rises. Source: Pollux §3.2.
 type StepTime struct {
 	Compute, Exchange Line
 	Slack             float64
 }
 
-// StepTime returns what the parameters say.
+// StepTime returns the step time of the parameters.
 func (p *Params) StepTime() StepTime {
 	if !(p.Gamma >= 1) {
 		return StepTime{}
@@ -35,42 +34,42 @@ func (p *Params) StepTime() StepTime {
 	return StepTime{Compute: acc, Exchange: acc}
 }
 
-// known reports whether anything is said, and can be true.
+// known reports whether t is set and consistent.
 func (t *StepTime) known() bool {
 	return t.Compute.rises() && t.Exchange.rises() && t.Slack < 1e-3
 }
 
-// rounding is what the time of a step may be off by, relatively, because numbers are rounded.
+// rounding is the relative rounding error of a step time.
 const rounding = 1e-11
 
-// An offer is a candidate that was not tried, and what is known of it. Its goodput is at most
-// progress / (passes + last).
+// An offer is a candidate that was not tried. Its goodput is at most progress / (passes + last).
 type offer struct {
 	index    int
 	local    int
 	progress float64 // of a step
-	passes   float64 // seconds of those before the last
-	compute  float64 // seconds of the last without exchange
+	passes   float64 // seconds of all passes but the last
+	compute  float64 // seconds of the last pass without exchange
 	exchange float64 // StepTime.Exchange
-	last     float64 // seconds of the last at least
+	last     float64 // seconds of the last pass, lower bound
 }
 
-// climb finds the best candidate of a model that says how its steps take time. Each candidate has an
-// upper bound of its goodput: what the smallest step that is possible would give. The one with the
-// highest bound is tried. What its step takes bounds e from below for all others: for smaller
-// local batches because e does not rise, for larger ones because e·Exchange does not fall. So the
-// bounds fall, and those below the best goodput are dropped. It ends because each turn drops
-// one at least, with the best of all, the smallest if several are: nothing is dropped that could be as good.
+// climb finds the best candidate of a model with a StepTime. Each candidate has an upper bound of
+// its goodput, from the shortest possible step, and climb tries the candidate with the highest
+// bound. The measured step bounds e from below for all others: for smaller local batches because e
+// does not rise, for larger ones because e·Exchange does not fall. So the upper bounds fall, and
+// candidates whose bound is below the best goodput are dropped. Each turn drops at least the tried
+// candidate, so climb ends. No candidate is dropped that could be as good as the best, so it finds
+// the smallest of the best.
 //
-// Where the highest bound is above all local batches that were tried, the largest is tried in its place:
-// nothing bounds e there, and bounds would fall one by one.
+// If the highest bound belongs to a larger local batch than all tried, the largest is tried
+// instead: nothing bounds e there yet, and the bounds would fall one by one.
 func (s *search) climb(t *StepTime) {
 	var room [Candidates]offer
 	offers, next := s.offers(&room, t)
 	if len(offers) == 0 {
 		return
 	}
-	// e is what is left of s + e, so that its error is that of both.
+	// e is computed from s + e, so its error is that of both.
 	enough := 1 + (rounding+t.Slack)*float64(2+s.candidates[len(offers)-1].batch.Accumulation)
 	for top := 0; len(offers) > 0; {
 		o := offers[next]
@@ -87,11 +86,11 @@ func (s *search) climb(t *StepTime) {
 	}
 }
 
-// offers returns all candidates, and where the one is that would be best if nothing were exchanged.
+// offers returns all candidates, and the index of the best one if there were no exchange.
 func (s *search) offers(room *[Candidates]offer, t *StepTime) (all []offer, first int) {
 	most, least := 0.0, 1.0
 	for i := range s.n {
-		c, o := &s.candidates[i], &room[i] // an offer is long: it is made where it stays
+		c, o := &s.candidates[i], &room[i] // an offer is large, so it is filled in place
 		local := float64(c.batch.Local)
 		o.index, o.local, o.progress = i, c.batch.Local, c.samples*s.model.Efficiency(c.samples)
 		o.compute, o.exchange = t.Compute.At(local), t.Exchange.At(local)
@@ -103,8 +102,8 @@ func (s *search) offers(room *[Candidates]offer, t *StepTime) (all []offer, firs
 	return room[:s.n], first
 }
 
-// lower takes up that e is known of the offer at a place: it drops that one, and those that cannot be as good as
-// the best. It returns the others, and where the one with the highest bound is.
+// lower applies the measured e of offers[at]. It drops that offer and all that cannot be as good as
+// the best, and returns the others and the index of the highest bound.
 func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer, next int) {
 	tried, most, least := offers[at], 0.0, 1.0
 	left = offers[:0]
@@ -126,14 +125,14 @@ func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer,
 			next, most, least = len(left), o.progress, time
 		}
 		left = left[:len(left)+1]
-		if len(left) <= k { // else the offer is in its place
+		if len(left) <= k { // else the offer is in place already
 			left[len(left)-1] = *o
 		}
 	}
 	return left, next
 }
 
-// largest returns where the largest local batch is.
+// largest returns the index of the largest local batch.
 func largest(offers []offer) int {
 	most := 0
 	for k := range offers {

@@ -7,13 +7,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ByDuration is the Model of a job that is known only by its duration (job.Spec.Timed). The job
-// makes one unit of progress a second on the GPUs that it asks for, and proportionally more or
-// less on other numbers. The batch size does not matter. Linear speed is assumed, not measured.
-// Source: Lyra §7.1, where jobs without profiles scale linearly.
+// ByDuration is the Model of a job known only by its duration (job.Spec.Timed). The job makes one
+// unit of progress per second on its requested GPUs, and proportionally more or less on other
+// numbers. The batch size does not matter. Linear speed is an assumption. Source: Lyra §7.1, where
+// jobs without profiles scale linearly.
 type ByDuration struct{ Spec *job.Spec }
 
-// Throughput implements Model: the worth of a, divided by the worth of what the job asks for.
+// Throughput implements Model: the worth of a over the worth of the requested GPUs.
 func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	rate := d.Spec.Worth(&a) / float64(max(1, d.Spec.GPUs))
 	if a.Mixed() {
@@ -22,8 +22,8 @@ func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	return rate
 }
 
-// Efficiency implements Model: it is 1 at every batch size.
+// Efficiency implements Model: always 1.
 func (d ByDuration) Efficiency(float64) float64 { return 1 }
 
-// StepTime implements Model: there are no steps.
+// StepTime implements Model: unknown.
 func (d ByDuration) StepTime(cluster.Allocation) StepTime { return StepTime{} }

@@ -7,16 +7,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Goodput returns the progress per second, in samples at initial-batch
-// efficiency, on an allocation of replicas data-parallel replicas with batch
-// size b. Source: Sia §2.1, Eq. 2.4.
+// Goodput returns progress per second, in samples at initial-batch efficiency, on an allocation
+// with data-parallel replicas and batch size b. Source: Sia §2.1, Eq. 2.4.
 func Goodput(m Model, a cluster.Allocation, replicas int, b job.BatchSize) float64 {
 	return m.Throughput(a, b) * m.Efficiency(float64(replicas*b.PerReplica()))
 }
 
-// Floor returns the goodput with the smallest batch size that BestBatch tries, which
-// is a lower bound of what BestBatch returns. It asks the model once; BestBatch asks
-// several times.
+// Floor returns the goodput of the smallest batch size that BestBatch tries, a lower bound of
+// BestBatch. It evaluates the model once.
 func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) float64 {
 	var one [1]candidate
 	first := list(one[:0], scopeOf(replicas, a.GPUType, limits))
@@ -26,13 +24,12 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 	return m.Throughput(a, first[0].batch) * m.Efficiency(first[0].samples)
 }
 
-// FloorBetween returns a lower bound of what BestBatch returns on any allocation
-// between fewest and most: of the same GPU type, with no fewer nodes and replicas
-// than fewest, and no more than most. It asks the model once for all of them. It
-// returns 0 if it knows no bound: for one replica, and between one node and several.
+// FloorBetween returns a lower bound of BestBatch on all allocations of one GPU type whose nodes
+// and replicas are between fewest and most. It evaluates the model once. It returns 0 if it knows
+// no bound: for one replica, and if fewest has one node and most has several.
 //
-// It assumes that a pass takes no less time on more nodes, with more replicas or with
-// more samples, as in the throughput model. Source: Pollux §4.1.
+// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput
+// model. Source: Pollux §4.1.
 func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float64 {
 	low, high := bounds(limits, most.GPUType)
 	if low > high/2 || fewest.Replicas < 2 || fewest.Replicas > most.Replicas ||
@@ -45,7 +42,7 @@ func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float
 	return throughput * m.Efficiency(total(most)+float64(most.Replicas))
 }
 
-// Replicas are an allocation and the number of a job's replicas that it holds.
+// Replicas are an allocation and the number of job replicas on it.
 type Replicas struct {
 	cluster.Allocation
 	Replicas int
@@ -62,8 +59,7 @@ func bounds(l *job.BatchLimits, t cluster.GPUType) (low, high int) {
 	return low, high
 }
 
-// split cuts a replica's share of a batch into the fewest passes of at most
-// high samples.
+// split divides a replica's share of a batch into the fewest passes of at most high samples.
 func split(share float64, high int, accumulate bool) job.BatchSize {
 	passes := int(math.Ceil(share/float64(high) - 1e-8))
 	if accumulate {
@@ -73,12 +69,12 @@ func split(share float64, high int, accumulate bool) job.BatchSize {
 	return job.BatchSize{Local: int(math.Ceil(share/float64(passes) - 1e-8)), Accumulation: passes - 1}
 }
 
-// FixedBatch returns how replicas on GPU type t process exactly total samples
-// an optimiser step, or as close above as whole samples allow.
+// FixedBatch returns the batch with which replicas on GPU type t process total samples per
+// optimiser step, rounded up to whole samples.
 func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
 	_, high := bounds(limits, t)
 	if share := total / replicas; 0 < share && share <= high && share*replicas == total {
-		return job.BatchSize{Local: share} // what split would return, only sooner
+		return job.BatchSize{Local: share} // fast path with the result of split
 	}
 	return split(float64(total)/float64(replicas), high, false)
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Sensitivity says how many samples per second a job's input pipeline delivers to one
-// of its GPUs, as a function of CPUs and host memory per GPU. Storage and cache deliver
-// samples, CPUs prepare them, and the slower of the two decides. A job trains no
-// faster than that. Source: Synergy §3.1.
+// A Sensitivity is the rate at which a job's input pipeline feeds one GPU, as a function of CPUs
+// and host memory per GPU. Storage and cache deliver samples and CPUs prepare them; the slower of
+// the two limits the training speed. Source: Synergy §3.1.
 type Sensitivity struct {
-	// CPUs is the curve of preparation with all data cached, by ascending CPUs;
-	// rates do not fall. Empty: CPUs do not matter.
+	// CPUs is the preparation rate with all data cached, by ascending CPUs. Rates do not fall.
+	// Empty: CPUs do not matter.
 	CPUs []CPURate
-	// Input decides the effect of memory: a cache that keeps a fixed part of the
-	// dataset (MinIO) has a hit rate of memory over the size of the dataset.
+	// Input determines the effect of memory: a cache of a fixed part of the dataset (MinIO) has a
+	// hit rate of memory over dataset size.
 	job.Input
 }
 
@@ -28,11 +27,10 @@ type CPURate struct {
 	Rate float64 // samples per second and GPU
 }
 
-// Rate returns the samples per second that a GPU gets with CPUs and bytes of host
-// memory per GPU. It is linear between the measured points of the curve,
-// proportional to CPUs below the first and constant beyond the last, and at most what
-// misses of the cache allow. It is 0 if the memory is less than the job needs to
-// run, and infinite if nothing limits it. Source: Synergy §3.1.
+// Rate returns the samples per second of one GPU with CPUs and bytes of host memory per GPU. The
+// CPU curve is linear between measured points, proportional below the first and constant after the
+// last; cache misses limit it further. Rate is 0 if the memory is less than the job needs to run,
+// and infinite if nothing limits it. Source: Synergy §3.1.
 func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	if memory < s.Working {
 		return 0
@@ -61,8 +59,7 @@ func (s *Sensitivity) prepared(cpus float64) float64 {
 	return before.Rate + w*(s.CPUs[i].Rate-before.Rate)
 }
 
-// delivered returns the samples per second that cache and storage deliver: those that
-// are not cached are read from storage.
+// delivered returns the samples per second from cache and storage; misses are read from storage.
 func (s *Sensitivity) delivered(memory int64) float64 {
 	if s.Dataset <= 0 || s.Storage <= 0 {
 		return math.Inf(1)
@@ -74,7 +71,7 @@ func (s *Sensitivity) delivered(memory int64) float64 {
 	return s.Storage / missed
 }
 
-// needs returns the least memory with which a rate is delivered.
+// needs returns the least memory that supports a rate.
 func (s *Sensitivity) needs(rate float64) int64 {
 	if s.Dataset <= 0 || s.Storage <= 0 || rate <= s.Storage {
 		return s.Working
@@ -86,23 +83,21 @@ func (s *Sensitivity) needs(rate float64) int64 {
 	return m
 }
 
-// A Cell is one entry of a job's sensitivity matrix: CPUs and memory per GPU, and the
-// samples per second that a GPU then gets.
+// A Cell is one entry of a job's sensitivity matrix.
 type Cell struct {
 	CPUs   float64 // per GPU
 	Memory int64   // host bytes per GPU
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the cells of a job's sensitivity matrix that are of use, by ascending
-// rate: those that are no slower than the GPU-proportional share, and for which no
-// other cell is as fast with no more CPUs and no more memory. rate is the samples per
-// second and GPU of the job if it never waits for input.
+// Cells returns the useful cells of a job's sensitivity matrix by ascending rate. A useful cell is
+// no slower than the GPU-proportional share, and no other cell is as fast with no more CPUs and
+// memory. rate is the samples per second and GPU without waiting for input.
 //
-// CPUs are those of measured points, memory is the least that suffices, and both are
-// at most those of most. The first cell needs no more than the share, unless the job
-// does not run with its share: then all cells need more, and there may be none. CPUs
-// without a curve, and memory without an input, are as in the share.
+// CPUs are at measured points, memory is the least that suffices, and both are at most most. The
+// first cell needs no more than the share. If the job cannot run with its share, all cells need
+// more, and there may be none. CPUs without a curve and memory without an input are those of the
+// share.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}
@@ -140,8 +135,8 @@ func (s *Sensitivity) least(rate float64, share cluster.Resources) Cell {
 	return c
 }
 
-// levels returns the rates that Cells considers: those of the measured CPU points, and
-// those of whole multiples of the memory of the share.
+// levels returns the rates that Cells considers: at measured CPU points, and at whole multiples of
+// the share's memory.
 func (s *Sensitivity) levels(rate float64, share, most cluster.Resources) []float64 {
 	levels := []float64{rate}
 	for _, p := range s.CPUs {
@@ -167,8 +162,8 @@ func (s *Sensitivity) cell(rate float64, most cluster.Resources) (Cell, bool) {
 	return c, c.CPUs <= most.CPUs && c.Memory <= most.Memory
 }
 
-// pareto drops each cell for which another is at least as fast and needs no more, and sorts
-// the others by rate.
+// pareto drops each cell for which another is at least as fast and needs no more, and sorts the
+// others by rate.
 func pareto(cells []Cell) []Cell {
 	slices.SortStableFunc(cells, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Rate, b.Rate), -cmp.Compare(a.CPUs, b.CPUs), -cmp.Compare(a.Memory, b.Memory))

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// arrivals counts the arrivals of a class. An arrival counts e^(-age/Forget).
+// arrivals counts the arrivals of a class, each with weight e^(-age/Forget).
 type arrivals struct {
 	n      int
-	weight float64 // of all at last
+	weight float64 // total at time last
 	last   time.Time
 }
 
@@ -18,18 +18,18 @@ func (a *arrivals) add(now time.Time, forget time.Duration) {
 	a.last = now
 }
 
-// fade returns how much an arrival at time last counts now.
+// fade returns the weight now of an arrival at time last.
 func (a *arrivals) fade(now time.Time, forget time.Duration) float64 {
 	return math.Exp(-max(0, now.Sub(a.last).Seconds()) / forget.Seconds())
 }
 
-// seldom is the least rate, per second: once in 30,000 years.
+// seldom is the lowest rate, per second: once in 30,000 years.
 const seldom = 1e-12
 
-// rate returns the believed arrivals per second: the weight of all arrivals over the weight of
-// the time in which they came. The burn-in is added to that time, with a weight that fades. At a
-// constant rate the mean of the result is right once the burn-in has faded. Deviation: BOA's rates are
-// constants, the number of arrivals over the last, because it knows the trace.
+// rate returns the estimated arrivals per second: the weight of all arrivals over the weight of the
+// observed time. The burn-in adds to that time, with a weight that fades. At a constant rate the
+// result is unbiased once the burn-in has faded. Deviation: BOA's rates are constants, the number
+// of arrivals over the time of the last, because it knows the trace.
 func (a *arrivals) rate(now, began time.Time, o *ClassOptions) float64 {
 	age, forget, burn := max(0, now.Sub(began).Seconds()), o.Forget.Seconds(), o.BurnIn.Seconds()
 	watched := -forget * math.Expm1(-age/forget)

@@ -6,10 +6,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Cache keeps fits by their observations and by the mode, which decides between Fitter
-// and, for PublicCode, PublicFitter. A job's agent and the scheduler see the same
-// reports: with a shared cache each fit is computed once. It is not safe for concurrent
-// use. The nil Cache keeps nothing.
+// A Cache stores fits by their observations and fitter (Fitter, or PublicFitter for mode
+// PublicCode). A job's agent and the scheduler see the same reports, so a shared cache computes
+// each fit once. It is not safe for concurrent use. The nil Cache stores nothing.
 type Cache struct {
 	// Minimize finds the fits of mode PublicCode. Nil: that mode has no fits.
 	Minimize Minimizer
@@ -20,7 +19,7 @@ type Cache struct {
 	public PublicFitter
 }
 
-// cacheLimit bounds a cache; a full one is emptied.
+// cacheLimit is the number of fits at which a cache is emptied.
 const cacheLimit = 1 << 14
 
 // NewCache returns an empty Cache.

@@ -8,24 +8,24 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A class is what was learned of the jobs of one class.
+// A class has everything learned about the jobs of one class.
 type class struct {
 	name     job.Class
 	forms    job.Forms
-	belief   *Job // of all its jobs
+	belief   *Job // learns from all its jobs
 	arrivals arrivals
-	restart  time.Duration // in total
-	target   mean          // of jobs that have one
-	passed   []mean        // sizes of epochs that were left for the next, by epoch
-	ended    int           // jobs
-	sums     []float64     // of the sizes of their epochs, by epoch
-	furthest float64       // progress
+	restart  time.Duration // sum over all jobs
+	target   mean          // of jobs with a target
+	passed   []mean        // sizes of completed epochs, by epoch
+	ended    int           // number of completed jobs
+	sums     []float64     // of their epoch sizes, by epoch
+	furthest float64       // largest progress of a job
 	pace     pace
 	shown    *perf.ClassStats
-	last     summary // of shown
+	last     summary // summary of shown
 }
 
-// A mean is the mean of the numbers that were added to it.
+// A mean is a running mean.
 type mean struct {
 	n     int
 	value float64
@@ -42,13 +42,12 @@ type life struct {
 	target   float64
 	starts   []float64 // progress at which each of its epochs began
 	progress float64
-	on       cluster.Configuration // that it reported from last
-	marked   float64               // progress when what it reports next began to be measured
+	on       cluster.Configuration // configuration of the last report
+	marked   float64               // progress at the start of the current measurement
 }
 
-// reach records that the job is in an epoch, with a progress. Both may be less than before, after
-// a restart; the beginnings of earlier epochs stay. Epochs that no report was in count as
-// equally long.
+// reach records an epoch and the progress of the job. Both may fall after a restart; the starts of
+// earlier epochs stay. Epochs without a report count as equally long.
 func (l *life) reach(epoch int, progress float64) {
 	last := len(l.starts) - 1
 	from := l.starts[last]
@@ -68,8 +67,7 @@ func (c *class) pass(epoch int, size float64) {
 	c.passed[epoch].add(size)
 }
 
-// finish adds the sizes of the epochs of a job that is complete, unless no progress of it is
-// known.
+// finish adds the epoch sizes of a completed job, unless its progress is unknown.
 func (l *life) finish() {
 	end := l.target
 	if end == 0 {
@@ -89,7 +87,7 @@ func (l *life) finish() {
 	}
 }
 
-// total returns the mean size of a job; 0 if it is not known.
+// total returns the mean size of a job; 0 if unknown.
 func (c *class) total() float64 {
 	if c.ended == 0 {
 		return c.target.value
@@ -101,11 +99,11 @@ func (c *class) total() float64 {
 	return total / float64(c.ended)
 }
 
-// least is the progress, in samples, that every epoch takes.
+// least is the smallest size of an epoch, in samples.
 const least = 1e-6
 
-// sizes returns the mean size of each epoch over all jobs that are complete, those
-// with fewer epochs among them.
+// sizes returns the mean size of each epoch over all completed jobs, including those with fewer
+// epochs.
 func (c *class) sizes() []float64 {
 	all := make([]float64, len(c.sums))
 	for e, sum := range c.sums {
@@ -114,9 +112,9 @@ func (c *class) sizes() []float64 {
 	return all
 }
 
-// guess returns the sizes of epochs of a class of which no job is complete, and says how they
-// were found. The last epoch seen gets the rest of the target or, if there is no target, the
-// rest of the mean size of jobs of other classes.
+// guess returns epoch sizes of a class without completed jobs, and a description of their source.
+// The last epoch seen gets the rest of the target or, without a target, the rest of the mean job
+// size of other classes.
 func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 	const none = "no job of the class has ended: "
 	left, how := c.target.value, none+"sizes are of its target, over the epochs seen"
@@ -135,7 +133,7 @@ func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 	return append(sizes, max(left, typical)), how
 }
 
-// summarise returns what is believed now, except the rate.
+// summarise returns the current estimates, except the rate.
 func (c *class) summarise(elsewhere float64) summary {
 	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients), pace: c.pace.value()}
 	for i := range c.belief.types {
@@ -152,7 +150,7 @@ func (c *class) summarise(elsewhere float64) summary {
 	return s
 }
 
-// show returns what a policy is shown of the class.
+// show returns the statistics for policies.
 func (c *class) show(s *summary) *perf.ClassStats {
 	_, limits := c.belief.Model()
 	v := &speed{forms: c.forms, limits: limits, pace: s.pace}
@@ -165,11 +163,11 @@ func (c *class) show(s *summary) *perf.ClassStats {
 	}
 }
 
-// A speed is what is believed of the speed of a class's jobs. It is immutable.
+// A speed is the estimated speed of a class's jobs. It is immutable.
 type speed struct {
 	forms  job.Forms
 	limits *job.BatchLimits
-	epochs []*Model // one at least
+	epochs []*Model // at least one
 	pace   float64
 }
 

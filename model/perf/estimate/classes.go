@@ -14,12 +14,12 @@ import (
 
 // ClassOptions configure how classes are learned.
 type ClassOptions struct {
-	// BurnIn is added to the time by which arrivals are divided, with a weight that fades
-	// as e^(-t/BurnIn). So a class whose first job arrives at once has a rate of one in
-	// BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's newTrace.
+	// BurnIn is added to the observed time in arrival rates, with a weight that fades as
+	// e^(-t/BurnIn). So a class whose first job arrives at once has a rate of one per BurnIn.
+	// Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's newTrace.
 	BurnIn time.Duration
-	// Forget is the age at which an arrival counts 1/e of a present one. Default 7 days: a
-	// rate that follows the time of day, or every burst, is no long-run rate.
+	// Forget is the age at which an arrival has weight 1/e. Default 7 days, so that the rate
+	// follows neither the time of day nor bursts.
 	Forget time.Duration
 }
 
@@ -28,7 +28,7 @@ func DefaultClassOptions() ClassOptions {
 	return ClassOptions{BurnIn: time.Hour, Forget: 168 * time.Hour}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns an error that joins all errors in o.
 func (o *ClassOptions) Validate() error {
 	var errs []error
 	if o.BurnIn <= 0 {
@@ -40,26 +40,25 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the relative difference by which an arrival rate, the size of an epoch, its
-// gradient noise or a measured step time must change for Classes to make new ClassStats. They
-// also make new ones when a configuration, a batch size, an epoch or one of job.Forms is seen for
-// the first time, and when the way in which sizes are guessed changes.
+// Material is the relative change of an arrival rate, epoch size, gradient noise or step time for
+// which Classes makes new ClassStats. It also makes new ones for the first occurrence of a
+// configuration, batch size, epoch or entry of job.Forms, and if the source of guessed sizes
+// changes.
 const Material = 0.05
 
-// Classes learns, from all reports, what the jobs of a class have in common: how often they
-// arrive, how much progress their epochs take, and how fast they are in each. Jobs without a class
-// are ignored. Make it with NewClasses; the nil Classes learns nothing. It is not safe for
-// concurrent use. Source: BOA §3.1, §5.2.
+// Classes learns from all reports what the jobs of a class have in common: arrival rate, progress
+// per epoch, and speed in each epoch. It ignores jobs without a class. Make it with NewClasses; the
+// nil Classes learns nothing. It is not safe for concurrent use. Source: BOA §3.1, §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
-	began time.Time // when it was first asked or told something; zero: not yet
+	began time.Time // time of the first call; zero: none yet
 	list  []*class  // by name
 	jobs  map[job.ID]*life
 }
 
-// NewClasses returns Classes that have learned nothing. estimates configures how the models of
-// their jobs are learned; its Share is not used.
+// NewClasses returns empty Classes. estimates configures how the models of their jobs are learned;
+// its Share is ignored.
 func NewClasses(estimates Options, o ClassOptions) *Classes {
 	estimates.Share = true
 	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}
@@ -102,13 +101,13 @@ func (cs *Classes) Learn(r *job.Report) {
 	}
 }
 
-// mostEpochs bounds the epochs of a class; later ones count as the last of them. Computing widths
-// for so many takes opt/convex 40 ms.
+// mostEpochs is the largest number of epochs of a class; later ones count as the last. opt/convex
+// needs 40 ms to compute widths for so many.
 const mostEpochs = 10_000
 
-// Reached records that a job is in an epoch, counted from 0, with a progress; progress beyond
-// its target counts as the target. An epoch begins at the first progress that is reported in it,
-// even if the job later goes back to a checkpoint.
+// Reached records that a job is in an epoch (counted from 0) with a progress, at most its target.
+// An epoch begins at the first progress reported in it, even if the job later returns to a
+// checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l := cs.life(id)
 	if l == nil {
@@ -120,7 +119,7 @@ func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l.reach(min(epoch, mostEpochs-1), progress)
 }
 
-// Ended records that a job has ended. The sizes of its epochs count if it was completed.
+// Ended records the end of a job. Its epoch sizes count if it completed.
 func (cs *Classes) Ended(id job.ID, as job.Phase) {
 	l := cs.life(id)
 	if l == nil {
@@ -132,7 +131,7 @@ func (cs *Classes) Ended(id job.ID, as job.Phase) {
 	}
 }
 
-// life returns what is known of a job; nil if it has no class, or has ended.
+// life returns the state of a job; nil if it has no class or has ended.
 func (cs *Classes) life(id job.ID) *life {
 	if cs == nil {
 		return nil
@@ -140,9 +139,9 @@ func (cs *Classes) life(id job.ID) *life {
 	return cs.jobs[id]
 }
 
-// Stats returns what is believed of the classes of which some speed is known, sorted by name.
-// A class keeps its pointer while no change is Material. Its jobs may be given what some of
-// their job.Forms may; batch limits are those of its first job. Source: BOA §3.1.
+// Stats returns the statistics of all classes with a known speed, sorted by name. The pointer of a
+// class changes only after a Material change. Batch limits are those of its first job. Source: BOA
+// §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil
@@ -164,8 +163,7 @@ func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	return all
 }
 
-// meanTotal returns the mean size of jobs, over the classes for which it is known; 0 if there are
-// none.
+// meanTotal returns the mean over all classes of their known job sizes; 0 if there are none.
 func (cs *Classes) meanTotal() float64 {
 	var m mean
 	for _, c := range cs.list {
@@ -176,14 +174,14 @@ func (cs *Classes) meanTotal() float64 {
 	return m.value
 }
 
-// A summary is what makes a ClassStats.
+// A summary has the values from which ClassStats are made.
 type summary struct {
 	rate    float64
 	sizes   []float64
 	noise   []float64 // samples, by epoch
-	epochs  int       // of which gradients were reported
+	epochs  int       // with reported gradients
 	forms   int
-	news    int // of throughput
+	news    int // changes of throughput
 	pace    float64
 	guessed string
 }

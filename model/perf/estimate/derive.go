@@ -28,38 +28,35 @@ func (x *vector) addSquares(i int, w float64, p *pair) {
 	x[i+1] += w * p[1] * p[1]
 }
 
-// A quadratic is what Newton's method minimises in place of the objective:
-// value + grad'd + d'hess d/2. Damping adds to hess a multiple of the diagonal
-// scale, that of the Gauss-Newton Hessian, which is never negative.
+// A quadratic is the local model that Newton's method minimises instead of the objective: value +
+// grad'd + d'hess d/2. Damping adds a multiple of scale, the diagonal of the Gauss-Newton Hessian,
+// to hess. It is never negative.
 type quadratic struct {
 	grad  vector
 	hess  matrix
 	scale vector
 }
 
-// A dual holds a multiplier for each error of a point. Where the errors are
-// not all zero, the multipliers tend to error over root mean square; at a
-// perfect fit to what balances the rest of the objective. Source: Chan, Golub
-// and Mulet, "A nonlinear primal-dual method for total variation-based image
-// restoration", §3.
+// A dual holds a multiplier for each error of a point. If not all errors are zero, the multipliers
+// tend to error over root mean square; at a perfect fit they tend to values that balance the rest
+// of the objective. Source: Chan, Golub and Mulet, "A nonlinear primal-dual method for total
+// variation-based image restoration", §3.
 type dual struct{ u, v float64 }
 
-// A row, of the Jacobian, says how the errors of a point change with the
-// parameters: a = log T_acc with the pair at alphaC, b = log T_net with the
-// pair at network.
+// A row of the Jacobian has the derivatives of the errors of a point: of a = log T_acc with respect
+// to the pair at alphaC, and of b = log T_net with respect to the pair at network.
 type row struct {
 	*term
 	a, b    pair
 	network int
 }
 
-// A pull accumulates, for one kind of error with the Jacobian J, J'errors and
-// J'multipliers.
+// A pull accumulates J'errors and J'multipliers for one kind of error with Jacobian J.
 type pull struct{ errors, duals vector }
 
-// derive sets m to the exact gradient of the smoothed objective at s and to
-// its Hessian, in which the multipliers y stand for error over root mean
-// square once wherever it occurs. The Hessian of a root mean square is
+// derive sets m to the exact gradient of the smoothed objective at s and to its Hessian, in which
+// the multipliers y replace one occurrence of error over root mean square. The Hessian of a root
+// mean square is
 //
 //	(J'J − (J'y)(J'error)'/(n rms)) / (n rms) + Σ y ∇²error / n.
 func derive(points []point, s *state, y []dual, m *quadratic) {
@@ -146,8 +143,8 @@ func (m *quadratic) addPriors(x *vector) {
 	}
 }
 
-// advance moves the multipliers along with a step from s to t: error = rms y
-// keeps holding to first order, and they stay in the unit ball.
+// advance moves the multipliers along a step from s to t: error = rms y still holds to first order,
+// and the multipliers stay in the unit ball.
 func advance(s, t *state, y []dual) {
 	n := float64(len(y))
 	du, dv := 0.0, 0.0

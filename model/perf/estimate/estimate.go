@@ -1,7 +1,6 @@
-// Package estimate learns performance models from reports: for each job a
-// throughput model per GPU type and one model of statistical efficiency. It also
-// estimates the speed on GPU types on which a job has not run, from other types.
-// Source: Sia §3.3.2.
+// Package estimate learns performance models from reports: a throughput model per job and GPU type,
+// and one model of statistical efficiency per job. It also estimates speeds on GPU types on which a
+// job has not run. Source: Sia §3.3.2.
 package estimate
 
 import (
@@ -14,31 +13,31 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Mode says how the speed on configurations is estimated on which a job has not run.
+// A Mode selects how to estimate the speed on configurations on which a job has not run.
 type Mode uint8
 
 // The modes. Source: Sia §3.5.8, Fig. 3.13.
 const (
-	// Bootstrap takes one-GPU profiles on every type first and carries the
-	// scaling seen on one type to the others (Eq. 3.1).
+	// Bootstrap takes one-GPU profiles on every type first, and applies the scaling measured on one
+	// type to the others (Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf takes no profiles. One replica is believed to be as fast on a type that
-	// was never used as on one that was; more replicas cannot be estimated.
+	// NoProf takes no profiles. One replica is assumed to be equally fast on used and unused types;
+	// more replicas cannot be estimated.
 	NoProf
-	// Oracle knows the true throughput; efficiency is still learned.
+	// Oracle knows the true throughput. Efficiency is still learned.
 	Oracle
-	// PublicCode is the public simulator's rule. It takes no profiles. A type that was
-	// never used gets the goodput of the first type that was, times the ratio of their
-	// one-GPU reference throughputs (Options.Reference).
+	// PublicCode is the public simulator's rule. It takes no profiles. An unused type gets the
+	// goodput of the first used type, times the ratio of their one-GPU reference throughputs
+	// (Options.Reference).
 	PublicCode
 )
 
 var modeNames = [...]string{"bootstrap", "no-prof", "oracle", "public-code"}
 
-// String returns the mode as ParseMode reads it.
+// String returns the name that ParseMode accepts.
 func (m Mode) String() string { return modeNames[m] }
 
-// ParseMode returns the mode of a name.
+// ParseMode returns the mode with a name.
 func ParseMode(name string) (Mode, error) {
 	for i, n := range modeNames {
 		if n == name {
@@ -54,39 +53,39 @@ type Throughput func(a cluster.Allocation, b job.BatchSize) float64
 // Options configure how models are learned.
 type Options struct {
 	Mode Mode
-	// Types are the cluster's GPU types; a type that lends its scaling is
-	// looked for in this order.
+	// Types are the cluster's GPU types, in the order in which a type to lend its scaling is
+	// sought.
 	Types []cluster.TypeInfo
-	// Smoothing is the weight of the past in the moving averages of gradient
-	// statistics, in [0, 1). Default 0: the last report counts alone.
+	// Smoothing is the weight of the past in the moving averages of gradient statistics, in [0, 1).
+	// Default 0: only the last report counts.
 	Smoothing float64
-	// Oracle returns the truth of a job, for mode Oracle.
+	// Oracle returns the true throughput of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
-	// Sensitivity returns the truth of what CPUs and memory do to a job, for mode
-	// Oracle; nil if nothing.
+	// Sensitivity returns the true effect of CPUs and memory on a job, for mode Oracle; nil: none.
 	Sensitivity func(*job.Spec) *perf.Sensitivity
-	// Reference returns the one-GPU reference throughput of a job, for mode
-	// PublicCode; 0 if the type cannot run it.
+	// Reference returns the one-GPU reference throughput of a job, for mode PublicCode; 0 if the
+	// type cannot run it.
 	Reference func(*job.Spec, cluster.GPUType) float64
-	// ReferenceFirst makes the reference throughput, on one replica, what is
-	// believed before a first run in mode PublicCode. Default false: nothing.
+	// ReferenceFirst uses the reference throughput of one replica before the first run in mode
+	// PublicCode. Default false: the throughput is unknown.
 	ReferenceFirst bool
-	// Fits, if not nil, keeps fits between the estimators of a run: a fit depends only on
-	// its observations.
+	// Fits, if not nil, caches fits between the estimators of a run. A fit depends only on its
+	// observations.
 	Fits *Cache
-	// Share lets the jobs of a class that one Pool made learn together.
-	// Default false. Source: BOA §5.3, "Profile Sharing".
+	// Share lets the jobs of a class that one Pool made learn together. Default false. Source: BOA
+	// §5.3, "Profile Sharing".
 	Share bool
-	// Error makes believed speeds wrong: see Factor. Default 0: not. Source: BOA §6.4.
+	// Error is the size of the artificial error in estimated speeds: see Factor. Default 0. Source:
+	// BOA §6.4.
 	Error float64
-	// Seed is the seed of the draws of Error.
+	// Seed is the seed for Error.
 	Seed uint64
-	// Verify bounds what jobs can gain by false reports: see verify.go. Default false: in
-	// simulations jobs report what was measured.
+	// Verify limits what jobs can gain by false reports: see verify.go. Default false, because
+	// simulated jobs report true measurements.
 	Verify bool
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns an error that joins all errors in o.
 func (o *Options) Validate() error {
 	var errs []error
 	if s := o.Smoothing; !(s >= 0 && s < 1) {
@@ -101,41 +100,41 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Job learns one job's performance from its reports. Make one with New, or,
-// if it may learn from others, with a Pool.
+// A Job learns one job's performance from its reports. Make it with New or, to learn from other
+// jobs, with a Pool.
 type Job struct {
 	spec   *job.Spec
 	o      *Options
 	oracle Throughput
 	*measured
-	epoch  int // as last reported
+	epoch  int // last reported
 	sqr    float64
 	vari   float64
 	grads  bool
 	input  input
 	trust  trust
-	own    int    // changes of this job's own: see Version
-	model  *Model // nil: nothing was known when it was asked for
+	own    int    // number of changes of this job alone: see Version
+	model  *Model // nil: nothing was known at the last call of Model
 	built  Version
 	limits *job.BatchLimits
 }
 
-// profile is what was measured on one GPU type.
+// profile holds the measurements on one GPU type.
 type profile struct {
 	seen   []perf.Observation
 	counts []int
-	noted  []float64 // Step of each when it was last news
-	news   int       // points seen first, and steps that moved materially
+	noted  []float64 // Step of each observation at its last material change
+	news   int       // number of new points and of material changes of Step
 	multi  int       // observations with more than one replica
 	fit    perf.Params
 	fresh  bool // fit is of all observations
 }
 
-// New returns a Job that has learned nothing. It keeps both pointers.
+// New returns a Job without measurements. It keeps both pointers.
 func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
 
-// Describe replaces the job's specification. Measurements are kept. Gradient statistics refer to
-// the initial batch size, and are kept only if that does not change.
+// Describe replaces the job's specification and keeps the measurements. Gradient statistics are for
+// the initial batch size, so they are dropped if it changes.
 func (j *Job) Describe(spec *job.Spec) {
 	if spec.Batch.Init != j.spec.Batch.Init {
 		j.sqr, j.vari, j.grads = 0, 0, false
@@ -155,8 +154,8 @@ func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 	return j
 }
 
-// Learn records a report. Reports without measurements change nothing. The caller must
-// have checked that all values are finite and not negative.
+// Learn records a report. All values must be finite and not negative. Reports without measurements
+// change nothing.
 func (j *Job) Learn(r *job.Report) {
 	j.learnGradients(r)
 	if j.o.Verify && j.trust.check(r, j.claimed(r)) {
@@ -205,8 +204,7 @@ func (j *Job) index(t cluster.GPUType) int {
 	return -1
 }
 
-// add includes an observation in the averages of the profile, and reports whether that
-// changed them.
+// add includes an observation in the averages of the profile, and reports whether they changed.
 func (p *profile) add(o perf.Observation) bool {
 	for i := range p.seen {
 		s := &p.seen[i]
@@ -238,14 +236,13 @@ func (p *profile) add(o perf.Observation) bool {
 	return true
 }
 
-// Known reports whether anything is known of the job's throughput.
+// Known reports whether the job's throughput can be estimated.
 func (j *Job) Known() bool {
 	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
 }
 
-// Model returns the current belief, and the batch limits to ask it with. Both
-// are immutable, and stay the same pointers while nothing new was learned.
-// The model is nil while nothing is known.
+// Model returns the estimate and the batch limits for its use. Both are immutable, and the pointers
+// change only if something was learned. The model is nil if nothing is known.
 func (j *Job) Model() (*Model, *job.BatchLimits) {
 	now := j.Version()
 	if j.model != nil && j.built == now {
@@ -259,8 +256,8 @@ func (j *Job) Model() (*Model, *job.BatchLimits) {
 	return j.model, j.limits
 }
 
-// present returns the gradient statistics of the job's present epoch: its own or, while it
-// has none, those of its class.
+// present returns the gradient statistics of the job's present epoch, or of its class if the job
+// has none.
 func (j *Job) present() gradient {
 	if !j.grads {
 		return j.gradientAt(j.epoch)
@@ -268,14 +265,14 @@ func (j *Job) present() gradient {
 	return gradient{reports: 1, sqr: j.sqr, vari: j.vari}
 }
 
-// noise returns the gradient noise scale (samples) of gradient statistics; 0 if
-// there are none, infinite where every batch size is as good as any.
+// noise returns the gradient noise scale (samples); 0 if g is empty, infinite if every batch size
+// is equally efficient.
 func (j *Job) noise(g gradient) float64 {
 	init := j.spec.Batch.Init
 	switch {
-	case init == 1 && j.spec.Batch.Max <= 1: // each replica processes one sample a pass: there is no larger batch that could be less efficient
+	case init == 1 && j.spec.Batch.Max <= 1: // each replica processes one sample a pass: no larger batch could be less efficient
 		return math.Inf(1)
-	case j.spec.Schedule.Mode != job.Unscheduled: // the user chose the batch sizes: the efficiency counts as 1 at each of them
+	case j.spec.Schedule.Mode != job.Unscheduled: // the user chose the batch sizes: each counts with efficiency 1
 		return math.Inf(1)
 	case g.reports == 0:
 		return 0
@@ -285,7 +282,7 @@ func (j *Job) noise(g gradient) float64 {
 	return float64(init) * g.vari / g.sqr
 }
 
-// build returns the belief with a gradient noise scale.
+// build returns the model with a gradient noise scale.
 func (j *Job) build(phi float64) *Model {
 	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
 	m.input, m.lacking = j.input.known, j.trust.lacking
@@ -335,10 +332,9 @@ func (j *Job) fit(p *profile) perf.Params {
 	return p.fit
 }
 
-// lender returns the index of the type whose scaling is used for the others, or -1: the
-// one measured in most multi-GPU configurations. The public code takes the first type
-// that was used at all. Without any multi-GPU measurement, a type that was measured is
-// used for those that were not.
+// lender returns the index of the type whose scaling is applied to the others, or -1. It is the
+// type with the most multi-GPU measurements, or the first measured type if there are none. The
+// public code uses the first measured type.
 func (j *Job) lender() int {
 	best := -1
 	for i := range j.types {
@@ -361,8 +357,8 @@ func (j *Job) referenceRatio(to, from int) float64 {
 	return j.o.Reference(j.spec, j.o.Types[to].Type) / source
 }
 
-// borrowedLimits returns the spec's batch limits; under PublicCode a type that
-// borrows goodput is searched within the lender's limits.
+// borrowedLimits returns the spec's batch limits. Under PublicCode a type that borrows goodput has
+// the lender's limits.
 func (j *Job) borrowedLimits() *job.BatchLimits {
 	if j.o.Mode != PublicCode {
 		return &j.spec.Batch
