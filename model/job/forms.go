@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Forms are jobs of one class that may be given different configurations: one for each
-// Adaptivity there is and, of fixed GPU count, for each count. The most adaptive come
-// first. Other limits are those of the first job of a form.
+// Forms are jobs of one class with different limits on configurations: one per Adaptivity and, with
+// a fixed GPU count, per count. The most adaptive come first. Other limits are those of the first
+// job of a form.
 type Forms []*Spec
 
-// With returns the forms, s among them. It does not change f.
+// With returns the forms including s. It does not modify f.
 func (f Forms) With(s *Spec) Forms {
 	at, found := slices.BinarySearchFunc(f, s, byForm)
 	if found {
@@ -28,7 +28,7 @@ func byForm(a, b *Spec) int {
 	return cmp.Compare(a.GPUs, b.GPUs)
 }
 
-// For returns the first form that may be given c; nil if none may.
+// For returns the first form that allows c, or nil.
 func (f Forms) For(c cluster.Configuration) *Spec {
 	if i := slices.IndexFunc(f, func(s *Spec) bool { return s.Allows(c) }); i >= 0 {
 		return f[i]

@@ -1,5 +1,4 @@
-// Package job names what the cluster works on: what was submitted, what has
-// happened since, and what a job's agent reports.
+// Package job has the data of a job: its specification, its status, and the reports of its agent.
 package job
 
 import (
@@ -9,17 +8,17 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// ID names a job, uniquely in its run.
+// ID is the name of a job, unique in its run.
 type ID string
 
 // Class groups jobs that share a speedup function and profiles.
 type Class string
 
-// Adaptivity says what a scheduler may choose for a job. Its zero value is a
-// rigid job: GPU count, GPU type and batch size as submitted.
+// Adaptivity is the set of choices that a scheduler has for a job. The zero value is a rigid job:
+// GPU count, GPU type and batch size as submitted.
 type Adaptivity uint8
 
-// What may be adapted.
+// The choices.
 const (
 	GPUCount Adaptivity = 1 << iota
 	AnyGPUType
@@ -34,7 +33,7 @@ const (
 	Adaptive      = GPUCount | AnyGPUType | BatchSizes
 )
 
-// Has reports whether all of what is adaptable.
+// Has reports whether a contains all of what.
 func (a Adaptivity) Has(what Adaptivity) bool { return a&what == what }
 
 // BatchLimits bounds the batch sizes a job may train with, in samples.
@@ -42,12 +41,12 @@ type BatchLimits struct {
 	Init     int                     // total, B0: statistical efficiency is 1 here
 	Max      int                     // total, max_bsz
 	LocalMin int                     // per replica and pass; 0 means 1
-	LocalMax map[cluster.GPUType]int // per replica and pass: what fits into GPU memory; a missing type is not limited
+	LocalMax map[cluster.GPUType]int // per replica and pass: what fits into GPU memory; missing types are unlimited
 }
 
-// A BatchSize is how a replica cuts its share of a batch: Accumulation passes
-// without and one pass with gradient synchronisation, Local samples each. The
-// zero value leaves the choice to the job's agent.
+// A BatchSize splits a replica's share of a batch into Accumulation passes without gradient
+// synchronisation and one pass with it, of Local samples each. The zero value leaves the choice to
+// the job's agent.
 type BatchSize struct {
 	Local        int // samples per replica and pass
 	Accumulation int // passes before the synchronising one
@@ -56,24 +55,23 @@ type BatchSize struct {
 // PerReplica returns the samples one replica processes in one optimiser step.
 func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
 
-// An Input is what is known of a job's input data before it runs, per GPU: a
-// cache that keeps a fixed part of the dataset has a hit rate, and so a speed,
-// that can be computed. The zero value is a job of which nothing is known.
-// Source: Synergy §3.1 (MinIO).
+// An Input describes a job's input data, per GPU. With a cache of a fixed part of the dataset, the
+// hit rate, and so the speed, can be computed. The zero value means unknown. Source: Synergy §3.1
+// (MinIO).
 type Input struct {
-	Working int64   // host bytes without which the job does not run
-	Dataset int64   // host bytes beyond Working that cache all data; 0: reading it costs nothing
-	Storage float64 // samples per second that storage alone delivers, nothing cached
+	Working int64   // host bytes that the job needs to run
+	Dataset int64   // host bytes in addition to Working that cache all data; 0: reading costs nothing
+	Storage float64 // samples per second from storage without a cache
 }
 
-// A Goal says what a job's goodput is.
+// A Goal defines a job's goodput.
 type Goal uint8
 
 // The goals (Sia §3.3.4, "scheduling other workload types").
 const (
 	Training       Goal = iota // throughput times statistical efficiency
 	BatchInference             // throughput
-	LatencyBound               // 1 where a pass meets Spec.Latency, else 0
+	LatencyBound               // 1 if a pass meets Spec.Latency, else 0
 )
 
 // A Spec is what was submitted. It never changes.
@@ -82,75 +80,71 @@ type Spec struct {
 	Name        string
 	User, Queue string
 	Class       Class   // empty: a class of its own
-	Weight      float64 // share; 1 if unset. Read by policy/oxgang, gavel, shockwave and synergy only
-	Priority    float64 // among jobs that wait, larger first; 0 if unset. Read by policy/queue with backfill by EASY, kueue, multifactor and oxgang only
+	Weight      float64 // share; 1 if unset. Used only by policy/oxgang, gavel, shockwave and synergy
+	Priority    float64 // among waiting jobs, larger first; 0 if unset. Used only by policy/queue with EASY backfilling, kueue, multifactor and oxgang
 	GPUs        int     // requested; rigid jobs get exactly this
-	BatchSize   int     // requested total batch size; fixed unless BatchSizes may be adapted
+	BatchSize   int     // requested total batch size; fixed without BatchSizes
 	MinGPUs     int     // 0 means 1
 	MaxGPUs     int     // 0 means no limit
-	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P
-	// (Sia §3.5.3); a missing type means 1. Non-nil: types not listed are not
-	// eligible.
+	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P (Sia §3.5.3); a
+	// missing type means 1. If non-nil, types not listed are not eligible.
 	GPUsPerReplica map[cluster.GPUType]int
 	MicroBatches   int // per replica and pass of a pipeline-parallel job; 0: data parallel
-	// Equivalents is how many GPUs of a type do the work of one of those that GPUs, MinGPUs
-	// and MaxGPUs count: 3 of an inference server's for one of a training server's, say. A
-	// missing type means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
+	// Equivalents is the number of GPUs of a type that do the work of one GPU of GPUs, MinGPUs and
+	// MaxGPUs, for example 3 of an inference server for one of a training server. A missing type
+	// means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
 	Equivalents map[cluster.GPUType]int
-	// MixedSpeed is the share of its speed that is left to a heterogeneous job while it runs
-	// on GPUs of two types, above 0 to 1; 0 means 1: all of it. Source: Lyra §7.1,
-	// "heterogeneous training jobs only achieve at most 70% of the ideal results".
+	// MixedSpeed is the relative speed of a heterogeneous job on GPUs of two types, above 0 to 1; 0
+	// means 1. Source: Lyra §7.1, "heterogeneous training jobs only achieve at most 70% of the
+	// ideal results".
 	MixedSpeed float64
-	// WorkerGPUs is the GPUs of one worker, which are on one node; jobs whose count may be
-	// adapted change it by workers. 0: a replica's. Source: Lyra §2.2, "each worker
-	// container uses 2 GPUs".
+	// WorkerGPUs is the GPUs of one worker, all on one node; the job is resized by whole workers.
+	// 0: a replica's. Source: Lyra §2.2, "each worker container uses 2 GPUs".
 	WorkerGPUs int
-	// Resizes: workers join and leave while the others train on, at no cost. Source: Lyra
-	// §2.2.
+	// Resizes: workers join and leave while the others train, at no cost. Source: Lyra §2.2.
 	Resizes bool
-	// NoCheckpoint: a job that is preempted begins anew. Source: Lyra §4.
+	// NoCheckpoint: a preempted job starts from the beginning. Source: Lyra §4.
 	NoCheckpoint bool
 	GPUTypes     []cluster.GPUType // eligible; empty means any
-	CPUs         float64           // asked for, per job, cores; carried along: policies share CPUs out by need
-	Memory       int64             // asked for, per job, host bytes; as CPUs
+	CPUs         float64           // requested for the whole job, in cores; information only: policies distribute CPUs by need
+	Memory       int64             // requested for the whole job, in host bytes; as CPUs
 	Input        Input
 	Adaptivity   Adaptivity
 	Batch        BatchLimits
-	Schedule     BatchSchedule // how the job changes its batch size by itself
+	Schedule     BatchSchedule // how the job itself changes its batch size
 	Goal         Goal
 	Latency      time.Duration // bound of a LatencyBound job
-	Target       float64       // samples at Init efficiency to completion; 0: not known
-	// Timed: nothing but the duration of the job is known. Target is in seconds on what it
-	// asks for, where it makes one a second, and in proportion on more or fewer GPUs.
+	Target       float64       // samples at Init efficiency to completion; 0: unknown
+	// Timed: only the duration of the job is known. Target is in seconds on its requested GPUs, at
+	// 1 per second, and proportional on other numbers.
 	Timed           bool
-	RestartOverhead time.Duration // S_i, as the scheduler believes it
+	RestartOverhead time.Duration // S_i, as the scheduler estimates it
 	NonPreemptive   bool
 	// Reservation, if not zero, is held exactly from submission until exit.
 	Reservation cluster.Configuration
 }
 
-// Min returns the least GPUs the job runs on with type t: N_i^min.
+// Min returns the fewest GPUs of type t on which the job runs: N_i^min.
 func (s *Spec) Min(t cluster.GPUType) int {
 	return max(s.Equivalent(t)*max(1, s.MinGPUs), s.ReplicaGPUs(t))
 }
 
-// Most returns the most GPUs of type t that the job may be given; 0: no limit.
+// Most returns the most GPUs of type t for the job; 0: no limit.
 func (s *Spec) Most(t cluster.GPUType) int { return s.Equivalent(t) * s.MaxGPUs }
 
-// Requested returns the GPUs of type t that the job asks for.
+// Requested returns the GPUs of type t that the job requests.
 func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1, s.GPUs) }
 
-// Equivalent returns how many GPUs of type t do the work of one that the job counts.
+// Equivalent returns the GPUs of type t that do the work of one of the GPUs counted by the spec.
 func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
 
-// Worth returns how many of the GPUs that the job counts do the work of those of a, of
-// both types.
+// Worth converts the GPUs of a, of both types, into GPUs as counted by the spec.
 func (s *Spec) Worth(a *cluster.Allocation) float64 {
 	one, other := s.Equivalent(a.GPUType), s.Equivalent(a.Also.GPUType)
-	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact if it is whole
+	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact for whole numbers
 }
 
-// Enough reports whether the GPUs of a, of both types, are no fewer than the job runs on.
+// Enough reports whether a, of both types, has at least the fewest GPUs on which the job runs.
 func (s *Spec) Enough(a *cluster.Allocation) bool {
 	return s.Worth(a) >= float64(max(1, s.MinGPUs)) && a.AllGPUs() >= s.ReplicaGPUs(a.GPUType)
 }
@@ -171,9 +165,9 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }
 
-// Allows reports whether the job may be given c: an eligible type, whole replicas and
-// workers, no fewer workers than nodes, within its limits, and of fixed GPU count what it
-// asks for, whatever these are.
+// Allows reports whether the job may get c: an eligible type, whole replicas and workers, at least
+// one worker per node, and within its limits. A job with a fixed GPU count gets exactly its
+// request.
 func (s *Spec) Allows(c cluster.Configuration) bool {
 	switch {
 	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 || c.GPUs%max(1, s.WorkerGPUs) != 0:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A ScheduleMode says by which rule a job changes its batch size by itself:
-// user-defined dynamic adaptation. Source: Shockwave §2.3.
+// A ScheduleMode is the rule by which a job itself changes its batch size: user-defined dynamic
+// adaptation. Source: Shockwave §2.3.
 type ScheduleMode uint8
 
 // The modes.
@@ -17,16 +17,15 @@ const (
 	Static                          // one batch size in all epochs
 	Accordion                       // small in critical epochs, the largest in others
 	GNS                             // doubles as the gradient noise scale grows
-	Given                           // as its user wrote down
+	Given                           // as stated by the user
 )
 
 var modeNames = [...]string{"", "static", "accordion", "gns", "given"}
 
-// String returns the mode as ParseScheduleMode reads it.
+// String returns the name that ParseScheduleMode accepts.
 func (m ScheduleMode) String() string { return modeNames[m] }
 
-// ParseScheduleMode returns the mode of a name; "" is Unscheduled. It returns an
-// error that lists the names there are.
+// ParseScheduleMode returns the mode with a name; "" is Unscheduled.
 func ParseScheduleMode(name string) (ScheduleMode, error) {
 	if i := slices.Index(modeNames[:], name); i >= 0 {
 		return ScheduleMode(i), nil
@@ -38,8 +37,8 @@ func ParseScheduleMode(name string) (ScheduleMode, error) {
 // Source: Shockwave §5.1.
 type Regime struct{ BatchSize, Epochs int }
 
-// BatchAt returns the total batch size of an epoch, counted from 0, and that of
-// the last regime beyond it; 0 if there are no regimes.
+// BatchAt returns the total batch size of an epoch, counted from 0; of the last regime after it
+// ends; 0 without regimes.
 func BatchAt(regimes []Regime, epoch int) int {
 	batch := 0
 	for _, r := range regimes {
@@ -51,17 +50,16 @@ func BatchAt(regimes []Regime, epoch int) int {
 	return batch
 }
 
-// A BatchSchedule is what a user says of how a job changes its batch size. The
-// scheduler never changes these batch sizes. The zero value is a job that counts
-// no epochs.
+// A BatchSchedule states how a job changes its batch size. The scheduler never changes these batch
+// sizes. The zero value is a job that counts no epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
-	Epochs  int      // that the job trains for; 0: not known
-	Sizes   []int    // batch sizes in the order in which it goes through them, as its user says; empty: any that the mode has
-	Regimes []Regime // of mode Given: they cover all epochs
+	Epochs  int      // of training; 0: unknown
+	Sizes   []int    // batch sizes in order, as stated by the user; empty: any sizes of the mode
+	Regimes []Regime // of mode Given; they cover all epochs
 }
 
-// Validate returns an error that joins all that is wrong with b.
+// Validate returns an error that joins all errors in b.
 func (b *BatchSchedule) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -94,6 +92,5 @@ func (b *BatchSchedule) Validate() error {
 	return errors.Join(errs...)
 }
 
-// MaxEpochs bounds the epochs of a job that counts them: every epoch is an event
-// of its simulation.
+// MaxEpochs is the largest number of epochs of a job; every epoch is an event of its simulation.
 const MaxEpochs = 1_000_000

@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Phase is where a job is in its life. Every accepted job reaches exactly
-// one terminal phase: Completed, Failed or Cancelled.
+// A Phase is the state of a job. Every accepted job reaches exactly one terminal phase: Completed,
+// Failed or Cancelled.
 type Phase uint8
 
-// The phases, in the order a job usually passes them.
+// The phases, in the usual order.
 const (
-	Profiling Phase = iota // its one-GPU profiles are being taken
+	Profiling Phase = iota // one-GPU profiles are being measured
 	Waiting                // for GPUs
-	Restoring              // holds GPUs; starting, or restoring its checkpoint
+	Restoring              // holds GPUs; starts or restores its checkpoint
 	Running
 	Completed
 	Failed
@@ -29,10 +29,10 @@ var phaseNames = [...]string{"profiling", "waiting", "restoring", "running", "co
 // String returns the phase in lower case.
 func (p Phase) String() string { return phaseNames[p] }
 
-// Terminal reports whether nothing more can happen to the job.
+// Terminal reports whether the phase is final.
 func (p Phase) Terminal() bool { return p >= Completed }
 
-// A Status is what happened to a job since it was submitted.
+// A Status is the history of a job since its submission.
 type Status struct {
 	Phase        Phase
 	Submitted    time.Time
@@ -42,11 +42,11 @@ type Status struct {
 	Service      time.Duration // time with GPUs before Since; see AttainedService
 	GPUService   time.Duration // GPU-seconds before Since; see AttainedGPUService
 	Restarts     int           // N_i: starts after the first
-	Progress     float64       // samples at Init efficiency, as last reported; of a job that was stopped since, as estimated then
+	Progress     float64       // samples at Init efficiency, as last reported; estimated if the job was stopped since
 	Reported     time.Time     // when Progress was last reported; zero if never
 	Epoch        int           // as last reported
 	Batch        BatchSize     // as last reported
-	MaxGPUs      int           // most GPUs ever run on and reported from
+	MaxGPUs      int           // most GPUs in a report
 	Allocation   cluster.Allocation
 	Placement    cluster.Placement
 }
@@ -57,7 +57,7 @@ func (s *Status) Age(now time.Time) time.Duration { return now.Sub(s.Submitted) 
 // Holding reports whether the job has GPUs.
 func (s *Status) Holding() bool { return s.Allocation.GPUs > 0 }
 
-// AttainedService returns how long the job has held GPUs up to now.
+// AttainedService returns the time for which the job has held GPUs.
 func (s *Status) AttainedService(now time.Time) time.Duration {
 	if !s.Holding() {
 		return s.Service
@@ -65,7 +65,7 @@ func (s *Status) AttainedService(now time.Time) time.Duration {
 	return s.Service + now.Sub(s.Since)
 }
 
-// AttainedGPUService returns the GPU time the job has held up to now.
+// AttainedGPUService returns the GPU time that the job has held.
 func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	if !s.Holding() {
 		return s.GPUService
@@ -73,8 +73,8 @@ func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	return s.GPUService + time.Duration(s.Allocation.AllGPUs())*now.Sub(s.Since)
 }
 
-// A Report is what a job's agent measured over an interval in which nothing
-// changed. Times are means over optimiser steps.
+// A Report is what a job's agent measured over an interval without changes. Times are means over
+// optimiser steps.
 type Report struct {
 	Job           ID
 	Interval      time.Duration
@@ -83,22 +83,21 @@ type Report struct {
 	Memory        int64   // held, host bytes; as CPUs
 	Batch         BatchSize
 	StepTime      time.Duration // one synchronising pass: compute and gradient exchange
-	SyncTime      time.Duration // of which gradient exchange
-	GradSqr       float64       // squared norm of the gradient, referred to B0
-	GradVar       float64       // its variance, referred to B0; both 0: not measured
+	SyncTime      time.Duration // part of StepTime for gradient exchange
+	GradSqr       float64       // squared norm of the gradient, relative to B0
+	GradVar       float64       // variance of the gradient, relative to B0; both 0: not measured
 	Progress      float64       // samples at Init efficiency since the job began
 	Epoch         int
 	Profile       bool // a one-GPU profiling run, not training
 }
 
-// Step returns how long an optimiser step took: the pass that synchronises, and before it those
-// of accumulation, which only compute.
+// Step returns the time of an optimiser step: the synchronising pass and the accumulation passes,
+// which only compute.
 func (r *Report) Step() time.Duration {
 	return r.StepTime + time.Duration(r.Batch.Accumulation)*max(0, r.StepTime-r.SyncTime)
 }
 
-// Validate returns an error that joins all that is wrong with r: numbers that are not
-// finite, or below 0.
+// Validate returns an error for every number in r that is not finite or below 0.
 func (r *Report) Validate() error {
 	var errs []error
 	for _, f := range []struct {

@@ -6,30 +6,29 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// mostGamma is the largest overlap exponent a fit may choose; the least is 1.
+// mostGamma is the largest overlap exponent of a fit; the least is 1.
 const mostGamma = 10
 
-// firstGammas are where a cold fit begins: with little overlap and with much.
-// In 5000 made-up profiles of up to 15 points, 10 % wrong, one start ended 2 %
-// above the best of 26 in 2.3 % of the cases, both in 0.6 %.
+// firstGammas are the starts of a cold fit: little overlap and much. Of 5000 synthetic profiles of
+// up to 15 points with 10 % noise, 2.3 % ended 2 % above the best of 26 starts with one start, and
+// 0.6 % with both.
 var firstGammas = [...]float64{1.4, 4}
 
-// networkPrior is how much slower than within a node the network between
-// nodes is taken to be until it has been seen.
+// networkPrior is the assumed time of the network between nodes over that within a node, until
+// measured.
 const networkPrior = 1.1
 
 const noObservations = "estimate: no observations"
 
-// Fit is Fitter.Fit with fresh scratch memory.
+// Fit is Fitter.Fit with new scratch memory.
 func Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
 	var f Fitter
 	return f.Fit(obs, start)
 }
 
-// Loss returns the error of parameters on observations: the root mean squares
-// of log T_acc − log Compute and of log T_opt − log Step, plus the priors
-// 1e-3 (Gamma − 1)² and 1e-2 ((BetaN/AlphaN)² + (BetaR/AlphaR)²). It has no
-// unit. It panics without observations. Source: Pollux §4.1.
+// Loss returns the error of parameters on observations: the root mean squares of log T_acc − log
+// Compute and of log T_opt − log Step, plus the priors 1e-3 (Gamma − 1)² and 1e-2 (BetaN/AlphaN)²
+// and 1e-2 (BetaR/AlphaR)². It has no unit. It panics without observations. Source: Pollux §4.1.
 func Loss(obs []perf.Observation, p *perf.Params) float64 {
 	if len(obs) == 0 {
 		panic(noObservations)
@@ -47,35 +46,32 @@ func Loss(obs []perf.Observation, p *perf.Params) float64 {
 	return math.Sqrt(u/n) + math.Sqrt(v/n) + priors(&x)
 }
 
-// A Fitter fits throughput models and keeps its scratch memory between fits.
-// The zero value is ready. It is not safe for concurrent use.
+// A Fitter fits throughput models and reuses its scratch memory. The zero value is ready for use.
+// It is not safe for concurrent use.
 type Fitter struct {
 	points []point
 	terms  []term // of two states
 	duals  []dual
 }
 
-// Fit returns the parameters with the least Loss found on the observations,
-// and that loss. The times must be positive and finite, samples and replicas
-// at least 1; Fit panics without observations. Several measurements of one
-// point should be averaged first.
+// Fit returns the parameters with the least Loss found on the observations, and that loss. Times
+// must be positive and finite, samples and replicas at least 1; average repeated measurements of
+// one point first. Fit panics without observations.
 //
-// All alphas and betas are at least 1e-8, Gamma is in [1, 10]. What the
-// observations do not show is held: AlphaC at half the mean compute time
-// while there is one local batch size; AlphaN and BetaN at 1e-8 without a
-// point of several nodes; AlphaR and BetaR without one of several replicas on
-// a node; both betas without one of more than two replicas. After the fit, and
-// after the returned loss is taken, AlphaN and BetaN are raised to 1.1 times
-// AlphaR and BetaR while no point has several nodes.
+// All alphas and betas are at least 1e-8, and Gamma is in [1, 10]. Parameters that the observations
+// do not determine are fixed: AlphaC at half the mean compute time if there is one local batch
+// size; AlphaN and BetaN at 1e-8 without a point of several nodes; AlphaR and BetaR without one of
+// several replicas on a node; both betas without one of more than two replicas. If no point has
+// several nodes, Fit finally raises AlphaN and BetaN to 1.1 times AlphaR and BetaR; the returned
+// loss does not include this.
 //
-// A nil start begins at least squares of the observations, with little overlap
-// and with much, and keeps the better end; otherwise the search begins at
-// start, except for what start does not know because it was held. The loss
-// need not be convex, so two starts may end in two fits. A search costs some
+// Without a start, Fit searches from two least-squares guesses, with little and with much overlap,
+// and returns the better result. Otherwise it searches from start, except for parameters that were
+// fixed there. The loss need not be convex, so results may depend on the start. A search costs some
 // ten evaluations of the loss and its derivatives.
-// Source: Pollux §4.1. Deviation: damped Newton with exact second derivatives
-// instead of L-BFGS-B with a loose tolerance, because it finds lower losses,
-// sooner.
+//
+// Source: Pollux §4.1. Deviation: damped Newton with exact second derivatives instead of L-BFGS-B
+// with a loose tolerance, because it finds lower losses in less time.
 func (f *Fitter) Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
@@ -115,8 +111,7 @@ func (f *Fitter) load(obs []perf.Observation) {
 	}
 }
 
-// search minimises from x through all stages. It returns where it ended and
-// the smoothed objective there.
+// search minimises from x through all stages. It returns the end point and its smoothed objective.
 func (f *Fitter) search(x vector, b *box) (vector, float64) {
 	n := len(f.points)
 	b.project(&x)
@@ -133,8 +128,7 @@ func (f *Fitter) search(x vector, b *box) (vector, float64) {
 	return s.x, s.value
 }
 
-// limits returns the box of a fit: the bounds, and what the observations do
-// not show.
+// limits returns the bounds of a fit, with parameters fixed that the observations do not determine.
 func limits(obs []perf.Observation) box {
 	var b box
 	for i := range dims {

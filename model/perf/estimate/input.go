@@ -8,32 +8,29 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// An input is what is learned of a job's input pipeline: its CPU curve, from
-// profiling runs with all the memory of a node. The effect of memory follows from
-// the job's Spec. Source: Synergy §3.1.
+// An input is what was learned about a job's input pipeline: its CPU curve, from profiling runs
+// with all the memory of a node. The effect of memory follows from the job's Spec. Source: Synergy
+// §3.1.
 //
-// There is one curve for all GPU types: samples per second against CPUs. A
-// measurement shows the lesser of two rates: what the CPUs prepare, and what the GPU
-// can process. So it is a point of the curve only if the CPUs are the slower part.
-// That is so where the job is slower than with all CPUs. On other points of a flat
-// curve the GPU is the limit, except on the type with the highest rate of all, which
-// no other type exceeds. This curve is the third axis that Synergy §6, "Homogeneous
-// clusters", asks for: the throughput on a type is the lesser of the curve and of what
-// its GPUs can process.
+// One curve, samples per second against CPUs, serves all GPU types. A measurement shows the lower
+// of two rates: of the CPUs and of the GPU. It is a point of the curve only if the CPUs limit it,
+// which is certain if the job is slower than with all CPUs. The GPU limits other points of a flat
+// curve, except on the type with the highest rate. The curve is the third axis proposed in Synergy
+// §6, "Homogeneous clusters": the throughput on a type is the lower of the curve and the rate of
+// its GPUs.
 type input struct {
-	curves [][]perf.CPURate  // parallel to Options.Types, by ascending CPUs; rates do not fall
-	known  *perf.Sensitivity // of all curves; nil: nothing is known
+	curves [][]perf.CPURate  // by index in Options.Types and ascending CPUs; rates do not fall
+	known  *perf.Sensitivity // combined from all curves; nil: unknown
 }
 
-// starved separates the two limits. A job whose rate is at least this part of what its
-// input delivers waits for input: its step time says nothing about its GPUs. A job
-// whose rate is below this part of what its GPUs can process shows what its input
-// delivers.
+// starved separates the two limits. A job waits for input if its rate is at least this fraction of
+// the rate of its input; then its step time does not measure its GPUs. A rate below this fraction
+// of the GPU's rate measures the input.
 const starved = 0.95
 
-// learnInput records what a report says about CPUs. It reports whether the report also says
-// something about GPUs, which it does not if the job waited for input. Among the profiling
-// runs of a type, those with the most CPUs must come first.
+// learnInput records what a report shows about CPUs. It reports whether the report also measures
+// GPUs, which it does not if the job waited for input. Among the profiling runs of a type, the one
+// with the most CPUs must come first.
 func (j *Job) learnInput(r *job.Report) bool {
 	i := j.index(r.Configuration.GPUType)
 	if r.CPUs == 0 || r.Configuration.GPUs == 0 || i < 0 || j.oracle != nil {
@@ -53,12 +50,11 @@ func (j *Job) learnInput(r *job.Report) bool {
 	return p.Rate < starved*fed || j.input.feeds(i, fed)
 }
 
-// feeds reports whether a rate is about the highest of GPU type i when it was profiled.
+// feeds reports whether a rate is about the highest profiled rate of GPU type i.
 func (in *input) feeds(i int, rate float64) bool {
 	return in.curves != nil && len(in.curves[i]) > 0 && rate >= last(in.curves[i]).Rate
 }
 
-// addPoint raises the curve of type i to a measured point.
 func (j *Job) addPoint(i int, p perf.CPURate) {
 	if j.input.curves == nil {
 		j.input.curves = make([][]perf.CPURate, len(j.types))
@@ -72,7 +68,7 @@ func (j *Job) addPoint(i int, p perf.CPURate) {
 	j.input.known = &perf.Sensitivity{CPUs: j.input.combined(), Input: j.spec.Input}
 }
 
-// combined returns the one curve that follows from the curves of all types.
+// combined returns the single curve that follows from the curves of all types.
 func (in *input) combined() []perf.CPURate {
 	fastest := slices.MaxFunc(in.curves, func(a, b []perf.CPURate) int { return cmp.Compare(last(a).Rate, last(b).Rate) })
 	all := slices.Clone(fastest)
@@ -86,8 +82,8 @@ func (in *input) combined() []perf.CPURate {
 	return all
 }
 
-// raise returns a curve with one more point, and whether that changed it. It keeps the
-// curve from falling: more CPUs do not prepare less. It may modify the curve.
+// raise adds a point to a curve and raises later points so that rates do not fall. It reports
+// whether the curve changed, and may modify its argument.
 func raise(curve []perf.CPURate, p perf.CPURate) ([]perf.CPURate, bool) {
 	at, found := slices.BinarySearchFunc(curve, p.CPUs, func(q perf.CPURate, cpus float64) int { return cmp.Compare(q.CPUs, cpus) })
 	switch {
@@ -103,8 +99,7 @@ func raise(curve []perf.CPURate, p perf.CPURate) ([]perf.CPURate, bool) {
 	return curve, true
 }
 
-// last returns the point of a curve with the most CPUs; the zero point if there
-// is none.
+// last returns the point with the most CPUs; the zero point if the curve is empty.
 func last(curve []perf.CPURate) perf.CPURate {
 	if len(curve) == 0 {
 		return perf.CPURate{}
@@ -112,6 +107,5 @@ func last(curve []perf.CPURate) perf.CPURate {
 	return curve[len(curve)-1]
 }
 
-// Sensitivity returns what is believed of CPUs and memory; nil if nothing is
-// known. It is immutable.
+// Sensitivity returns the learned effect of CPUs and memory; nil if unknown. It is immutable.
 func (j *Job) Sensitivity() *perf.Sensitivity { return j.input.known }

@@ -8,7 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember implements memory.Rememberer: what the classes of a pool have measured. Its jobs are written by their owners.
+// Remember implements memory.Rememberer for the measurements of classes. The owners of jobs write
+// these with Job.
 func (p *Pool) Remember(m *memory.Codec) {
 	if p.o.Mode == Oracle {
 		m.Fail("estimate: mode oracle: %w", errors.ErrUnsupported)
@@ -35,7 +36,8 @@ func (p *Pool) Job(m *memory.Codec, of **Job) {
 // Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
-// Row writes or reads a model of the job and the limits to ask it with, which are the job's own or those of its specification.
+// Row writes or reads a model of the job and its batch limits: the job's own or those of its
+// specification.
 func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Once(m, model, func(of *Model, m *memory.Codec) { of.remember(m, j.o) })
 	own := *limits == &j.spec.Batch
@@ -50,7 +52,6 @@ func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Own(m, *limits)
 }
 
-// remember writes or reads a model of jobs with some options.
 func (m *Model) remember(c *memory.Codec, o *Options) {
 	wrong := m.wrong != nil
 	c.Fields((*uint8)(&m.mode), (*uint8)(&m.goal), &m.init, &m.phi, &wrong, &m.class, &m.lacking)

@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is a perf.Model with what is believed of one job at one time. It is
-// immutable.
+// A Model is a perf.Model with the estimates for one job at one time. It is immutable.
 type Model struct {
 	types  []typeModel
 	oracle Throughput
@@ -18,26 +17,25 @@ type Model struct {
 	init   float64 // samples, B0
 	phi    float64 // samples, preconditioned gradient noise scale
 	input  *perf.Sensitivity
-	wrong  *Options // whose Error is on the throughput of class; nil: none is
+	wrong  *Options // its Error applies to the throughput of class; nil: none
 	class  string
-	// lacking is how much trust the job's claims lack, 0 to 1.
+	// lacking is the missing trust in the job's reports, 0 to 1.
 	lacking float64
 }
 
-// typeModel is the belief about one GPU type.
+// typeModel is the estimate for one GPU type.
 type typeModel struct {
 	name      cluster.GPUType
 	params    perf.Params
 	known     bool // params are fitted to measurements on this type
 	replica   int  // GPUs per replica
 	perNode   int
-	lender    int     // index of the type whose scaling is borrowed; its own if none
-	reference float64 // throughput of one replica while nothing is known
-	ratio     float64 // factor on the lender's throughput if params are not known
+	lender    int     // index of the type whose scaling is used; its own index if none
+	reference float64 // throughput of one replica before any measurement
+	ratio     float64 // factor on the lender's throughput if params are unknown
 }
 
-// Params returns the throughput parameters fitted to measurements on a GPU
-// type, and whether there are any.
+// Params returns the throughput parameters fitted to measurements on a GPU type, if any.
 func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	if tm := m.find(t); tm != nil {
 		return tm.params, tm.known
@@ -45,7 +43,7 @@ func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	return perf.Params{}, false
 }
 
-// Knows reports whether the throughput on a GPU type was measured, or is known without.
+// Knows reports whether the throughput on a GPU type was measured or is given by the oracle.
 func (m *Model) Knows(t cluster.GPUType) bool {
 	tm := m.find(t)
 	return m.oracle != nil || tm != nil && tm.known
@@ -60,9 +58,8 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 	return nil
 }
 
-// Throughput implements perf.Model: the throughput of the GPUs, at most what the CPUs
-// and memory deliver if the allocation names any. With Options.Error it is multiplied
-// by Factor.
+// Throughput implements perf.Model: the throughput of the GPUs, limited by the CPUs and memory of
+// the allocation, if any. With Options.Error it is multiplied by Factor.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	speed := m.fed(a, b)
 	if m.lacking > 0 && speed > 0 {
@@ -74,7 +71,6 @@ func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	return speed * m.wrong.factor(m.class, a.Configuration)
 }
 
-// replicas returns how many replicas an allocation holds.
 func (m *Model) replicas(a *cluster.Allocation) int {
 	if t := m.find(a.GPUType); t != nil {
 		return a.GPUs / t.replica
@@ -91,9 +87,9 @@ func (m *Model) fed(a cluster.Allocation, b job.BatchSize) float64 {
 	return math.Min(taken, gpus*m.input.Rate(a.CPUs/gpus, a.Memory/int64(a.GPUs)))
 }
 
-// taken returns the throughput of GPUs that never wait for input. On a type without
-// multi-GPU measurements it is the bootstrapped estimate: the type's own one-GPU
-// throughput times the speed-up of the type that has them. Source: Sia §3.3.2, Eq. 3.1.
+// taken returns the throughput of GPUs that never wait for input. On a type without multi-GPU
+// measurements it is the bootstrapped estimate: the type's own one-GPU throughput times the
+// speed-up of the lender. Source: Sia §3.3.2, Eq. 3.1.
 func (m *Model) taken(a cluster.Allocation, b job.BatchSize) float64 {
 	if m.oracle != nil {
 		return m.oracle(a, b)

@@ -2,7 +2,7 @@ package estimate
 
 import "math"
 
-// A box bounds the variables; low equals high where one is pinned.
+// A box bounds the variables; low equals high for a fixed one.
 type box struct{ low, high vector }
 
 func (b *box) pin(i int, value float64) { b.low[i], b.high[i] = value, value }
@@ -15,8 +15,8 @@ func (b *box) project(x *vector) {
 	}
 }
 
-// free returns the variables that may move: neither pinned, nor at a wall that
-// the gradient pushes against.
+// free returns the variables that may move: neither fixed nor pushed against a bound by the
+// gradient.
 func (b *box) free(x, grad *vector) (free [dims]bool) {
 	for i := range dims {
 		free[i] = !b.pinned(i) && (x[i] > b.low[i] || grad[i] < 0) && (x[i] < b.high[i] || grad[i] > 0)
@@ -24,10 +24,9 @@ func (b *box) free(x, grad *vector) (free [dims]bool) {
 	return free
 }
 
-// step returns the minimiser d of the damped quadratic in the box around x, in
-// this sense: a variable whose step would leave the box stops at its wall, and
-// the others are solved again. It reports false where the quadratic has no
-// minimum.
+// step returns the minimiser d of the damped quadratic within the box around x. A variable whose
+// step would leave the box stops at the bound, and step solves again for the others. Each turn
+// removes a variable, so it ends. It reports false if the quadratic has no minimum.
 func (m *quadratic) step(b *box, x *vector, damping float64) (d vector, ok bool) {
 	free := b.free(x, &m.grad)
 	for hit := true; hit; {
@@ -45,13 +44,12 @@ func (m *quadratic) step(b *box, x *vector, damping float64) (d vector, ok bool)
 	return d, true
 }
 
-// leastPivot, relative to the scale of a variable, is where the factorisation
-// of a Hessian stops: it is not positive definite, or hardly.
+// leastPivot, relative to a variable's scale, is the smallest pivot of a positive definite Hessian.
 const leastPivot = 1e-12
 
-// solve computes the free entries of d from (hess + damping scale) d = −grad,
-// the others being given, by an LDL' factorisation. It reports whether the
-// matrix is positive definite in the free variables.
+// solve computes the free entries of d from (hess + damping scale) d = −grad by an LDL'
+// factorisation; the other entries of d are given. It reports whether the matrix is positive
+// definite in the free variables.
 func (m *quadratic) solve(damping float64, free *[dims]bool, d *vector) bool {
 	var at [dims]int // the free variables
 	n := 0
@@ -91,7 +89,7 @@ func (m *quadratic) solve(damping float64, free *[dims]bool, d *vector) bool {
 	return true
 }
 
-// force returns −grad of variable i after the steps d of those not free.
+// force returns −grad of variable i after the steps d of the variables that are not free.
 func (m *quadratic) force(i int, free *[dims]bool, d *vector) float64 {
 	f := -m.grad[i]
 	for j := range dims {
@@ -102,7 +100,7 @@ func (m *quadratic) force(i int, free *[dims]bool, d *vector) float64 {
 	return f
 }
 
-// drop returns by how much the quadratic falls with a step d.
+// drop returns the decrease of the quadratic by a step d.
 func (m *quadratic) drop(d *vector) float64 {
 	drop := 0.0
 	for i := range dims {
@@ -115,29 +113,27 @@ func (m *quadratic) drop(d *vector) float64 {
 	return drop
 }
 
-// A stage is one search: how much the tips of the objective are smoothed, and
-// the gain in loss at which it ends.
+// A stage is one search, with a smoothing of the objective and the gain in loss at which it ends.
 type stage struct{ smoothing, tolerance float64 }
 
-// stages first find the neighbourhood, then the fit. A valley of perfect fits
-// is as narrow as the smoothing: walking along it wants the wide one. The last
-// smoothing bounds what the loss may lie above the least one for its sake, by
-// twice its value.
+// stages find first the neighbourhood, then the fit. A valley of perfect fits is as narrow as the
+// smoothing, so the first stage walks along a wide one. The last smoothing raises the final loss by
+// at most twice its value.
 var stages = [...]stage{{1e-3, 1e-6}, {1e-6, 1e-7}}
 
-// Limits of one search. Damping starts small, is multiplied by patience when a
-// step fails and divided by it when one succeeds.
+// Limits of one search. Damping is multiplied by patience after a failed step and divided by it
+// after a successful one.
 const (
 	mostSteps    = 50
 	startDamping = 1e-3
-	leastDamping = 1e-6 // below it, none
+	leastDamping = 1e-6 // smaller values become 0
 	mostDamping  = 1e8
 	patience     = 8
 )
 
-// minimise improves s, already evaluated, by damped Newton steps in the box
-// until neither the last step nor the next promises to lower the objective by
-// its tolerance. t is scratch; f.duals are the multipliers to begin with and end with.
+// minimise improves s, already evaluated, by damped Newton steps in the box. It stops if neither
+// the last nor the next step lowers the objective by the tolerance, and after mostSteps steps. t is
+// scratch; f.duals holds the multipliers.
 func (f *Fitter) minimise(at stage, b *box, s, t *state) {
 	points, y := f.points, f.duals
 	var m quadratic

@@ -19,14 +19,13 @@ const (
 	dims
 )
 
-// floor is the least alpha and beta, in seconds: what the throughput model
-// takes for "no time at all".
+// floor is the least alpha and beta, in seconds. The throughput model uses it for 0.
 const floor = 1e-8
 
 var logFloor = math.Log(floor)
 
-// Weights of the two priors: the phases hardly overlap, and the network time
-// hardly grows with the number of replicas.
+// Weights of the two priors: little overlap of the phases, and little growth of network time with
+// replicas.
 const (
 	overlapPrior = 1e-3
 	growthPrior  = 1e-2
@@ -45,14 +44,14 @@ func (x *vector) params() perf.Params {
 	}
 }
 
-// A point is an observation as the objective reads it.
+// A point is an observation as the objective uses it.
 type point struct {
 	local, peers  float64 // samples per pass; replicas beyond the second
 	compute, step float64 // logarithms of the measured seconds
 	network       int     // alphaN, alphaR, or none
 }
 
-// none marks a point of a single replica, which exchanges nothing.
+// none marks a point of one replica, which exchanges nothing.
 const none = -1
 
 func toPoint(o *perf.Observation) point {
@@ -69,9 +68,8 @@ func toPoint(o *perf.Observation) point {
 	return p
 }
 
-// A term is the objective at one point: the errors u = log T_acc − log compute
-// and v = log T_opt − log step, and how they change. With a = log T_acc,
-// b = log T_net and g = gamma,
+// A term is the objective at one point: the errors u = log T_acc − log compute and v = log T_opt −
+// log step, and their derivatives. With a = log T_acc, b = log T_net and g = gamma,
 //
 //	v = log(exp(g a) + exp(g b)) / g − log step,  ∂v/∂a = 1 − q,  ∂v/∂b = q.
 type term struct {
@@ -90,8 +88,8 @@ type state struct {
 	value      float64
 }
 
-// evaluate computes s from s.x. The root mean squares are taken of the errors
-// and of smoothing, so that they have a gradient where all errors vanish.
+// evaluate computes s from s.x. Smoothing enters the root mean squares, so that they have a
+// gradient where all errors are 0.
 func evaluate(points []point, smoothing float64, s *state) {
 	sumU, sumV := 0.0, 0.0
 	for i := range points {
@@ -127,7 +125,7 @@ func (t *term) compute(p *point, x *vector) {
 	t.v = math.Max(a, b) + extra - p.step
 }
 
-// priors returns the part of the loss that does not depend on measurements.
+// priors returns the part of the loss that is independent of measurements.
 func priors(x *vector) float64 {
 	n, r := x[betaN]/x[alphaN], x[betaR]/x[alphaR]
 	return overlapPrior*(x[gamma]-1)*(x[gamma]-1) + growthPrior*(n*n+r*r)

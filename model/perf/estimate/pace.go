@@ -7,25 +7,23 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A pace compares the progress of a class's jobs with the progress that follows from the step
-// times and gradient statistics that they report. They differ because reports do not contain the
-// time between steps, and because a job may count its progress in another way than its steps.
+// A pace compares the actual progress of a class's jobs with the progress computed from their step
+// times and gradient statistics. They differ because reports omit the time between steps, and
+// because a job may count its progress differently.
 type pace struct {
-	trained float64 // seconds that the progress would take by the reported step times
+	trained float64 // seconds that the progress would take at the reported step times
 	took    float64 // seconds that it took
 }
 
-// unpaced is for how many seconds a class counts as having trained at pace 1 before any of its
-// jobs was seen.
+// unpaced is the prior of a class: this many seconds at pace 1.
 const unpaced = 600
 
-// mostPace is the largest pace that one report counts with: a larger one is a mistake of the
-// agent.
+// mostPace is the largest pace of one report; a larger one is an error of the agent.
 const mostPace = 10
 
 func (p *pace) value() float64 { return (unpaced + p.trained) / (unpaced + p.took) }
 
-// keepPace compares the progress of a job since its last report with its reported step times.
+// keepPace compares a job's progress since its last report with its step times.
 func (l *life) keepPace(r *job.Report) {
 	switch {
 	case r.Profile:
@@ -44,7 +42,7 @@ func (l *life) keepPace(r *job.Report) {
 	}
 }
 
-// reported returns the progress per second that follows from the step time of a report.
+// reported returns the progress per second computed from the step time of a report.
 func (c *class) reported(r *job.Report) float64 {
 	spec := c.forms[0]
 	total := float64(r.Configuration.GPUs / spec.ReplicaGPUs(r.Configuration.GPUType) * r.Batch.PerReplica())

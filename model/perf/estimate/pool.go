@@ -7,19 +7,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Pool makes Jobs. With Options.Share, the jobs of one class learn together: they have
-// the throughput measurements of all of them, and a job without gradient statistics uses
-// those of its class in its epoch. Each job has its own CPU curve, and a job without a
-// class shares nothing. Source: BOA §5.3, "Profile Sharing".
+// A Pool makes Jobs. With Options.Share, the jobs of a class share their throughput measurements,
+// and a job without gradient statistics uses those of its class in its epoch. Each job has its own
+// CPU curve. A job without a class shares nothing. Source: BOA §5.3, "Profile Sharing".
 type Pool struct {
 	o       *Options
 	classes map[job.Class]*measured
 }
 
-// NewPool returns a Pool of no jobs. It keeps the pointer.
+// NewPool returns an empty Pool. It keeps the pointer.
 func NewPool(o *Options) *Pool { return &Pool{o: o, classes: make(map[job.Class]*measured)} }
 
-// New returns a Job that has learned what its class has. It keeps the pointer.
+// New returns a Job with the measurements of its class. It keeps the pointer.
 func (p *Pool) New(spec *job.Spec) *Job {
 	if !p.o.Share || spec.Class == "" {
 		return New(spec, p.o)
@@ -32,22 +31,21 @@ func (p *Pool) New(spec *job.Spec) *Job {
 	return newJob(spec, p.o, shared)
 }
 
-// measured is what was measured by a job, or by the jobs of a class.
+// measured holds the measurements of a job or of a class.
 type measured struct {
-	types     []profile  // parallel to Options.Types
-	refits    int        // changes of types
+	types     []profile  // by index in Options.Types
+	refits    int        // number of changes of types
 	gradients []gradient // by epoch
 }
 
 func newMeasured(o *Options) *measured { return &measured{types: make([]profile, len(o.Types))} }
 
-// A gradient is the mean of gradient statistics over the reports of an epoch.
+// A gradient has mean gradient statistics over the reports of an epoch.
 type gradient struct {
 	epoch, reports int
-	sqr, vari      float64 // squared norm and variance, referred to the initial batch size
+	sqr, vari      float64 // squared norm and variance, relative to the initial batch size
 }
 
-// addGradient adds the gradient statistics of a report to their means.
 func (p *measured) addGradient(r *job.Report) {
 	i, found := slices.BinarySearchFunc(p.gradients, r.Epoch, byEpoch)
 	if !found {
@@ -62,8 +60,8 @@ func (p *measured) addGradient(r *job.Report) {
 
 func byEpoch(g gradient, epoch int) int { return cmp.Compare(g.epoch, epoch) }
 
-// gradientAt returns the statistics of the nearest epoch that was seen, of two the earlier;
-// zeros if none was seen.
+// gradientAt returns the statistics of the nearest reported epoch, the earlier of two; zeros if
+// there is none.
 func (p *measured) gradientAt(epoch int) gradient {
 	if len(p.gradients) == 0 {
 		return gradient{}
@@ -75,15 +73,15 @@ func (p *measured) gradientAt(epoch int) gradient {
 	return p.gradients[i]
 }
 
-// A Version identifies a state of a Job: while it is the same, Model and Sensitivity
-// return the same pointers.
+// A Version identifies a state of a Job. Model and Sensitivity return the same pointers while it is
+// the same.
 type Version struct {
 	own, refits int
-	noise       float64 // that of its class, while it has none
+	noise       float64 // of its class, while the job has none
 }
 
-// Version returns the version of the present belief. It changes also when another
-// job of the class learned something that this one believes.
+// Version returns the current version. It also changes if another job of the class learned
+// something that this job uses.
 func (j *Job) Version() Version {
 	v := Version{own: j.own}
 	if j.Known() {

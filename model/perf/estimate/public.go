@@ -4,38 +4,34 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// publicTolerance is the tolerance of the public fit. On a loss with kinks it
-// ends the search well before the minimum, which is part of what the public
-// simulator does: what the search did not move stays as it began.
+// publicTolerance is the tolerance of the public fit. On a loss with kinks the search ends well
+// before the minimum. This is part of the public simulator's behaviour: parameters that did not
+// move stay at the start.
 const publicTolerance = 1e-5
 
-// publicStart is where the public fit begins.
+// publicStart is the start of the public fit.
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 
-// A Minimizer lowers f, whose gradient f writes, from x and within low and high, until it
-// decreases, or slopes, by less than the tolerance; x becomes where it ends.
+// A Minimizer lowers f from x within low and high until f decreases or slopes by less than the
+// tolerance. f writes its gradient. On return, x holds the final point.
 type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
 
-// A PublicFitter fits as the public simulator does, and keeps its scratch
-// memory between fits. It is ready with a Minimize. It is not safe for concurrent
-// use.
+// A PublicFitter fits like the public simulator and reuses its scratch memory. Minimize must be
+// set. It is not safe for concurrent use.
 type PublicFitter struct {
-	Minimize Minimizer // the public simulator's: package opt/lbfgsb
+	Minimize Minimizer // the public simulator's minimiser: package opt/lbfgsb
 
 	points []point
 	state  state
-	loss   func(x, grad []float64) float64 // f.objective, made once
+	loss   func(x, grad []float64) float64 // f.objective
 	x      vector
 	box    box
 }
 
-// Fit returns parameters that lower Loss as far as the public simulator's
-// optimiser does, from its start and with its tolerance, and the Loss of these
-// parameters. The model, the bounds and what is held are those of Fitter.Fit,
-// which finds lower losses; use this one to reproduce published results.
-// It panics without observations or Minimize. The optimiser is L-BFGS-B with the public
-// simulator's settings; on kinks its end may depend on rounding.
-// Source: Pollux §4.1.
+// Fit returns the parameters that the public simulator's optimiser (L-BFGS-B with its start and
+// tolerance) finds, and their Loss. Model, bounds and fixed parameters are those of Fitter.Fit,
+// which finds lower losses; use this fit to reproduce published results. On kinks the result may
+// depend on rounding. It panics without observations or Minimize. Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
@@ -66,8 +62,8 @@ func (f *PublicFitter) load(obs []perf.Observation) {
 	f.box.project(&f.x)
 }
 
-// objective returns the loss without smoothing and sets grad to its gradient.
-// At a kink, where all errors of a kind are zero, it takes theirs for zero.
+// objective returns the loss without smoothing and sets grad to its gradient. At a kink, where all
+// errors of a kind are 0, it uses 0 for their gradient.
 func (f *PublicFitter) objective(x, grad []float64) float64 {
 	s := &f.state
 	s.x = vector(x)
@@ -93,7 +89,7 @@ func (f *PublicFitter) objective(x, grad []float64) float64 {
 	return s.value
 }
 
-// inverse returns 1/x, and 0 for 0.
+// inverse returns 1/x, or 0 for 0.
 func inverse(x float64) float64 {
 	if x == 0 {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A line accumulates the least squares of (α + β x)/y − 1, the relative error,
-// over measurements y at x.
+// A line accumulates the least squares of the relative error (α + β x)/y − 1 over measurements y at
+// x.
 type line struct{ s0, s1, s2, r0, r1 float64 }
 
 func (l *line) add(x, y float64) {
@@ -19,7 +19,7 @@ func (l *line) add(x, y float64) {
 	l.r1 += w * x
 }
 
-// fit returns the best α and β of at least floor.
+// fit returns the best α and β, both at least floor.
 func (l *line) fit() (alpha, beta float64) {
 	const sameX = 1e-9 // relative determinant
 	if l.s0 == 0 {
@@ -38,12 +38,12 @@ func (l *line) fit() (alpha, beta float64) {
 	return alpha, beta
 }
 
-// leastGap is the least share of a step, to the power of gamma, that a guess
-// leaves to the network.
+// leastGap is the least share of a step, to the power of gamma, that a guess assigns to the
+// network.
 const leastGap = 1e-3
 
-// guess returns where a cold fit begins: each phase alone, by least squares,
-// with the network time that the overlap exponent g leaves.
+// guess returns the start of a cold fit: a least-squares fit of each phase alone, with the network
+// time that remains under overlap exponent g.
 func guess(obs []perf.Observation, b *box, g float64) vector {
 	var acc, between, within line
 	for i := range obs {
@@ -62,19 +62,19 @@ func guess(obs []perf.Observation, b *box, g float64) vector {
 	x[alphaC], x[betaC] = acc.fit()
 	x[alphaN], x[betaN] = between.fit()
 	x[alphaR], x[betaR] = within.fit()
-	x[alphaN] = max(x[alphaN], x[betaN]) // their prior is steep beyond
+	x[alphaN] = max(x[alphaN], x[betaN]) // the prior is steep beyond
 	x[alphaR] = max(x[alphaR], x[betaR])
-	if b.pinned(alphaC) { // the slope makes up the other half
+	if b.pinned(alphaC) { // the slope provides the other half
 		x[betaC] = b.low[alphaC] / float64(obs[0].Local)
 	}
 	if b.pinned(alphaN) && b.pinned(alphaR) {
-		x[gamma] = 1 // its prior alone decides
+		x[gamma] = 1 // only its prior counts
 	}
 	return x
 }
 
-// resume returns start, with the guess for each phase that start has at floor:
-// no derivative would lead away from there.
+// resume returns start, but uses the guess for each phase that start has at floor: there the
+// derivatives are 0.
 func resume(guess, start vector) vector {
 	const unseen = 2 * networkPrior * floor
 	for _, k := range [...]int{alphaC, alphaN, alphaR} {

@@ -5,15 +5,15 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// StepTime implements perf.Model: nothing is known of an oracle, of jobs that may wait for input, and
-// where Throughput does not depend on the parameters of the throughput model.
+// StepTime implements perf.Model. It is unknown for an oracle, for jobs that may wait for input,
+// and if Throughput does not use the parameters of the throughput model.
 func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
 	t := m.find(a.GPUType)
 	if m.oracle != nil || t == nil || m.input != nil && a.CPUs != 0 || a.GPUs < t.replica {
 		return perf.StepTime{}
 	}
 	s := m.stepTime(t, a.GPUs/t.replica)
-	slower := 1.0 // the factors that Throughput has on top
+	slower := 1.0 // further factors of Throughput
 	if m.lacking > 0 {
 		slower /= doubted(m.lacking, m.replicas(&a))
 	}
@@ -24,7 +24,7 @@ func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
 	return s
 }
 
-// stepTime returns what is known of replicas on a type; zero: nothing. The cases are those of taken.
+// stepTime has the cases of taken.
 func (m *Model) stepTime(t *typeModel, replicas int) perf.StepTime {
 	l := &m.types[t.lender]
 	own, lent := t.params.StepTime(), l.params.StepTime()
@@ -37,14 +37,14 @@ func (m *Model) stepTime(t *typeModel, replicas int) perf.StepTime {
 		lent.Compute = scaled(lent.Compute, 1/t.ratio)
 		return lent
 	}
-	// The time is that of the lender, times what one replica of t takes over one of the lender. One
-	// replica exchanges nothing: but for tiny, its step is its passes without exchange.
+	// The time is the lender's, times the ratio of their one-replica steps. One replica exchanges
+	// nothing, so its step is its passes (plus tiny).
 	own.Exchange = lent.Exchange
 	own.Slack = tiny/own.Compute.At(1) + tiny/lent.Exchange.At(1)
 	return own
 }
 
-// tiny is what perf.Params.Network takes for one replica, in seconds.
+// tiny is perf.Params.Network of one replica, in seconds.
 const tiny = 1e-8
 
 func scaled(l perf.Line, by float64) perf.Line {

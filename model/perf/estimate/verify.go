@@ -8,30 +8,30 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A job may report false measurements to get more GPUs. Options.Verify bounds what it can gain:
+// A job may report false measurements to get more GPUs. Options.Verify limits its gain:
 //
-//   - No speed-up is more than linear: with more replicas, or on more nodes, a pass takes no
-//     less time. Speeds that say otherwise are lowered when models are built: see physical.
-//   - Step times are believed only if the job also reports the progress that follows from
-//     them. Each report that claims more reduces the trust in the job; trust recovers slowly.
-//   - The less a job is trusted, the more its speed-up is lowered to that of a job of which
-//     only the speed on one replica is known: see doubted.
+//   - No speed-up is more than linear: more replicas or nodes do not make a pass faster. Speeds
+//     that contradict this are lowered when models are built (physical).
+//   - Step times are trusted only if the job also reports the progress that follows from them.
+//     Each report that claims more reduces the trust in the job; trust recovers slowly.
+//   - Missing trust lowers the job's speed-up towards that of a job with an unknown speed on
+//     several replicas (doubted).
 //
-// A job whose false step times and false progress agree is not detected before it should be
-// complete, because its samples are counted only by itself.
+// A job whose false step times and false progress agree is detected only when it should be
+// complete, because only the job itself counts its samples.
 
 const (
-	// tolerance is by how much a claim may be above what it is compared with: noise of
-	// measurement, and nodes that are better connected within than the model has it.
+	// tolerance is the accepted relative excess of a claim. It covers measurement noise, and nodes
+	// with better internal networks than in the model.
 	tolerance = 0.1
-	// shrink is the factor by which a claim that is too high reduces trust, and heal the part
-	// of the lacking trust that a correct report restores: half after 14 reports, 7 minutes.
+	// shrink is the factor on trust after an excessive claim. heal is the part of the missing trust
+	// that a correct report restores: half after 14 reports, 7 minutes.
 	shrink = 0.5
 	heal   = 0.05
 )
 
-// physical returns parameters with which several nodes are not faster than one, up to the
-// tolerance. Within one kind of network, betas of at least 0 ensure that.
+// physical raises parameters so that several nodes are not faster than one, up to the tolerance.
+// Within one kind of network, betas of at least 0 ensure this.
 func physical(p perf.Params) perf.Params {
 	const most = 1 / (1 + tolerance)
 	p.AlphaN = max(p.AlphaN, most*p.AlphaR)
@@ -39,15 +39,15 @@ func physical(p perf.Params) perf.Params {
 	return p
 }
 
-// A trust says how far the reports of a job are believed.
+// A trust is the trust in the reports of a job.
 type trust struct {
-	lacking float64 // 0: fully believed; 1: not at all
+	lacking float64 // missing trust. 0: full trust; 1: none
 	on      cluster.Configuration
-	marked  float64 // progress when what it reports next began to be measured
+	marked  float64 // progress at the start of the current measurement
 }
 
-// check compares the progress that a job has reported since its last report with the rate that
-// it claims, in progress per second. It reports whether that changed the trust in the job.
+// check compares the progress since the last report with the claimed rate (progress per second),
+// and reports whether the trust changed.
 func (t *trust) check(r *job.Report, rate float64) bool {
 	if r.Profile {
 		return false
@@ -66,8 +66,8 @@ func (t *trust) check(r *job.Report, rate float64) bool {
 	return t.lacking != before
 }
 
-// claimed returns the progress per second that follows from the step time of a report; 0 if it is
-// not known because no gradient was measured.
+// claimed returns the progress per second computed from the step time of a report; 0 if no gradient
+// was measured.
 func (j *Job) claimed(r *job.Report) float64 {
 	replicas := r.Configuration.GPUs / j.spec.ReplicaGPUs(r.Configuration.GPUType)
 	total := float64(replicas * r.Batch.PerReplica())
@@ -90,9 +90,8 @@ func (j *Job) claimed(r *job.Report) float64 {
 	return rate * perf.Efficiency(phi, float64(j.spec.Batch.Init), total)
 }
 
-// doubted returns the factor by which the throughput of a job that lacks trust is lowered.
-// Without any trust it scales with the square root of the replicas, as do jobs of which nothing
-// is known.
+// doubted returns the factor on the throughput of a job with missing trust. Without any trust,
+// throughput grows with the square root of the replicas, as for unknown jobs.
 func doubted(lacking float64, replicas int) float64 {
 	if lacking == 0 || replicas < 2 {
 		return 1

@@ -10,15 +10,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// mostError bounds Options.Error. With it a third of the believed speeds are wrong by more than
-// a factor of e^5, 150.
+// mostError is the largest Options.Error. It makes a third of the speeds wrong by more than e^5 ≈
+// 150 times.
 const mostError = 5
 
-// Factor returns the factor by which the believed speed of a class's jobs on a
-// configuration is wrong: exp(Error · N(0, 1)), drawn once for each class, GPU type and
-// number of GPUs, and the same in every epoch and at every batch size. It is 1 if Error is
-// 0. With it, a pass may seem to take less time on more GPUs, although perf.FloorBetween
-// assumes that it does not. Source: BOA §6.4.
+// Factor returns the artificial error of the estimated speed of a class on a configuration:
+// exp(Error · N(0, 1)), drawn once per class, GPU type and number of GPUs; 1 if Error is 0. It may
+// make a pass seem faster on more GPUs, which perf.FloorBetween excludes. Source: BOA §6.4.
 func (o *Options) Factor(class job.Class, c cluster.Configuration) float64 {
 	if o.Error == 0 {
 		return 1
@@ -31,5 +29,5 @@ func (o *Options) factor(class string, c cluster.Configuration) float64 {
 	return math.Exp(o.Error * rng.Stream(o.Seed, name).NormFloat64())
 }
 
-// classOf names the class of a job; one without class is a class of its own.
+// classOf returns the class of a job, or its ID if it has none.
 func classOf(s *job.Spec) string { return cmp.Or(string(s.Class), string(s.ID)) }
