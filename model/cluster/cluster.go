@@ -1,7 +1,5 @@
-// Package cluster names what jobs run on: GPU types, nodes and their
-// resources, and the three ways to speak of a share of them. A Configuration
-// is an amount a policy chooses between, an Allocation is what a plan grants,
-// a Placement says on which machines.
+// Package cluster has GPU types, nodes and their resources. A Configuration is an amount of GPUs,
+// an Allocation is what a plan grants, and a Placement lists the nodes.
 package cluster
 
 import (
@@ -12,26 +10,26 @@ import (
 	"slices"
 )
 
-// GPUType names one kind of GPU: "a100", "rtx", "t4".
+// GPUType is a kind of GPU: "a100", "rtx", "t4".
 type GPUType string
 
-// NodeID names a node, uniquely in its cluster.
+// NodeID is the name of a node, unique in its cluster.
 type NodeID string
 
-// Group names nodes that are rented, loaned or drained together.
+// Group is the name of nodes that are rented, loaned or drained together.
 type Group string
 
 // Price is money per GPU-hour.
 type Price float64
 
-// Resources is an amount of what a node offers or a job holds.
+// Resources is an amount of GPUs, CPUs and memory.
 type Resources struct {
 	GPUs   int
 	CPUs   float64 // cores
 	Memory int64   // host bytes
 }
 
-// Tenure says whose a node is.
+// Tenure says who owns a node.
 type Tenure uint8
 
 // The tenures of a node.
@@ -49,18 +47,17 @@ type Node struct {
 	Capacity  Resources
 	Group     Group
 	Tenure    Tenure
-	Price     Price // per GPU-hour; zero if not known
-	// Interruptions is how often per hour a provider takes a rented node back that it
-	// had let (spot); zero: never.
+	Price     Price // per GPU-hour; 0: unknown
+	// Interruptions is how often per hour a provider reclaims this rented node (spot); 0: never.
 	Interruptions float64
-	Power         float64 // watts per busy GPU; zero if not known
-	Rack          string  // empty: not known
-	// NVLinkDomain names the nodes whose GPUs one NVLink network joins, as those of an NVL72; empty:
-	// there is none beyond the node. It lies within a rack.
+	Power         float64 // watts per busy GPU; 0: unknown
+	Rack          string  // empty: unknown
+	// NVLinkDomain names the nodes joined by one NVLink network (NVL72), all in one rack; empty: no
+	// NVLink between nodes.
 	NVLinkDomain string
 }
 
-// GPUPrice returns what a GPU costs per hour; 1, a GPU-hour, where no price is known.
+// GPUPrice returns the price of a GPU per hour; 1 if unknown.
 func (n *Node) GPUPrice() float64 {
 	if n.Price == 0 {
 		return 1
@@ -73,8 +70,8 @@ type Cluster struct {
 	nodes []Node
 	index map[NodeID]int
 	types []TypeInfo
-	kept  []TypeInfo // of the nodes that are not on loan
-	lends bool       // there are others
+	kept  []TypeInfo // without nodes on loan
+	lends bool       // there are nodes on loan
 }
 
 // TypeInfo sums up the nodes of one GPU type.
@@ -84,26 +81,24 @@ type TypeInfo struct {
 	GPUs    int   // in total
 	PerNode int   // GPUs of the largest node
 	Sizes   []int // distinct GPUs per node, ascending
-	// Share is the GPU-proportional share of one GPU: the least CPUs and memory
-	// per GPU of any node, so that every node has it for each of its GPUs. Both
-	// are 0 where some node does not say what it has: they are not counted then.
+	// Share is the GPU-proportional share of one GPU: the least CPUs and memory per GPU of any
+	// node. Both are 0 if they are unknown for a node; then they are not counted.
 	Share Resources
-	// CPUs and Memory are the totals of the nodes.
+	// CPUs and Memory are totals.
 	CPUs   float64
 	Memory int64
 }
 
-// Counts reports whether CPUs and memory of the type's nodes are known.
+// Counts reports whether CPUs and memory are known for all nodes of the type.
 func (t *TypeInfo) Counts() bool { return t.Share.CPUs > 0 && t.Share.Memory > 0 }
 
-// Fewest returns the configuration of so many GPUs on as few nodes as can carry them.
+// Fewest returns the configuration of gpus GPUs on the fewest nodes.
 func (t *TypeInfo) Fewest(gpus int) Configuration {
 	return Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
 }
 
-// Proportional returns the GPU-proportional allocation of c: CPUs and memory by
-// the share of each GPU, none where they are not counted. Source: Synergy §2,
-// "GPU-proportional allocation".
+// Proportional returns the GPU-proportional allocation of c, without CPUs and memory if they are
+// not counted. Source: Synergy §2, "GPU-proportional allocation".
 func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	a := Allocation{Configuration: c}
 	if t.Counts() {
@@ -112,9 +107,8 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	return a
 }
 
-// New returns the cluster of the given nodes, in the given order; GPU types
-// are ordered by first appearance. It returns an error that joins all
-// complaints: an empty or repeated ID, no GPU type, no GPUs, numbers that cannot be.
+// New returns the cluster of the nodes, in the given order; GPU types are ordered by first
+// appearance. It returns an error that joins all invalid IDs, types, GPUs and numbers.
 func New(nodes []Node) (*Cluster, error) {
 	c := &Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
 	var errs []error
@@ -154,7 +148,6 @@ func validate(n *Node) error {
 	return nil
 }
 
-// count adds a node to the sums of its type.
 func count(types []TypeInfo, n *Node) []TypeInfo {
 	i := slices.IndexFunc(types, func(t TypeInfo) bool { return t.Type == n.GPUType })
 	if i < 0 {
@@ -175,22 +168,19 @@ func count(types []TypeInfo, n *Node) []TypeInfo {
 	return types
 }
 
-// Nodes returns the nodes in the order given to New; callers must not modify
-// the slice.
+// Nodes returns the nodes in the order of New. Callers must not modify the slice.
 func (c *Cluster) Nodes() []Node { return c.nodes }
 
-// Types returns the GPU types by first appearance; callers must not modify
-// the slice.
+// Types returns the GPU types by first appearance. Callers must not modify the slice.
 func (c *Cluster) Types() []TypeInfo { return c.types }
 
 // Lends reports whether there are nodes on loan.
 func (c *Cluster) Lends() bool { return c.lends }
 
-// Kept returns what Types does of the nodes that are not on loan, which no owner takes back;
-// callers must not modify the slice.
+// Kept returns Types without the nodes on loan. Callers must not modify the slice.
 func (c *Cluster) Kept() []TypeInfo { return c.kept }
 
-// Type returns what is known of one GPU type, and whether the cluster has it.
+// Type returns the info of one GPU type, and whether the cluster has it.
 func (c *Cluster) Type(t GPUType) (TypeInfo, bool) {
 	for _, info := range c.types {
 		if info.Type == t {
@@ -206,7 +196,7 @@ func (c *Cluster) Index(id NodeID) (int, bool) {
 	return i, ok
 }
 
-// On returns the shares of p that are on nodes of one GPU type. It costs O(len(p)).
+// On returns the shares of p on nodes of one GPU type, in O(len(p)).
 func (c *Cluster) On(p Placement, t GPUType) Placement {
 	var of Placement
 	for _, s := range p {
@@ -226,7 +216,7 @@ func (c *Cluster) GPUs() int {
 	return total
 }
 
-// Without returns the cluster less the given nodes.
+// Without returns the cluster without the given nodes.
 func (c *Cluster) Without(gone func(NodeID) bool) *Cluster {
 	rest := &Cluster{nodes: make([]Node, 0, len(c.nodes)), index: make(map[NodeID]int, len(c.nodes))}
 	for i := range c.nodes {
@@ -237,7 +227,6 @@ func (c *Cluster) Without(gone func(NodeID) bool) *Cluster {
 	return rest
 }
 
-// enter adds a node to those of a cluster that is being built.
 func (c *Cluster) enter(n *Node) {
 	c.index[n.ID] = len(c.nodes)
 	c.nodes = append(c.nodes, *n)
@@ -249,8 +238,8 @@ func (c *Cluster) enter(n *Node) {
 	c.kept = count(c.kept, n)
 }
 
-// Ordered returns the cluster with its nodes in ascending order of a key, which is asked of each once; nodes of
-// equal keys stay in their order. It is c itself where they are in that order.
+// Ordered returns the cluster with its nodes in ascending order of a key; the sort is stable. It
+// returns c itself if the order does not change.
 func (c *Cluster) Ordered(key func(*Node) int) *Cluster {
 	keys, order := make([]int, len(c.nodes)), make([]int, len(c.nodes))
 	for i := range c.nodes {

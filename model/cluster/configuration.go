@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// A Configuration is the 3-tuple (n, r, t): r GPUs of type t in total, on n
-// nodes. It names amounts, never machines. The zero value is no GPUs at all.
-// Source: Sia §3.3.3.
+// A Configuration is the 3-tuple (n, r, t): r GPUs of type t in total on n nodes. The zero value
+// means no GPUs. Source: Sia §3.3.3.
 type Configuration struct {
 	Nodes   int
-	GPUs    int // in total, not per node
+	GPUs    int // total
 	GPUType GPUType
 }
 
-// IsZero reports whether c is no GPUs at all.
+// IsZero reports whether c has no GPUs.
 func (c Configuration) IsZero() bool { return c.GPUs == 0 }
 
-// String returns "(2, 16, t4)", the way the paper writes it.
+// String returns "(2, 16, t4)", the notation of the paper.
 func (c Configuration) String() string {
 	if c.IsZero() {
 		return "(none)"
@@ -26,12 +25,12 @@ func (c Configuration) String() string {
 	return fmt.Sprintf("(%d, %d, %s)", c.Nodes, c.GPUs, c.GPUType)
 }
 
-// An Allocation is what a plan grants a job for one round; the zero value
-// grants nothing. CPUs and memory are totals over the job (Synergy's c_j, m_j).
+// An Allocation is what a plan grants a job for one round; the zero value is nothing. CPUs and
+// memory are totals of the job (Synergy's c_j, m_j).
 type Allocation struct {
 	Configuration
-	// Also is what a heterogeneous job holds of a second GPU type, beside Configuration;
-	// zero for all others, and where Configuration is zero. Source: Lyra §2.1.
+	// Also has the GPUs of a second type of a heterogeneous job; zero for all others. Source: Lyra
+	// §2.1.
 	Also   Configuration
 	CPUs   float64 // cores
 	Memory int64   // host bytes
@@ -40,21 +39,20 @@ type Allocation struct {
 // AllGPUs returns the number of GPUs of both types.
 func (a *Allocation) AllGPUs() int { return a.GPUs + a.Also.GPUs }
 
-// Mixed reports whether a is of two GPU types.
+// Mixed reports whether a has two GPU types.
 func (a *Allocation) Mixed() bool { return a.Also != Configuration{} }
 
-// Has reports whether GPUs of type t are part of a.
+// Has reports whether a has GPUs of type t.
 func (a *Allocation) Has(t GPUType) bool {
 	return a.GPUType == t || a.Mixed() && a.Also.GPUType == t
 }
 
-// SameGPUs reports whether a and b are as many GPUs of the same types; CPUs and memory may
-// differ.
+// SameGPUs reports whether a and b differ at most in CPUs and memory.
 func (a *Allocation) SameGPUs(b *Allocation) bool {
 	return a.Configuration == b.Configuration && a.Also == b.Also
 }
 
-// String returns "(2, 16, t4)", or "(1, 8, v100) + (2, 16, t4)" of two types.
+// String returns "(2, 16, t4)", or "(1, 8, v100) + (2, 16, t4)" for two types.
 func (a Allocation) String() string {
 	if !a.Mixed() {
 		return a.Configuration.String()
@@ -62,7 +60,7 @@ func (a Allocation) String() string {
 	return a.Configuration.String() + " + " + a.Also.String()
 }
 
-// A Share is what a job holds of one node.
+// A Share is what a job holds on one node.
 type Share struct {
 	Node NodeID
 	Resources
@@ -85,7 +83,7 @@ func (p Placement) Equal(q Placement) bool {
 	return len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0] || slices.Equal(p, q))
 }
 
-// Shape returns the GPUs held of each node, in ascending node order.
+// Shape returns the GPUs on each node, in node order.
 func (p Placement) Shape() []int {
 	shape := make([]int, len(p))
 	for i, s := range p {
@@ -94,8 +92,8 @@ func (p Placement) Shape() []int {
 	return shape
 }
 
-// SameShape reports whether p and q hold the same GPU counts, node for node,
-// in any order of nodes: moving between them changes no communication pattern.
+// SameShape reports whether p and q have the same GPU counts in any order of nodes: moving between
+// them does not change communication.
 func (p Placement) SameShape(q Placement) bool {
 	if len(p) != len(q) {
 		return false
@@ -106,14 +104,13 @@ func (p Placement) SameShape(q Placement) bool {
 	return slices.Equal(a, b)
 }
 
-// SameGPUs reports whether p and q hold the same GPUs of the same nodes; CPUs
-// and memory may differ.
+// SameGPUs reports whether p and q differ at most in CPUs and memory.
 func (p Placement) SameGPUs(q Placement) bool {
 	return len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0] ||
 		slices.EqualFunc(p, q, func(a, b Share) bool { return a.Node == b.Node && a.GPUs == b.GPUs }))
 }
 
-// Common returns how many GPUs p and q hold both.
+// Common returns the number of GPUs in both p and q.
 func (p Placement) Common(q Placement) int {
 	total, i := 0, 0
 	for _, s := range p {

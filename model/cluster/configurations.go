@@ -1,9 +1,8 @@
 package cluster
 
-// Configurations returns the valid configurations of the cluster, by GPU type:
-// powers of two within a node, and whole nodes. Nodes whose GPU count is not a
-// power of two count as virtual nodes of its binary parts, and as whole nodes.
-// Source: Sia §3.3.3.
+// Configurations returns the valid configurations by GPU type: powers of two within a node, and
+// whole nodes. A node whose GPU count is not a power of two counts as virtual nodes of its binary
+// parts, and as a whole node. Source: Sia §3.3.3.
 func (c *Cluster) Configurations() []Configuration {
 	var all []Configuration
 	for _, t := range c.Types() {
@@ -17,8 +16,8 @@ func (c *Cluster) Configurations() []Configuration {
 	return all
 }
 
-// wholeNodes returns the configurations of whole nodes of one size, less those
-// that are powers of two within a node.
+// wholeNodes returns the configurations of whole nodes of one size, except powers of two within a
+// node.
 func (c *Cluster) wholeNodes(t GPUType, size int) []Configuration {
 	count := 0
 	for _, n := range c.Nodes() {

@@ -2,10 +2,10 @@ package cluster
 
 import "slices"
 
-// Racks returns in how many racks the nodes of p are; 0 if the rack of one is not known, or p is empty.
-// It costs O(n) for n shares, times the number of racks.
+// Racks returns the number of racks of p; 0 if a rack is unknown or p is empty. It costs O(n) for n
+// shares, times the number of racks.
 func (c *Cluster) Racks(p Placement) int {
-	var seen [8]string // no allocation where racks are few
+	var seen [8]string // avoids allocation for few racks
 	all := seen[:0]
 	for i := range p {
 		at, ok := c.index[p[i].Node]

@@ -5,41 +5,39 @@ import (
 	"slices"
 )
 
-// An Offer is nodes of one kind that can be rented by the hour.
+// An Offer is a group of equal nodes for rent.
 type Offer struct {
-	Group Group // by which they are asked for
-	Node  Node  // what each is like, but for its ID
-	Most  int   // nodes at a time
+	Group Group // to order by
+	Node  Node  // each node, without ID
+	Most  int   // available at a time
 }
 
-// GPUPrice returns what a GPU of the offer costs per hour.
+// GPUPrice returns the price of a GPU per hour.
 func (o *Offer) GPUPrice() float64 { return o.Node.GPUPrice() }
 
-// NodePrice returns what a node of the offer costs per hour.
+// NodePrice returns the price of a node per hour.
 func (o *Offer) NodePrice() float64 { return o.GPUPrice() * float64(o.Node.Capacity.GPUs) }
 
-// Fewest returns the configuration of so many GPUs on as few of the nodes as can carry
-// them.
+// Fewest returns the configuration of gpus GPUs on the fewest nodes.
 func (o *Offer) Fewest(gpus int) Configuration {
 	t := TypeInfo{Type: o.Node.GPUType, PerNode: o.Node.Capacity.GPUs}
 	return t.Fewest(gpus)
 }
 
-// A Rental is the state of an offer. All its nodes are paid for: those that are there (Ready),
-// also while they are broken and not in the cluster; those that are ordered (Starting); and
-// those that were given back, or that the provider takes back, until they are gone (Leaving).
+// A Rental is the state of an offer. All its nodes are paid for: Ready (even if broken), Starting
+// (ordered), and Leaving (returned or reclaimed, until the provider releases them).
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int
-	// Refused: the provider did not have all nodes of the last order.
+	// Refused: the provider could not provide all nodes of the last order.
 	Refused bool
 }
 
-// Offers returns what can be rented: the nodes of tenure Rented, by group, in the order
-// in which groups first appear. The first node of a group stands for all.
+// Offers returns the nodes of tenure Rented by group, by first appearance. Node is the first node
+// of the group.
 func (c *Cluster) Offers() []Offer { return c.groups(Rented) }
 
-// groups returns the groups of nodes of one tenure, and how many nodes each has.
+// groups returns the groups of one tenure with their numbers of nodes.
 func (c *Cluster) groups(t Tenure) []Offer {
 	var offers []Offer
 	for _, n := range c.nodes {
@@ -57,8 +55,8 @@ func (c *Cluster) groups(t Tenure) []Offer {
 	return offers
 }
 
-// Held returns the cluster less all nodes of tenure Rented and Loaned: what is there before
-// anything is rented or lent. It is c itself if nothing can be.
+// Held returns the cluster without nodes of tenure Rented and Loaned. It returns c itself if there
+// are none.
 func (c *Cluster) Held() *Cluster {
 	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure != Owned }) {
 		return c
@@ -66,7 +64,7 @@ func (c *Cluster) Held() *Cluster {
 	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure != Owned })
 }
 
-// Rentals returns the state of all offers before any node is rented.
+// Rentals returns the state of all offers before any order.
 func (c *Cluster) Rentals() []Rental {
 	var all []Rental
 	for _, offer := range c.Offers() {
@@ -75,8 +73,8 @@ func (c *Cluster) Rentals() []Rental {
 	return all
 }
 
-// ForRent returns the cluster in which every node can be rented, in groups of one GPU
-// type and number of GPUs ("t4-4"). It is c itself if something can be rented already.
+// ForRent returns the cluster with all nodes for rent, in groups by GPU type and number of GPUs
+// ("t4-4"). It returns c itself if it has offers already.
 func (c *Cluster) ForRent() *Cluster {
 	if len(c.Offers()) > 0 {
 		return c
@@ -93,5 +91,5 @@ func (c *Cluster) ForRent() *Cluster {
 	return rented
 }
 
-// RentGroup returns the group of nodes for rent of so many GPUs of a type.
+// RentGroup returns the group of nodes for rent with a number of GPUs of a type.
 func RentGroup(t GPUType, gpus int) Group { return Group(fmt.Sprintf("%s-%d", t, gpus)) }

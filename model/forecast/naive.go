@@ -1,15 +1,15 @@
 package forecast
 
-// Last predicts that the load stays as it is.
+// Last predicts the last value.
 type Last struct {
 	busy   float64
 	spread *Spread
 }
 
-// NewLast returns a model of curves with so many values a day, at least 1.
+// NewLast returns a model for curves with day values per day, at least 1.
 func NewLast(day int) *Last { return &Last{spread: NewSpread(max(day, 1))} }
 
-// Observe tells the model the next value.
+// Observe implements Model.
 func (l *Last) Observe(busy float64) {
 	l.busy = Clean(busy, l.busy)
 	l.spread.Observe(l.busy)
@@ -18,7 +18,7 @@ func (l *Last) Observe(busy float64) {
 	}
 }
 
-// Predict returns the last value, for every step.
+// Predict implements Model.
 func (l *Last) Predict(ahead int) Forecast {
 	f := New(ahead)
 	for i := range f.Mean {
@@ -28,23 +28,21 @@ func (l *Last) Predict(ahead int) Forecast {
 	return f
 }
 
-// SeasonalNaive predicts that the load is what it was at the same time on the
-// day before.
+// SeasonalNaive predicts the value at the same time on the day before.
 type SeasonalNaive struct {
 	seen   int
 	busy   float64
-	past   []float64 // the last day, by values seen modulo values a day
+	past   []float64 // the last day, by index of the value modulo values per day
 	spread *Spread
 }
 
-// NewSeasonalNaive returns a model of curves with so many values a day, at
-// least 1.
+// NewSeasonalNaive returns a model for curves with day values per day, at least 1.
 func NewSeasonalNaive(day int) *SeasonalNaive {
 	day = max(day, 1)
 	return &SeasonalNaive{past: make([]float64, day), spread: NewSpread(day)}
 }
 
-// Observe tells the model the next value.
+// Observe implements Model.
 func (s *SeasonalNaive) Observe(busy float64) {
 	s.busy = Clean(busy, s.busy)
 	s.past[s.seen%len(s.past)] = s.busy
@@ -58,7 +56,7 @@ func (s *SeasonalNaive) Observe(busy float64) {
 	}
 }
 
-// mean returns what is expected h steps ahead.
+// mean returns the prediction h steps ahead.
 func (s *SeasonalNaive) mean(h int) float64 {
 	if s.seen < len(s.past) {
 		return s.busy
@@ -66,8 +64,7 @@ func (s *SeasonalNaive) mean(h int) float64 {
 	return s.past[(s.seen+h-1)%len(s.past)]
 }
 
-// Predict returns the values of the day before; within the first day the last
-// value, as Last does.
+// Predict implements Model. Within the first day it returns the last value.
 func (s *SeasonalNaive) Predict(ahead int) Forecast {
 	f := New(ahead)
 	for i := range f.Mean {

@@ -2,18 +2,18 @@ package forecast
 
 import "math"
 
-// A profile is the mean of past days by time of day, older days counting less,
-// and smoothed over the times nearby.
+// A profile is the mean of past days by time of day. Older days count less, and neighbouring times
+// are smoothed.
 type profile struct {
 	days   int
-	today  []float64 // values of the day that is not over
-	mean   []float64 // by time of day, over the days that are
+	today  []float64 // values of the present day
+	mean   []float64 // by time of day, over complete days
 	smooth []float64
-	reach  int // steps to either side over which it is smoothed
+	reach  int // steps of smoothing to either side
 }
 
 const (
-	profileReach  = 96  // part of a day over which to smooth, to either side: 15 minutes
+	profileReach  = 96  // a day over the smoothing on either side: 15 minutes
 	profileLatest = 0.1 // least weight of the latest day
 )
 
@@ -21,7 +21,7 @@ func newProfile(day int) *profile {
 	return &profile{mean: make([]float64, day), smooth: make([]float64, day), reach: day / profileReach}
 }
 
-// observe adds a value and reports whether that ended a day.
+// observe adds a value and reports whether it completed a day.
 func (p *profile) observe(busy float64) bool {
 	if p.today = append(p.today, busy); len(p.today) < len(p.mean) {
 		return false
@@ -38,7 +38,7 @@ func (p *profile) observe(busy float64) bool {
 	return true
 }
 
-// around returns the mean near a time of day, the nearer the heavier.
+// around returns the mean near a time of day; closer values have more weight.
 func (p *profile) around(i int) float64 {
 	sum, weight, day := 0.0, 0.0, len(p.mean)
 	for d := -p.reach; d <= p.reach; d++ {
@@ -49,7 +49,7 @@ func (p *profile) around(i int) float64 {
 	return sum / weight
 }
 
-// ahead returns the profile so many steps after the last value.
+// ahead returns the profile h steps after the last value.
 func (p *profile) ahead(h int) float64 {
 	return p.smooth[(len(p.today)+h-1)%len(p.smooth)]
 }

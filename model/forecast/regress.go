@@ -2,25 +2,24 @@ package forecast
 
 import "math"
 
-// clues is how many numbers a correction is a linear function of.
+// clues is the number of inputs of a regression.
 const clues = 4
 
-// tiny is added to what a regression divides by: a curve may be flat.
+// tiny prevents a division by 0 for a flat curve.
 const tiny = 1e-12
 
-// A regression learns the coefficients of a linear function of the clues by
-// least squares, older pairs counting less. It draws each coefficient towards 0
-// as pairs would that have clues of the usual size, one at a time, and are
-// followed by 0.
+// A regression learns the coefficients of a linear function of the clues by least squares; older
+// pairs count less. A prior draws each coefficient towards 0, like prior pairs of usual size with
+// result 0.
 type regression struct {
 	keep   float64 // weight of the past from pair to pair
-	prior  float64 // how many such pairs
-	pairs  float64 // true ones, weighted
+	prior  float64 // number of pairs that the prior counts as
+	pairs  float64 // weighted number of observed pairs
 	square [clues][clues]float64
 	cross  [clues]float64
 }
 
-// observe adds a pair: what the clues were and what came.
+// observe adds clues x with their result y.
 func (r *regression) observe(x [clues]float64, y float64) {
 	r.pairs = r.keep*r.pairs + 1
 	for i := range x {
@@ -31,7 +30,6 @@ func (r *regression) observe(x [clues]float64, y float64) {
 	}
 }
 
-// expect returns what is expected after the clues.
 func (r *regression) expect(x [clues]float64) float64 {
 	sum := 0.0
 	for i, b := range r.coefficients() {
@@ -40,8 +38,8 @@ func (r *regression) expect(x [clues]float64) float64 {
 	return sum
 }
 
-// coefficients solves (square + doubt)·b = cross by elimination: the matrix is
-// symmetric and positive definite, so that it needs no pivots.
+// coefficients solves (square + prior)·b = cross by elimination. The matrix is symmetric and
+// positive definite, so it needs no pivots.
 func (r *regression) coefficients() [clues]float64 {
 	a, b := r.square, r.cross
 	for i := range a {

@@ -2,30 +2,28 @@ package forecast
 
 import "math"
 
-// A Seasonal model expects the profile of past days, plus what is left of today's
-// deviation from it. The deviation is followed by averages of several lengths, and
-// what they say of a value h steps ahead is learned by least squares, for each h
-// of a ladder up to a day. Within the first day there is no profile: the model
-// then expects the recent mean, and learns how far to follow a trend.
+// A Seasonal model predicts the profile of past days plus the rest of today's deviation from it. It
+// tracks the deviation with averages of several lengths, and learns their effect h steps ahead by
+// least squares, for each h of a ladder up to a day. Within the first day there is no profile: it
+// predicts the recent mean, and learns how far to follow a trend.
 //
-// It keeps about four days of expectations. A value costs as much to observe as twice
-// the logarithm of the values in a day, a forecast as much as it is long: 15 days
-// of values 5 minutes apart, each followed by a forecast of a day, take a tenth of
-// a second.
+// It stores about four days of predictions. An observation costs O(log n) for n values per day, a
+// forecast O(its length). Fifteen days of 5-minute values, each followed by a forecast of a day,
+// take 0.1 seconds.
 type Seasonal struct {
 	busy    float64 // the last value
 	profile *profile
 	levels  [clues]float64 // averages of deviations from the profile, the last value first
-	fade    float64        // what a deviation keeps in a step, before more is known
-	rungs   []regression   // how to correct the expectation, by rung of the ladder
-	past    [][]guess      // [rung][values seen, modulo horizon]
-	offsets []float64      // by rung: what to add to base, now
+	fade    float64        // factor on a deviation per step, before more is learned
+	rungs   []regression   // corrections, by rung of the ladder
+	past    [][]guess      // [rung][index of the value, modulo horizon]
+	offsets []float64      // by rung: present correction of base
 	spread  *Spread
 }
 
-// A guess is what was expected of a value, and why.
+// A guess is a prediction with its inputs.
 type guess struct {
-	base  float64 // without the correction
+	base  float64 // without correction
 	clues [clues]float64
 }
 
@@ -33,13 +31,13 @@ type guess struct {
 var gains = [clues]float64{1, 1. / 3, 1. / 10, 1. / 50}
 
 const (
-	fadeTime    = 6.0 // part of a day in which a deviation falls to 1/e: 4 hours, as in the shared curves (0.98 in 5 minutes)
-	independent = 5   // pairs of spans that do not overlap, which a coefficient of 0 is worth
-	baseLevel   = 2   // the average that the expectation begins with
-	firstBase   = 1   // that of the first day
+	fadeTime    = 6.0 // a day over the time in which a deviation falls to 1/e: 4 hours, as in the shared curves (0.98 in 5 minutes)
+	independent = 5   // pairs of disjoint spans that the prior of a coefficient counts as
+	baseLevel   = 2   // index of the average in the prediction
+	firstBase   = 1   // its index on the first day
 )
 
-// NewSeasonal returns a model of curves with so many values a day, at least 1.
+// NewSeasonal returns a model for curves with day values per day, at least 1.
 func NewSeasonal(day int) *Seasonal {
 	day = max(day, 1)
 	s := &Seasonal{profile: newProfile(day), spread: NewSpread(day), fade: math.Exp(-fadeTime / float64(day))}
@@ -52,14 +50,13 @@ func NewSeasonal(day int) *Seasonal {
 	return s
 }
 
-// forget begins to learn the corrections anew.
 func (s *Seasonal) forget() {
 	for i, h := range s.spread.at {
 		s.rungs[i] = regression{keep: s.spread.keep, prior: independent * float64(h)}
 	}
 }
 
-// Observe tells the model the next value.
+// Observe implements Model.
 func (s *Seasonal) Observe(busy float64) {
 	s.busy = Clean(busy, s.busy)
 	s.learn()
@@ -72,7 +69,7 @@ func (s *Seasonal) Observe(busy float64) {
 	s.expect()
 }
 
-// learn compares the value with what was expected of it.
+// learn compares the value with its predictions.
 func (s *Seasonal) learn() {
 	s.spread.Observe(s.busy)
 	for i, h := range s.spread.at {
@@ -84,8 +81,8 @@ func (s *Seasonal) learn() {
 	}
 }
 
-// follow updates the averages, in the first day of values and then of what the
-// profile does not say; the first value is all of them.
+// follow updates the averages of the values on the first day, and of deviations from the profile
+// later. The first value sets all of them.
 func (s *Seasonal) follow() {
 	deviation := s.busy
 	if s.profile.days > 0 {
@@ -99,7 +96,7 @@ func (s *Seasonal) follow() {
 	}
 }
 
-// expect keeps what is expected now, by rung.
+// expect stores the present predictions, by rung.
 func (s *Seasonal) expect() {
 	g := guess{clues: s.clues()}
 	for i, h := range s.spread.at {
@@ -110,8 +107,7 @@ func (s *Seasonal) expect() {
 	}
 }
 
-// clues returns the differences between averages, which are what is new and
-// trends, and the longest average of deviations.
+// clues returns the differences between averages (news and trends), and the longest average.
 func (s *Seasonal) clues() (x [clues]float64) {
 	for i := range clues - 1 {
 		x[i] = s.levels[i] - s.levels[i+1]
@@ -122,7 +118,7 @@ func (s *Seasonal) clues() (x [clues]float64) {
 	return x
 }
 
-// base returns what is expected h steps ahead, without the correction.
+// base returns the prediction h steps ahead without correction.
 func (s *Seasonal) base(h int) float64 {
 	if s.profile.days == 0 {
 		return s.levels[firstBase]
@@ -130,8 +126,8 @@ func (s *Seasonal) base(h int) float64 {
 	return s.profile.ahead(h) + math.Pow(s.fade, float64(h))*s.levels[baseLevel]
 }
 
-// Predict returns the forecast of so many values. Its standard deviations are
-// those of the predictions so far, and never fall with the horizon.
+// Predict implements Model. Standard deviations are those of past predictions, and never fall with
+// the horizon.
 func (s *Seasonal) Predict(ahead int) Forecast {
 	f := New(ahead)
 	rung := 0

@@ -2,20 +2,19 @@ package forecast
 
 import "math"
 
-// Before errors were seen they count as these, half as much as one that was. A
-// step ahead that is about what a curve like the paper's moves in a step, with
-// some distrust. What a horizon adds is said for a day ahead.
+// Prior errors, each with half the weight of an observed error. firstSpread is for one step: about
+// the change of the paper's curve per step. The others are the increase for a day ahead.
 const (
 	firstSpread = 0.05
-	blindSpread = 0.18 // in the first day: about what the paper's curve moves in half a day
-	dailySpread = 0.10 // when a day was seen: as if days differed by twice as much as steps
+	blindSpread = 0.18 // on the first day: about the change of the paper's curve in half a day
+	dailySpread = 0.10 // after the first day: as if days differed twice as much as steps
 
-	unknown    = 0.5 // mean and standard deviation of a share that may be 0 or 1
-	weekOfDays = 7   // what was seen longer ago than so many days counts for little
+	unknown    = 0.5 // mean and standard deviation of an unknown share
+	weekOfDays = 7   // older observations count little
 )
 
-// ladder returns the horizons, in steps, at which errors are counted; between
-// them they are interpolated. The last is a day.
+// ladder returns the horizons, in steps, at which errors are measured; others are interpolated. The
+// last is a day.
 func ladder(day int) []int {
 	var at []int
 	for h := 1; h < day; h *= 2 {
@@ -27,10 +26,9 @@ func ladder(day int) []int {
 	return append(at, day)
 }
 
-// between returns the value at horizon h of a function given at the ladder's
-// horizons: linear between them, and beyond the last that of the last. It takes
-// up the search at rung i, and returns the rung for the next h, which must not
-// be lower.
+// between interpolates a function given at the ladder's horizons at horizon h; after the last it is
+// constant. The search starts at rung i, and between returns the rung for the next h, which must
+// not be lower.
 func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	for i < len(at)-1 && at[i+1] <= h {
 		i++
@@ -42,20 +40,19 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A Spread learns how far off predictions are, by horizon: it keeps those made
-// for the ladder's horizons until the value comes. A prediction costs as much
-// memory as its horizon is long, about four days in all.
+// A Spread measures the errors of predictions by horizon. It stores the predictions for the
+// ladder's horizons until their values arrive, about four days in total.
 type Spread struct {
 	at     []int
-	keep   float64     // weight of the past from value to value
-	seen   int         // values so far
-	from   int         // predictions made when fewer values were seen do not count
-	kept   [][]float64 // [rung][values seen when it was made, modulo horizon]
+	keep   float64     // weight of the past per value
+	seen   int         // number of values
+	from   int         // predictions before this number of values do not count
+	kept   [][]float64 // predictions, [rung][number of values at the time, modulo horizon]
 	square []float64   // mean squared error by rung
-	weight []float64   // errors that it is the mean of
+	weight []float64   // number of errors in square, weighted
 }
 
-// NewSpread returns a Spread that has seen nothing; day is the number of values a day.
+// NewSpread returns an empty Spread; day is the number of values per day.
 func NewSpread(day int) *Spread {
 	s := &Spread{at: ladder(day), keep: 1 - 1/float64(weekOfDays*day), from: 1}
 	for _, h := range s.at {
@@ -66,18 +63,17 @@ func NewSpread(day int) *Spread {
 	return s
 }
 
-// before returns what squared errors h steps ahead count as before they are seen,
-// given what a day ahead adds to their root.
+// before returns the prior squared error h steps ahead; far is the increase for a day ahead.
 func (s *Spread) before(h int, far float64) float64 {
 	return firstSpread*firstSpread + far*far*float64(h)/float64(s.at[len(s.at)-1])
 }
 
-// Observe compares a value with the predictions made for it.
+// Observe compares a value with its predictions.
 func (s *Spread) Observe(busy float64) {
 	s.seen++
 	for i, h := range s.at {
 		if s.seen-h < s.from {
-			return // nor is there one from longer ago
+			return // further rungs have none either
 		}
 		e := busy - s.kept[i][s.seen%h]
 		s.weight[i] = s.keep*s.weight[i] + 1
@@ -85,20 +81,19 @@ func (s *Spread) Observe(busy float64) {
 	}
 }
 
-// predicted keeps a prediction for the horizon of a rung, made now.
+// predicted stores a prediction for the horizon of a rung.
 func (s *Spread) predicted(rung int, mean float64) { s.kept[rung][s.seen%s.at[rung]] = mean }
 
-// Hold keeps one prediction for every horizon, made now.
+// Hold stores one prediction for every horizon.
 func (s *Spread) Hold(mean float64) {
 	for rung := range s.at {
 		s.predicted(rung, mean)
 	}
 }
 
-// restart says that predictions are made otherwise from now on, when a day was
-// seen: those made before are not compared any more, and their errors count as
-// half of one. As errors of spans that overlap are alike, that is as many as the
-// horizon is long, by half.
+// restart is called when predictions change after the first day. Older predictions no longer count,
+// and their errors get half the weight of one. Errors of overlapping spans are alike, so that is
+// half the horizon.
 func (s *Spread) restart() {
 	s.from = max(s.seen, 1)
 	for i, h := range s.at {
@@ -107,8 +102,8 @@ func (s *Spread) restart() {
 	}
 }
 
-// Fill writes the standard deviations of a forecast; before the first value it
-// makes it one of which nothing is known.
+// Fill writes the standard deviations of a forecast. Before the first value it makes the forecast
+// unknown.
 func (s *Spread) Fill(f Forecast) {
 	rung := 0
 	for i := range f.SD {
