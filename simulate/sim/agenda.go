@@ -5,17 +5,15 @@ import (
 	"time"
 )
 
-// entry is something that will happen at a time: the function what is called or, if that is
-// nil, an agent takes its turn.
+// An entry is a future event: a call of what or, if that is nil, a turn of an agent.
 type entry struct {
 	at    time.Time
-	order int // how many entries were pushed before; breaks ties
+	order int // insertion order, to break ties
 	agent *agent
-	turn  int // the agent's when the entry was pushed; void if the agent's is another now
+	turn  int // of the agent at insertion; the entry is void if the agent's turn differs
 	what  func(*World)
 }
 
-// void reports whether the agent does something else by now.
 func (e entry) void() bool { return e.what == nil && e.turn != e.agent.turn }
 
 func (e entry) happen(w *World) {
@@ -27,12 +25,12 @@ func (e entry) happen(w *World) {
 	}
 }
 
-// agenda is a priority queue of entries, sorted by time, then order. Void entries stay in it
-// until they are first, or there are as many entries as twice those that were not void.
+// agenda is a priority queue of entries by time, then order. Void entries stay until they are
+// first, or until the queue has doubled.
 type agenda struct {
 	heap  []entry
 	count int
-	kept  int // entries when the void ones were last removed
+	kept  int // entries after the last sweep
 }
 
 func (a *agenda) push(e entry) {
@@ -54,7 +52,6 @@ func (a *agenda) sweep() {
 	a.kept = len(a.heap)
 }
 
-// pop removes the first entry.
 func (a *agenda) pop() entry {
 	first, last := a.heap[0], len(a.heap)-1
 	a.heap[0], a.heap[last] = a.heap[last], entry{}
@@ -63,7 +60,7 @@ func (a *agenda) pop() entry {
 	return first
 }
 
-// peek returns the time of the next entry that is not void. It removes void entries before it.
+// peek removes leading void entries and returns the time of the next entry.
 func (a *agenda) peek() (time.Time, bool) {
 	for len(a.heap) > 0 {
 		e := &a.heap[0]
@@ -75,7 +72,6 @@ func (a *agenda) peek() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// before reports whether e happens before f: by time, then order.
 func (e *entry) before(f *entry) bool {
 	if c := e.at.Compare(f.at); c != 0 {
 		return c < 0
@@ -83,7 +79,7 @@ func (e *entry) before(f *entry) bool {
 	return e.order < f.order
 }
 
-// up moves the entry at i up the heap to its place: no entry is before its parent, at (i-1)/2.
+// up restores the heap for the entry at i: no entry is before its parent, at (i-1)/2.
 func (a *agenda) up(i int) {
 	h, e := a.heap, a.heap[i]
 	for i > 0 && e.before(&h[(i-1)/2]) {
@@ -93,7 +89,7 @@ func (a *agenda) up(i int) {
 	h[i] = e
 }
 
-// down moves the entry at i down the heap to its place.
+// down restores the heap for the entry at i.
 func (a *agenda) down(i int) {
 	h := a.heap
 	if i >= len(h) {

@@ -14,49 +14,49 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An agent is one live job: its ground truth, what its training agent believes, and its
-// progress. Progress is counted in samples at the efficiency of the initial batch size.
+// An agent is one live job: its ground truth, the estimates of its training agent, and its
+// progress, in samples at the efficiency of the initial batch size.
 //
-// Invariant: at most one entry of the agenda has the agent's present turn. It is what the agent
-// does next. An agent without GPUs has no such entry.
+// Invariant: at most one entry of the agenda has the agent's turn. It is the agent's next turn. An
+// agent without GPUs has none.
 type agent struct {
 	spec   *job.Spec
 	app    *workload.Application
-	belief *estimate.Job // the agent's own; nil if it never reports
+	belief *estimate.Job // the agent's estimates; nil if it never reports
 
 	ends    []float64    // progress at the end of each epoch; nil: one epoch
 	regimes []job.Regime // of a job with a schedule
-	steps   *steps       // of a world with the rule WholeRounds
+	steps   *steps       // only under WholeRounds
 
 	turn      int
 	restoring bool
-	over      bool // it is complete, and exits at the end of the round
+	over      bool // complete, and exits at the end of the round
 	started   bool // at least once
-	starts    int  // so far; a job that was restored begins at 0
+	starts    int  // number of starts; 0 for a restored job
 	alloc     cluster.Allocation
 	placement cluster.Placement
 	shape     []int
 	replicas  int
 	slow      float64 // straggler factor, at least 1
-	apart     float64 // times that its exchange of gradients takes between its racks, at least 1
+	apart     float64 // factor on gradient exchange between racks, at least 1
 	limits    job.BatchLimits
-	fixed     job.BatchSize // that the plan set; zero: the agent chooses
+	fixed     job.BatchSize // set by the plan; zero: the agent chooses
 	batch     job.BatchSize
-	asked     *estimate.Model // the model that chose batch on these GPUs; nil: none did
+	asked     *estimate.Model // the model that chose batch on these GPUs; nil: none
 	step      float64         // true seconds of a pass with gradient exchange
-	sync      float64         // true seconds of its exchange
+	sync      float64         // true seconds of the exchange
 	rate      float64         // true goodput, progress per second
 
-	at       time.Time // when progress was as it says; while restoring: when training begins
-	measured time.Time // when the next report's interval began
+	at       time.Time // time of progress; while restoring: when training begins
+	measured time.Time // start of the next report's interval
 	tick     time.Time // when the next report is due
-	epochEnd time.Time // when the epoch ends; zero if that is after tick
+	epochEnd time.Time // end of the epoch; zero if after tick
 	progress float64
-	repeats  bool    // its reports are left out: see report
+	repeats  bool    // its reports are omitted: see report
 	begun    float64 // progress from which whole iterations are counted
 	epoch    int
 	saved    float64   // progress at the last checkpoint
-	savedAt  time.Time // when the last checkpoint of Options.Checkpoint was taken
+	savedAt  time.Time // time of the last checkpoint of Options.Checkpoint
 	epochs   int       // epoch at the last checkpoint
 
 	noise *rand.Rand // nil: reports are exact
@@ -84,8 +84,7 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	return g
 }
 
-// application returns the ground truth of an arrival. World.validate has checked that the
-// catalog has it.
+// application returns the ground truth of an arrival, which World.validate has checked.
 func (w *World) application(a *workload.Arrival) *workload.Application {
 	if a.Application != "" {
 		return w.catalog[a.Application]
@@ -93,7 +92,7 @@ func (w *World) application(a *workload.Arrival) *workload.Application {
 	return w.steady.Of(&a.Spec, a.ScalingLoss)
 }
 
-// biases draws the factor by which a job's reports are wrong on each GPU type.
+// biases draws the error factor of a job's reports on each GPU type.
 func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 	stream := rng.Stream(w.o.Seed, "bias/"+string(spec.ID))
 	b := make(map[cluster.GPUType]float64)
@@ -105,13 +104,12 @@ func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 
 func (g *agent) holding() bool { return g.alloc.GPUs > 0 }
 
-// halt takes all GPUs from the agent and makes its entry of the agenda void.
+// halt takes all GPUs and makes the agent's entry void.
 func (g *agent) halt() {
 	g.turn++
 	g.alloc, g.placement, g.shape, g.restoring, g.over = cluster.Allocation{}, nil, nil, false, false
 }
 
-// target returns the progress at which the job is complete.
 func (g *agent) target() float64 {
 	if len(g.ends) == 0 {
 		return g.spec.Target
@@ -119,10 +117,8 @@ func (g *agent) target() float64 {
 	return g.ends[len(g.ends)-1]
 }
 
-// count finds out at what progress each epoch ends. World.validate has checked the schedule.
-//
-// A job that is known by its duration has the arrival's work as its true target. The target of
-// its specification is only what the scheduler believes.
+// count computes the progress at the end of each epoch. A job known by its duration has the
+// arrival's work as its true target; its specification has the scheduler's estimate.
 func (g *agent) count(w *World, a *workload.Arrival) {
 	g.regimes, _ = g.app.Regimes(g.spec)
 	if work := a.Work(); work > 0 && work != g.spec.Target {
@@ -138,7 +134,7 @@ func (g *agent) count(w *World, a *workload.Arrival) {
 	}
 }
 
-// run starts the agent on what an action grants.
+// run applies an action to the agent.
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked, g.repeats = a.Batch, nil, false
 	g.apart = w.apart(a.Placement)
@@ -168,7 +164,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 			return
 		}
 	default:
-		g.lose() // the progress of a job that has no checkpoints
+		g.lose() // drops progress of a job without checkpoints
 		g.hold(a)
 		g.restoring, g.at = true, w.now.Add(w.delay(g))
 		g.started, g.savedAt = true, g.at
@@ -179,13 +175,12 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	g.next(w)
 }
 
-// hold records the allocation and placement that an action grants.
 func (g *agent) hold(a scheduler.Run) {
 	g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 	g.replicas = max(1, a.Allocation.AllGPUs()/g.spec.ReplicaGPUs(a.Allocation.GPUType))
 }
 
-// apart returns how many times as long gradients are exchanged between the nodes of a placement as in one rack.
+// apart returns the factor on gradient exchange for a placement, relative to one rack.
 func (w *World) apart(p cluster.Placement) float64 {
 	if w.o.CrossRack > 1 && w.full.Racks(p) > 1 {
 		return w.o.CrossRack
@@ -193,8 +188,7 @@ func (w *World) apart(p cluster.Placement) float64 {
 	return 1
 }
 
-// drawSlow draws whether a start lands on slow GPUs, and returns how many times as long steps
-// take there.
+// drawSlow draws the factor on step times for a start.
 func (g *agent) drawSlow(w *World) float64 {
 	if g.luck != nil && g.luck.Float64() < w.o.Noise.Straggler {
 		return w.o.Noise.Slow
@@ -202,7 +196,8 @@ func (g *agent) drawSlow(w *World) float64 {
 	return 1
 }
 
-// fit sets the largest local batch size to what runs on the GPUs held, of a job that may have more than one sample there.
+// fit sets the largest local batch size to the maximum on the held GPUs, unless the job's batch is
+// fixed at one sample.
 func (g *agent) fit() {
 	if g.app.Batch.Max <= 1 {
 		return
@@ -215,7 +210,7 @@ func (g *agent) fit() {
 	g.limits.LocalMax = map[cluster.GPUType]int{t: most}
 }
 
-// act takes the agent's turn: its restart is complete, an epoch ends, or a report is due.
+// act takes the agent's turn: the restart is complete, an epoch ends, or a report is due.
 func (g *agent) act(w *World) {
 	if g.restoring {
 		g.checkIn(w)
@@ -237,7 +232,7 @@ func (g *agent) act(w *World) {
 	}
 }
 
-// checkIn begins training on new GPUs, when the restart is complete.
+// checkIn begins training after a restart.
 func (g *agent) checkIn(w *World) {
 	g.restoring, g.at, g.measured, g.begun = false, w.now, w.now, g.progress
 	g.tune()
@@ -247,13 +242,12 @@ func (g *agent) checkIn(w *World) {
 	}
 }
 
-// announce reports configuration, batch size, progress and epoch, without measurements.
+// announce reports the configuration, batch size and progress, without measurements.
 func (g *agent) announce(w *World) {
 	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
 }
 
-// fail ends the job if it does not run on its GPUs with its batch size, and reports whether it
-// ended.
+// fail ends the job if it does not run on its GPUs with its batch size, and reports whether it did.
 func (g *agent) fail(w *World) bool {
 	if g.rate > 0 {
 		return false
@@ -262,8 +256,7 @@ func (g *agent) fail(w *World) bool {
 	return true
 }
 
-// settle adds the progress made since it was last settled, and the checkpoints that were taken
-// in between.
+// settle brings progress and checkpoints up to now.
 func (g *agent) settle(w *World) {
 	if !g.holding() || g.restoring || g.over || g.steps != nil || !w.now.After(g.at) {
 		return
@@ -272,7 +265,7 @@ func (g *agent) settle(w *World) {
 	g.advance(w, w.now)
 }
 
-// advance is settle up to a time, at a constant speed.
+// advance adds progress up to a time at constant speed, and the checkpoints in between.
 func (g *agent) advance(w *World, at time.Time) {
 	g.progress += g.rate * at.Sub(g.at).Seconds()
 	g.at = at
@@ -284,15 +277,14 @@ func (g *agent) advance(w *World, at time.Time) {
 	}
 }
 
-// checkpoint saves the progress, if the job has checkpoints.
 func (g *agent) checkpoint() {
 	if !g.spec.NoCheckpoint {
 		g.saved, g.epochs = g.progress, g.epoch
 	}
 }
 
-// lose goes back to the last checkpoint. A job without checkpoints goes back to its beginning;
-// only such a job loses whole steps, because each round of whole steps ends with a checkpoint.
+// lose returns to the last checkpoint, or to the beginning without checkpoints. Each round of whole
+// steps ends with a checkpoint, so only jobs without checkpoints lose whole steps.
 func (g *agent) lose() {
 	g.progress, g.epoch = g.saved, g.epochs
 	if g.steps != nil && g.spec.NoCheckpoint {
@@ -300,9 +292,8 @@ func (g *agent) lose() {
 	}
 }
 
-// endEpoch begins the next epoch. It reports whether there is none, and the job is complete.
-//
-// It sets progress to the end of the epoch exactly, so that rounding cannot end an epoch twice.
+// endEpoch begins the next epoch, or completes the job and returns true. It sets progress to
+// exactly the end of the epoch, so that rounding cannot end an epoch twice.
 func (g *agent) endEpoch(w *World) bool {
 	g.repeats = false
 	if g.epoch >= len(g.ends)-1 {
@@ -335,7 +326,7 @@ func (g *agent) endEpoch(w *World) bool {
 	return false
 }
 
-// next puts the agent's next turn on the agenda.
+// next schedules the agent's next turn.
 func (g *agent) next(w *World) {
 	if g.steps != nil && !g.restoring {
 		return // beginSteps pushes the entry when the round begins
@@ -348,8 +339,8 @@ func (g *agent) next(w *World) {
 	w.agenda.push(entry{at: at, agent: g, turn: g.turn})
 }
 
-// plan sets tick and epochEnd, the times of the next report and of the end of the epoch, and
-// returns the earlier of them. Reports are due at multiples of the report interval since Epoch.
+// plan sets tick and epochEnd, and returns the earlier. Reports are due at multiples of the report
+// interval since Epoch.
 func (g *agent) plan(w *World) time.Time {
 	end := g.target()
 	if g.ends != nil {
@@ -375,7 +366,7 @@ func (g *agent) plan(w *World) time.Time {
 	return g.epochEnd
 }
 
-// seconds returns s seconds, or the longest time.Duration if that is shorter.
+// seconds converts s seconds to a Duration, at most the longest one.
 func seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/1e9 {
 		return math.MaxInt64

@@ -15,8 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// plan pushes the first failure of each node and GPU, all maintenance, and the failures of single
-// jobs on the agenda.
+// plan schedules the first failure of each node and GPU, maintenance, and failures of single jobs.
 func (w *World) plan() {
 	f := &w.o.Faults
 	for _, n := range w.full.Nodes() {
@@ -44,13 +43,13 @@ func (w *World) plan() {
 	}
 }
 
-// after draws an exponential time with the given mean.
+// after draws an exponential time.
 func after(stream *rand.Rand, mean time.Duration) time.Duration {
 	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
 
-// failLater lets a node fail after a random time, be repaired, and fail again. A failure of a
-// node that is not rented or lent at that time is skipped.
+// failLater lets a node fail after a random time, be repaired, and fail again. It skips a failure
+// while the node is not rented or lent.
 func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	nodes := []cluster.NodeID{id}
 	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
@@ -66,8 +65,8 @@ func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	}})
 }
 
-// failGPULater lets one GPU of a node fail after a random time, which kills its job, and again
-// after that. The GPU works on at once.
+// failGPULater lets one GPU of a node fail repeatedly. The failure kills its job; the GPU itself
+// works at once.
 func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
 	mean := w.o.Faults.GPUMTBF / time.Duration(n.Capacity.GPUs)
 	w.agenda.push(entry{at: w.now.Add(after(stream, mean)), what: func(w *World) {
@@ -76,8 +75,8 @@ func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
 	}})
 }
 
-// killOne makes the job that holds a GPU of a node lose all its GPUs. GPUs are numbered in the
-// order of the IDs of the jobs that hold them; the free ones come last.
+// killOne takes all GPUs from the job on a GPU of a node. GPUs are numbered by job ID, free ones
+// last.
 func (w *World) killOne(n cluster.Node, index int) {
 	for _, g := range w.on(func(id cluster.NodeID) bool { return id == n.ID }) {
 		for _, s := range g.placement {
@@ -92,7 +91,7 @@ func (w *World) killOne(n cluster.Node, index int) {
 	}
 }
 
-// on returns the agents that hold GPUs of some matching node, by job ID.
+// on returns the agents with GPUs of a matching node, by job ID.
 func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	var hit []*agent
 	for _, g := range w.jobs {
@@ -104,10 +103,10 @@ func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	return hit
 }
 
-// used returns the nodes of which jobs hold GPUs.
+// used returns the nodes with jobs.
 func (w *World) used() map[cluster.NodeID]bool {
 	nodes := make(map[cluster.NodeID]bool)
-	for _, g := range w.jobs { // to a set: the order does not matter
+	for _, g := range w.jobs { // a set: order does not matter
 		for _, s := range g.placement {
 			nodes[s.Node] = true
 		}
@@ -115,8 +114,8 @@ func (w *World) used() map[cluster.NodeID]bool {
 	return nodes
 }
 
-// lose takes a job's GPUs by a failure: last is called first, and may save a checkpoint. The job
-// goes on from its last checkpoint when it is given GPUs again.
+// lose takes a job's GPUs by a failure. last is called first and may save a checkpoint, from which
+// the job continues after its next start.
 func (w *World) lose(g *agent, why string, last func(*agent)) {
 	g.settle(w)
 	last(g)
@@ -125,8 +124,8 @@ func (w *World) lose(g *agent, why string, last func(*agent)) {
 	w.emit(scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Lost, Detail: why})
 }
 
-// leave removes nodes from the cluster. The jobs on them lose their GPUs; last is called for
-// each of them before.
+// leave removes nodes from the cluster. Jobs on them lose their GPUs; last is called for each
+// before.
 func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	for _, id := range nodes {
 		w.away[id]++
@@ -137,7 +136,7 @@ func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	w.changed()
 }
 
-// comeBack undoes one leave of each node. A node is there again once all its leaves are undone.
+// comeBack reverts one leave of each node.
 func (w *World) comeBack(nodes []cluster.NodeID) {
 	for _, id := range nodes {
 		w.away[id]--
@@ -145,13 +144,13 @@ func (w *World) comeBack(nodes []cluster.NodeID) {
 	w.changed()
 }
 
-// changed emits which nodes there are, what is rented and what is lent.
+// changed emits the present nodes, rentals and loans.
 func (w *World) changed() {
 	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
 }
 
-// present returns the cluster of the nodes that are there. It returns the same pointer while
-// these nodes are the same, so that policies and placers can compare pointers.
+// present returns the cluster of available nodes. The pointer changes only if the nodes do, so that
+// policies and placers can compare pointers.
 func (w *World) present() *cluster.Cluster {
 	if w.here == nil || !w.same() {
 		w.here = w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
@@ -159,7 +158,7 @@ func (w *World) present() *cluster.Cluster {
 	return w.here
 }
 
-// same reports whether the nodes that are there are those of World.here.
+// same reports whether the available nodes are those of World.here.
 func (w *World) same() bool {
 	left := w.here.Nodes()
 	for i := range w.full.Nodes() {
@@ -175,8 +174,7 @@ func (w *World) same() bool {
 	return len(left) == 0
 }
 
-// validate returns an error that joins all that is wrong with the options, initial states and
-// arrivals of the world.
+// validate returns an error that joins all errors in options, initial states and arrivals.
 func (w *World) validate(arrivals []*workload.Arrival) error {
 	errs := []error{w.o.Validate(), w.setInitial(arrivals)}
 	for i, win := range w.o.Faults.Maintenance {
@@ -207,8 +205,8 @@ func (w *World) validate(arrivals []*workload.Arrival) error {
 	return errors.Join(errs...)
 }
 
-// countable returns an error if an arrival has a batch size schedule that its application cannot
-// follow, or if its application has a training curve under the rule WholeRounds.
+// countable returns an error if an arrival's application cannot follow its batch size schedule, or
+// has a training curve under WholeRounds.
 func (w *World) countable(a *workload.Arrival) error {
 	app := w.application(a)
 	if w.o.Public.WholeRounds && app.Curve != nil {

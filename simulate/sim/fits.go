@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Fits returns an error if no part of the cluster could ever run the job, because there are too
-// few GPUs, or because no nodes have the CPUs or memory that the job asks for. Nodes on loan do
-// not count: a job that fits only on them might wait for ever.
+// Fits returns an error if no part of the cluster could ever run the job: too few GPUs, or no nodes
+// with the requested CPUs or memory. Nodes on loan do not count, because a job that fits only there
+// might wait for ever.
 func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	if !spec.Reservation.IsZero() {
 		return reserves(c, spec)
 	}
 	need, may, worker := math.MaxInt, 0, 0
-	var host error // what CPUs or memory are missing, of a type with enough GPUs
+	var host error // of a type with enough GPUs
 	for _, t := range c.Kept() {
 		if !spec.Eligible(t.Type) {
 			continue
@@ -48,8 +48,8 @@ func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	return err
 }
 
-// limits returns the fewest GPUs of a type with which a job runs, and the most that the cluster
-// can give it. If the job has workers, these are whole, and each is on one node.
+// limits returns the fewest GPUs of a type on which a job runs, and the most in the cluster.
+// Workers are whole, each on one node.
 func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	need, may = spec.Min(t.Type), t.GPUs
 	if w := spec.WorkerGPUs; w > 0 {
@@ -64,8 +64,7 @@ func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	return need, may
 }
 
-// most returns the most GPUs that a job is ever given of a type, from what limits returns: a job
-// that is not elastic gets what it needs.
+// most returns the most GPUs of a type that a job ever gets, from the results of limits.
 func most(spec *job.Spec, need, may int) int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		return need
@@ -73,7 +72,7 @@ func most(spec *job.Spec, need, may int) int {
 	return may
 }
 
-// whose returns what error texts call the nodes that Fits counts.
+// whose returns the name of the nodes that Fits counts, for errors.
 func whose(c *cluster.Cluster) string {
 	if c.Lends() {
 		return "training cluster"
@@ -81,7 +80,7 @@ func whose(c *cluster.Cluster) string {
 	return "cluster"
 }
 
-// reserves returns an error if the cluster does not have the nodes and GPUs that a job reserves.
+// reserves returns an error if the cluster lacks the reserved nodes and GPUs.
 func reserves(c *cluster.Cluster, spec *job.Spec) error {
 	r := spec.Reservation
 	i := slices.IndexFunc(c.Kept(), func(t cluster.TypeInfo) bool {

@@ -9,12 +9,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// asksHost reports whether a job says what CPUs or memory it needs.
 func asksHost(spec *job.Spec) bool { return spec.CPUs > 0 || spec.Memory > 0 }
 
-// hosts returns an error if no nodes of a type together have the CPUs and memory that a job asks
-// for; gpus are the most GPUs of the type that the job is given, which bound its nodes. If the
-// nodes of the type do not state CPUs and memory, there is no error.
+// hosts returns an error if no nodes of a type together have the CPUs and memory that a job
+// requests. gpus, the most GPUs of the job, bounds the number of nodes. There is no error if nodes
+// do not state CPUs and memory.
 func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) error {
 	if !asksHost(spec) || !t.Counts() {
 		return nil
@@ -31,12 +30,11 @@ func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) er
 		spec.ID, spec.CPUs, spec.Memory, whose(c), has.CPUs, has.Memory, gpus, t.Type)
 }
 
-// hostSlack is the relative rounding error allowed in sums of CPUs.
+// hostSlack is the accepted relative rounding error in sums of CPUs.
 const hostSlack = 1e-9
 
-// largest returns the most CPUs that a number of nodes of a type can have together, and likewise
-// the most memory. Nodes on loan are left out. The nodes with most CPUs need not be those with
-// most memory.
+// largest returns the most CPUs of a number of nodes of a type, and independently the most memory.
+// It ignores nodes on loan.
 func largest(c *cluster.Cluster, t cluster.GPUType, nodes int) (sum cluster.Resources) {
 	var cpus []float64
 	var memory []int64

@@ -13,18 +13,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An InitialState is the state of a job that existed before the world began. When the job
-// arrives, it is restored instead of submitted. It holds the GPUs of its status from then on;
-// that does not count as a start.
+// An InitialState is the state of a job that existed before the world. On arrival, the job is
+// restored instead of submitted and holds its GPUs. This does not count as a start.
 type InitialState struct {
-	Status  job.Status    // its times are virtual; they may be before Epoch
-	Batch   job.BatchSize // that the scheduler last asked for; zero: the agent decides
-	Reports []job.Report  // all that its agent has measured so far, oldest first
-	// Restore is the time until the job trains on the GPUs it holds; 0: it trains already.
+	Status  job.Status    // with virtual times, possibly before Epoch
+	Batch   job.BatchSize // set by the scheduler; zero: the agent decides
+	Reports []job.Report  // all measurements of its agent, oldest first
+	// Restore is the time until the job trains on its GPUs; 0: it trains already.
 	Restore time.Duration
 }
 
-// begin restores a job that existed before the world began.
 func (w *World) begin(g *agent, s *InitialState) {
 	w.emit(scheduler.Restored{Spec: g.spec, Status: s.Status, Batch: s.Batch, Reports: s.Reports})
 	for i := range s.Reports {
@@ -43,7 +41,7 @@ func (w *World) begin(g *agent, s *InitialState) {
 	}
 }
 
-// goOn lets a job go on with its training, or with its restart, on the GPUs it holds.
+// goOn continues the training, or the restart, of a job on its GPUs.
 func (w *World) goOn(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
@@ -59,9 +57,7 @@ func (w *World) goOn(g *agent, s *InitialState) {
 	g.checkIn(w)
 }
 
-// setInitial returns an error that joins all that is wrong with Options.Initial: no job of that
-// ID arrives, the job holds GPUs that the cluster does not have, or jobs together hold more GPUs
-// of a node than it has.
+// setInitial returns an error that joins all errors in Options.Initial.
 func (w *World) setInitial(arrivals []*workload.Arrival) error {
 	if len(w.o.Initial) == 0 {
 		return nil
@@ -87,7 +83,7 @@ func (w *World) setInitial(arrivals []*workload.Arrival) error {
 	return errors.Join(errs...)
 }
 
-// holds checks an initial state, and adds the GPUs that the job holds to those held of each node.
+// holds checks an initial state and adds its GPUs to held.
 func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
 	st := &s.Status
 	switch {

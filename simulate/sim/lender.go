@@ -11,24 +11,21 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Lender configures how the owner of the nodes of tenure Loaned, an inference cluster, lends
-// them. Each group is a pool of its own. All pools have the same Busy.
+// Lender configures how the owner of nodes of tenure Loaned, an inference cluster, lends them. Each
+// group is a pool. All pools have the same Busy.
 type Lender struct {
-	// Interval is the time between two reviews of what the owner needs. Default 5 min (Lyra §4,
-	// §7.1).
+	// Interval is the time between two reviews of the owner's needs. Default 5 min (Lyra §4, §7.1).
 	Interval time.Duration
-	// Headroom is the share of all GPUs of a pool that is never lent. Default 0.02, the
-	// median burst within an interval (Lyra §7.1).
+	// Headroom is the share of a pool's GPUs that is never lent. Default 0.02, the median burst
+	// within an interval (Lyra §7.1).
 	Headroom float64
-	// Grace is the time from asking for nodes until those that are not back are taken by
-	// force. Default 5 min, an interval: the nodes are back at the next review.
+	// Grace is the time from a request for nodes until the owner takes the missing ones by force.
+	// Default 5 min, one interval.
 	Grace time.Duration
-	// Busy returns the share of a pool's GPUs that the owner uses, at a time since the start.
-	// Values below 0 count as 0, those above 1 and NaN as 1. Nil: always 1, and nothing is ever
-	// lent.
+	// Busy returns the share of a pool's GPUs in use by the owner at a time since the start,
+	// clipped to 0 to 1; NaN counts as 1. Nil: always 1, and nothing is lent.
 	Busy func(at time.Duration) float64
-	// Forecast returns a new forecaster; it is called once for each pool. Nil: the owner
-	// predicts nothing, and lends by what it uses now.
+	// Forecast returns a new forecaster for a pool. Nil: the owner lends by its present use.
 	Forecast func() Forecaster
 }
 
@@ -36,17 +33,16 @@ type Lender struct {
 type Forecaster interface {
 	// Observe records the share used in one more interval.
 	Observe(busy float64)
-	// Predict returns the mean and standard deviation of the share for each of the next ahead
-	// intervals, the nearest first. It may return fewer while it has not seen enough.
+	// Predict returns the mean and standard deviation of the share for the next ahead intervals. It
+	// may return fewer before it has seen enough.
 	Predict(ahead int) (mean, sd []float64)
 }
 
-// DefaultLender returns the defaults stated beside the fields.
+// DefaultLender returns the defaults of the fields.
 func DefaultLender() Lender {
 	return Lender{Interval: 5 * time.Minute, Headroom: 0.02, Grace: 5 * time.Minute}
 }
 
-// validate returns an error that joins all that is wrong with o.
 func (o *Lender) validate() error {
 	var errs []error
 	if o.Interval < time.Second {
@@ -61,7 +57,6 @@ func (o *Lender) validate() error {
 	return errors.Join(errs...)
 }
 
-// busy returns the share in use at a time since the start, 0 to 1.
 func (o *Lender) busy(at time.Duration) float64 {
 	if o.Busy == nil {
 		return 1
@@ -69,7 +64,7 @@ func (o *Lender) busy(at time.Duration) float64 {
 	return share(o.Busy(at))
 }
 
-// share returns x moved into the range 0 to 1. NaN counts as 1, so that nothing is lent.
+// share clips x to 0 to 1. NaN counts as 1, so that nothing is lent.
 func share(x float64) float64 {
 	if math.IsNaN(x) {
 		return 1
@@ -77,39 +72,37 @@ func share(x float64) float64 {
 	return min(1, max(0, x))
 }
 
-// A loanNode is a node that can be lent. Invariant: World.away counts the node once while it is
-// not lent. Failures and maintenance add to the same count, as they do for a lease.
+// A loanNode is a node for loan. Invariant: World.away counts the node once while it is not lent.
+// Failures and maintenance add to the same count.
 type loanNode struct {
 	node *cluster.Node
 	lent bool
 }
 
-// A pool is the nodes of one group.
+// A pool has the nodes of one group.
 type pool struct {
 	loan     cluster.Loan // without Lent, Spare, Reclaim and By, which loans counts
 	nodes    []*loanNode  // in the cluster's order
 	forecast Forecaster   // nil: none
-	limit    int          // the most nodes to be lent, by the last review
+	limit    int          // of lent nodes, at the last review
 	notices  []notice     // not due yet, by time
 }
 
-// A lender lends the nodes of a world that their owner does not need. At every interval it
-// reviews what the owner needs. It takes by force the nodes that it asked for and that were not
-// given back in time. What the owner runs on its nodes is not simulated; nodes that are broken
-// count as not lent. It is a scheduler.Expander. Source: Lyra §4, §6.
+// A lender lends the nodes that their owner does not need. It reviews the owner's needs at every
+// interval, and takes by force nodes that were not returned in time. The owner's load is not
+// simulated; broken nodes count as not lent. Source: Lyra §4, §6.
 type lender struct {
 	w      *World
 	o      *Lender
 	pools  []*pool // by group, in the order of cluster.Loans
 	nodes  map[cluster.NodeID]*loanNode
-	next   time.Time // of the reviews
-	seized int       // nodes taken by force, so far
+	next   time.Time // next review
+	seized int       // nodes taken by force
 }
 
 var _ scheduler.Expander = (*lender)(nil)
 
-// newLender returns the lender of a world, which has lent nothing yet. Its first review is at
-// Epoch.
+// newLender returns a lender without lent nodes. Its first review is at Epoch.
 func newLender(w *World) *lender {
 	l := &lender{w: w, o: &w.o.Lender, nodes: make(map[cluster.NodeID]*loanNode), next: w.now}
 	for _, loan := range w.full.Loans() {
@@ -133,12 +126,10 @@ func newLender(w *World) *lender {
 	return l
 }
 
-// at calls act at a time.
 func (l *lender) at(t time.Time) {
 	l.w.agenda.push(entry{at: t, what: func(*World) { l.act() }})
 }
 
-// pool returns the pool of a group; nil if there is none.
 func (l *lender) pool(g cluster.Group) *pool {
 	i := slices.IndexFunc(l.pools, func(p *pool) bool { return p.loan.Group == g })
 	if i < 0 {
@@ -147,13 +138,13 @@ func (l *lender) pool(g cluster.Group) *pool {
 	return l.pools[i]
 }
 
-// there reports whether a node is lent, or is none that can be lent.
+// there reports whether a node is lent, or not for loan at all.
 func (l *lender) there(id cluster.NodeID) bool {
 	n := l.nodes[id]
 	return n == nil || n.lent
 }
 
-// in returns the nodes of a pool that are lent, or those that are not.
+// in returns the nodes of a pool that are lent, or that are not.
 func (p *pool) in(lent bool) []*loanNode {
 	var found []*loanNode
 	for _, n := range p.nodes {
@@ -164,7 +155,6 @@ func (p *pool) in(lent bool) []*loanNode {
 	return found
 }
 
-// lent returns how many nodes are lent.
 func (p *pool) lent() int {
 	lent := 0
 	for _, n := range p.nodes {
@@ -175,18 +165,16 @@ func (p *pool) lent() int {
 	return lent
 }
 
-// idle returns the nodes of a pool that can be lent now: they are not lent, not broken and not
-// in maintenance.
+// idle returns the nodes that can be lent: not lent, broken or in maintenance.
 func (l *lender) idle(p *pool) []*loanNode {
 	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.away[n.node.ID] > 1 })
 }
 
-// spare returns how many more nodes of a pool the owner would lend now.
+// spare returns how many more nodes the owner would lend now.
 func (l *lender) spare(p *pool) int {
 	return min(max(0, p.limit-p.lent()), len(l.idle(p)))
 }
 
-// loans returns the state of every pool.
 func (l *lender) loans() []cluster.Loan {
 	var all []cluster.Loan
 	for _, p := range l.pools {
@@ -200,14 +188,13 @@ func (l *lender) loans() []cluster.Loan {
 	return all
 }
 
-// back gives a node back to its owner.
 func (l *lender) back(n *loanNode) {
 	n.lent = false
 	l.w.away[n.node.ID]++
 }
 
-// Provision implements scheduler.Expander. It lends the first idle nodes in the cluster's order.
-// They are there at once.
+// Provision implements scheduler.Expander. It lends the first idle nodes in the cluster's order, at
+// once.
 func (l *lender) Provision(g cluster.Group, nodes int) error {
 	p := l.pool(g)
 	if p == nil {
@@ -225,9 +212,9 @@ func (l *lender) Provision(g cluster.Group, nodes int) error {
 	return nil
 }
 
-// Return implements scheduler.Expander. It stops at the first node that cannot be given back;
-// the nodes before it are given back. Source: Lyra §6, "removes the selected servers from Lyra's whitelist after its scheduler
-// confirms they no longer have running workers".
+// Return implements scheduler.Expander. It stops at the first node that cannot be returned. Source:
+// Lyra §6, "removes the selected servers from Lyra's whitelist after its scheduler confirms they no
+// longer have running workers".
 func (l *lender) Return(nodes []cluster.NodeID) error {
 	used := l.w.used()
 	for _, id := range nodes {

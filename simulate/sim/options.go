@@ -11,107 +11,102 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 )
 
-// Options configure a World. Start from DefaultOptions: the zero value is not valid, because its
-// report interval is zero.
+// Options configure a World. Start from DefaultOptions; the zero value is invalid.
 type Options struct {
 	Seed uint64
-	// ReportInterval is how often agents report and re-tune their batch size.
-	// Default 30 s (Sia §3.3.1).
+	// ReportInterval is the interval of reports and of batch size tuning. Default 30 s (Sia
+	// §3.3.1).
 	ReportInterval time.Duration
 	Noise          Noise
 	Faults         Faults
 	Provider       Provider // of rented nodes
 	Lender         Lender   // of nodes on loan
 	Costs
-	// Public switches on rules of the public simulator that the thesis does
-	// not have.
+	// Public has rules of the public simulator that differ from the thesis.
 	Public Public
-	// ReportEpochs lets agents report, without measurements, when an epoch ends, so that the
-	// scheduler learns how long an epoch is. Default false.
+	// ReportEpochs makes agents report the end of an epoch, without measurements, so that the
+	// scheduler learns its length. Default false.
 	ReportEpochs bool
-	// Sparse lets agents leave out reports like the last one, of which they learned nothing; others learn nothing of them
-	// either. What jobs do, and when, is the same to the last digit; events of one instant may come in another order. But of a
-	// running job the scheduler and its observers know an older progress, so neither they nor the policy may look at that
+	// Sparse omits reports that repeat one from which nothing was learned. Jobs do exactly the same
+	// at the same times; events of one instant may change order. But the scheduler, its observers
+	// and the policy see an older progress of running jobs, so they must not use it
 	// (policy.Traits.IgnoresProgress). Default false.
 	Sparse bool
-	// Initial are the jobs that existed before the world began. Default: none.
+	// Initial has the jobs that existed before the world. Default: none.
 	Initial map[job.ID]*InitialState
-	// Estimate configures how agents learn; the scheduler's should be the same.
+	// Estimate configures how agents learn; use the same for the scheduler.
 	Estimate estimate.Options
 }
 
-// Costs are what it takes to start and move jobs.
+// Costs are the costs of starts and moves.
 type Costs struct {
-	// Checkpoint is the time between checkpoints of a running job; 0: one at the end of every
-	// epoch. Default 0 (Sia §3.3.5).
+	// Checkpoint is the interval of checkpoints; 0: at the end of every epoch. Default 0 (Sia
+	// §3.3.5).
 	Checkpoint time.Duration
-	// Restart is how long every start and move takes; nil: what the application says.
+	// Restart is the time of every start and move; nil: set by the application.
 	Restart *time.Duration
-	// FreeStart makes the first start of a job cost nothing. Default false.
+	// FreeStart makes the first start of a job free. Default false.
 	FreeStart bool
-	// CrossRack is how many times as long the exchange of gradients takes where a job's nodes are in several racks;
-	// 0 or 1: no longer. Default 0.
+	// CrossRack is the factor on gradient exchange of a job in several racks; 0 or 1: none. Default
+	// 0.
 	CrossRack float64
 }
 
-// Noise is how reports, and speeds, differ from the profiles.
+// Noise is the difference of reports and speeds from the profiles.
 type Noise struct {
 	Report float64 // relative standard deviation of each reported time
-	Bias   float64 // relative standard deviation of a factor drawn once per job and GPU type, by which all its reports are wrong
-	// Straggler is the probability that a start lands on slow GPUs, which then
-	// take Slow times as long.
+	Bias   float64 // relative standard deviation of a factor on all reports, drawn per job and GPU type
+	// Straggler is the probability that a start gets slow GPUs, on which steps take Slow times as
+	// long.
 	Straggler float64
 	Slow      float64
 }
 
-// Faults configure failures and maintenance. A mean time of zero means that nothing fails.
+// Faults configure failures and maintenance. A mean time of 0 means none.
 type Faults struct {
 	NodeMTBF    time.Duration // mean time between failures of one node
 	Repair      time.Duration // until a failed node is back
-	GPUMTBF     time.Duration // mean time between failures of one GPU: its job loses all GPUs, the GPU works on
+	GPUMTBF     time.Duration // mean time between failures of one GPU: its job loses all GPUs, the GPU works again at once
 	Maintenance []Window
 	Losses      []Loss
 }
 
-// A Window is a time in which nodes are away. When it begins, the jobs on them save a checkpoint,
-// unless the nodes fail, and lose their GPUs.
+// A Window is a time in which nodes are away. At its begin, jobs on them save a checkpoint (unless
+// the nodes fail) and lose their GPUs.
 type Window struct {
 	Nodes    []cluster.NodeID
 	From, To time.Duration // since the start
-	Failed   bool          // the nodes fail: no checkpoint is saved
+	Failed   bool          // no checkpoint is saved
 }
 
-// A Loss is a failure of one job, which loses its GPUs if it holds any, and goes on from its last
-// checkpoint when it is given GPUs again.
+// A Loss is a failure of one job: it loses its GPUs and continues from its last checkpoint after
+// its next start.
 type Loss struct {
 	Job job.ID
 	At  time.Duration // since the start
 }
 
-// Public are rules of the public simulators; see reference in docs/experiments.
+// Public has rules of the public simulators; see reference in docs/experiments.
 type Public struct {
 	RoundEpochs    bool // the rest of an epoch takes a whole number of seconds
-	RetuneOnEpoch  bool // batch sizes are chosen anew at the end of every epoch
-	WideBatchRange bool // agents may use batch sizes up to the largest profiled, whatever limit was submitted
+	RetuneOnEpoch  bool // batch sizes are tuned at the end of every epoch
+	WideBatchRange bool // agents may use batch sizes up to the largest profiled one, despite a submitted limit
 
-	ExitOnRound     bool // jobs report and exit only at the end of a round; a job that is complete keeps its GPUs until then
-	WholeIterations bool // an iteration that is not complete at the end of a round is lost; needs ExitOnRound, and does not apply to jobs with a training curve
+	ExitOnRound     bool // jobs report and exit only at the end of a round; a complete job keeps its GPUs until then
+	WholeIterations bool // an incomplete iteration at the end of a round is lost; needs ExitOnRound, and excludes jobs with a training curve
 
-	// WholeRounds lets jobs make a whole number of steps in a round; a step is a pass of one
-	// GPU. The round ends when the last job has made its steps. Starts take no time.
-	// Source: Gavel simulator.
+	// WholeRounds lets jobs make whole steps in a round; a step is a pass of one GPU. The round
+	// ends with the last step. Starts take no time. Source: Gavel simulator.
 	WholeRounds bool
-	// ResumeLoss is the training time that a job loses in a round that it trains through to the
-	// end, if it did not run in the round before. It needs WholeRounds. Source: Shockwave
-	// simulator.
+	// ResumeLoss is the training time that a job loses in a full round if it did not run in the
+	// round before. Needs WholeRounds. Source: Shockwave simulator.
 	ResumeLoss time.Duration
-	// LateRegimes makes a job with a batch size schedule change its batch size one round late: it
-	// decides at the end of a round, and changes at the end of the next round in which it runs.
-	// It needs WholeRounds. Source: Shockwave simulator.
+	// LateRegimes delays the batch size changes of a schedule: a job decides at the end of a round
+	// and changes at the end of its next round. Needs WholeRounds. Source: Shockwave simulator.
 	LateRegimes bool
 }
 
-// validate returns an error if rules of p exclude each other.
+// validate returns an error for rules that exclude each other.
 func (p *Public) validate() error {
 	switch {
 	case p.ResumeLoss < 0:
@@ -126,16 +121,14 @@ func (p *Public) validate() error {
 	return nil
 }
 
-// DefaultOptions returns the thesis' settings.
+// DefaultOptions returns the settings of the thesis.
 func DefaultOptions() Options {
 	return Options{Seed: 1, ReportInterval: 30 * time.Second, Provider: DefaultProvider(), Lender: DefaultLender()}
 }
 
-// rare reports whether a mean time between failures is 0, which is never, or long enough to be
-// simulated.
 func rare(mtbf time.Duration) bool { return mtbf == 0 || mtbf >= time.Second }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns an error that joins all errors in o.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -10,13 +10,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// profile measures the job on each of the types, on as many GPUs as one replica needs: first one
-// batch size after the other, then one CPU count after the other. All types are measured at the
-// same time. Source: Sia §3.3.2, Synergy §3.1.
+// profile measures the job on each type, with the GPUs of one replica: first batch sizes, then CPU
+// counts. All types are measured at the same time. Source: Sia §3.3.2, Synergy §3.1.
 //
-// Deviation: the profiling runs are charged to the job but hold no GPUs of the
-// plan, because they take no longer than a round and would keep a GPU idle for
-// the rest of it.
+// Deviation: the profiling runs are charged to the job but hold no GPUs of the plan, because they
+// take no longer than a round and would keep a GPU idle for the rest of it.
 func (g *agent) profile(w *World, types []cluster.GPUType) {
 	over := w.now
 	for _, m := range g.app.Profile {
@@ -40,7 +38,7 @@ func (g *agent) profile(w *World, types []cluster.GPUType) {
 	}})
 }
 
-// profiled reports the measurements of one GPU type, if the job still exists.
+// profiled reports the measurements of one GPU type if the job still exists.
 func (g *agent) profiled(w *World, reports []job.Report) {
 	if w.jobs[g.spec.ID] != g {
 		return
@@ -51,18 +49,17 @@ func (g *agent) profiled(w *World, reports []job.Report) {
 	}
 }
 
-// profileRuns are the profiling runs on one replica of one GPU type.
+// profileRuns are the profiling runs on one GPU type.
 type profileRuns struct {
 	agent   *agent
 	noise   float64
-	alloc   cluster.Allocation // with all CPUs and memory of a node; with none if they do not count
+	alloc   cluster.Allocation // with all CPUs and memory of a node; 0 if they do not count
 	reports []job.Report
 	took    time.Duration
 }
 
-// runs measures the ladder of batch sizes with all the CPUs and memory of one node. If CPUs and
-// memory count and the job is sensitive to them, the largest batch size is measured with several
-// CPU counts; that search begins with all CPUs.
+// runs measures the ladder of batch sizes with all CPUs and memory of a node. If the job is
+// sensitive to them, it measures the largest batch size with several CPU counts instead.
 func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	r := &profileRuns{agent: g, noise: w.o.Noise.Report}
 	r.alloc.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.spec.ReplicaGPUs(t), GPUType: t}
@@ -82,7 +79,7 @@ func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 }
 
 // host returns the CPUs, rounded down, and the memory of the node with the most CPUs among those
-// with enough GPUs for c; zeros if nodes of the type do not count CPUs and memory.
+// that fit c; zeros if the type does not count them.
 func host(full *cluster.Cluster, c cluster.Configuration) (cpus float64, memory int64) {
 	if t, ok := full.Type(c.GPUType); !ok || !t.Counts() {
 		return 0, 0
@@ -95,7 +92,6 @@ func host(full *cluster.Cluster, c cluster.Configuration) (cpus float64, memory 
 	return cpus, memory
 }
 
-// ladder measures one batch size after the other.
 func (r *profileRuns) ladder(rungs []int) {
 	for _, local := range rungs {
 		if rep, step, ok := r.measure(r.alloc, local); ok {
@@ -104,7 +100,6 @@ func (r *profileRuns) ladder(rungs []int) {
 	}
 }
 
-// search measures one CPU count after the other, with all memory.
 func (r *profileRuns) search(local int) {
 	s := perf.NewCPUSearch(int(r.alloc.CPUs))
 	a := r.alloc
@@ -119,15 +114,14 @@ func (r *profileRuns) search(local int) {
 	}
 }
 
-// note keeps the report of a run, and adds the time that the run took.
 func (r *profileRuns) note(rep job.Report, took time.Duration) {
 	rep.Interval = took
 	r.took += took
 	r.reports = append(r.reports, rep)
 }
 
-// measure runs the job on an allocation. It returns the report and the true time of a step. It
-// returns false if the job does not run on this allocation.
+// measure runs the job on an allocation. It returns the report and the true step time, or false if
+// the job does not run.
 func (r *profileRuns) measure(a cluster.Allocation, local int) (rep job.Report, step time.Duration, ok bool) {
 	g := r.agent
 	seconds, sync, ok := g.app.Speed.Step(a.GPUType, []int{a.GPUs}, local)

@@ -15,24 +15,23 @@ import (
 
 // Provider configures how nodes are rented.
 type Provider struct {
-	// Start is the time from an order until the node is there. Default 90 s: BOA §1
-	// says one to two minutes.
+	// Start is the time from an order until the node is ready. Default 90 s: BOA §1 says one to two
+	// minutes.
 	Start time.Duration
-	// Release is the time from giving a node back until it is no longer paid for. Default 2 min.
+	// Release is the time from the return of a node until payment ends. Default 2 min.
 	Release time.Duration
 	// Refuse is the probability that the order of a node is refused. Default 0.
 	Refuse float64
-	// Notice is the time for which a spot node is still paid for after its provider has given
-	// notice that it takes the node back. Jobs leave the node at the notice. Default 2 min.
+	// Notice is the paid time after a provider reclaims a spot node. Jobs leave at the notice.
+	// Default 2 min.
 	Notice time.Duration
 }
 
-// DefaultProvider returns the defaults stated beside the fields.
+// DefaultProvider returns the defaults of the fields.
 func DefaultProvider() Provider {
 	return Provider{Start: 90 * time.Second, Release: 2 * time.Minute, Notice: 2 * time.Minute}
 }
 
-// validate returns an error that joins all that is wrong with p.
 func (p *Provider) validate() error {
 	var errs []error
 	if p.Start < 0 || p.Release < 0 || p.Notice < 0 {
@@ -44,65 +43,60 @@ func (p *Provider) validate() error {
 	return errors.Join(errs...)
 }
 
-// leaseState is the state of a node that can be rented.
+// leaseState is the state of a node for rent.
 type leaseState uint8
 
 const (
 	free     leaseState = iota // not rented
 	starting                   // ordered, not there yet
-	ready                      // there, unless it is broken or in maintenance
-	leaving                    // given or taken back, still paid for
+	ready                      // available, unless broken or in maintenance
+	leaving                    // returned or reclaimed, still paid for
 )
 
-// A lease is a node that can be rented. Invariant: World.away counts the node once while it is
-// not ready. Failures and maintenance add to the same count, so that they need not know the state
-// of the lease.
+// A lease is a node for rent. Invariant: World.away counts the node once while it is not ready.
+// Failures and maintenance add to the same count.
 type lease struct {
 	node  *cluster.Node
 	state leaseState
-	turn  int        // how many states it has entered; an entry made in an earlier one is void
-	spot  *rand.Rand // nil: never taken back
-	// ordered is the number of the last order of the node.
+	turn  int        // number of state changes
+	spot  *rand.Rand // nil: never reclaimed
+	// ordered is the number of the node's last order.
 	ordered int
 }
 
-// A stateChange identifies one entry of a lease into a state, so that what was planned then can
-// tell whether the lease has left the state since.
+// A stateChange identifies one state change of a lease, so that later events can check whether the
+// lease has left the state.
 type stateChange struct {
 	*lease
 	turn int
 }
 
-// kept reports whether the lease has entered no other state since.
 func (p stateChange) kept() bool { return p.lease.turn == p.turn }
 
-// enter puts the lease into a state.
 func (l *lease) enter(s leaseState) stateChange {
 	l.state = s
 	l.turn++
 	return stateChange{l, l.turn}
 }
 
-// A groupController rents out the nodes of one group.
 type groupController struct {
 	offer   cluster.Offer
 	leases  []*lease // in the cluster's order
-	refused bool     // the last order was not met in full
+	refused bool     // the last order was not fulfilled
 	luck    *rand.Rand
 }
 
-// A provider rents out the nodes of a world that have tenure Rented. It is a scheduler.Expander.
+// A provider rents out the nodes of tenure Rented.
 type provider struct {
 	w           *World
 	o           *Provider
 	controllers []*groupController // by group, in the order of cluster.Offers
 	leases      map[cluster.NodeID]*lease
-	orders      int // of nodes, so far
+	orders      int // number of ordered nodes
 }
 
 var _ scheduler.Expander = (*provider)(nil)
 
-// newProvider returns the provider of a world in which nothing is rented yet.
 func newProvider(w *World) *provider {
 	p := &provider{w: w, o: &w.o.Provider, leases: make(map[cluster.NodeID]*lease)}
 	for _, offer := range w.full.Offers() {
@@ -116,7 +110,6 @@ func newProvider(w *World) *provider {
 	return p
 }
 
-// add makes a node one that can be rented.
 func (p *provider) add(n *cluster.Node) {
 	l := &lease{node: n}
 	if n.Interruptions > 0 {
@@ -128,7 +121,6 @@ func (p *provider) add(n *cluster.Node) {
 	p.w.away[n.ID]++
 }
 
-// groupController returns the controller of a group; nil if there is none.
 func (p *provider) groupController(g cluster.Group) *groupController {
 	i := slices.IndexFunc(p.controllers, func(d *groupController) bool { return d.offer.Group == g })
 	if i < 0 {
@@ -137,7 +129,6 @@ func (p *provider) groupController(g cluster.Group) *groupController {
 	return p.controllers[i]
 }
 
-// in returns the nodes of a group in one state.
 func (d *groupController) in(s leaseState) []*lease {
 	var found []*lease
 	for _, l := range d.leases {
@@ -148,7 +139,6 @@ func (d *groupController) in(s leaseState) []*lease {
 	return found
 }
 
-// rentals returns the state of every offer.
 func (p *provider) rentals() []cluster.Rental {
 	var all []cluster.Rental
 	for _, d := range p.controllers {
@@ -169,14 +159,14 @@ func (p *provider) rentals() []cluster.Rental {
 	return all
 }
 
-// there reports whether a node is rented and ready, or is none that can be rented.
+// there reports whether a node is rented and ready, or not for rent at all.
 func (p *provider) there(id cluster.NodeID) bool {
 	l := p.leases[id]
 	return l == nil || l.state == ready
 }
 
-// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's
-// order, or cancels orders. A cancelled node is paid for as long as one that is given back.
+// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's order,
+// or cancels orders. Payment for a cancelled node ends like that of a returned one.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
 	d := p.groupController(g)
 	if d == nil {
@@ -193,7 +183,7 @@ func (p *provider) Provision(g cluster.Group, nodes int) error {
 	return nil
 }
 
-// cancel gives back up to most of the nodes that are starting, those ordered last first.
+// cancel returns up to most of the starting nodes, latest orders first.
 func (p *provider) cancel(coming []*lease, most int) {
 	for range min(most, len(coming)) {
 		last := slices.MaxFunc(coming, func(a, b *lease) int { return cmp.Compare(a.ordered, b.ordered) })
@@ -202,7 +192,7 @@ func (p *provider) cancel(coming []*lease, most int) {
 	}
 }
 
-// order orders up to nodes more nodes, and returns how many it got. Nodes that are broken or in
+// order orders up to nodes more nodes and returns how many it got. Broken nodes and those in
 // maintenance cannot be ordered.
 func (p *provider) order(d *groupController, nodes int) int {
 	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.away[l.node.ID] > 1 })
@@ -222,7 +212,7 @@ func (p *provider) order(d *groupController, nodes int) int {
 	return len(got)
 }
 
-// come makes those nodes of an order ready that were not cancelled.
+// come makes the nodes of an order ready, except cancelled ones.
 func (p *provider) come(got []stateChange) {
 	changed := false
 	for _, g := range got {
@@ -237,7 +227,7 @@ func (p *provider) come(got []stateChange) {
 	}
 }
 
-// watch lets a spot node that is ready be taken back after a random time.
+// watch schedules the reclaim of a ready spot node at a random time.
 func (p *provider) watch(here stateChange) {
 	if here.spot == nil {
 		return
@@ -250,8 +240,7 @@ func (p *provider) watch(here stateChange) {
 	}})
 }
 
-// reclaim takes a spot node back. Its jobs save a checkpoint, because that is what the notice is
-// for. They leave the node at once, and nothing runs on it during the notice.
+// reclaim takes a spot node back. Its jobs save a checkpoint and leave at once.
 func (p *provider) reclaim(l *lease) {
 	for _, g := range p.w.on(func(id cluster.NodeID) bool { return id == l.node.ID }) {
 		p.w.lose(g, fmt.Sprintf("the provider takes %s back", l.node.ID), (*agent).checkpoint)
@@ -260,8 +249,7 @@ func (p *provider) reclaim(l *lease) {
 	p.w.changed()
 }
 
-// Return implements scheduler.Expander. It stops at the first node that cannot be given back;
-// the nodes before it are given back.
+// Return implements scheduler.Expander. It stops at the first node that cannot be returned.
 func (p *provider) Return(nodes []cluster.NodeID) error {
 	for _, id := range nodes {
 		l := p.leases[id]
@@ -277,8 +265,8 @@ func (p *provider) Return(nodes []cluster.NodeID) error {
 	return nil
 }
 
-// leave gives up a node that is ready or starting. Jobs cannot use it from now on. After some
-// time it is free and no longer paid for.
+// leave releases a ready or starting node. Jobs cannot use it from now on; after some time it is
+// free.
 func (p *provider) leave(l *lease, after time.Duration) {
 	if l.state == ready {
 		p.w.away[l.node.ID]++

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file is how a lender asks for its nodes, and takes by force those that are not given back.
+// This file implements how a lender requests its nodes, and takes missing ones by force.
 
 // A notice says that at most limit nodes may be lent when it is due.
 type notice struct {
@@ -16,15 +16,14 @@ type notice struct {
 	limit int
 }
 
-// first returns the index of the first notice whose limit is less than the number of nodes lent.
-// There is one if that number is more than p.limit, because the last review then added one.
+// first returns the index of the first notice whose limit is below lent. There is one if lent
+// exceeds p.limit, because the last review added it.
 func (p *pool) first(lent int) int {
 	return slices.IndexFunc(p.notices, func(n notice) bool { return n.limit < lent })
 }
 
-// act does what is due: first a review, then the notices that are due. A review by which the
-// owner needs fewer nodes raises the limits of earlier notices, so that nodes it no longer needs
-// are not taken.
+// act runs a due review, then due notices. A review by which the owner needs fewer nodes raises the
+// limits of earlier notices, so that nodes it no longer needs are not taken.
 func (l *lender) act() {
 	changed := false
 	if !l.w.now.Before(l.next) {
@@ -43,11 +42,10 @@ func (l *lender) act() {
 	}
 }
 
-// review computes how many nodes may be lent, and asks for those that are too many. The owner
-// needs the larger of two shares: what it uses now, and the mean plus one standard deviation of
-// what it is predicted to use in the next interval. So it asks before it uses more. Source: Lyra
-// §6, "initiate reclaiming decisions in advance before the inference resource usage
-// increases".
+// review computes the number of nodes that may be lent, and requests the others. The owner needs
+// its present use, or the mean plus one standard deviation of the prediction for the next interval
+// if that is larger; so it requests nodes before it uses them. Source: Lyra §6, "initiate
+// reclaiming decisions in advance before the inference resource usage increases".
 func (l *lender) review(p *pool) {
 	need := l.o.busy(l.w.now.Sub(Epoch))
 	p.loan.Load = need
@@ -67,11 +65,11 @@ func (l *lender) review(p *pool) {
 	}
 }
 
-// An owner says for a day ahead what it expects to lend, in steps of an hour.
+// The expected loans cover a day ahead in steps of an hour.
 const day, hour = 24 * time.Hour, time.Hour
 
-// foresee records what the owner expects to lend in each hour of a day ahead. It returns the share
-// that the owner needs in the next interval; 0 if its forecaster predicts too few intervals.
+// foresee records the expected loans of each hour of a day ahead. It returns the share that the
+// owner needs in the next interval; 0 if its forecaster predicts too few intervals.
 func (l *lender) foresee(p *pool) float64 {
 	every := max(hour, l.o.Interval)
 	windows := max(1, int(day/every))
@@ -83,7 +81,7 @@ func (l *lender) foresee(p *pool) float64 {
 	}
 	most := make([]float64, windows)
 	for i := range steps {
-		at := (time.Duration(i+1)*l.o.Interval - 1) / every // the window that the interval ends in
+		at := (time.Duration(i+1)*l.o.Interval - 1) / every // the window in which the interval ends
 		most[at] = max(most[at], share(mean[i]))
 	}
 	p.loan.Every, p.loan.Expected = every, make([]int, windows)
@@ -93,8 +91,7 @@ func (l *lender) foresee(p *pool) float64 {
 	return share(mean[0] + sd[0])
 }
 
-// takeBroken takes back lent nodes that are broken, while too many nodes are lent: no job can
-// use them.
+// takeBroken takes back broken lent nodes while too many are lent.
 func (l *lender) takeBroken(p *pool) {
 	for _, n := range p.in(true) {
 		if l.w.away[n.node.ID] > 0 && p.lent() > p.limit {
@@ -103,7 +100,7 @@ func (l *lender) takeBroken(p *pool) {
 	}
 }
 
-// enforce takes by force the nodes whose notices are due, and reports whether it took any.
+// enforce takes the nodes of due notices by force, and reports whether it took any.
 func (l *lender) enforce(p *pool) bool {
 	before := l.seized
 	for len(p.notices) > 0 && !p.notices[0].due.After(l.w.now) {
@@ -113,9 +110,8 @@ func (l *lender) enforce(p *pool) bool {
 	return l.seized > before
 }
 
-// seize takes a number of lent nodes by force: nodes without jobs first, then in the cluster's
-// order. A job that loses one node leaves all its nodes, so that nodes without jobs are looked
-// for again after each.
+// seize takes lent nodes by force: nodes without jobs first, then in the cluster's order. A job
+// that loses a node leaves all its nodes, so seize looks for nodes without jobs after each.
 func (l *lender) seize(p *pool, nodes int) {
 	for nodes > 0 {
 		used := l.w.used()
@@ -133,8 +129,8 @@ func (l *lender) seize(p *pool, nodes int) {
 	}
 }
 
-// evict takes the GPUs of all jobs on a node, non-preemptive ones too. The jobs cannot save a
-// checkpoint before: the owner needs the node now.
+// evict takes the GPUs of all jobs on a node, even non-preemptive ones, without a checkpoint: the
+// owner needs the node now.
 func (l *lender) evict(id cluster.NodeID) {
 	for _, g := range l.w.on(func(other cluster.NodeID) bool { return other == id }) {
 		l.w.lose(g, fmt.Sprintf("the owner of %s takes it by force", id), func(*agent) {})

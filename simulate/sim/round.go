@@ -10,9 +10,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// endRound makes all jobs in training, in the order of their IDs, exit if they are complete and
-// report otherwise. It does so once per deadline, and only under the rule ExitOnRound.
-// Source: Synergy simulator.
+// endRound makes each job in training exit if it is complete and report otherwise, by ID. It does
+// so once per deadline, and only under ExitOnRound. Source: Synergy simulator.
 func (w *World) endRound() {
 	if !w.o.Public.ExitOnRound || w.now.Equal(w.ended) {
 		return
@@ -46,13 +45,13 @@ func (w *World) training() []*agent {
 	return agents
 }
 
-// whole is how little an iteration may lack and still count as complete: rounding errors add up
-// over millions of iterations.
+// whole is the accepted gap of a complete iteration: rounding errors add up over millions of
+// iterations.
 const whole = 1e-6
 
-// truncate takes back the progress of an iteration that is not complete. Iterations are counted
-// from the latest of three: where the job began to train on its GPUs, where its epoch began, and
-// where the last round ended. So progress that was reported is never taken back.
+// truncate drops the progress of an incomplete iteration. Iterations are counted from the start on
+// these GPUs, the start of the epoch or the end of the last round, whichever is latest. So reported
+// progress is never dropped.
 func (g *agent) truncate() {
 	if g.app.Curve != nil || g.over || g.progress >= g.target() {
 		return
@@ -62,7 +61,7 @@ func (g *agent) truncate() {
 	g.begun = g.progress
 }
 
-// delay returns the time from giving GPUs to a job until it trains on them.
+// delay returns the time from a start until the job trains.
 func (w *World) delay(g *agent) time.Duration {
 	if w.o.FreeStart && !g.started {
 		return 0
@@ -73,7 +72,6 @@ func (w *World) delay(g *agent) time.Duration {
 	return w.restartDelay(g.app)
 }
 
-// restartDelay returns how long a restart of an application takes.
 func (w *World) restartDelay(a *workload.Application) time.Duration {
 	if w.o.Public.WholeRounds {
 		return 0

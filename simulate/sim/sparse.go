@@ -2,9 +2,9 @@ package sim
 
 import "time"
 
-// report is what an agent does when a report is due: it measures, learns, reports, and chooses its batch size. It does none
-// of this if the report would be like the last one, which taught nothing (Options.Sparse): gradients change with the epoch, noise with each
-// report, and of what jobs learn together others may have learned more.
+// report measures, learns, reports and tunes the batch size. It omits all this if the report would
+// repeat one from which nothing was learned (Options.Sparse). Gradients change with the epoch,
+// noise with each report, and shared estimates with other jobs, so their reports are not omitted.
 func (g *agent) report(w *World) {
 	if g.repeats {
 		g.measured = w.now
@@ -15,13 +15,14 @@ func (g *agent) report(w *World) {
 	g.repeats = w.o.Sparse && !taught && g.noise == nil && g.app.Curve == nil && !w.o.Estimate.Share
 }
 
-// due returns when the first report after a time is due: at a multiple of the report interval since Epoch.
+// due returns the time of the first report after a time: a multiple of the report interval since
+// Epoch.
 func (w *World) due(after time.Time) time.Time {
 	return Epoch.Add(after.Sub(Epoch).Truncate(w.o.ReportInterval) + w.o.ReportInterval)
 }
 
-// catchUp adds the progress up to now report by report, although the reports were left out: the sum is rounded as if they had
-// been made.
+// catchUp adds the progress of omitted reports one by one, so that the sum is rounded as if they
+// had been made.
 func (g *agent) catchUp(w *World) {
 	if !g.repeats || w.o.Public.ExitOnRound {
 		return
@@ -45,8 +46,8 @@ func (g *agent) catchUp(w *World) {
 	g.measured = g.at
 }
 
-// skip returns the time of the last report before the epoch ends at a progress, and the progress then, of an agent whose
-// reports are left out.
+// skip returns the time and progress at the last report before the epoch ends, for an agent with
+// omitted reports.
 func (g *agent) skip(w *World, end float64) (at time.Time, progress float64) {
 	due := w.due(g.at)
 	first, each := due.Sub(g.at).Seconds(), w.o.ReportInterval.Seconds()

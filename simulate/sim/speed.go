@@ -10,11 +10,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// tune chooses the batch size, and computes the true speed with it. A job with a batch size
-// schedule follows that. Otherwise the plan decides if it sets a batch size, a job whose batch
-// size must not change keeps the submitted one, and the agent of any other job takes the one
-// that it believes to be best. An agent that knows nothing of its GPU type yet takes the initial
-// batch size. A rate of zero says that the job does not run so. Source: Sia §3.3.1.
+// tune chooses the batch size and computes the true speed. The first that applies decides: the
+// job's schedule, the plan, the submitted size if it is fixed, the agent's best estimate, the
+// initial size if the agent has no estimate for the GPU type. A rate of 0 means that the job cannot
+// run. Source: Sia §3.3.1.
 func (g *agent) tune() {
 	g.batch = g.choose()
 	step, sync, ok := g.pass()
@@ -30,9 +29,8 @@ func (g *agent) tune() {
 	g.rate = g.goodput()
 }
 
-// pass returns the true seconds of a pass with its gradient exchange, and those of the exchange
-// alone, without the effects of stragglers and of input. It returns false if the application
-// does not run on the GPUs held.
+// pass returns the true seconds of a pass and of its gradient exchange, without stragglers and
+// input. It returns false if the application does not run on the GPUs.
 func (g *agent) pass() (step, sync float64, ok bool) {
 	switch {
 	case !g.alloc.Mixed():
@@ -43,10 +41,9 @@ func (g *agent) pass() (step, sync float64, ok bool) {
 	return g.app.Mixed(&g.alloc), 0, true
 }
 
-// fed returns the seconds in which the input pipeline delivers a number of samples with the CPUs
-// and memory of a; 0 if input does not limit the job, or the cluster does not count CPUs. Input
-// is read while the job computes and exchanges, so that the slower of them decides.
-// Source: Synergy §3.1.
+// fed returns the seconds in which the input pipeline delivers samples with the CPUs and memory of
+// a; 0 if there is no limit. Reading overlaps with computation and exchange, so the slower one
+// decides. Source: Synergy §3.1.
 func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 	if g.app.Sensitivity == nil || a.CPUs == 0 {
 		return 0
@@ -55,7 +52,6 @@ func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 	return float64(samples) / (float64(a.GPUs) * rate)
 }
 
-// choose returns the batch size by the rules of tune.
 func (g *agent) choose() job.BatchSize {
 	t := g.alloc.GPUType
 	switch {
@@ -84,8 +80,8 @@ func (g *agent) choose() job.BatchSize {
 	return g.within(perf.FixedBatch(max(g.limits.Init, least), g.replicas, t, &g.limits))
 }
 
-// within moves a batch size into the range that was measured on the GPUs held. Smaller ones run
-// too, but their speed is not known.
+// within clips a batch size to the measured range on the GPUs. The speed of smaller ones is
+// unknown.
 func (g *agent) within(b job.BatchSize) job.BatchSize {
 	least, most := g.app.Speed.LocalRange(g.alloc.GPUType, g.shape)
 	b.Local = min(max(b.Local, least), most)
@@ -103,8 +99,8 @@ func (g *agent) goodput() float64 {
 	return rate * g.app.Efficiency(g.epoch, total)
 }
 
-// measure reports what was measured since the last report or change of configuration. The agent
-// learns from the report, too. It returns false if a report taught it nothing.
+// measure reports the measurements since the last report or change of configuration. It returns
+// false if the agent learned nothing from them.
 func (g *agent) measure(w *World) (taught bool) {
 	if !w.now.After(g.measured) || g.belief == nil {
 		return true
@@ -124,7 +120,7 @@ func (g *agent) measure(w *World) (taught bool) {
 	return g.belief.Version() != before
 }
 
-// perceive returns the measured time for a true one: with the bias of the GPU type, and noise of
+// perceive returns the measured time for a true one, with the bias of the GPU type and noise of
 // relative standard deviation sigma.
 func (g *agent) perceive(seconds float64, t cluster.GPUType, sigma float64) time.Duration {
 	if g.noise != nil {

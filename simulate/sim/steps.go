@@ -7,19 +7,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// steps counts the progress of a job under the rule WholeRounds. A step is a pass of one GPU over
-// its samples. Source: Gavel and Shockwave simulators.
+// steps counts the progress of a job under WholeRounds. A step is a pass of one GPU. Source: Gavel
+// and Shockwave simulators.
 type steps struct {
-	total, made float64 // steps in all and so far, at the present batch size
+	total, made float64 // total and completed steps at the present batch size
 	local       int     // samples per GPU
-	asked       int     // samples per GPU to change to at the end of the next round, of LateRegimes
+	asked       int     // samples per GPU from the end of the next round, under LateRegimes
 	now         float64 // steps of the present round
 	round       int     // number of the last round in which the job ran
-	empty       int     // rounds in a row in which there was no step left to make
+	empty       int     // rounds in a row without a step to make
 	done        bool
 }
 
-// newSteps returns the steps of a job that has made none.
 func newSteps(g *agent) *steps {
 	local := max(1, g.spec.BatchSize/max(1, g.spec.GPUs))
 	if g.app.Batch.Max <= 1 {
@@ -28,27 +27,25 @@ func newSteps(g *agent) *steps {
 	return &steps{total: g.target() / float64(local), local: local, asked: local}
 }
 
-// rate returns steps per second on the GPUs held.
 func rate(g *agent) float64 { return float64(g.replicas) / g.step }
 
-// begin plans the whole steps of a round of the given length, and returns how long they take. It
-// returns false if a single step takes longer than the round.
+// begin plans the whole steps of a round and returns their time. It returns false if one step takes
+// longer than the round.
 func (s *steps) begin(g *agent, length time.Duration) (took time.Duration, ok bool) {
 	most := math.Floor(rate(g) * length.Seconds())
 	s.now = min(most, max(0, s.total-s.made))
 	return seconds(s.now / rate(g)), most >= 1
 }
 
-// patience is the number of rounds in a row without a step to make after which a job is done. A
-// change of batch size can leave a job without steps. Source: Shockwave simulator, which takes
-// such a round for a failure.
+// patience is the number of rounds in a row without a step after which a job is done. A change of
+// batch size can leave a job without steps. Source: Shockwave simulator, which counts such a round
+// as a failure.
 const patience = 5
 
-// margin is how much earlier than the deadline a job may end a round that still counts as full.
-// Source: Shockwave simulator.
+// margin is how much before the deadline a job may end a round that counts as full. Source:
+// Shockwave simulator.
 const margin = 5 * time.Second
 
-// end counts the steps of the round, which ends now for the job.
 func (s *steps) end(g *agent, w *World) {
 	took := w.now.Sub(w.round.begin).Seconds()
 	loss := w.o.Public.ResumeLoss.Seconds()
@@ -67,8 +64,8 @@ func (s *steps) end(g *agent, w *World) {
 	}
 }
 
-// adapt changes the batch size. If late, it changes to the one that the job asked for at the end
-// of the last round in which it ran; otherwise to the one of the epoch that the job has reached.
+// adapt changes the batch size. If late, to the size requested at the end of the job's previous
+// round; otherwise to that of its present epoch.
 func (s *steps) adapt(g *agent, late bool) {
 	if !late {
 		s.change(g, job.BatchAt(g.regimes, s.epoch(g))/g.spec.GPUs)
@@ -80,8 +77,8 @@ func (s *steps) adapt(g *agent, late bool) {
 	s.asked = g.app.Requested(g.spec, g.regimes, s.local, int(begun))
 }
 
-// change goes on with another number of samples per GPU. The job keeps its number of epochs, and
-// an epoch that has begun counts as complete.
+// change changes the samples per GPU. The job keeps its number of epochs, and a started epoch
+// counts as complete.
 func (s *steps) change(g *agent, local int) {
 	if local == s.local {
 		return
@@ -95,12 +92,10 @@ func (s *steps) change(g *agent, local int) {
 	s.made, s.local = begun*after, local
 }
 
-// progress returns the progress in samples: the target less the samples of the steps left.
 func (s *steps) progress(g *agent) float64 {
 	return max(0, g.target()-max(0, s.total-s.made)*float64(s.local))
 }
 
-// epoch returns how many epochs are complete.
 func (s *steps) epoch(g *agent) int {
 	if g.regimes == nil {
 		return 0

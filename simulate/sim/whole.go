@@ -7,19 +7,18 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A round is the present round under the rule WholeRounds.
+// A round is the present round under WholeRounds.
 type round struct {
-	number int       // how many rounds had running jobs, this one included
-	open   bool      // it has begun
+	number int       // rounds with running jobs, including this one
+	open   bool      // has begun
 	begin  time.Time // when it began
-	end    time.Time // when the last of its jobs has made its steps; the deadline if no job runs
+	end    time.Time // last step of its jobs; the deadline if no job runs
 	full   time.Time // the deadline
 	fresh  bool      // a job has arrived since the last plan
 }
 
-// openRound returns when the round with the given deadline ends. Under the rule WholeRounds it
-// ends when its last job has made its whole steps; otherwise it ends at the deadline. The first
-// call after a plan begins the round. Source: Gavel simulator.
+// openRound returns the end of the round: the last whole step under WholeRounds, otherwise the
+// deadline. The first call after a plan begins the round. Source: Gavel simulator.
 func (w *World) openRound(deadline time.Time) time.Time {
 	if !w.o.Public.WholeRounds {
 		return deadline
@@ -44,14 +43,14 @@ func (w *World) openRound(deadline time.Time) time.Time {
 	return w.round.end
 }
 
-// called reports whether the present round ends at once, so that a new one begins: no job runs,
-// and one has arrived. Source: Gavel simulator.
+// called reports whether the round ends at once because no job runs and one has arrived. Source:
+// Gavel simulator.
 func (w *World) called() bool {
 	return w.o.Public.WholeRounds && w.held == 0 && w.round.fresh
 }
 
-// beginSteps starts the steps of an agent in a round, and returns when they end. A job fails if
-// one step takes longer than a round, because it would never end.
+// beginSteps starts an agent's steps in a round and returns their end. A job fails if one step
+// takes longer than a round, because it would never end.
 func (g *agent) beginSteps(w *World) time.Time {
 	length := w.round.full.Sub(w.now)
 	took, ok := g.steps.begin(g, length)
@@ -66,7 +65,7 @@ func (g *agent) beginSteps(w *World) time.Time {
 	return end
 }
 
-// endSteps counts the steps of the round, and ends the job if it is complete.
+// endSteps counts the steps of the round and ends a complete job.
 func (g *agent) endSteps(w *World) {
 	s, held := g.steps, g.batch
 	s.end(g, w)

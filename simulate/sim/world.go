@@ -16,43 +16,42 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Epoch is when virtual time starts.
+// Epoch is the start of virtual time.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// stallRounds is the number of rounds in a row that may pass while jobs wait, no job runs and
-// no job or node is expected. After them the world returns an error: it is stuck.
+// stallRounds is the number of rounds in a row with waiting jobs, no running job and no expected
+// job or node after which a run is stuck.
 const stallRounds = 10000
 
-// A World is a scheduler.Backend over a trace. Make one with New. It is not
-// safe for concurrent use.
+// A World is a scheduler.Backend over a trace. Make it with New. It is not safe for concurrent use.
 type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
 	catalog  workload.Catalog
-	steady   workload.Steadies // of the arrivals that are known by their duration
-	arrivals *workload.Pending // by time, then ID; taken from the front
-	jobs     map[job.ID]*agent // that have arrived and not ended
+	steady   workload.Steadies // of arrivals known by their duration
+	arrivals *workload.Pending // by time, then ID
+	jobs     map[job.ID]*agent // live jobs
 	agenda   agenda
-	ready    []scheduler.Event // of the present time, not returned yet
+	ready    []scheduler.Event // events of the present time, not returned yet
 	now      time.Time
-	full     *cluster.Cluster       // if no node is broken and all are rented or lent
-	here     *cluster.Cluster       // the nodes of the last NodesChanged; nil: none was emitted
-	away     map[cluster.NodeID]int // reasons why a node is not there; 0: it is there
+	full     *cluster.Cluster       // with all nodes
+	here     *cluster.Cluster       // nodes of the last NodesChanged; nil: none was emitted
+	away     map[cluster.NodeID]int // number of reasons why a node is unavailable
 	provider *provider
 	lender   *lender
-	held     int       // jobs that hold GPUs
-	ended    time.Time // the deadline of the last round that endRound ended
-	round    round     // of the rule WholeRounds
-	stalled  int       // rounds in a row in which jobs waited, none ran and none was to arrive
+	held     int       // number of jobs with GPUs
+	ended    time.Time // deadline of the last endRound
+	round    round     // of WholeRounds
+	stalled  int       // rounds counted by stuck
 }
 
 // New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented
-// are there while they are rented (Options.Provider), nodes of tenure Loaned while they are lent
-// (Options.Lender). Arrivals must be complete (workload.Catalog.Complete) and may be in any
-// order. The world keeps what they point to, but not them, and changes neither.
+// are available while rented (Options.Provider), nodes of tenure Loaned while lent
+// (Options.Lender). Arrivals must be complete (workload.Catalog.Complete), in any order. The world
+// keeps pointers into arrivals and modifies nothing.
 //
-// It returns an error that joins all that is wrong, for example an unknown application, an ID
-// used twice, or a job that no part of the cluster could ever run.
+// New returns an error that joins all problems, for example an unknown application, a duplicate ID,
+// or a job that could never run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, catalog: catalog, full: c, now: Epoch,
@@ -71,7 +70,6 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 	return w, nil
 }
 
-// sorted returns arrivals by time, then ID.
 func sorted(arrivals []workload.Arrival) []*workload.Arrival {
 	all := make([]*workload.Arrival, len(arrivals))
 	for i := range arrivals {
@@ -86,11 +84,10 @@ func sorted(arrivals []workload.Arrival) []*workload.Arrival {
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time { return w.now }
 
-// Cluster returns the cluster as it is if no node is broken and every node that can be rented
-// or lent is.
+// Cluster returns the cluster with all nodes, including broken ones and those for rent or loan.
 func (w *World) Cluster() *cluster.Cluster { return w.full }
 
-// Next implements scheduler.Backend: it is the main loop, which the package comment explains.
+// Next implements scheduler.Backend. It is the main loop: see the package comment.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	deadline = w.openRound(deadline)
 	for {
@@ -129,8 +126,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// next returns the time of the next entry of the agenda or of the next arrival, whichever is
-// earlier.
+// next returns the time of the next entry or arrival.
 func (w *World) next() (time.Time, bool) {
 	at, ok := w.agenda.peek()
 	if w.arrivals.Len() > 0 {
@@ -141,8 +137,8 @@ func (w *World) next() (time.Time, bool) {
 	return at, ok
 }
 
-// happen runs all entries of the agenda that are due now, in the order in which they were
-// pushed, and then submits the jobs that arrive now. Entries that these push for now run too.
+// happen runs all due entries in insertion order, including those that they add, and then submits
+// the arriving jobs.
 func (w *World) happen() {
 	for {
 		at, ok := w.agenda.peek()
@@ -176,14 +172,12 @@ func (w *World) arrive(a *workload.Arrival) {
 
 func (w *World) emit(ev scheduler.Event) { w.ready = append(w.ready, ev) }
 
-// exit removes a job, which does not run again.
 func (w *World) exit(g *agent, ev scheduler.Exited) {
 	w.stop(g)
 	delete(w.jobs, g.spec.ID)
 	w.emit(ev)
 }
 
-// stop takes all GPUs from a job.
 func (w *World) stop(g *agent) {
 	if g.holding() {
 		w.held--
@@ -191,9 +185,9 @@ func (w *World) stop(g *agent) {
 	g.halt()
 }
 
-// stuck counts the rounds in a row in which jobs wait and nothing can change that: no job
-// holds GPUs, none is to arrive and no maintenance is to end. It returns an error after
-// stallRounds of them.
+// stuck counts the rounds in a row in which jobs wait and nothing can change that: no job holds
+// GPUs, none will arrive and no maintenance will end. It returns an error after stallRounds of
+// them.
 func (w *World) stuck() error {
 	if w.held > 0 || w.arrivals.Len() > 0 || len(w.jobs) == 0 || w.maintenance() {
 		w.stalled = 0
@@ -210,14 +204,14 @@ func (w *World) stuck() error {
 	return fmt.Errorf("sim: stuck: %d jobs wait and nothing runs since %d rounds: %s", len(names), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
 }
 
-// maintenance reports whether some maintenance window has not ended yet.
+// maintenance reports whether a maintenance window has not ended yet.
 func (w *World) maintenance() bool {
 	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
 }
 
-// Do implements scheduler.Backend. It carries out the actions in the order given: the scheduler
-// frees GPUs before it gives them to other jobs. Background work takes no virtual time: its
-// result is an event before the next round.
+// Do implements scheduler.Backend. It executes the actions in order: the scheduler frees GPUs
+// before it assigns them. Background work takes no virtual time; its result is an event before the
+// next round.
 func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	for _, a := range acts {
 		var err error
@@ -242,7 +236,6 @@ func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	return nil
 }
 
-// provision asks the lender or the provider for nodes, whichever has the group.
 func (w *World) provision(a scheduler.Provision) error {
 	if w.lender.pool(a.Group) != nil {
 		return w.lender.Provision(a.Group, a.Nodes)
@@ -250,7 +243,6 @@ func (w *World) provision(a scheduler.Provision) error {
 	return w.provider.Provision(a.Group, a.Nodes)
 }
 
-// giveBack gives nodes on loan to the lender and all others to the provider.
 func (w *World) giveBack(a scheduler.Return) error {
 	var lent, rented []cluster.NodeID
 	for _, id := range a.Nodes {
@@ -271,7 +263,7 @@ func (w *World) giveBack(a scheduler.Return) error {
 	return w.lender.Return(lent)
 }
 
-// with calls do with a job. It returns an error if the job has not arrived or has ended.
+// with calls do with a job, or returns an error if the job is not live.
 func (w *World) with(id job.ID, do func(*agent)) error {
 	g, ok := w.jobs[id]
 	if !ok {
@@ -284,7 +276,7 @@ func (w *World) with(id job.ID, do func(*agent)) error {
 func (w *World) preempt(g *agent) {
 	g.settle(w)
 	g.checkpoint()
-	g.lose() // the progress of a job that has no checkpoints
+	g.lose() // drops progress of a job without checkpoints
 	w.stop(g)
 }
 
