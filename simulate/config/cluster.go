@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// presets are the clusters of the papers, by name.
+// presets are the clusters of the papers.
 var presets = []struct{ name, spec string }{
 	{"hetero64", "t4:6x4,a100:2x8,rtx:3x8"},     // Sia §3.4.3, Heterogeneous
 	{"homog64", "t4:16x4"},                      // Sia §3.4.3, Homogeneous
@@ -34,9 +34,8 @@ func Clusters() []string {
 	return names
 }
 
-// hardware are the simple rates of the known GPU types: memory in GiB, watts
-// at full load (vendors' data sheets), and an on-demand list price per
-// GPU-hour, rounded. GPUs of other types count as free of both.
+// hardware has memory in GiB, watts at full load (data sheets), and a rounded on-demand list price
+// per GPU-hour of known GPU types. Other types have zeros.
 var hardware = map[cluster.GPUType]struct {
 	memory int64
 	power  float64
@@ -45,7 +44,7 @@ var hardware = map[cluster.GPUType]struct {
 	"t4": {16, 70, 0.5}, "rtx": {11, 250, 0.4}, "a100": {40, 400, 3}, "quad": {24, 260, 0.8}, "v100": {16, 300, 2.5},
 }
 
-// BuildCluster returns the cluster that c describes.
+// BuildCluster returns the configured cluster.
 func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	if c.Scale < 1 {
 		return nil, fmt.Errorf("scale %d, want at least 1", c.Scale)
@@ -71,7 +70,6 @@ func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	return built, nil
 }
 
-// parts returns the parts of the cluster, as they are written.
 func (c *Config) parts() []string {
 	spec := c.Cluster
 	if i := slices.IndexFunc(presets, func(p struct{ name, spec string }) bool { return p.name == spec }); i >= 0 {
@@ -80,9 +78,8 @@ func (c *Config) parts() []string {
 	return split(spec)
 }
 
-// Equivalents returns how many GPUs of a type do the work of one of the training cluster,
-// as job.Spec.Equivalents: types of which that is one are missing. It is nil if the cluster
-// is not one.
+// Equivalents returns job.Spec.Equivalents of the cluster's GPU types, without those equal to 1. It
+// is nil if the cluster is invalid.
 func (c *Config) Equivalents() map[cluster.GPUType]int {
 	worths, err := c.worths()
 	if err != nil {
@@ -92,8 +89,8 @@ func (c *Config) Equivalents() map[cluster.GPUType]int {
 	return worths
 }
 
-// worths returns the equivalents of every type. It returns an error if a type has two: jobs
-// do not tell whose a GPU is.
+// worths returns the equivalents of every type. A type with two is an error, because jobs do not
+// distinguish the owners of GPUs.
 func (c *Config) worths() (map[cluster.GPUType]int, error) {
 	of := make(map[cluster.GPUType]int)
 	for _, part := range c.parts() {
@@ -111,14 +108,14 @@ func (c *Config) worths() (map[cluster.GPUType]int, error) {
 	return of, nil
 }
 
-// maxNodes and maxPerNode, in GPUs, bound what a typing slip may ask for.
+// maxNodes and maxPerNode (GPUs) limit the effect of typing errors.
 const (
 	maxNodes   = 1_000_000
 	maxPerNode = 1024
 )
 
 // parsePart returns the nodes of "t4:6x4", "t4:6x4/24c/500g", "t4:6x4/rack@3", "t4:6x4/rent",
-// "t4:6x4/loan" or "t4:6x4/24c/500g/spot@0.1", their number times scale.
+// "t4:6x4/loan" or "t4:6x4/24c/500g/spot@0.1", times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
 	text, lease, err := parseLease(part)
 	if err != nil {
@@ -160,23 +157,21 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	return nodes, nil
 }
 
-// A lease says whose nodes are: the cluster's own, or rented by the hour, or rented as spot
-// nodes, or an inference cluster's that lends them.
+// A lease is the tenure of nodes: owned, rented, spot, or on loan.
 type lease struct {
 	rented, spot, loaned bool
 	interruptions        float64 // per hour, of spot nodes
-	worth                int     // GPUs that do the work of one of the cluster's own
+	worth                int     // job.Spec.Equivalents
 }
 
-// spotPercent is what spot nodes cost of the list price.
+// spotPercent is the price of spot nodes in percent of the list price.
 const spotPercent = 30
 
-// defaultWorth is how many GPUs on loan do the work of one. Source: Lyra §7.5, "three
+// defaultWorth is the number of GPUs on loan that do the work of one. Source: Lyra §7.5, "three
 // servers which is equivalent to one training server in computational capability".
 const defaultWorth = 3
 
-// parseLease cuts the lease off "t4:6x4/rent", "t4:6x4/loan@3" or
-// "t4:6x4/24c/500g/spot@0.1".
+// parseLease cuts the lease off "t4:6x4/rent", "t4:6x4/loan@3" or "t4:6x4/24c/500g/spot@0.1".
 func parseLease(text string) (rest string, l lease, err error) {
 	at := strings.LastIndexByte(text, '/')
 	last := text[at+1:]
@@ -205,14 +200,13 @@ func parseLease(text string) (rest string, l lease, err error) {
 	return text[:max(at, 0)], l, nil
 }
 
-// maxWorth bounds how many GPUs on loan do the work of one.
+// maxWorth limits the equivalents of a type.
 const maxWorth = 1000
 
-// maxInterruptions bounds, per hour, how often a spot node is taken back.
+// maxInterruptions limits the interruptions of a spot node per hour.
 const maxInterruptions = 1000
 
-// apply makes a node one for rent or on loan, and returns what its ID and those like it are
-// marked with.
+// apply sets the tenure of a node and returns the mark for its ID.
 func (l *lease) apply(n *cluster.Node) (mark string) {
 	if l.loaned {
 		n.Tenure, n.Group = cluster.Loaned, cluster.LoanGroup(n.GPUType, n.Capacity.GPUs)
@@ -231,7 +225,7 @@ func (l *lease) apply(n *cluster.Node) (mark string) {
 	return "spot-"
 }
 
-// parseHost returns the CPU cores and the memory, in 10^9 bytes, of "24c/500g".
+// parseHost returns the CPU cores and memory (GB) of "24c/500g".
 func parseHost(text string) (cluster.Resources, error) {
 	cores, size, _ := strings.Cut(text, "/")
 	c, ok1 := strings.CutSuffix(cores, "c")
@@ -244,5 +238,5 @@ func parseHost(text string) (cluster.Resources, error) {
 	return cluster.Resources{CPUs: cpus, Memory: int64(gigabytes * 1e9)}, nil
 }
 
-// maxHost bounds cores and GB of a node.
+// maxHost limits cores and GB of a node.
 const maxHost = 1e6

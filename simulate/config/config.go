@@ -1,6 +1,5 @@
-// Package config is the root configuration of a run: one table of keys, filled
-// from defaults, then a file, then the environment, then flags. Each value
-// remembers where it came from.
+// Package config is the configuration of a run: one table of keys, set by defaults, then a file,
+// the environment and flags. Each value has its origin.
 package config
 
 import (
@@ -18,69 +17,69 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Config is everything that decides how a simulation runs.
+// A Config is the complete configuration of a simulation.
 type Config struct {
 	Inputs
 	Deciding
 	Measuring
 	Jobs Jobs
-	// Public switches on all rules of the public Sia simulator that the thesis
-	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
+	// Public switches on all rules of the public Sia simulator that the thesis lacks: profiles,
+	// costs, growth, epochs, batch ranges, moves.
 	Public    bool
 	Scheduler scheduler.Options
 	Sim       sim.Options
-	Lender    Lender // beside Sim.Lender
+	Lender    Lender // in addition to Sim.Lender
 	origins   map[string]string
 }
 
-// Inputs are the nodes, the jobs, and how fast jobs train.
+// Inputs are the nodes, the jobs, and their speeds.
 type Inputs struct {
 	Cluster  string   // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
-	Scale    int      // times the nodes of Cluster
+	Scale    int      // factor on the nodes of Cluster
 	Trace    string   // a file; empty: generate
 	Format   string   // of Trace; empty: by its content
 	OnBadRow string   // fail or skip
-	Zone     string   // of local times in Trace, for Location; empty: UTC, and the summary says so
+	Zone     string   // of local times in Trace, for Location; empty: UTC, with a note
 	Limit    int      // most jobs taken; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits
-	Table    string   // of measured steps, where the profiles have several
-	Like     []string // GPU types without profiles: "h100=a100x2.2", type=like x speed
+	Table    string   // of measured steps, if the profiles have several
+	Like     []string // GPU types without profiles: "h100=a100x2.2" (type=profiled type x speed)
 	Generate Generate
 }
 
-// Deciding says which policies run, and what they believe.
+// Deciding selects the policies and their estimates.
 type Deciding struct {
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
-	Placer   string   // empty: the one that the policy prefers
-	Penalty  float64  // part of its speed that a job is believed to lose where it is split over nodes: of placer pack
+	Placer   string   // empty: preferred by the policy
+	Penalty  float64  // of placer pack: part of its speed that a job is assumed to lose if split over nodes
 	Estimate string   // estimate.Mode
-	Classes  string   // learned or known, for policies that ask for classes
+	Classes  string   // learned or known, for policies that use classes
 }
 
-// Measuring says when a run ends, and which jobs are measured.
+// Measuring sets the end of a run and the measured jobs.
 type Measuring struct {
 	Horizon  time.Duration // the run ends here; 0: when all jobs have ended
-	Window   Window        // jobs that are measured; zero: all
+	Window   Window        // measured jobs; zero: all
 	Skipped  []string      // queues whose jobs are not measured
 	Fairness Fairness
 }
 
-// Generate says which trace to generate when none is given.
+// Generate selects the trace to generate if none is given.
 type Generate struct {
 	Kind string
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's
-	Load float64       // of kinds that have one: see generate.Options; 0: the kind's
-	// Split and MultiGPU are of Synergy's kinds; empty: the kind's, "20-70-10".
+	Load float64       // for kinds with a load: see generate.Options; 0: the kind's
+	// Split and MultiGPU are for Synergy's kinds; empty: the kind's, "20-70-10".
 	Split    string
 	MultiGPU bool
 }
 
-// Fairness says how finish-time fairness, a job's rho, is reported.
+// Fairness configures the report of finish-time fairness (rho).
 type Fairness struct {
 	Rho   string  // "isolated", "static"; empty: by the trace
-	Above float64 // rho above which a job counts as unfairly scheduled
+	Above float64 // rho of an unfairly scheduled job
 }
 
 // Default returns the defaults.
@@ -98,21 +97,19 @@ func Default() *Config {
 	}
 }
 
-// What is believed of classes of jobs.
+// The sources of class statistics.
 const (
-	Learned = "learned" // from the jobs there were
+	Learned = "learned" // from past jobs
 	Known   = "known"   // the truth, of the whole trace
 )
 
-// Rhos returns the definitions of rho by name, first the one that follows the
-// trace.
+// Rhos returns the definitions of rho by name; the first follows the trace.
 func Rhos() []string { return []string{"", "isolated", "static"} }
 
-// unset is the origin of values that nothing set.
+// unset is the origin of defaults.
 const unset = "default"
 
-// Origin returns where the value of a key came from: "default", a file's
-// name, "environment" or "flag".
+// Origin returns the origin of a key's value: "default", a file's name, "environment" or "flag".
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origins[key]; ok {
 		return o
@@ -120,14 +117,13 @@ func (c *Config) Origin(key string) string {
 	return unset
 }
 
-// IsSet reports whether something set a key, if only to its default.
+// IsSet reports whether a key was set, even to its default.
 func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
 
-// Unknown returns the error for a key that no setting has, with the keys that may have been meant.
+// Unknown returns the error for an unknown key, with similar keys.
 func Unknown(key string) error { return fmt.Errorf("unknown key %q%s", key, didYouMean(key)) }
 
-// Set sets a key from text. It returns an error that names the key, the value
-// and what was expected; an unknown key's names the closest known ones.
+// Set sets a key from text. Errors name the key, the value and what was expected.
 func (c *Config) Set(key, value, origin string) error {
 	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })
 	if i < 0 {
@@ -146,9 +142,9 @@ func (c *Config) Set(key, value, origin string) error {
 	return nil
 }
 
-// setKeys sets the keys of the configuration among settings by comma, and returns the rest, the settings of
-// policies. A key of one word with a flag of its own is not set: window is a setting of shockwave, too. A part
-// without = belongs to the list before it.
+// setKeys sets the configuration keys among comma-separated settings, and returns the others, which
+// are for policies. A key of one word with its own flag is not set, because policies have such
+// settings, too (window of shockwave). A part without = belongs to the list before it.
 func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	var all, policies []string
 	for _, part := range split(settings) {
@@ -170,7 +166,7 @@ func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	return strings.Join(policies, ","), errors.Join(errs...)
 }
 
-// Get returns the value of a key as text that Set reads.
+// Get returns the value of a key as text for Set.
 func (c *Config) Get(key string) string {
 	for _, k := range keys {
 		if k.Name == key {
@@ -180,16 +176,15 @@ func (c *Config) Get(key string) string {
 	return ""
 }
 
-// others are the variables that say nothing of a simulation: where the state of this
-// machine's scheduler is, what its jobs are told, and which program Python's packages run.
+// others are variables of other programs: the live scheduler's state, jobs, and the Python
+// packages.
 var others = []string{
 	"OXGANG_STATE", "OXGANG_SOCKET", "OXGANG_URL", "OXGANG_TOKEN", "OXGANG_JOB", "OXGANG_GENERATION",
 	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN", "OXGANG_PROGRAM",
 }
 
-// Environment sets every key for which an environment variable is set:
-// OXGANG_SIM_NOISE for sim.noise. Unknown OXGANG_ variables are errors, but for those
-// of jobs that run on a machine and of the commands about them.
+// Environment sets keys from environment variables: sim.noise from OXGANG_SIM_NOISE. Unknown
+// OXGANG_ variables are errors, except those in others.
 func (c *Config) Environment(environ []string) error {
 	var errs []error
 	for _, line := range environ {
@@ -207,7 +202,7 @@ func (c *Config) Environment(environ []string) error {
 	return errors.Join(errs...)
 }
 
-// Validate returns an error that joins all that is wrong with c.
+// Validate returns an error that joins all errors in c.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

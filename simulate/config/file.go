@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// File sets keys from YAML: nested mappings, or dotted names, or both. Unknown
-// keys are errors, with their line. name stands in messages and as the origin.
+// File sets keys from YAML: nested mappings, dotted names, or both. Unknown keys are errors, with
+// their line. name is used in messages and as the origin.
 func (c *Config) File(r io.Reader, name string) error {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&doc); err != nil {
@@ -22,7 +22,7 @@ func (c *Config) File(r io.Reader, name string) error {
 	return c.Node(&doc, name)
 }
 
-// Node sets keys from parsed YAML, as File does.
+// Node sets keys from parsed YAML, like File.
 func (c *Config) Node(n *yaml.Node, name string) error {
 	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
 		n = n.Content[0]
@@ -54,7 +54,7 @@ func (c *Config) mapping(n *yaml.Node, prefix, name string) error {
 	return errors.Join(errs...)
 }
 
-// scalar returns a value, or the elements of a sequence by comma.
+// scalar returns a value, or the comma-separated elements of a sequence.
 func scalar(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
@@ -66,9 +66,9 @@ func scalar(n *yaml.Node) string {
 	return strings.Join(values, ",")
 }
 
-// WriteYAML writes every key with its value, meaning and origin, as a file that
-// makes the same configuration. Keys that nothing set are comments in it: some
-// mean another thing once they are set, even to the same value.
+// WriteYAML writes every key with its value, doc and origin, as a file for the same configuration.
+// Keys with default origin are commented out, because setting some keys changes their meaning even
+// if the value stays the same.
 func (c *Config) WriteYAML(w io.Writer) error {
 	for _, k := range keys {
 		mark := ""

@@ -7,37 +7,37 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Jobs say what is done to the jobs of a trace. Shares are drawn at random, for each job on
-// its own, so that a larger share contains a smaller one.
+// Jobs are changes to the jobs of a trace. Shares are drawn per job, so that a larger share
+// contains a smaller one.
 type Jobs struct {
-	Applications []string // whose jobs are kept; empty: all
-	// Burstiness is the squared coefficient of variation of the times between jobs,
-	// which are drawn anew: see generate.Bursty; 0: as in the trace.
+	Applications []string // with jobs to keep; empty: all
+	// Burstiness is the squared coefficient of variation of redrawn times between jobs: see
+	// generate.Bursty; 0: times of the trace.
 	Burstiness    float64
 	Rigid         float64 // share made rigid
 	StrongScaling float64 // share made strong-scaling
-	Static        float64 // share of those with a schedule that keep their first batch size
+	Static        float64 // share of jobs with a schedule that keep their first batch size
 	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
-	SameDurations bool    // jobs that wait for their input last as long as on Synergy's servers
-	Slowdown      bool    // divide true goodput as the public simulator does
+	SameDurations bool    // jobs that wait for input last as long as on Synergy's servers
+	Slowdown      bool    // divide true goodput like the public simulator
 
-	Fungible    float64 // share that may run on nodes on loan; AsTraced: as the trace says
+	Fungible    float64 // share that may run on nodes on loan; AsTraced: from the trace
 	Elastic     float64 // share of jobs known by their duration that are made elastic
-	Checkpoints float64 // share with checkpoints; AsTraced: as the trace says
-	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: as the trace says
-	WrongTimes  float64 // share of jobs whose running time is believed wrongly
-	WrongBy     float64 // by which part of it at most
-	WrongSize   float64 // stated work of jobs whose application knows the true one is times exp(this N(0, 1))
+	Checkpoints float64 // share with checkpoints; AsTraced: from the trace
+	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: from the trace
+	WrongTimes  float64 // share of jobs with a wrong estimate of their duration
+	WrongBy     float64 // largest relative error of it
+	WrongSize   float64 // stated work is multiplied by exp(this N(0, 1)) if the application knows the true work
 
-	// Heterogeneous is the share of jobs known by their duration that may run on GPUs of two
-	// types at once; AsTraced: those that the trace says. MixedSpeed is job.Spec.MixedSpeed.
+	// Heterogeneous is the share of jobs known by their duration that may run on GPUs of two types
+	// at once; AsTraced: from the trace. MixedSpeed is job.Spec.MixedSpeed.
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced is a share that is left to the trace.
+// AsTraced is a share that the trace determines.
 const AsTraced = -1
 
-// Validate returns an error that joins all that is wrong with j.
+// Validate returns an error that joins all errors in j.
 func (j *Jobs) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("jobs: "+format, args...)) }

@@ -10,12 +10,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Key is one setting: its dotted name and what it means.
+// A Key is one setting.
 type Key struct {
 	Name string
 	Doc  string
-	Kind string // of value: text, list, int, number, duration, bool, ...
-	Flag bool   // true or false; as a command-line flag it needs no value
+	Kind string // of the value: text, list, int, number, duration, bool, ...
+	Flag bool   // bool; as a command-line flag it needs no value
 	get  func(*Config) string
 	set  func(*Config, string) error
 }
@@ -25,20 +25,20 @@ func (k Key) Variable() string {
 	return "OXGANG_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 
-// Option returns the command-line flag of the key, without its dashes.
+// Option returns the command-line flag of the key, without dashes.
 func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 
-// options are the keys that many use, each with a command-line flag of its own. --set sets any with a dot.
+// options are the keys with their own command-line flag. --set sets any key with a dot.
 var options = []string{
 	"cluster", "scale", "trace", "format", "on-bad-row", "zone", "limit", "profiles", "gpu-like", "generate.kind", "generate.jobs", "generate.span", "generate.load",
 	"policy", "set", "placer", "split-penalty", "jobs.rigid", "jobs.elastic", "jobs.scaling-loss", "jobs.checkpoints", "jobs.max-gpus", "jobs.restart", "public",
 	"estimate.mode", "estimate.error", "round", "window", "fairness.above", "seed", "horizon", "sim.noise",
 }
 
-// HasOption reports whether the key has a command-line flag of its own.
+// HasOption reports whether the key has its own command-line flag.
 func (k Key) HasOption() bool { return slices.Contains(options, k.Name) }
 
-// Keys returns every key, in the order of the documentation.
+// Keys returns every key in documentation order.
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
@@ -187,7 +187,7 @@ func span(name, doc string, at func(*Config) *time.Duration) Key {
 	return parsed(Key{Name: name, Doc: doc, Kind: "duration"}, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
 }
 
-// parsed completes a key of a value that has one textual form.
+// parsed completes a key whose value has one textual form.
 func parsed[T any](k Key, at func(*Config) *T, want string, parse func(string) (T, error)) Key {
 	k.get = func(c *Config) string { return fmt.Sprint(*at(c)) }
 	k.set = func(c *Config, v string) error {
@@ -201,7 +201,7 @@ func parsed[T any](k Key, at func(*Config) *T, want string, parse func(string) (
 	return k
 }
 
-// didYouMean returns a hint at the known keys that resemble an unknown one.
+// didYouMean suggests known keys similar to an unknown one.
 func didYouMean(key string) string {
 	var like []string
 	for _, k := range keys {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Lender says how busy the inference cluster is that owns the nodes on loan, and how it
-// looks ahead. What it does about it is sim.Lender's.
+// Lender configures the load of the inference cluster that owns nodes on loan, and its forecast.
+// sim.Lender configures how it lends.
 type Lender struct {
-	Load     string // a file of its load curve; empty: one is made up
-	Between  string // "0.42-0.95": trough and peak of the curve are moved there; empty: as it is
+	Load     string // file of its load curve; empty: generated
+	Between  string // "0.42-0.95": new trough and peak of the curve; empty: unchanged
 	Forecast string // one of Forecasts
 }
 
-// The ways in which the owner of nodes on loan looks ahead.
+// The forecasts of the owner of nodes on loan.
 const (
 	Seasonal     = "seasonal"
 	LastValue    = "last"
@@ -25,11 +25,10 @@ const (
 	wantForecast = Seasonal + ", " + LastValue + ", " + DayBefore + " or " + NoForecast
 )
 
-// Forecasts returns the ways in which the owner of nodes on loan looks ahead, the default
-// first.
+// Forecasts returns the names of forecasts, the default first.
 func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
 
-// Validate returns an error that joins all that is wrong with l.
+// Validate returns an error that joins all errors in l.
 func (l *Lender) Validate() error {
 	_, _, err := l.Range()
 	errs := []error{err}
@@ -42,7 +41,7 @@ func (l *Lender) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Range returns between which shares the load curve is to be; 0 and 0: as it is.
+// Range returns the new trough and peak of the load curve; 0 and 0: unchanged.
 func (l *Lender) Range() (low, high float64, err error) {
 	if l.Between == "" {
 		return 0, 0, nil

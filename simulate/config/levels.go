@@ -8,11 +8,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// levels says how many neighbouring nodes of a part are in one rack and in one NVLink domain; 0: they name
-// none.
+// levels are the numbers of neighbouring nodes per rack and per NVLink domain; 0: none.
 type levels struct{ rack, nvlink int }
 
-// parseLevels cuts "/rack@12" and "/nvlink@4", in any order, off the end of "a100:96x8/rack@12/nvlink@4".
+// parseLevels cuts "/rack@12" and "/nvlink@4", in any order, off the end of
+// "a100:96x8/rack@12/nvlink@4".
 func parseLevels(text string) (rest string, l levels, err error) {
 	for {
 		at := strings.LastIndexByte(text, '/')
@@ -32,7 +32,7 @@ func parseLevels(text string) (rest string, l levels, err error) {
 	}
 }
 
-// validate returns an error if an NVLink domain would be in two racks.
+// validate returns an error if an NVLink domain would span two racks.
 func (l levels) validate() error {
 	if l.rack > 0 && l.nvlink > 0 && l.rack%l.nvlink != 0 {
 		return fmt.Errorf("rack@%d and nvlink@%d, want whole NVLink domains in a rack, as rack@%d", l.rack, l.nvlink, (l.rack/l.nvlink+1)*l.nvlink)
@@ -40,7 +40,7 @@ func (l levels) validate() error {
 	return nil
 }
 
-// apply names the rack and the domain of a node, the i-th of its part.
+// apply sets the rack and domain of the i-th node of a part.
 func (l levels) apply(n *cluster.Node, part string, i int) {
 	if l.rack > 0 {
 		n.Rack = fmt.Sprintf("%srack%d", part, i/l.rack)

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Likenesses returns what Like says, parsed.
+// Likenesses returns Like, parsed.
 func (c *Config) Likenesses() ([]workload.Likeness, error) {
 	var all []workload.Likeness
 	for _, text := range c.Like {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Window is the jobs that are measured, First to Last by order of submission
-// from 0 on. The zero value is all jobs.
+// A Window selects the measured jobs First to Last, by order of submission from 0. The zero value
+// selects all.
 type Window struct{ First, Last int }
 
 // IsZero reports whether all jobs are measured.
 func (w Window) IsZero() bool { return w == Window{} }
 
-// String returns the window as it is read: "4000-4999".
+// String returns the window as text for the key: "4000-4999".
 func (w Window) String() string {
 	if w.IsZero() {
 		return ""
@@ -23,7 +23,6 @@ func (w Window) String() string {
 	return fmt.Sprintf("%d-%d", w.First, w.Last)
 }
 
-// parseJobs reads "4000-4999", and "" as the zero value.
 func parseJobs(v string) (Window, error) {
 	if v == "" {
 		return Window{}, nil
@@ -37,7 +36,6 @@ func parseJobs(v string) (Window, error) {
 	return Window{from, to}, nil
 }
 
-// jobRange makes the key of the window.
 func jobRange(name, doc string) Key {
 	return Key{Name: name, Doc: doc, Kind: "range", get: func(c *Config) string { return c.Window.String() }, set: func(c *Config, v string) (err error) {
 		c.Window, err = parseJobs(v)
@@ -45,7 +43,7 @@ func jobRange(name, doc string) Key {
 	}}
 }
 
-// restart makes the key of the restart time, which may be left to applications.
+// restart makes the key of the restart time; empty is nil.
 func restart(name, doc string) Key {
 	return Key{Name: name, Doc: doc, Kind: "duration", get: func(c *Config) string {
 		if c.Sim.Restart == nil {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// SettingsOf returns the settings that concern a policy, given the names it
-// knows: those written for it ("sia.p=-1"), and those written for all ("p=-1")
-// that it knows. A setting written for it that it does not know is an error; so
-// is one without a value.
+// SettingsOf returns the settings of a policy with the known names: "sia.p=-1" for policy sia, and
+// "p=-1" for all policies that know p. A setting for this policy that it does not know, or one
+// without a value, is an error.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
 	own := make(map[string]string)
 	for _, s := range c.Settings {

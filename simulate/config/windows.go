@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// windows makes the key of the maintenance windows.
 func windows(name, doc string) Key {
 	return Key{Name: name, Doc: doc, Kind: "list", get: func(c *Config) string {
 		parts := make([]string, len(c.Sim.Faults.Maintenance))
@@ -38,7 +37,6 @@ func formatWindow(w sim.Window) string {
 	return fmt.Sprintf("%s@%v-%v", strings.Join(ids, "+"), w.From, w.To)
 }
 
-// parseWindow reads "t4-4-0+t4-4-1@2h-3h30m".
 func parseWindow(part string) (sim.Window, error) {
 	var w sim.Window
 	nodes, times, ok := strings.Cut(part, "@")

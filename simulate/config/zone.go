@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Location returns the time zone called name, as "Europe/Berlin", "UTC", or "Local" for the
-// machine's; nil if name is empty.
+// Location returns the time zone called name: "Europe/Berlin", "UTC", or "Local"; nil if name is
+// empty.
 func Location(name string) (*time.Location, error) {
 	if name == "" {
 		return nil, nil

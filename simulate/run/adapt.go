@@ -9,21 +9,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// drawn reports whether a job is one of a share, by a draw of its own under a name, so
-// that a larger share of such jobs contains a smaller one.
+// drawn reports whether a job belongs to a random share. Each job has its own draw per name, so a
+// larger share contains a smaller one.
 func drawn(c *config.Config, name string, id job.ID, share float64) bool {
 	return share > 0 && rng.Stream(c.Sim.Seed, name+"/"+string(id)).Float64() < share
 }
 
-// misstate makes the work that a job states wrong. Its application knows when it is complete.
+// misstate applies jobs.wrong-size. The application still knows the true work.
 func misstate(c *config.Config, spec *job.Spec, app *workload.Application) {
 	if c.Jobs.WrongSize > 0 && app != nil && app.Curve != nil {
 		spec.Target *= math.Exp(c.Jobs.WrongSize * rng.Stream(c.Sim.Seed, "size error/"+string(spec.ID)).NormFloat64())
 	}
 }
 
-// adapt makes a job rigid, strong-scaling or static. Under the public rules the
-// submitted batch size is the largest that the policy counts with.
+// adapt makes a job rigid, strong-scaling or static. Under the public rules, the submitted batch
+// size is the policy's limit.
 func adapt(c *config.Config, spec *job.Spec) {
 	scale(c, spec)
 	if drawn(c, "static", spec.ID, c.Jobs.Static) {
@@ -40,8 +40,7 @@ func adapt(c *config.Config, spec *job.Spec) {
 	}
 }
 
-// scale makes a job that is adaptive rigid or strong-scaling, and one that scales rigid.
-// The draw is the same for both.
+// scale makes jobs rigid or strong-scaling, with the same draw for both.
 func scale(c *config.Config, spec *job.Spec) {
 	switch rigid := c.Jobs.Rigid; {
 	case spec.Adaptivity != job.Adaptive && spec.Adaptivity != job.StrongScaling:
@@ -52,21 +51,20 @@ func scale(c *config.Config, spec *job.Spec) {
 	}
 }
 
-// limit bounds the GPUs of a job that may have more or fewer.
+// limit bounds the GPUs of an elastic job.
 func limit(spec *job.Spec, most int) {
 	if most > 0 && spec.Adaptivity.Has(job.GPUCount) && (spec.MaxGPUs == 0 || spec.MaxGPUs > most) {
 		spec.MaxGPUs = most
 	}
 }
 
-// keepBatch makes a complete job with a schedule keep its first batch size in all of
-// its epochs.
+// keepBatch makes a job with a schedule keep its first batch size.
 func keepBatch(spec *job.Spec) {
 	s := &spec.Schedule
 	switch s.Mode {
 	case job.Unscheduled:
 		return
-	case job.Given: // which counts its epochs otherwise
+	case job.Given: // has its own count of epochs
 		s.Regimes = []job.Regime{{BatchSize: s.Regimes[0].BatchSize, Epochs: s.Epochs}}
 		s.Sizes = []int{s.Regimes[0].BatchSize}
 	case job.Static, job.Accordion, job.GNS:

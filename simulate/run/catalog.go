@@ -13,8 +13,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
 )
 
-// LoadCatalog returns the applications of a run, on the GPU types that profiles
-// have and on those that are said to be like them.
+// LoadCatalog returns the applications of a run, including GPU types of gpu-like.
 func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	catalog := profiles.Default()
 	if c.Profiles != "" {
@@ -33,14 +32,13 @@ func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	return workload.Extrapolate(catalog, likenesses), nil
 }
 
-// sensitivityName is the file that makes a folder one of sensitivity profiles.
+// sensitivityName is the file that marks a folder of sensitivity profiles.
 const sensitivityName = "profiles.json"
 
-// stepsName is the file that makes a folder one of measured steps.
+// stepsName is the file that marks a folder of measured steps.
 const stepsName = "throughputs_isolated.csv"
 
-// readProfiles reads the folder of profiles: of sensitivity profiles or of measured
-// steps if it has a file of their name, or else of throughput profiles.
+// readProfiles reads the folder of profiles, whose kind follows from its files.
 func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
 	for _, kind := range []struct {
 		name string
@@ -65,9 +63,8 @@ func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
 	return readThroughputs(c.Profiles, files)
 }
 
-// readThroughputs reads a folder of throughput profiles.
 func readThroughputs(folder string, files Files) (workload.Catalog, error) {
-	// The off-table rows of the shared data lie beside the profiles.
+	// The off-table rows of the shared data are next to the profiles.
 	off, err := files.Open(folder + "/../derived/offtable_wholenode.csv")
 	var extra io.Reader
 	switch {
@@ -84,8 +81,8 @@ func readThroughputs(folder string, files Files) (workload.Catalog, error) {
 	return catalog, nil
 }
 
-// readSensitivity reads the profiles of servers like those of the cluster, and
-// checks that they fit into its largest.
+// readSensitivity reads profiles of servers like the cluster's, and checks that they cover its
+// largest.
 func readSensitivity(r io.Reader, name string, c *config.Config) (workload.Catalog, error) {
 	cl, err := c.BuildCluster()
 	if err != nil {

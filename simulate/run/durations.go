@@ -7,20 +7,18 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// profiledShare is one GPU with the GPU-proportional share for which Synergy's
-// traces are written. Source: Synergy §5.1.
+// profiledShare is one GPU with the GPU-proportional share of Synergy's traces. Source: Synergy
+// §5.1.
 var profiledShare = cluster.Allocation{
 	Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, CPUs: 3, Memory: 62_500_000_000,
 }
 
-// stretches returns, for each application that may wait for its input, how many
-// times the samples of its trace it has to train on this cluster to last as long
-// with the GPU-proportional share as with that for which the trace was written:
-// by how much the share here is faster. The share here is that of the first GPU
-// type on which the application runs. What the other took is said by the
-// embedded catalog, or by the one in use where that lacks the application.
-// Source: public Synergy simulator, which draws durations and has iteration times
-// for each ratio of CPUs to GPUs.
+// stretches returns a factor on the samples of each application that may wait for input, so that
+// its jobs last as long with the GPU-proportional share here as with the share of the trace. The
+// share here is of the first GPU type on which the application runs. The speed with the trace's
+// share comes from the embedded catalog, or from catalog if it lacks the application. Source:
+// public Synergy simulator, which draws durations and has iteration times for each ratio of CPUs to
+// GPUs.
 func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64 {
 	factors, embedded := make(map[string]float64), profiles.Default()
 	for name, app := range catalog {
@@ -41,8 +39,8 @@ func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64
 	return factors
 }
 
-// proportional returns the speed of one GPU with the GPU-proportional share of
-// the first type on which an application runs, and which that is; 0 if none.
+// proportional returns the speed of one GPU with the GPU-proportional share, on the first type on
+// which an application runs; 0 if none.
 func proportional(app *workload.Application, cl *cluster.Cluster) (float64, cluster.Configuration) {
 	for _, t := range cl.Types() {
 		one := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: t.Type}
@@ -53,7 +51,7 @@ func proportional(app *workload.Application, cl *cluster.Cluster) (float64, clus
 	return 0, cluster.Configuration{}
 }
 
-// speed returns the samples per second with the smallest batch.
+// speed returns samples per second with the smallest batch.
 func speed(app *workload.Application, a cluster.Allocation) float64 {
 	return app.Fed(a, job.BatchSize{Local: 1})
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// gaps notes by how much each round's plan, as it was placed, falls short of the
-// bound that its policy proved: 1 - the sum of jobs' speeds, each relative to that
-// with its GPU-proportional share, over the bound on that sum. Rounds without a
-// bound, and clusters that do not count CPUs, have none.
+// gaps records how far each placed plan is below the bound proved by its policy: 1 - the sum of
+// relative speeds over the bound. It skips rounds without a bound, and clusters that do not count
+// CPUs.
 type gaps struct {
 	run   *Run
 	known map[*policy.Job]speedup
 }
 
-// A speedup is the speed of a job on an allocation, as relative has it.
+// A speedup caches a result of relative.
 type speedup struct {
 	of    cluster.Allocation
 	on    *cluster.Cluster
@@ -40,12 +39,12 @@ func (g *gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	g.run.Gaps = append(g.run.Gaps, 1-sum/p.Stats.Bound)
 }
 
-// relative returns relative, once for each row and allocation.
+// relative is the cached function relative.
 func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
 	if k, ok := g.known[j]; ok && k.of == *a && k.on == s.Cluster {
 		return k.speed
 	}
-	if g.known == nil || len(g.known) > 2*len(s.Jobs)+64 { // mostly of rows that are gone
+	if g.known == nil || len(g.known) > 2*len(s.Jobs)+64 { // mostly rows of ended jobs
 		g.known = make(map[*policy.Job]speedup, len(s.Jobs))
 	}
 	speed := relative(s, j, a)
@@ -53,9 +52,8 @@ func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation
 	return speed
 }
 
-// relative returns the believed speed of a job on an allocation over that with the
-// GPU-proportional share, times the job's weight; 0 without GPUs, and the weight
-// where nothing is known.
+// relative returns the estimated speed of a job on an allocation, over its speed with the
+// GPU-proportional share, times its weight; 0 without GPUs, and the weight if the speed is unknown.
 func relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
 	t, ok := s.Cluster.Type(a.GPUType)
 	if !ok || a.GPUs == 0 {

@@ -1,5 +1,4 @@
-// Package run is the front door of the simulator: it loads the inputs that a
-// configuration names, and runs one policy on them.
+// Package run loads the inputs of a configuration and runs one policy on them.
 package run
 
 import (
@@ -21,32 +20,32 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Files is the world outside: what a program may open.
+// Files opens files for a run.
 type Files struct {
 	Open func(name string) (io.ReadCloser, error)
 	Dir  func(name string) fs.FS
 }
 
-// Inputs are the ground truth of a run. Runs may share them; none changes them.
+// Inputs are the ground truth of a run. They are immutable and may be shared.
 type Inputs struct {
 	Cluster  *cluster.Cluster
 	Catalog  workload.Catalog
 	Arrivals []workload.Arrival // complete, by time, then ID
-	Read     *parse.Summary     // what the trace's reader dropped or invented; nil if generated
-	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
+	Read     *parse.Summary     // dropped or invented rows of the trace; nil if generated
+	Skipped  []error            // generated jobs that could never run, if bad rows are skipped
 
-	busy        *workload.Load                   // of the owner of nodes on loan; nil: there are none
-	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
-	asSubmitted bool                             // some policy runs jobs so: they must fit so
-	restart     *time.Duration                   // cost of every start; nil: what the application says
-	stretch     map[string]float64               // by application: times the samples its trace says
+	busy        *workload.Load                   // load of the owner of nodes on loan; nil: no such nodes
+	apart       map[job.ID]*workload.Application // of jobs whose class is not their application's name
+	asSubmitted bool                             // some policy runs jobs as submitted, so they must fit
+	restart     *time.Duration                   // cost of every start; nil: set by the application
+	stretch     map[string]float64               // factor on samples, by application
 	equivalents map[cluster.GPUType]int          // of GPUs on loan: job.Spec.Equivalents
-	told        map[job.ID]*workload.Arrival     // known by their duration, whose specification does not say all that is true
-	alone       *isolatedTimes                   // of finish-time fairness
+	told        map[job.ID]*workload.Arrival     // jobs known by their duration whose specification has an untrue value
+	alone       *isolatedTimes                   // for finish-time fairness
 }
 
-// Load reads what a configuration names: cluster, profiles, trace. It returns
-// an error that names file, line, column and value of what is wrong with them.
+// Load reads the cluster, profiles and trace of a configuration. Errors name file, line, column and
+// value.
 func Load(c *config.Config, files Files) (*Inputs, error) {
 	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents(), alone: &isolatedTimes{known: make(map[isolatedKey]float64)}}
 	var err error
@@ -80,13 +79,12 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	return in, nil
 }
 
-// keeps reports whether jobs of an application are kept.
 func keeps(c *config.Config, application string) bool {
 	return len(c.Jobs.Applications) == 0 || slices.Contains(c.Jobs.Applications, application)
 }
 
-// choose leaves the jobs out that are not kept, and draws times anew if asked for. It
-// returns an error if no job is left.
+// choose drops the jobs of other applications, and redraws arrival times if requested. It returns
+// an error if no job is left.
 func (in *Inputs) choose(c *config.Config) error {
 	in.Arrivals = slices.DeleteFunc(in.Arrivals, func(a workload.Arrival) bool { return !keeps(c, a.Application) })
 	if len(in.Arrivals) == 0 && len(c.Jobs.Applications) > 0 {
@@ -101,7 +99,6 @@ func (in *Inputs) choose(c *config.Config) error {
 	return nil
 }
 
-// specs returns the jobs by name; nil if there are no inputs.
 func (in *Inputs) specs() map[job.ID]*job.Spec {
 	if in == nil {
 		return nil
@@ -167,8 +164,8 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 	return kept, nil
 }
 
-// complete fills in an arrival from its application, and adapts it. A job that
-// no part of the cluster could ever run is an error, unless it is left out anyway.
+// complete fills in an arrival from its application and adapts it. It returns an error for a job
+// that could never run.
 func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	if !keeps(c, a.Application) {
 		return nil
@@ -207,8 +204,7 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	return nil
 }
 
-// knowsType returns an error if the cluster has none of the GPU types that a
-// job may run on.
+// knowsType returns an error if the cluster has none of the job's GPU types.
 func (in *Inputs) knowsType(spec *job.Spec) error {
 	var names []string
 	for _, t := range in.Cluster.Types() {
@@ -220,7 +216,6 @@ func (in *Inputs) knowsType(spec *job.Spec) error {
 	return fmt.Errorf("job %s: GPU types %q, want one that the cluster has: %s", spec.ID, spec.GPUTypes, strings.Join(names, ", "))
 }
 
-// someAsSubmitted reports whether some policy runs jobs as submitted.
 func someAsSubmitted(c *config.Config) bool {
 	return slices.ContainsFunc(c.Policies, func(name string) bool {
 		p, err := NewPolicy(c, name)

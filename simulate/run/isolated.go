@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// isolatedKey is what the isolated time of a job depends on.
+// isolatedKey has everything that determines the isolated time of a job.
 type isolatedKey struct {
 	config     cluster.Configuration
 	app        *workload.Application
@@ -23,18 +23,18 @@ type isolatedKey struct {
 	least      int // local
 	adaptivity job.Adaptivity
 	goal       job.Goal
-	target     float64 // samples, of an application without a training curve
+	target     float64 // samples, without a training curve
 	mode       job.ScheduleMode
-	gpus       int // submitted, of a job with a schedule
+	gpus       int // submitted, with a schedule
 }
 
-// isolatedTimes are the seconds that jobs take alone, shared by the runs of one Inputs, which may be at the same time.
+// isolatedTimes caches the seconds of jobs alone for all runs of one Inputs, which may run
+// concurrently.
 type isolatedTimes struct {
 	mu    sync.Mutex
 	known map[isolatedKey]float64
 }
 
-// of returns the seconds of a key, by compute if they are not known.
 func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
 	t.mu.Lock()
 	seconds, ok := t.known[k]
@@ -42,17 +42,17 @@ func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
 	if ok {
 		return seconds
 	}
-	seconds = compute() // two runs may compute it at the same time, and find the same
+	seconds = compute() // two runs may compute the same value at the same time
 	t.mu.Lock()
 	t.known[k] = seconds
 	t.mu.Unlock()
 	return seconds
 }
 
-// isolated returns the isolated times of finish-time fairness by the ground
-// truth: alone on the whole GPUs of a share, with the GPU-proportional share of
-// CPUs and memory, and on less than the job's least for a share of the time. Jobs
-// alike share an answer, in all runs of the inputs. Sources: Sia §3.5.5; Synergy §2.
+// isolated returns the isolated times of finish-time fairness by the ground truth: alone on the
+// whole GPUs of a share with proportional CPUs and memory. If the share is below the job's minimum,
+// the job has the minimum for a part of the time. Equal jobs share the result. Sources: Sia §3.5.5;
+// Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
 	times := in.alone
 	var alike workload.Steadies // of one run
@@ -73,15 +73,13 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			k.target, k.gpus = spec.Target, spec.GPUs
 		}
 		alone := func() float64 { return app.Alone(spec, share) }
-		if k.mode == job.Given { // which has regimes of its own
+		if k.mode == job.Given { // has its own regimes
 			return lasting(alone(), gpus/float64(n), in.restartDelay(app))
 		}
 		return lasting(times.of(k, alone), gpus/float64(n), in.restartDelay(app))
 	}
 }
 
-// restartDelay returns what a start costs: what the application says, unless the
-// configuration says otherwise.
 func (in *Inputs) restartDelay(app *workload.Application) time.Duration {
 	if in.restart != nil {
 		return *in.restart
@@ -89,8 +87,8 @@ func (in *Inputs) restartDelay(app *workload.Application) time.Duration {
 	return app.RestartDelay
 }
 
-// wholeShare returns the GPUs a job uses of a share: whole replicas, at least
-// its least, and no more than it may; a job of fixed size uses that.
+// wholeShare returns the GPUs that a job uses of a share: whole replicas within its limits, or its
+// fixed size.
 func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		return spec.Requested(t)
@@ -103,8 +101,8 @@ func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
 	return max(n, spec.Min(t))
 }
 
-// lasting returns the time of so many seconds of training for a share of the
-// time, after one start; 0 if the job does not run.
+// lasting returns the time of one start and seconds of training during a share of the time; 0 if
+// the job does not run.
 func lasting(seconds, share float64, start time.Duration) time.Duration {
 	seconds /= math.Min(1, share)
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
@@ -113,29 +111,26 @@ func lasting(seconds, share float64, start time.Duration) time.Duration {
 	return start + time.Duration(seconds*float64(time.Second))
 }
 
-// static reports whether rho is the static one: if asked for, or if nothing is and
-// all jobs have a schedule, so that their exclusive times are those of the code
-// that defines it.
+// static reports whether rho is the static one: if configured, or by default if all jobs have a
+// schedule, as in the code that defines it.
 func (in *Inputs) static(c *config.Config) bool {
 	return c.Fairness.Rho == "static" || c.Fairness.Rho == "" && !slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool {
 		return a.Spec.Schedule.Mode == job.Unscheduled
 	})
 }
 
-// fair returns the fair completion times of the public Shockwave code's static
-// definition: what a job takes alone on the GPUs it asked for, the last epoch
-// whole, times the jobs of the trace per GPU, at least 1. GPUs are those of the
-// first type that runs it. Source: public Shockwave simulator.
+// fair returns the fair completion times of the public Shockwave code's static definition: the time
+// alone on the requested GPUs of the first suitable type, with a whole last epoch, times the
+// trace's jobs per GPU, at least 1. Source: public Shockwave simulator.
 //
-// Deviation: this is not the paper's rho, whose contention is the mean over the
-// job's own life (Shockwave §6), because figures of that code are compared with it.
+// Deviation: this is not the paper's rho, whose contention is the mean over the job's own life
+// (Shockwave §6), because figures of that code are compared with it.
 func (in *Inputs) fair() func(*job.Spec) time.Duration {
 	contention := max(1, float64(len(in.Arrivals))/float64(in.Cluster.GPUs()))
 	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
 }
 
-// StaticRhos returns the finish-time fairness of the jobs that are done by the
-// static definition.
+// StaticRhos returns the static finish-time fairness of completed jobs.
 func StaticRhos(r *Run, in *Inputs) []float64 {
 	specs, fair := in.specs(), in.fair()
 	var all []float64
@@ -148,8 +143,8 @@ func StaticRhos(r *Run, in *Inputs) []float64 {
 	return all
 }
 
-// MakespanBound returns a bound on the makespan of any schedule of the trace, as if all
-// jobs came at once. Source: Shockwave App. G.2, Eq. 10.
+// MakespanBound returns a lower bound on the makespan of the trace, as if all jobs arrived at once.
+// Source: Shockwave App. G.2, Eq. 10.
 func MakespanBound(in *Inputs) time.Duration {
 	var left []time.Duration
 	var size []int
@@ -161,14 +156,14 @@ func MakespanBound(in *Inputs) time.Duration {
 	return perf.MakespanBound(left, size, in.Cluster.GPUs())
 }
 
-// exclusive returns the seconds a job takes alone on the GPUs it asked for, of the
-// first type that runs it; 0 if none does.
+// exclusive returns the seconds of a job alone on its requested GPUs of the first suitable type; 0
+// if there is none.
 func (in *Inputs) exclusive(spec *job.Spec) float64 {
 	app := in.application(spec)
 	if app == nil {
 		app, spec = in.steady(spec, new(workload.Steadies))
 	}
-	regimes, _ := app.Regimes(spec) // read: they are there
+	regimes, _ := app.Regimes(spec) // checked when read
 	for _, t := range in.Cluster.Types() {
 		alloc := t.Proportional(t.Fewest(spec.Requested(t.Type)))
 		alone := app.Alone(spec, alloc)

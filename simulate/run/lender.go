@@ -13,8 +13,8 @@ import (
 
 const day = 24 * time.Hour
 
-// readBusy reads, or makes up, how busy the owner of the nodes on loan is. Without such
-// nodes there is no curve, and it is an error to name one.
+// readBusy reads or generates the load curve of the owner of nodes on loan. Without such nodes,
+// naming a curve is an error.
 func (in *Inputs) readBusy(c *config.Config, files Files) error {
 	file := c.Lender.Load
 	if len(in.Cluster.Loans()) == 0 {
@@ -36,10 +36,10 @@ func (in *Inputs) readBusy(c *config.Config, files Files) error {
 	return in.busy.Validate()
 }
 
-// leastDays is how many days of a curve are made up at least: those of Lyra's trace (§7.1).
+// leastDays is the minimum length of a generated curve, as in Lyra's trace (§7.1).
 const leastDays = 15
 
-// curve returns the curve as it is: of the file, or one of as many days as the trace has.
+// curve returns the curve of the file, or one with as many days as the trace.
 func (in *Inputs) curve(c *config.Config, files Files) (*workload.Load, error) {
 	file := c.Lender.Load
 	if file == "" {
@@ -57,7 +57,7 @@ func (in *Inputs) curve(c *config.Config, files Files) (*workload.Load, error) {
 	return parse.ReadLoad(f, file)
 }
 
-// lender tells the owner of nodes on loan how busy it is, and how it looks ahead.
+// lender sets the owner's load and forecast.
 func (in *Inputs) lender(c *config.Config, o *sim.Lender) {
 	if in.busy == nil {
 		return
@@ -69,14 +69,14 @@ func (in *Inputs) lender(c *config.Config, o *sim.Lender) {
 	}
 }
 
-// forecasts are the models by name, given the intervals of a day.
+// forecasts are the models by name, for a number of intervals per day.
 var forecasts = map[string]func(perDay int) forecast.Model{
 	config.Seasonal:  func(perDay int) forecast.Model { return forecast.NewSeasonal(perDay) },
 	config.LastValue: func(perDay int) forecast.Model { return forecast.NewLast(perDay) },
 	config.DayBefore: func(perDay int) forecast.Model { return forecast.NewSeasonalNaive(perDay) },
 }
 
-// A forecaster is a model as a sim.Forecaster.
+// A forecaster adapts a model to sim.Forecaster.
 type forecaster struct{ forecast.Model }
 
 // Predict implements sim.Forecaster.

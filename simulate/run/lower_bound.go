@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// LowerBound returns a lower bound of the mean completion time of the trace on the cluster, with all
-// nodes that may be rented or lent. Jobs that are not measured are left out: a policy could keep them
-// waiting. known is the mean completion time of some policy. It returns an error if the window of the
-// configuration is not in the trace.
+// LowerBound returns a lower bound on the mean completion time of the trace, with all nodes for
+// rent or loan. It ignores jobs that are not measured, because a policy could let them wait. known
+// is the mean completion time of some policy. It returns an error if the configured window is
+// outside the trace.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {
@@ -56,8 +56,8 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 	return time.Duration((statistics.LowerBound(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second)), nil
 }
 
-// least returns the least GPU-seconds that a job takes on one GPU type, with as many CPUs and as much
-// memory as there are; 0 if it does not run there. It lowers fastest to the shortest time.
+// least returns the least GPU-seconds of a job on one GPU type with all CPUs and memory; 0 if it
+// does not run there. It lowers fastest to the shortest time.
 func least(app *workload.Application, spec *job.Spec, t *cluster.TypeInfo, fastest *float64) float64 {
 	best := math.Inf(1)
 	for _, n := range counts(spec, t) {
@@ -77,8 +77,8 @@ func least(app *workload.Application, spec *job.Spec, t *cluster.TypeInfo, faste
 	return best
 }
 
-// counts returns the numbers of GPUs of a type that a job may have: the one that it asks for, or whole
-// replicas up to its most or all GPUs.
+// counts returns the possible numbers of GPUs of a job: its request, or whole replicas up to its
+// maximum.
 func counts(spec *job.Spec, t *cluster.TypeInfo) []int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		if n := spec.Requested(t.Type); n <= t.GPUs {

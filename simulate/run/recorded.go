@@ -16,8 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// Header returns the header of the journal of a run to come, from which Origin
-// finds what it was.
+// Header returns the journal header of a coming run, for Origin.
 func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	h := journal.Header{
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
@@ -31,13 +30,12 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	return h
 }
 
-// Origin returns the configuration of a recorded run, and its inputs, which say
-// what was fair to its jobs. It returns an error if the recording is of no
-// simulation, or what it names is not to be read.
+// Origin returns the configuration and inputs of a recorded run. It returns an error if the
+// recording is not of a simulation, or if its inputs cannot be read.
 func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	c := config.Default()
 	for _, s := range h.Settings {
-		if c.Get(s.Name) == s.Value { // what is set counts as chosen, which changes what some policies get
+		if c.Get(s.Name) == s.Value { // setting a default would count as chosen, which changes the settings of some policies
 			continue
 		}
 		if err := c.Set(s.Name, s.Value, "journal"); err != nil {
@@ -54,15 +52,14 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns how a recorded run went, as Simulate did when it was recorded,
-// but for the policy's times, which no recording has. Without inputs there is no
-// rho, and all jobs are measured. It returns an error if a job is not as the
-// inputs have it. A recording that was cut off is unfinished.
+// Recorded returns a recorded run like Simulate, without policy times. Without inputs there is no
+// rho and all jobs are measured. It returns an error if a job differs from the inputs. A truncated
+// recording is unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }
 
-// RecordedStreaming is Recorded, and tells of what is measured as soon as it is complete.
+// RecordedStreaming is Recorded with a stream of results.
 func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream metrics.Stream) (*Run, error) {
 	rec, err := recorderOf(c, in, stream)
 	if err != nil {
@@ -83,8 +80,7 @@ func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream m
 	return p.run, nil
 }
 
-// measured returns the number of jobs that a complete run measures, 0 if it is not
-// known.
+// measured returns the number of measured jobs of a complete run; 0 if unknown.
 func (in *Inputs) measured(c *config.Config) int {
 	if in == nil {
 		return 0
@@ -101,7 +97,6 @@ func (in *Inputs) measured(c *config.Config) int {
 	return n
 }
 
-// recorderOf returns what measures a recorded run.
 func recorderOf(c *config.Config, in *Inputs, stream metrics.Stream) (*metrics.Recorder, error) {
 	if in == nil {
 		o := metrics.DefaultOptions()
@@ -115,13 +110,13 @@ func recorderOf(c *config.Config, in *Inputs, stream metrics.Stream) (*metrics.R
 	return in.recorder(c, w, stream)
 }
 
-// A player shows a recording to a recorder.
+// A player replays a recording to a recorder.
 type player struct {
 	from  *journal.Reader
 	rec   *metrics.Recorder
 	specs map[job.ID]*job.Spec // of the inputs; nil without
 	run   *Run
-	err   error // the first
+	err   error // first error
 }
 
 // Event implements scheduler.Observer.
@@ -142,8 +137,7 @@ func (p *player) Round(s *policy.Snapshot, plan *policy.Plan, actions []schedule
 	p.rec.Round(s, plan, actions)
 }
 
-// known returns an error if the inputs have another job of a recorded one's name,
-// or none.
+// known returns an error if a recorded job is missing from the inputs or differs there.
 func (p *player) known(spec *job.Spec) error {
 	if p.specs == nil {
 		return nil

@@ -16,11 +16,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Remake is who decided in a recorded run, to be made anew.
+// A Remake can recreate the policy and placer of a recorded run.
 type Remake struct {
 	config *config.Config
 	entry  registry.Entry
-	// Scheduler are the options of the run's scheduler.
+	// Scheduler has the options of the run's scheduler.
 	Scheduler scheduler.Options
 }
 
@@ -34,10 +34,9 @@ func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
 	return p, placer, err
 }
 
-// Again returns who decided in a run, from what the header of its journal says; name, if not
-// empty, is another policy in place of that. It reads the run's inputs only if what was
-// believed came from them. Settings are keys of a configuration, or settings of the policy;
-// others are an error.
+// Again returns the Remake of a run from its journal's header; name, if not empty, selects another
+// policy. It reads the inputs only if estimates came from them. Settings that are neither
+// configuration keys nor settings of the policy are an error.
 func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	own := name == "" || name == h.Policy
 	if name == "" {
@@ -62,8 +61,8 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	return &Remake{c, entry, so}, err
 }
 
-// recordedConfig returns the configuration of a recorded run: what it sets otherwise than by
-// default. A setting that is no key is one of the run's own policy, and dropped for another.
+// recordedConfig returns the non-default configuration of a recorded run. Settings of the run's own
+// policy are dropped for another policy.
 func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 	c, keys := config.Default(), config.Keys()
 	for _, s := range h.Settings {
@@ -81,8 +80,8 @@ func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 	return c, errors.Join(withoutGone(c), c.Validate())
 }
 
-// withoutGone takes out of a recorded configuration the settings of policies that are no more.
-// One that had an effect is an error: timeshare of policy sia (§3.5.6), which 0 turned off.
+// withoutGone drops recorded settings that no longer exist. One that had an effect is an error:
+// timeshare of policy sia (§3.5.6), which 0 turned off.
 func withoutGone(c *config.Config) error {
 	var err error
 	c.Settings = slices.DeleteFunc(c.Settings, func(s string) bool {
@@ -98,7 +97,7 @@ func withoutGone(c *config.Config) error {
 	return err
 }
 
-// informed reports whether what a scheduler believes comes from the inputs of a run.
+// informed reports whether a scheduler's estimates come from the inputs of a run.
 func informed(c *config.Config) bool {
 	mode, _ := estimate.ParseMode(c.Estimate)
 	return c.Public || mode == estimate.Oracle || mode == estimate.PublicCode || c.Classes == config.Known || c.Scheduler.Profile && c.IsSet("scheduler.profile")

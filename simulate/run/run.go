@@ -24,29 +24,29 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Run is one policy's way through a configuration's inputs.
+// A Run is the result of one policy on the inputs of a configuration.
 type Run struct {
 	Policy      string
 	Result      *metrics.Result
 	PolicyTimes []time.Duration // per round; not deterministic
-	Refused     []string        // plans that were refused, and why
-	Gaps        []float64       // per round with a bound: see gaps
-	Unfinished  bool            // the context or the horizon ended it
+	Refused     []string        // reasons of refused plans
+	Gaps        []float64       // per round with a bound
+	Unfinished  bool            // ended by context or horizon
 }
 
 // errHorizon ends a run at its horizon.
 var errHorizon = errors.New("horizon reached")
 
-// Simulate runs one policy. Observers see what the policy's scheduler does. A
-// context that ends returns what is finished, marked so.
+// Simulate runs one policy. Observers see its scheduler. If the context ends, Simulate returns an
+// unfinished run.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
-// A Decider is who decides in a run that has not begun.
+// A Decider has the scheduler and policy of a run that has not begun.
 type Decider struct {
 	Scheduler *scheduler.Scheduler
-	Policy    policy.Policy // without what measures it
+	Policy    policy.Policy // without time measurement
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
@@ -54,15 +54,16 @@ type Decider struct {
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
-// A Watch sees more of a run than observers do.
+// A Watch observes more of a run than observers.
 type Watch struct {
-	// Observer makes one more observer, the last one, for who decides; nil: none.
+	// Observer makes one more observer, the last one, from the Decider; nil: none.
 	Observer func(*Decider) scheduler.Observer
-	Stream   metrics.Stream // of what is measured, as soon as it is complete
-	// Whole: the policy is shown all jobs in every round (scheduler.Options.Lean), and agents make all reports
-	// (sim.Options.Sparse). The run is the same; observers may keep plans and snapshots.
+	Stream   metrics.Stream // receives results as soon as they are complete
+	// Whole: the policy sees all jobs in every round (no scheduler.Options.Lean), and agents make
+	// all reports (no sim.Options.Sparse). The run is the same; observers may keep plans and
+	// snapshots.
 	Whole bool
-	// Once: the inputs are of this run alone, which takes their arrivals away as soon as it needs them no more.
+	// Once: the inputs are not used again, so the run frees their arrivals early.
 	Once bool
 }
 
@@ -79,7 +80,7 @@ func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name str
 	return in.simulate(ctx, c, decides{entry, p}, w, obs)
 }
 
-// FirstRefusal returns why the first plan was refused, if one was.
+// FirstRefusal describes the first refused plan, if any.
 func (r *Run) FirstRefusal() string {
 	if len(r.Refused) == 0 {
 		return ""
@@ -87,9 +88,8 @@ func (r *Run) FirstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// NewPolicy makes a policy by name, with the settings of a configuration that
-// concern it. It returns an error for an unknown name, and for settings that
-// the policy does not have or cannot read.
+// NewPolicy makes a policy with its settings of a configuration. It returns an error for an unknown
+// name, and for settings that are unknown or invalid.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	entry, err := registry.Find(name)
 	if err != nil {
@@ -106,13 +106,11 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	return registry.New(name, settings)
 }
 
-// decides is a policy and its entry.
 type decides struct {
 	entry  registry.Entry
 	policy policy.Policy
 }
 
-// again returns who decides, to be made anew.
 func (d *decides) again(c *config.Config) *Remake { return &Remake{config: c, entry: d.entry} }
 
 func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w Watch, obs []scheduler.Observer) (*Run, error) {
@@ -165,23 +163,22 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	}
 	run.PolicyTimes = rec.PolicyTimes()
 	if arrivals >= many {
-		debug.FreeOSMemory() // what the world held: the list of results is as large
+		debug.FreeOSMemory() // frees the world's memory: the list of results is as large
 	}
-	run.Result = rec.Finish() // last, so that what was recorded goes while it is made a list
+	run.Result = rec.Finish() // last, so that records are freed while the list is built
 	return run, nil
 }
 
-// many are jobs whose results, 256 bytes each, are worth a collection.
+// many is the number of jobs, with results of 256 bytes, that is worth a collection.
 const many = 200_000
 
-// sparse reports whether reports that teach nothing may be left out of a run: nobody looks at the progress of running jobs. At a
-// horizon those jobs are not over, and the last report counts.
+// sparse reports whether a run may omit redundant reports: nothing uses the progress of running
+// jobs. At a horizon, the last report of running jobs counts.
 func sparse(c *config.Config, traits policy.Traits, w Watch, obs []scheduler.Observer) bool {
 	return traits.IgnoresProgress && !w.Whole && w.Observer == nil && c.Horizon == 0 &&
 		!slices.ContainsFunc(obs, func(o scheduler.Observer) bool { _, does := o.(scheduler.Unreported); return !does })
 }
 
-// renting lists the policies that rent.
 func renting() []string {
 	var names []string
 	for _, e := range registry.Policies() {
@@ -192,9 +189,8 @@ func renting() []string {
 	return names
 }
 
-// nodesFor returns the nodes with which a policy runs: one that rents has those of the
-// cluster that are for rent, or else all that are owned as such; others have what is owned,
-// and what can be lent, though not all borrow.
+// nodesFor returns the nodes for a policy. A policy that rents gets the nodes for rent, or all
+// owned nodes as such; others get owned nodes and nodes for loan.
 func nodesFor(c *cluster.Cluster, t policy.Traits) *cluster.Cluster {
 	if t.Rents {
 		return without(c, cluster.Loaned).ForRent()
@@ -202,7 +198,6 @@ func nodesFor(c *cluster.Cluster, t policy.Traits) *cluster.Cluster {
 	return without(c, cluster.Rented)
 }
 
-// without returns a cluster less the nodes of a tenure; c itself if it has none.
 func without(c *cluster.Cluster, t cluster.Tenure) *cluster.Cluster {
 	of := func(n cluster.Node) bool { return n.Tenure == t }
 	if !slices.ContainsFunc(c.Nodes(), of) {
@@ -214,12 +209,11 @@ func without(c *cluster.Cluster, t cluster.Tenure) *cluster.Cluster {
 	})
 }
 
-// starts reports whether a policy can have nodes: some that are there, or that it asks for.
+// starts reports whether a policy can get nodes at all.
 func starts(c *cluster.Cluster, t policy.Traits) bool {
 	return len(c.Held().Nodes()) > 0 || t.Rents && len(c.Offers()) > 0 || t.Borrows && len(c.Loans()) > 0
 }
 
-// recorder returns what measures a run.
 func (in *Inputs) recorder(c *config.Config, w window, stream metrics.Stream) (*metrics.Recorder, error) {
 	if len(in.Arrivals) > 0 && in.measured(c) == 0 {
 		return nil, fmt.Errorf("measure.skip-queues %s: no job is left to measure", strings.Join(c.Skipped, ","))
@@ -236,8 +230,7 @@ func (in *Inputs) recorder(c *config.Config, w window, stream metrics.Stream) (*
 	return metrics.New(o)
 }
 
-// options returns the options of the scheduler and of the world: the same
-// estimates in both.
+// options returns the options of the scheduler and of the world, with the same estimates.
 func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Options, sim.Options, error) {
 	so, wo := c.Scheduler, c.Sim
 	mode, err := estimate.ParseMode(c.Estimate)
@@ -272,7 +265,7 @@ func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Opti
 	return so, wo, nil
 }
 
-// known returns what is true of classes, at any time, but for the error of estimates.
+// known returns the true class statistics, with the configured error.
 func (in *Inputs) known(o *estimate.Options) func(time.Time) []*perf.ClassStats {
 	all := workload.Classes(in.Arrivals, in.application)
 	for _, c := range all {
@@ -284,7 +277,7 @@ func (in *Inputs) known(o *estimate.Options) func(time.Time) []*perf.ClassStats 
 	return func(time.Time) []*perf.ClassStats { return all }
 }
 
-// wrong are the speeds of a class, times the error of estimates.
+// wrong is the speeds of a class with the configured error.
 type wrong struct {
 	truth perf.EpochSpeeds
 	o     *estimate.Options
@@ -296,8 +289,7 @@ func (w wrong) At(epoch int, at cluster.Configuration) float64 {
 	return w.truth.At(epoch, at) * w.o.Factor(w.class, at)
 }
 
-// publicRules switches on every rule of the public simulator that the
-// configuration does not set itself.
+// publicRules switches on the rules of the public simulator that the configuration does not set.
 func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
 	for key, rule := range map[string]*bool{
 		"scheduler.free-moves": &so.FreeMoves, "sim.round-epochs": &wo.Public.RoundEpochs,
@@ -310,8 +302,7 @@ func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
 	}
 }
 
-// application returns the ground truth of a job; nil if it is known only by
-// its duration.
+// application returns the ground truth of a job; nil if it is known only by its duration.
 func (in *Inputs) application(spec *job.Spec) *workload.Application {
 	if app, ok := in.apart[spec.ID]; ok {
 		return app
@@ -319,7 +310,7 @@ func (in *Inputs) application(spec *job.Spec) *workload.Application {
 	return in.Catalog[string(spec.Class)]
 }
 
-// references returns the one-GPU reference throughputs, each computed once.
+// references returns the one-GPU reference throughputs, cached.
 func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 	type key struct {
 		app *workload.Application
@@ -340,8 +331,7 @@ func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 	}
 }
 
-// truth returns the true throughput of a job on the compact shape of an
-// allocation.
+// truth returns the true throughput of a job on compact allocations.
 func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	app := in.application(spec)
 	if app == nil {
@@ -355,7 +345,7 @@ func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	}
 }
 
-// timed measures a policy's time from outside: policies read no clock.
+// timed measures a policy's time; policies read no clock.
 type timed struct {
 	policy.Policy
 	rec *metrics.Recorder
@@ -369,7 +359,7 @@ func (t *timed) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return p, err
 }
 
-// bounded is a world that ends at a horizon.
+// bounded is a world with a horizon.
 type bounded struct {
 	scheduler.Backend
 	horizon time.Duration
@@ -388,7 +378,7 @@ func (b *bounded) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	return ev, err
 }
 
-// watcher notes refused plans.
+// watcher records refused plans.
 type watcher struct{ run *Run }
 
 // Event implements scheduler.Observer.

@@ -14,24 +14,23 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Rented is what is rented for a workload.
+// Rented describes the nodes rented for a workload.
 type Rented struct {
 	Offers []cluster.Offer
 	Budget float64 // per hour
-	Money  bool    // the budget is money, at the prices of the offers; else GPU-hours
+	Money  bool    // the budget is in money; else in GPU-hours
 	Widest int     // most GPUs of a job
 }
 
-// sampleBlocks is into how many blocks a trace is cut that change places: of newTrace's two
-// days, 2 hours, which is longer than its bursts.
+// sampleBlocks is the number of blocks of a trace that are shuffled: 2 hours each for newTrace's
+// two days, longer than its bursts.
 const sampleBlocks = 24
 
-// SampledMeans simulates a budget on the arrivals in n other orders, and returns the mean completion
-// time of each, in seconds: what comes of a plan where nodes take time to start, are rented
-// whole, and spending feeds back. What jobs do is known, as a plan takes it to be. Where an offer
-// does not say how many nodes there are, each order has another bound, from 2 to 4 times what the
-// budget buys. It costs n runs of policy boa, on as many cores as there are. Errors are
-// those of the runs.
+// SampledMeans simulates a budget on the arrivals in n shuffled orders, and returns the mean
+// completion time of each in seconds. This includes what a plan ignores: nodes take time to start
+// and are rented whole, and spending feeds back. Jobs are known, as in a plan. If an offer has no
+// number of nodes, each order has another limit, from 2 to 4 times what the budget buys. It costs n
+// runs of policy boa on all cores.
 func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, n int) ([]float64, error) {
 	own := r.config(c)
 	means := make([]float64, n)
@@ -56,7 +55,6 @@ func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, 
 	return means, g.Wait()
 }
 
-// config returns the configuration of a sample's run.
 func (r *Rented) config(c *config.Config) *config.Config {
 	own := *c
 	own.Policies, own.Estimate, own.Classes, own.Horizon = []string{"boa"}, estimate.Oracle.String(), config.Known, 0
@@ -67,15 +65,15 @@ func (r *Rented) config(c *config.Config) *config.Config {
 	return &own
 }
 
-// Bounds of how many times what the budget buys in the mean can be rented at once, where nobody
-// says how many nodes there are. A budget holds over a week, so that for a while more is rented.
+// Limits on rented nodes if their number is unknown, in multiples of what the budget buys on
+// average. A budget holds over a week, so more can be rented for a while.
 const (
 	fewest = 2.0
 	most   = 4.0
 )
 
-// nodes returns a cluster of nodes for rent: of each offer as many as there are, but no more than
-// so many times what the budget buys, or the widest job takes.
+// nodes returns a cluster for rent: of each offer at most times what the budget buys, or what the
+// widest job needs.
 func (r *Rented) nodes(times float64) (*cluster.Cluster, error) {
 	var all []cluster.Node
 	for i := range r.Offers {

@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// adaptSteady makes an arrival that is known by its duration elastic, with imperfect
-// speed, heterogeneous, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal";
-// §7.2, "Impact of imperfect scaling"; §7.4, Table 9.
+// adaptSteady makes an arrival known by its duration elastic, imperfectly scaling, heterogeneous or
+// wrongly estimated, as configured. Sources: Lyra §7.1, "Ideal"; §7.2, "Impact of imperfect
+// scaling"; §7.4, Table 9.
 func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
 	s := &a.Spec
 	if !s.Adaptivity.Has(job.GPUCount) && drawn(c, "elastic", s.ID, c.Jobs.Elastic) {
@@ -30,9 +30,8 @@ func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
 	mix(c, a)
 }
 
-// stretchable makes a job elastic: on the workers that it asks for to twice as many.
-// Source: Lyra §7.1, "its requested demand to be the base demand, and its scaling range is
-// twice that".
+// stretchable makes a job elastic, from its requested workers to twice as many. Source: Lyra §7.1,
+// "its requested demand to be the base demand, and its scaling range is twice that".
 func (in *Inputs) stretchable(s *job.Spec) {
 	s.MinGPUs, s.MaxGPUs, s.Adaptivity, s.Resizes = s.GPUs, 2*s.GPUs, job.StrongScaling, true
 	if s.WorkerGPUs > 0 {
@@ -47,13 +46,12 @@ func (in *Inputs) stretchable(s *job.Spec) {
 	}
 }
 
-// maxWorker is the most GPUs of a worker where the trace does not say: a server of Lyra's
-// (§7.1).
+// maxWorker is the most GPUs of a worker if the trace has none: a server of Lyra's (§7.1).
 const maxWorker = 8
 
-// lend says which nodes on loan an arrival may run on, and how many of their GPUs do the
-// work of one: all if it is fungible or heterogeneous and no application says how fast they
-// are. It returns an error if one that is bound to the training cluster has no GPU there.
+// lend sets which nodes on loan an arrival may use, and their equivalents: all nodes if it is
+// fungible or heterogeneous and has no application. It returns an error if a job bound to the
+// training cluster has no GPU there.
 func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 	if c.Jobs.Fungible != config.AsTraced {
 		a.Bound = !drawn(c, "fungible", a.Spec.ID, c.Jobs.Fungible)
@@ -74,9 +72,8 @@ func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 	return nil
 }
 
-// mix lets an arrival that is known by its duration run on GPUs of two types at once, if it
-// is one of those that may, at the share of its speed that the trace says, or else the
-// configuration. Source: Lyra §7.1, "Advanced".
+// mix lets some arrivals known by their duration run on two GPU types at once, at the speed of the
+// trace or of the configuration. Source: Lyra §7.1, "Advanced".
 func mix(c *config.Config, a *workload.Arrival) {
 	may := a.Heterogeneous
 	if c.Jobs.Heterogeneous != config.AsTraced {
@@ -88,8 +85,8 @@ func mix(c *config.Config, a *workload.Arrival) {
 	}
 }
 
-// borrows lets a heterogeneous job run on the types of all nodes on loan, fungible or not.
-// Source: Lyra §7.1, "Jobs can run on different GPU types at runtime".
+// borrows lets a heterogeneous job run on the types of all nodes on loan. Source: Lyra §7.1, "Jobs
+// can run on different GPU types at runtime".
 func (in *Inputs) borrows(s *job.Spec) {
 	for _, l := range in.Cluster.Loans() {
 		if len(s.GPUTypes) > 0 && !s.Eligible(l.Node.GPUType) {
@@ -98,7 +95,7 @@ func (in *Inputs) borrows(s *job.Spec) {
 	}
 }
 
-// bind lets a job run only on types of the training cluster.
+// bind restricts a job to types of the training cluster.
 func (in *Inputs) bind(s *job.Spec) error {
 	var own []cluster.GPUType
 	for _, t := range in.Cluster.Kept() {
@@ -113,8 +110,7 @@ func (in *Inputs) bind(s *job.Spec) error {
 	return nil
 }
 
-// note remembers the arrivals of whose speed or duration their specifications do not say
-// the truth.
+// note records the arrivals whose specifications have an untrue speed or duration.
 func (in *Inputs) note() {
 	in.told = make(map[job.ID]*workload.Arrival)
 	for i := range in.Arrivals {
@@ -125,8 +121,8 @@ func (in *Inputs) note() {
 	}
 }
 
-// steady returns what is true of a job that is known by its duration: its speed, and its
-// specification with the duration that it will have. Jobs that nobody was told of share the speeds of alike.
+// steady returns the true speed of a job known by its duration, and its specification with the true
+// duration. Jobs without untrue values share the speeds of alike.
 func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Application, *job.Spec) {
 	a, ok := in.told[spec.ID]
 	if !ok {
@@ -137,5 +133,4 @@ func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Ap
 	return a.Steady(), &s
 }
 
-// skips reports whether jobs of a queue are not measured.
 func skips(c *config.Config, s *job.Spec) bool { return slices.Contains(c.Skipped, s.Queue) }

@@ -10,12 +10,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// orderBlocks is into how many blocks of time the arrivals are cut that change places.
+// orderBlocks is the number of blocks of time that are shuffled.
 const orderBlocks = 24
 
-// SimulateVariant is Simulate on other nodes and, if order is not 0, with the arrivals in another order
-// (generate.Shuffle), of which each number is one. It returns an error if a window of jobs is
-// measured, which other orders do not have.
+// SimulateVariant is Simulate on other nodes and, if order is not 0, with shuffled arrivals
+// (generate.Shuffle); each number is another order. Other orders need all jobs measured.
 func SimulateVariant(ctx context.Context, c *config.Config, in *Inputs, name string, nodes *cluster.Cluster, order int, obs ...scheduler.Observer) (*Run, error) {
 	if order != 0 && !c.Window.IsZero() {
 		return nil, errors.New("a window of jobs is measured, which other orders of the arrivals do not have; want 1 order")

@@ -11,11 +11,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A window is the jobs whose results count: others come before them and after,
-// so that they meet a cluster in steady state.
+// A window has the jobs whose results count. Others come before and after, so that these meet a
+// cluster in steady state.
 type window map[job.ID]bool
 
-// window returns the jobs that a configuration measures; nil: all.
+// window returns the measured jobs of a configuration; nil: all.
 func (in *Inputs) window(c *config.Config) (window, error) {
 	if c.Window.IsZero() {
 		return nil, nil
@@ -30,17 +30,15 @@ func (in *Inputs) window(c *config.Config) (window, error) {
 	return w, nil
 }
 
-// measures reports whether a job's results count.
 func (w window) measures(spec *job.Spec) bool { return w == nil || w[spec.ID] }
 
-// A passing world ends when the jobs of a window have ended.
+// A passing world ends with the jobs of a window.
 type passing struct {
 	scheduler.Backend
-	left int // jobs of the window that have not ended
+	left int // live jobs of the window
 	of   window
 }
 
-// through returns a world that ends with the window.
 func (w window) through(b scheduler.Backend) scheduler.Backend {
 	if w == nil {
 		return b
