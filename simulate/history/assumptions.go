@@ -7,13 +7,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// Assumptions returns what simulations assume of recorded jobs because the history does not contain it: how they
-// scale, and what they lose when they are preempted.
+// Assumptions lists what simulations assume because the history does not contain it: how jobs scale, and what they
+// lose when preempted.
 func Assumptions(c *config.Config) []string {
 	return []string{scaling(&c.Jobs), preempted(&c.Jobs, startCost(c))}
 }
 
-// scaling says on how many GPUs jobs are taken to run.
 func scaling(j *config.Jobs) string {
 	if j.Elastic <= 0 {
 		return "every job runs on as many GPUs as it had, no more and no fewer (--jobs-elastic)"
@@ -25,7 +24,6 @@ func scaling(j *config.Jobs) string {
 	return fmt.Sprintf("%.0f %% of jobs may run on up to twice the GPUs that they had, of which each beyond those loses %s (--jobs-scaling-loss); the others on as many as they had", 100*j.Elastic, loss)
 }
 
-// preempted says what a preempted job is taken to lose.
 func preempted(j *config.Jobs, start time.Duration) string {
 	goesOn := fmt.Sprintf("goes on where it was after a start of %v (--jobs-restart)", start)
 	if j.Checkpoints == config.AsTraced || j.Checkpoints >= 1 {

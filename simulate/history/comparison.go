@@ -10,23 +10,22 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Times are when one job waited and ran, observed or in one simulation.
+// Times are the wait and run times of one job, observed or simulated.
 type Times struct {
 	Wait, JCT time.Duration
-	// GPUSeconds is the GPU time until the job ended. What a simulation holds for it from its end to that of the round is
-	// not counted, because no cluster does.
+	// GPUSeconds is the GPU time until the job ended, without the rest of its last round.
 	GPUSeconds       float64
 	Submitted, Ended float64 // in seconds
 }
 
-// A Pair has the times of a job, observed and in each run.
+// A Pair has the observed and simulated times of a job.
 type Pair struct {
 	Observed Times
 	Runs     []Times // in the order of the runs
-	day      string  // of its submission, UTC
+	day      string  // of submission, UTC
 }
 
-// A Select picks one column of a pair.
+// A Select selects one column of a pair.
 type Select func(*Pair) *Times
 
 // Observed selects the observed times.
@@ -35,15 +34,15 @@ func Observed(p *Pair) *Times { return &p.Observed }
 // Run selects the times of one run.
 func Run(i int) Select { return func(p *Pair) *Times { return &p.Runs[i] } }
 
-// A Comparison compares observed times with those of simulations.
+// A Comparison compares observed with simulated times.
 type Comparison struct {
-	Pairs []Pair   // jobs that ended, observed and in every run, by submission
+	Pairs []Pair   // jobs that ended everywhere, by submission
 	names []string // of runs
-	own   int      // index of the baseline's first run; -1: there is none
-	apart int      // jobs of the runs that did not end everywhere
+	own   int      // index of the baseline's first run; -1: none
+	apart int      // jobs that did not end everywhere
 }
 
-// Compare compares jobs that ended with runs of these names. An empty baseline is none.
+// Compare compares ended jobs with named runs. The baseline may be empty.
 func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, runs ...*metrics.Result) *Comparison {
 	c := &Comparison{names: names, own: slices.IndexFunc(names, func(n string) bool { return n == baseline || strings.HasPrefix(n, baseline+" ") })}
 	results := make([]map[job.ID]*metrics.JobResult, len(runs))
@@ -64,7 +63,7 @@ func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, r
 	return c
 }
 
-// pairOf returns the pair of a job; not ok: it did not end everywhere.
+// pairOf returns the pair of a job, or false if it did not end everywhere.
 func pairOf(o *parse.Observed, id job.ID, results []map[job.ID]*metrics.JobResult) (p Pair, ok bool) {
 	if o == nil || o.Ended.IsZero() || o.Started.IsZero() {
 		return p, false
@@ -87,10 +86,8 @@ func pairOf(o *parse.Observed, id job.ID, results []map[job.ID]*metrics.JobResul
 	return p, true
 }
 
-// unix returns a time in seconds.
 func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
-// seconds returns a number of seconds as a duration.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // each returns one value of every pair.
@@ -110,7 +107,7 @@ func (c *Comparison) jcts(of Select) []time.Duration {
 	return c.each(func(p *Pair) time.Duration { return of(p).JCT })
 }
 
-// Figures returns the figures of all pairs, on so many GPUs.
+// Figures returns the figures of all pairs on a number of GPUs.
 func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
 	waits := c.waits(of)
 	slices.Sort(waits)
@@ -123,8 +120,7 @@ func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
 	}
 }
 
-// utilisation returns the GPU time of the pairs over that of so many GPUs, from the first submission to
-// the last end.
+// utilisation returns the GPU time of the pairs over the GPU time from the first submission to the last end.
 func (c *Comparison) utilisation(gpus float64, of Select) float64 {
 	if len(c.Pairs) == 0 {
 		return 0
@@ -139,7 +135,7 @@ func (c *Comparison) utilisation(gpus float64, of Select) float64 {
 	return sum / max(1, gpus*(last.Ended-first.Submitted))
 }
 
-// mean returns the mean of values, 0 of none.
+// mean returns the mean of values; 0 if empty.
 func mean(values []time.Duration) time.Duration {
 	var sum float64
 	for _, v := range values {

@@ -13,8 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Write writes the comparison: waits and completion times, how well the baseline reproduces what was
-// observed, and what each day would have gained.
+// Write writes waits and completion times, the error of the baseline, and the gain of each day.
 func (c *Comparison) Write(w io.Writer) error {
 	if len(c.Pairs) == 0 {
 		_, err := fmt.Fprintln(w, "\nno job ended both in the cluster and in the simulations: nothing to compare")
@@ -44,8 +43,7 @@ func (c *Comparison) row(w io.Writer, name string, of Select) {
 		printable.Short(metrics.Quantile(waits, 0.5)), printable.Short(metrics.Quantile(waits, 0.9)), printable.Short(mean(jcts)), printable.Short(metrics.Quantile(jcts, 0.9)))
 }
 
-// bias writes how well the baseline reproduces the observed waits: what it does not reproduce,
-// simulations of other policies do not contain either.
+// bias writes the error of the baseline's waits. Simulations of other policies have it, too.
 func (c *Comparison) bias(w io.Writer) {
 	if c.own < 0 {
 		return
@@ -64,8 +62,7 @@ func (c *Comparison) bias(w io.Writer) {
 		name, printable.Short(bias.Abs()), which, printable.Short(metrics.Quantile(errors, 0.5)), printable.Short(metrics.Quantile(errors, 0.9)))
 }
 
-// days writes the regret of each day: the mean completion time that was observed, less that
-// of a simulation.
+// days writes the regret of each day: the observed minus the simulated mean completion time.
 func (c *Comparison) days(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nDAY (UTC)\tJOBS\tMEAN JCT\tREGRET AGAINST %s\n", strings.Join(c.names, "\t"))

@@ -1,3 +1,3 @@
-// Package history prepares what a cluster did with its jobs for simulation, and judges how well the policy that stands for
-// the cluster's own scheduler reproduces it. The commands simulate and whatif use the same judgement.
+// Package history prepares a cluster's job history for simulation, and checks how well a baseline policy reproduces
+// it. The commands simulate and whatif share this check.
 package history

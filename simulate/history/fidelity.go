@@ -14,8 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Judge compares one simulation of observed jobs with what was observed. Waits that are off by less than round, in seconds,
-// count as reproduced.
+// Judge compares a simulation with the observed jobs. Waits with an error below round (seconds) count as reproduced.
 func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.Cluster, round float64, causes []string) *metrics.Trust {
 	c := Compare(jobs, "", []string{""}, run)
 	ended := 0
@@ -28,7 +27,7 @@ func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.
 	return metrics.Judge(c.Figures(nodes.GPUs(), Observed), c.Figures(nodes.GPUs(), Run(0)), n, ended-n, round, causes)
 }
 
-// WriteTrust writes how well the history is simulated, and what is assumed, before anything is said of a simulation.
+// WriteTrust writes the accuracy of the simulation and its assumptions.
 func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string) error {
 	lines := strings.NewReplacer("causes: ", "causes:\n  ", "; ", "\n  ")
 	_, err := fmt.Fprintf(w, "Simulated under %s, which stands for the cluster's own scheduler: %s.\n%s\nAssumed:\n  %s\n\n",
@@ -36,10 +35,10 @@ func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string
 	return err
 }
 
-// harmless are remarks about a dump that change nothing of what is simulated.
+// harmless are notes that do not affect the simulation.
 var harmless = []string{parse.DropNoGPUs, "objects of other kinds, not looked at", "nodes whose GPU type no label names, called gpu"}
 
-// Causes says what may make a simulation with this configuration differ from what was observed.
+// Causes lists possible causes of differences between a simulation with this configuration and the history.
 func (h *History) Causes(c *config.Config) []string {
 	var all []string
 	for _, n := range h.notes.Notes {
@@ -66,10 +65,10 @@ func (h *History) Causes(c *config.Config) []string {
 	return append(append(all, NotExactly(h.Baseline)), never[h.Recorded.Format]...)
 }
 
-// NotExactly returns the cause that a policy only stands for the cluster's own.
+// NotExactly returns the cause that a policy only approximates the cluster's own.
 func NotExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
-// unsaid says what a log of Slurm could have said of the order of jobs, and does not.
+// unsaid lists what Slurm could have logged about the order of jobs, but did not.
 func (h *History) unsaid() []string {
 	if h.Recorded.Format != "slurm" {
 		return nil
@@ -84,7 +83,7 @@ func (h *History) unsaid() []string {
 	return all
 }
 
-// never is what a history of a format does not say, so that it is not replayed.
+// never lists what the history of a format never contains.
 var never = map[string][]string{
 	trace.HeliosFormat: {
 		"time limits, priorities, nodes that were down, and which nodes belong to which virtual cluster are not in the log: all GPUs are open to all jobs, and backfill knows how long jobs really took",

@@ -20,38 +20,36 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A History is what a cluster did with its jobs. Simulations show how the jobs would have gone
-// under other policies.
+// A History is the record of a cluster's jobs, for simulation under other policies.
 type History struct {
-	Baseline string         // the policy that stands for the cluster's own scheduler
+	Baseline string         // policy in place of the cluster's own scheduler
 	Recorded *trace.History // nil: the input has no start times
 
-	trace   []byte        // that is simulated, as JSON Lines
-	notes   parse.Summary // what was dropped or invented when the history was read
-	guessed bool          // the cluster is the largest number of GPUs held at once
+	trace   []byte        // to simulate, as JSON Lines
+	notes   parse.Summary // dropped or invented rows
+	guessed bool          // the cluster is the largest number of GPUs in use at once
 	since   string        // see Options
-	earlier int           // jobs submitted before since, which are left out
+	earlier int           // number of jobs before since, which are dropped
 	name    string        // of the trace in the configuration
-	short   int           // jobs that ran for less than a start costs
+	short   int           // number of jobs shorter than a start
 	workers bool          // see Options
 }
 
-// Options are how a history is read.
+// Options configure how a history is read.
 type Options struct {
 	Format, Name string // of the input
-	// Since is how far back jobs are simulated, from the time of the dump, as "30d" or "12h". Empty: all of them.
+	// Since is the simulated time before the dump, as "30d" or "12h". Empty: all.
 	Since    string
-	Baseline string // the policy that stands for the cluster's own scheduler; empty: chosen by the history
-	// Workers: each node of a job was a worker, and simulations give the job as many nodes.
+	Baseline string // policy in place of the cluster's own scheduler; empty: from the history
+	// Workers: each node of a job was a worker, and simulations use as many nodes.
 	Workers bool
 }
 
-// DefaultBaseline stands for a cluster's own scheduler unless --baseline says otherwise: it is nearest to
-// what sites run.
+// DefaultBaseline is the policy nearest to the schedulers of most sites.
 const DefaultBaseline = "easy"
 
-// baseline returns the policy that stands for a cluster's own scheduler: Slurm's, which Helios runs too; Kueue's where its queues have
-// quotas; for Philly one that lets pass who fits; or DefaultBaseline.
+// baseline returns the policy nearest to the cluster's own scheduler: Slurm's (also for Helios), Kueue's if its
+// queues have quotas, fifo for Philly (smaller jobs pass those that do not fit), or DefaultBaseline.
 func baseline(h *trace.History) string {
 	switch {
 	case h.Format == slurm.Format || h.Format == trace.HeliosFormat:
@@ -64,7 +62,7 @@ func baseline(h *trace.History) string {
 	return DefaultBaseline
 }
 
-// Read reads a history, and writes what was dropped of it or invented to notes.
+// Read reads a history. It writes to notes what was dropped or invented.
 func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History, error) {
 	onBad, err := parse.BadRowOf(c.OnBadRow)
 	if err != nil {
@@ -92,8 +90,8 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 // ErrNoNodes means that the history has no nodes with GPUs.
 var ErrNoNodes = errors.New("has no nodes with GPUs")
 
-// Prepare sets what the history contains of the configuration: the trace, and the cluster unless another was named. The
-// baseline is always simulated, because it shows how far simulations can be trusted.
+// Prepare configures the trace and, unless one is set, the cluster from the history. The baseline is always
+// simulated, because it shows the accuracy of simulations.
 func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error {
 	if err := h.configure(c, name, notes); err != nil {
 		return err
@@ -105,7 +103,7 @@ func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error 
 	return h.write(since, startCost(c), notes)
 }
 
-// startCost returns what a simulation adds to the running time at every start.
+// startCost returns the time that a simulation adds to the running time at every start.
 func startCost(c *config.Config) time.Duration {
 	switch {
 	case c.Sim.FreeStart:
@@ -116,12 +114,11 @@ func startCost(c *config.Config) time.Duration {
 	return workload.DefaultRestartDelay
 }
 
-// configure fills in what the history says.
 func (h *History) configure(c *config.Config, name string, notes io.Writer) error {
 	h.name = "jobs of " + name
 	c.Trace, c.Format = h.name, "jsonl"
 	if !c.IsSet("on-bad-row") {
-		c.OnBadRow = parse.Skip.String() // nodes that jobs ran on may be gone
+		c.OnBadRow = parse.Skip.String() // nodes of jobs may no longer exist
 	}
 	others := slices.DeleteFunc(slices.Clone(c.Policies), func(p string) bool { return p == h.Baseline })
 	c.Policies = append([]string{h.Baseline}, others...)
@@ -139,9 +136,8 @@ func (h *History) configure(c *config.Config, name string, notes io.Writer) erro
 	return c.Set("cluster", nodes, name)
 }
 
-// write writes the trace that is simulated: the jobs since a time, of which the first arrives at
-// time zero. The observed running time includes the first start, and simulations add that: so write
-// subtracts it, and leaves at least a second.
+// write writes the trace to simulate: the jobs since a time, the first at time zero. The observed running time
+// includes the first start, which simulations add; so write subtracts it, but leaves at least a second.
 func (h *History) write(since, start time.Duration, notes io.Writer) error {
 	var arrivals []workload.Arrival
 	first := h.Recorded.Taken.Add(-since)
@@ -172,7 +168,6 @@ func (h *History) write(since, start time.Duration, notes io.Writer) error {
 	return h.encode(arrivals)
 }
 
-// arrival returns the arrival with which a job is simulated.
 func (h *History) arrival(j *parse.Observed, start time.Duration) workload.Arrival {
 	a := j.Arrival
 	if a.Duration < start {
@@ -186,7 +181,6 @@ func (h *History) arrival(j *parse.Observed, start time.Duration) workload.Arriv
 	return a
 }
 
-// encode writes arrivals as JSON Lines.
 func (h *History) encode(arrivals []workload.Arrival) error {
 	format, err := trace.Find("jsonl")
 	if err != nil {
@@ -204,12 +198,12 @@ func (h *History) encode(arrivals []workload.Arrival) error {
 	return err
 }
 
-// withoutStart returns a running time less what a start costs, at least a second.
+// withoutStart returns a running time minus the cost of a start, at least a second.
 func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
 }
 
-// Files returns files that have the trace of the history, too.
+// Files returns others plus the trace of the history.
 func (h *History) Files(others run.Files) run.Files {
 	files := others
 	files.Open = func(name string) (io.ReadCloser, error) {
@@ -239,7 +233,7 @@ func ParseSince(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, bad := strconv.ParseFloat(days, 64)
-		if err = bad; bad == nil && !(n <= most) { // not a number fails too
+		if err = bad; bad == nil && !(n <= most) { // rejects NaN, too
 			err = errors.New("too long")
 		}
 		d = time.Duration(min(n, most) * 24 * float64(time.Hour))

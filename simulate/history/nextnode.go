@@ -18,66 +18,64 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A NextNode says what one more node would have saved in a run.
+// A NextNode is the effect that one more node would have had on a run.
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`  // of the node
-	Rate float64         `json:"price"` // of the node per hour; its GPUs where no price is known
-	// Saved is the difference between re-simulations of the run without the node and with it.
+	Rate float64         `json:"price"` // of the node per hour; its GPUs if no price is known
+	// Saved is the difference between simulations of the run without and with the node.
 	Saved Saving `json:"saved"`
-	// Low and High bound what would be saved in one more order of the same arrivals, nine times of
-	// ten, each field for itself; nil without other orders.
+	// Low and High are the 90 % prediction interval of Saved in another order of the arrivals, per field; nil without
+	// other orders.
 	Low  *Saving `json:"low"`
 	High *Saving `json:"high"`
-	// Estimated is the mean JCT saved that follows from the prices of the run's rounds alone; nil:
-	// they have none. In each round a node is worth the prices of its GPUs, which are a part of
-	// the policy's objective, and so much faster are all jobs of that round. It leaves out that jobs
-	// that end sooner make room for others, and that the last GPU of a node may be worth less than
-	// the first.
+	// Estimated is the mean JCT saved according to the prices of the run's rounds; nil without prices. In each round
+	// a node is worth the prices of its GPUs, a part of the policy's objective, and all jobs of the round are faster
+	// by that part. This ignores that jobs that end sooner make room, and that a node's last GPU may be worth less
+	// than its first.
 	Estimated *float64     `json:"estimated_jct_mean_s"`
 	Teams     []TeamSaving `json:"teams"` // by queue, then user; jobs without either are a team, too
 }
 
-// A Saving is what jobs save that are done with the node and without it.
+// A Saving is what jobs save that complete with and without the node.
 type Saving struct {
 	Jobs int     `json:"jobs"`
 	JCT  float64 `json:"jct_mean_s"` // mean over Jobs
-	// Waiting is GPU-hours of waiting: the time without GPUs, times the GPUs that a job asks for.
+	// Waiting is GPU-hours of waiting: time without GPUs times requested GPUs.
 	Waiting float64 `json:"waiting_gpu_hours"`
-	// Sooner is the JCT saved, times the GPUs that each job asks for, in GPU-hours, per hour of the
-	// run: what one hour of the node saves.
+	// Sooner is the JCT saved times requested GPUs, in GPU-hours per hour of the run: the saving of one hour of the
+	// node.
 	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
 }
 
-// A TeamSaving is what the jobs of a queue and a user save.
+// A TeamSaving is the saving of a queue and user.
 type TeamSaving struct {
 	Queue string `json:"queue"`
 	User  string `json:"user"`
 	Saving
 }
 
-// A NextNodeStudy is what one more node of each type would have saved. Times are in seconds.
+// A NextNodeStudy has the effect of one more node of each type. Times are in seconds.
 type NextNodeStudy struct {
-	Policy   string     `json:"policy"`              // set by callers, as Recorded
-	Hours    float64    `json:"hours"`               // of the run, from the first submission to the last end
-	Recorded float64    `json:"recorded_jct_mean_s"` // as recorded; 0: nothing was
-	MeanJCT  float64    `json:"jct_mean_s"`          // as simulated again, without another node
-	Orders   int        `json:"orders"`              // of the arrivals that were simulated, the recorded one among them
-	Nodes    []NextNode `json:"nodes"`               // the one that saves the most JCT first
-	// Figures are those of the run as simulated again, without another node; Jobs are those that are
-	// done there.
+	Policy   string     `json:"policy"`              // set by callers, like Recorded
+	Hours    float64    `json:"hours"`               // from the first submission to the last end
+	Recorded float64    `json:"recorded_jct_mean_s"` // as recorded; 0: unknown
+	MeanJCT  float64    `json:"jct_mean_s"`          // simulated, without another node
+	Orders   int        `json:"orders"`              // simulated orders of the arrivals, including the recorded one
+	Nodes    []NextNode `json:"nodes"`               // largest saving of JCT first
+	// Figures are of the simulated run without another node, and Jobs is its number of completed jobs.
 	Figures metrics.Figures `json:"-"`
 	Jobs    int             `json:"-"`
 }
 
-// MostOrders is how many orders of the arrivals NextNodes simulates at most.
+// MostOrders is the largest number of orders for NextNodes.
 const MostOrders = 10
 
-// A Resimulation simulates a run again on other nodes, and shows it to an observer. Order 0 is that
-// of the recorded arrivals; each other number is another order of them.
+// A Resimulation simulates a run on other nodes with an observer. Order 0 has the recorded arrivals; each other
+// number is another order of them.
 type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
 
-// Resimulate returns the Resimulation of a recorded run, in the recorded order alone.
+// Resimulate returns the Resimulation of a recorded run in the recorded order.
 func Resimulate(r *whatif.Resimulator) Resimulation {
 	return func(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
 		rec, err := metrics.New(metrics.DefaultOptions())
@@ -91,9 +89,8 @@ func Resimulate(r *whatif.Resimulator) Resimulation {
 	}
 }
 
-// NextNodes simulates a run again on its nodes, and with one more of each type of which some are owned,
-// in so many orders of its arrivals, 1 to MostOrders. It costs orders × (types + 1) simulations, of
-// which so many run at the same time. It returns an error if one fails.
+// NextNodes simulates a run on its nodes, and with one more node of each owned type, in 1 to MostOrders orders of its
+// arrivals. It costs orders × (types + 1) simulations, parallel of them at a time.
 func NextNodes(ctx context.Context, nodes *cluster.Cluster, orders, parallel int, run Resimulation) (*NextNodeStudy, error) {
 	if orders < 1 || orders > MostOrders {
 		return nil, fmt.Errorf("whatif: %d orders, want 1 to %d", orders, MostOrders)
@@ -121,14 +118,12 @@ func NextNodes(ctx context.Context, nodes *cluster.Cluster, orders, parallel int
 	return study(on, runs), nil
 }
 
-// A growth is a cluster with one more node.
 type growth struct {
 	node  cluster.Node
 	nodes *cluster.Cluster
 }
 
-// grown returns a cluster as it is, without a node, and then with one more node for each type of
-// which some are owned: a copy of the first of them.
+// grown returns a cluster, and copies with one more node for each owned type.
 func grown(c *cluster.Cluster) []growth {
 	all := []growth{{nodes: c}}
 	for _, t := range c.Types() {
@@ -148,11 +143,11 @@ func grown(c *cluster.Cluster) []growth {
 	return all
 }
 
-// A rerun is one simulation, and what the prices of its rounds come to.
+// A rerun is one simulation, with a sum of the prices of its rounds.
 type rerun struct {
 	*metrics.Result
-	priced int                         // rounds with prices
-	faster map[cluster.GPUType]float64 // job-seconds that one more GPU would have saved
+	priced int                         // number of rounds with prices
+	faster map[cluster.GPUType]float64 // job-seconds saved by one more GPU
 	specs  map[job.ID]*job.Spec
 }
 
@@ -177,7 +172,7 @@ func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 	}
 }
 
-// study compares the runs with one more node with those without, which are the first.
+// study compares the runs with one more node with the first ones, without.
 func study(on []growth, runs [][]*rerun) *NextNodeStudy {
 	base := runs[0][0]
 	s := &NextNodeStudy{Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs), Figures: base.Figures(), Jobs: base.Summary.Done}
@@ -201,7 +196,7 @@ func study(on []growth, runs [][]*rerun) *NextNodeStudy {
 	return s
 }
 
-// compared returns what those jobs saved in a second run of which there is a specification.
+// compared returns the saving of the jobs with a specification.
 func compared(base, with *metrics.Result, of func(job.ID) *job.Spec) Saving {
 	done := map[job.ID]*metrics.JobResult{}
 	for i := range with.Jobs {
@@ -226,7 +221,7 @@ func compared(base, with *metrics.Result, of func(job.ID) *job.Spec) Saving {
 	return s
 }
 
-// teams returns what the jobs of each queue and user save.
+// teams returns the saving of each queue and user.
 func teams(base, with *metrics.Result, specs map[job.ID]*job.Spec) []TeamSaving {
 	type team struct{ queue, user string }
 	all := map[team]bool{}
@@ -249,12 +244,10 @@ func teams(base, with *metrics.Result, specs map[job.ID]*job.Spec) []TeamSaving 
 	return savings
 }
 
-// students are the 95 % quantiles of Student's t for 1, 2, ... degrees of freedom: nine times of
-// ten, a value is no further from 0.
+// students has the 95 % quantiles of Student's t for 1, 2, ... degrees of freedom.
 var students = [MostOrders - 1]float64{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833}
 
-// bounds returns between which savings one more of the same distribution lies nine times of ten:
-// Student's prediction interval, for each field. It returns nil of fewer than 2.
+// bounds returns Student's 90 % prediction interval for each field; nil for fewer than 2 savings.
 func bounds(all []Saving) (low, high *Saving) {
 	if len(all) < 2 {
 		return nil, nil

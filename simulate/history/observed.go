@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// ObservedName is the name of the run that was recorded.
+// ObservedName is the name of the recorded run.
 const ObservedName = "observed"
 
 // A moment is a change of one job at a time.
@@ -25,15 +25,15 @@ type moment struct {
 	job  *parse.Observed
 }
 
-// What moments are, in their order at one time.
+// The kinds of moments, in their order at one time.
 const (
 	cameAt = iota
 	endedAt
 	startedAt
 )
 
-// ObservedRun returns what was recorded of the simulated jobs as a run, measured by the same
-// code as simulations, on the same nodes.
+// ObservedRun returns the recorded history of the simulated jobs as a run on the same nodes, measured like a
+// simulation.
 func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
 	m, err := metrics.New(metrics.DefaultOptions())
 	if err != nil {
@@ -53,14 +53,14 @@ func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, 
 		i = n
 	}
 	r := m.Result()
-	r.Summary.Rounds = 0 // what happened was not decided in rounds of one length, over which others are means
+	r.Summary.Rounds = 0 // history has no rounds
 	if len(all) > 0 {
 		r.Summary.MeanContention = jobSeconds / max(1, all[len(all)-1].at.Sub(all[0].at).Seconds())
 	}
 	return report.Run{Name: ObservedName, Observed: true, Result: r}, nil
 }
 
-// moments returns all changes of the jobs that were simulated, in order of time.
+// moments returns all changes of the simulated jobs by time.
 func moments(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival) []moment {
 	var all []moment
 	for i := range simulated {
@@ -77,7 +77,7 @@ func moments(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival) []mo
 	return all
 }
 
-// record shows the changes of one time, and returns how many jobs there are after it.
+// record records the changes of one time, and returns the number of live jobs after it.
 func record(m *metrics.Recorder, all []moment, nodes *cluster.Cluster, active int) int {
 	at := all[0].at
 	var starts []scheduler.Action
@@ -104,7 +104,6 @@ func record(m *metrics.Recorder, all []moment, nodes *cluster.Cluster, active in
 	return active
 }
 
-// typeOn returns the first GPU type of the nodes that a job may run on.
 func typeOn(nodes *cluster.Cluster, spec *job.Spec) cluster.GPUType {
 	for _, t := range nodes.Types() {
 		if spec.Eligible(t.Type) {

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// lackings say, by format, what an input without start times is, and where to find one that has them.
+// lackings describe inputs without start times by format, and where to get one with them.
 var lackings = map[string][2]string{
 	trace.PhillyFormat: {
 		"a table derived from Philly's log, with submissions, running times, GPUs and virtual clusters alone",
@@ -14,7 +14,7 @@ var lackings = map[string][2]string{
 	trace.HeliosFormat: {"a table of Helios without start_time", "cluster_log.csv of github.com/S-Lab-System-Group/HeliosData has that column"},
 }
 
-// WithoutStarts says what an input without start times is, and where to find one that has them.
+// WithoutStarts describes an input without start times, and where to get one with them.
 func (h *History) WithoutStarts() (what, where string) {
 	if l, ok := lackings[h.notes.Format]; ok {
 		return l[0], l[1]

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Verdict is what oxgang replay finds.
+// A Verdict is the result of oxgang replay.
 type Verdict struct {
 	Recorded  string `json:"recorded"` // policy
 	Policy    string `json:"policy"`   // simulated
@@ -19,21 +19,21 @@ type Verdict struct {
 	Truncated bool   `json:"truncated"`            // the journal has no end
 	Unsealed  bool   `json:"unverified,omitempty"` // the journal has no hashes
 	First     string `json:"first_difference,omitempty"`
-	// Trust says how well the run is simulated under its own policy. If it is not trusted, neither
-	// is what Fidelity says of another policy.
+	// Trust is the accuracy of the simulation under the run's own policy. Without trust, Fidelity of another policy
+	// is not trusted either.
 	Trust    *metrics.Trust   `json:"trust"`
 	Fidelity *whatif.Fidelity `json:"fidelity"`
-	// Ranges say how what would have been said of starts and ends held; nil: not asked for.
+	// Ranges is the accuracy of predicted starts and ends; nil: not requested.
 	Ranges   []whatif.Reliability `json:"ranges,omitempty"`
 	replayed *whatif.Replayed     // nil: with another policy
 }
 
-// A Recording reads a recorded run from its beginning, with options like those of the run, but for the policy if that is not
+// A Recording reads a recorded run from its beginning with the run's options, or with another policy if policy is not
 // empty.
 type Recording func(policy string, use func(*journal.Reader, whatif.Options) error) error
 
-// JudgeReplay replays a recorded run and simulates it, or simulates it under another policy; empty: its own. If ranges is set, it
-// tests the ranges of starts and ends that would have been stated in the run.
+// JudgeReplay replays a recorded run and simulates it, or simulates it under another policy; empty: its own. If
+// ranges is set, it tests the predictions of starts and ends that the run would have made.
 func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
 	v := &Verdict{}
 	if err := recording(policy, func(j *journal.Reader, o whatif.Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
@@ -62,7 +62,6 @@ func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges
 	return v, err
 }
 
-// replay replays the run, if it is not simulated under another policy.
 func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Options, policy string) (err error) {
 	h := j.Header()
 	v.Recorded, v.Policy, v.Unsealed = h.Policy, h.Policy, !j.Sealed()
@@ -80,12 +79,12 @@ func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Option
 	return nil
 }
 
-// ActionsDiffer reports whether the first difference is one of actions, not of what led to them.
+// ActionsDiffer reports whether the first difference is in actions, not in their causes.
 func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }
 
-// Trust says how well a run was simulated, under its own policy.
+// Trust returns the accuracy of the simulation of a run under its own policy.
 func Trust(f *whatif.Fidelity) *metrics.Trust {
 	recorded := metrics.Figures{JCT: inSeconds(f.RealJCT), Wait: inSeconds(f.RealWait), Utilisation: f.RealUtilisation}
 	simulated := metrics.Figures{JCT: inSeconds(f.PredictedJCT), Wait: inSeconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}
@@ -95,7 +94,6 @@ func Trust(f *whatif.Fidelity) *metrics.Trust {
 
 func inSeconds(s journal.Seconds) float64 { return time.Duration(s).Seconds() }
 
-// endless returns how many jobs did not end in the simulation.
 func endless(f *whatif.Fidelity) int {
 	n := 0
 	for _, m := range f.Jobs {
@@ -106,7 +104,7 @@ func endless(f *whatif.Fidelity) int {
 	return n
 }
 
-// causes says what may make the simulation differ from the run.
+// causes lists possible causes of differences between the simulation and the run.
 func causes(f *whatif.Fidelity) []string {
 	var all []string
 	add := func(n int, format string) {

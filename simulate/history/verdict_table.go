@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// Table writes the verdict for people.
+// Table writes the verdict.
 func (v *Verdict) Table(w io.Writer) error {
 	switch {
 	case v.replayed == nil:
@@ -48,7 +48,7 @@ func hours(s journal.Seconds) float64 { return time.Duration(s).Hours() }
 
 func rounded(s journal.Seconds) time.Duration { return time.Duration(s).Round(time.Second) }
 
-// notes says what the simulation leaves out, and what is not known of the journal.
+// notes describes what the simulation omits, and what the journal does not contain.
 func (v *Verdict) notes() string {
 	f, text := v.Fidelity, ""
 	add := func(n int, format string) {
@@ -70,12 +70,11 @@ func (v *Verdict) notes() string {
 	return text
 }
 
-// writeTrust writes how well the run is simulated under its own policy.
 func (v *Verdict) writeTrust(w io.Writer) {
 	fmt.Fprintf(w, "Simulated under its own policy, %s: %s.\n%s\n\n", v.Recorded, v.Trust.Errors(), v.Trust.Verdict())
 }
 
-// stamp marks figures of another policy that are not to be trusted.
+// stamp marks untrusted figures of another policy.
 func (v *Verdict) stamp() string {
 	if v.Trust.Trusted || v.Policy == v.Recorded {
 		return ""
@@ -83,7 +82,7 @@ func (v *Verdict) stamp() string {
 	return metrics.Stamp
 }
 
-// writeRanges writes how ranges held: a reliability diagram in numbers.
+// writeRanges writes a reliability diagram in numbers.
 func (v *Verdict) writeRanges(w io.Writer) {
 	if v.Ranges == nil {
 		return
@@ -110,7 +109,7 @@ func (v *Verdict) writeRanges(w io.Writer) {
 	fmt.Fprintln(w, "WIDTH is the median of the width of a range, over the time that really remained. EXACT are predictions of which both simulations were off by less than a round.")
 }
 
-// exact returns the columns of predictions that were exact, and of the ranges of the others.
+// exact returns the columns of exact predictions, and of the ranges of the others.
 func exact(r *whatif.Reliability) string {
 	if r.Ranges == 0 {
 		return "\t\t"

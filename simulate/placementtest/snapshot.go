@@ -1,6 +1,5 @@
-// Package placementtest makes snapshots like those of Synergy §5: servers that
-// count CPUs, jobs of its ten models, and a plan that shares CPUs and memory as if
-// all servers were one.
+// Package placementtest generates snapshots like in Synergy §5: servers that count CPUs, jobs of its ten models, and
+// a plan that shares CPUs and memory as if all servers were one.
 package placementtest
 
 import (
@@ -31,8 +30,7 @@ type Mix struct {
 	Sizes [4]float64 // per cent of jobs with 1, 2, 4 and 8 GPUs; all 0: 1 GPU each
 }
 
-// Kinds returns the mixes of the paper: single-GPU jobs of three splits, and jobs
-// of several GPUs.
+// Kinds returns the mixes of the paper: single-GPU jobs with three splits, and jobs with several GPUs.
 func Kinds() []Mix {
 	philly := [4]float64{83.5, 1.4, 6.5, 8.6}
 	return []Mix{
@@ -52,7 +50,7 @@ var tasks = [3][]string{
 	{"m5", "deepspeech"},
 }
 
-// A Model is a perf.Model: linear in GPUs, and no faster than it is fed.
+// A Model is a perf.Model with throughput linear in GPUs and limited by its input.
 type Model struct {
 	PerGPU float64 // samples per second of a GPU that never waits
 	Input  *perf.Sensitivity
@@ -70,25 +68,25 @@ func (m *Model) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 // Efficiency implements perf.Model.
 func (*Model) Efficiency(float64) float64 { return 1 }
 
-// StepTime implements perf.Model: nothing is known.
+// StepTime implements perf.Model: unknown.
 func (*Model) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
-// A Generator draws jobs. Two with the same seed draw the same.
+// A Generator draws jobs; equal seeds draw equal jobs.
 type Generator struct {
 	mix     Mix
 	random  *rand.Rand
 	catalog workload.Catalog
 	n       int
-	// Overhead is the restart overhead of the jobs; 30 s unless it is changed.
+	// Overhead is the restart overhead of jobs. Default 30 s.
 	Overhead time.Duration
 }
 
-// NewGenerator returns a generator of one kind.
+// NewGenerator returns a generator of jobs of a mix.
 func NewGenerator(k Mix, seed uint64) *Generator {
 	return &Generator{mix: k, random: rng.Stream(seed, "placementtest"), catalog: profiles.Default(), Overhead: 30 * time.Second}
 }
 
-// Job draws a job that waits.
+// Job draws a waiting job.
 func (g *Generator) Job() *policy.Job {
 	at, sum := g.random.IntN(g.mix.Split[0]+g.mix.Split[1]+g.mix.Split[2]), 0
 	for task, part := range g.mix.Split {
@@ -118,8 +116,7 @@ func (g *Generator) size() int {
 	return 1
 }
 
-// Snapshot draws jobs until they fill a cluster of servers with 8 GPUs, 24 CPUs
-// and 500 GB.
+// Snapshot draws jobs that fill a cluster of servers with 8 GPUs, 24 CPUs and 500 GB.
 func (g *Generator) Snapshot(servers int) *policy.Snapshot {
 	var nodes []cluster.Node
 	for i := range servers {
@@ -134,7 +131,7 @@ func (g *Generator) Snapshot(servers int) *policy.Snapshot {
 	return s
 }
 
-// Fill adds jobs until those of a snapshot ask for all GPUs.
+// Fill adds jobs until they request all GPUs.
 func (g *Generator) Fill(s *policy.Snapshot) {
 	free := s.Cluster.GPUs()
 	for _, j := range s.Jobs {
@@ -147,9 +144,8 @@ func (g *Generator) Fill(s *policy.Snapshot) {
 	}
 }
 
-// Pooled returns the plan in which every job runs, with the cells of program
-// (1)-(5) of §4.1.1, and a bound of their values: of the sum of speeds, each
-// relative to that with the GPU-proportional share.
+// Pooled returns the plan in which every job runs, with the cells of program (1)-(5) of §4.1.1, and an upper bound on
+// Value.
 func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	t := &s.Cluster.Types()[0]
 	prob := &mmkp.Problem{Capacity: []float64{t.CPUs, float64(t.Memory) / 1e9}}
@@ -179,8 +175,7 @@ func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	return p, sol.Bound
 }
 
-// Value returns the sum of the speeds of a plan's jobs, each relative to that with
-// the GPU-proportional share.
+// Value returns the sum of the Relative speeds of a plan's jobs.
 func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	sum := 0.0
 	for i, j := range s.Jobs {
@@ -189,8 +184,7 @@ func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	return sum
 }
 
-// Relative returns the speed of a decision relative to that with the
-// GPU-proportional share; 0 if it grants nothing.
+// Relative returns the speed of a decision relative to the GPU-proportional share; 0 without GPUs.
 func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	if d.Allocation.GPUs == 0 || j.Perf == nil {
 		return 0
@@ -200,8 +194,7 @@ func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	return j.Perf.Throughput(d.Allocation, b) / j.Perf.Throughput(t.Proportional(d.Allocation.Configuration), b)
 }
 
-// Next returns the round after a plan: jobs hold what they were granted, every
-// one in so many ends and another comes.
+// Next returns the round after a plan: jobs hold what they were granted, one in leave ends, and new jobs arrive.
 func (g *Generator) Next(s *policy.Snapshot, p *policy.Plan, leave int) *policy.Snapshot {
 	next := *s
 	next.Round++
