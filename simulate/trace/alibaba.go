@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// alibabaTable reads openb_pod_list_*.csv of the Alibaba GPU 2023 traces. Time
-// zero is the trace's own. The class of service becomes the queue.
+// alibabaTable reads openb_pod_list_*.csv of the Alibaba GPU 2023 traces, with the trace's time zero. The
+// class of service becomes the queue.
 var alibabaTable = parse.Table{
 	Format:   "alibaba",
 	Comma:    ',',
@@ -17,8 +17,7 @@ var alibabaTable = parse.Table{
 	Arrival:  alibabaArrival,
 }
 
-// alibabaArrival returns the pod of a row as a job that runs from scheduling to
-// deletion.
+// alibabaArrival returns the job of a pod, from scheduling to deletion.
 func alibabaArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Seconds("creation_time")}
 	a.Spec = job.Spec{

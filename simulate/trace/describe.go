@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Description sums up a trace.
+// A Description summarises a trace.
 type Description struct {
 	Jobs        int
-	First, Last time.Duration // submissions, since the start of the trace
+	First, Last time.Duration // times of submission, since the start of the trace
 	Users       int
 	Queues      int
 	Demand
@@ -23,39 +23,38 @@ type Description struct {
 	Hours     []Load      // hours with submissions, ascending
 	Sizes     []SizeCount // by requested GPUs, ascending
 	Cancelled int
-	// Summary, if set by the caller, is printed with the description.
+	// Summary, if set by the caller, is printed too.
 	Summary *parse.Summary
 }
 
-// A Demand is that of the jobs whose running time is known. That of others follows from
-// their application.
+// A Demand sums up the jobs with a known running time. The time of others depends on their application.
 type Demand struct {
 	GPUHours  float64 // requested GPUs times Duration
-	Known     int     // jobs whose running time is known
+	Known     int     // number of jobs with a known running time
 	Durations Quantiles
 }
 
-// Asked is how many jobs ask for what, most frequent first.
+// Asked counts the requests of jobs, most frequent first.
 type Asked struct {
 	Applications []NameCount
 	GPUTypes     []NameCount // by name
 	Adaptivity   []NameCount
 }
 
-// A Load is what is submitted in one hour.
+// A Load has the submissions of one hour.
 type Load struct {
 	Hour     int // 0: the first hour of the trace
 	Jobs     int
-	GPUHours float64 // of the jobs whose running time is known
+	GPUHours float64 // of jobs with a known running time
 }
 
-// A SizeCount is how many jobs ask for a number of GPUs.
+// A SizeCount counts the jobs with a number of requested GPUs.
 type SizeCount struct {
 	GPUs, Jobs int
-	GPUHours   float64 // of the jobs whose running time is known
+	GPUHours   float64 // of jobs with a known running time
 }
 
-// A NameCount is how many jobs have a name in common.
+// A NameCount counts the jobs with a name.
 type NameCount struct {
 	Name string
 	Jobs int
@@ -64,8 +63,8 @@ type NameCount struct {
 // Quantiles of running times.
 type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
 
-// Describe reads all of seq and sums it up. It keeps 12 bytes for each running time that is not
-// as long as another, and returns the first error of seq.
+// Describe reads all of seq and summarises it, or returns its first error. It stores 12 bytes for each
+// distinct running time.
 func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
 	d := &Description{}
 	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}
@@ -87,7 +86,6 @@ func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
 	return d, nil
 }
 
-// counters collects what a Description sorts.
 type counters struct {
 	hours     map[int]*Load
 	hour      *Load // of the last arrival
@@ -96,7 +94,6 @@ type counters struct {
 	durations tally
 }
 
-// add counts one arrival.
 func (c *counters) add(a *workload.Arrival) {
 	hour := int(a.At / time.Hour)
 	if c.hour == nil || c.hour.Hour != hour {
@@ -126,7 +123,6 @@ func (c *counters) add(a *workload.Arrival) {
 	}
 }
 
-// name counts one job for a name, unless it is empty.
 func (c *counters) name(kind, name string) {
 	if name == "" {
 		return
@@ -137,7 +133,7 @@ func (c *counters) name(kind, name string) {
 	c.names[kind][name]++
 }
 
-// adaptivityWord returns a word for what may be adapted.
+// adaptivityWord returns a word for an adaptivity.
 func adaptivityWord(a job.Adaptivity) string {
 	if a == 0 {
 		a = job.Rigid
@@ -150,7 +146,6 @@ func adaptivityWord(a job.Adaptivity) string {
 	return "other"
 }
 
-// fill sorts the counters into d.
 func (c *counters) fill(d *Description) {
 	for _, h := range slices.Sorted(maps.Keys(c.hours)) {
 		d.Hours = append(d.Hours, *c.hours[h])
@@ -167,7 +162,7 @@ func (c *counters) fill(d *Description) {
 	d.Durations = c.durations.quantiles()
 }
 
-// ranked returns counts with the most frequent name first, ties by name.
+// ranked returns counts, most frequent first, ties by name.
 func ranked(counts map[string]int) []NameCount {
 	var list []NameCount
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

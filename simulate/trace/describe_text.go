@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxRows  = 24 // of a printed table; longer ones are merged or cut
+	maxRows  = 24 // of a printed table; longer tables are merged or cut
 	barWidth = 40
 )
 
@@ -40,7 +40,6 @@ func (d *Description) String() string {
 	return b.String()
 }
 
-// busiest returns the jobs of the hour with most submissions.
 func (d *Description) busiest() int {
 	most := 0
 	for _, h := range d.Hours {
@@ -49,7 +48,7 @@ func (d *Description) busiest() int {
 	return most
 }
 
-// writeDemand prints the known running times and what they add up to.
+// writeDemand prints the known running times and their sum.
 func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 	if d.Known < d.Jobs {
 		fmt.Fprintf(b, "demand       of %d jobs follows from their application\n", d.Jobs-d.Known)
@@ -66,7 +65,6 @@ func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 		short(q.Mean), short(q.Min), short(q.P10), short(q.P50), short(q.P90), short(q.P99), short(q.Max))
 }
 
-// writeNames prints how many jobs have each name, the most frequent first.
 func writeNames(b *strings.Builder, title string, names []NameCount) {
 	width := 0
 	for _, n := range names[:min(maxRows, len(names))] {
@@ -82,8 +80,7 @@ func writeNames(b *strings.Builder, title string, names []NameCount) {
 	}
 }
 
-// writeSizes prints the histogram of requested GPUs, merged to powers of two
-// if it is long.
+// writeSizes prints the histogram of requested GPUs. A long one is merged to powers of two.
 func (d *Description) writeSizes(b *strings.Builder) {
 	sizes := d.Sizes
 	label := strconv.Itoa
@@ -110,7 +107,7 @@ func (d *Description) writeSizes(b *strings.Builder) {
 	}
 }
 
-// writeHours prints the load over time, in at most maxRows equal steps.
+// writeHours prints the load over time in at most maxRows steps.
 func (d *Description) writeHours(b *strings.Builder) {
 	if len(d.Hours) == 0 {
 		return
@@ -137,7 +134,7 @@ func (d *Description) writeHours(b *strings.Builder) {
 	}
 }
 
-// hours returns GPU-hours as printed in a table: a dash if no job's are known.
+// hours returns GPU-hours for a table; "-" if unknown.
 func (d *Description) hours(x float64) string {
 	if d.Known == 0 {
 		return "-"
@@ -145,7 +142,7 @@ func (d *Description) hours(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
-// bar returns a space and a bar for n, where most fills the width; nothing for 0.
+// bar returns a space and a bar for n, which is full for most; "" for 0.
 func bar(n, most int) string {
 	if n == 0 {
 		return ""
@@ -153,8 +150,7 @@ func bar(n, most int) string {
 	return " " + strings.Repeat("#", (n*barWidth+most-1)/most)
 }
 
-// short returns a time span with two significant units: 90s, 12m30s, 3h20m,
-// 4d6h.
+// short returns a time span with two units: 90s, 12m30s, 3h20m, 4d6h.
 func short(d time.Duration) string {
 	s := int64(d.Round(time.Second) / time.Second)
 	two := func(a int64, unitA string, b int64, unitB string) string {

@@ -1,25 +1,22 @@
 // Package trace reads and writes job traces, one file per format.
 //
-// Every reader streams: it takes an io.Reader, yields one workload.Arrival at
-// a time, and keeps no more than the longest line allowed and, where the format
-// names its jobs, the names seen so far. Rows need not be sorted by time; Sorted
-// collects and sorts them.
+// Readers stream: they yield one workload.Arrival at a time and store no more than the longest allowed line
+// and, if the format names its jobs, the names so far. Rows need not be sorted; parse.Sorted collects and
+// sorts them.
 //
-// What a reader yields obeys four rules, whatever the input:
+// All arrivals obey four rules:
 //
-//  1. Spec.ID is not empty and no other arrival has it.
-//  2. Spec.GPUs is from 1 to a million.
+//  1. Spec.ID is not empty and unique.
+//  2. Spec.GPUs is 1 to a million.
 //  3. At, Duration and CancelAfter are not negative.
 //  4. All floating-point fields are finite and not negative.
 //
-// Bad input names file, line, column and value and what was wanted instead:
+// Errors name file, line, column, the value and what was wanted:
 //
 //	w.csv:7:4: num_replicas "x3", want a whole number of at least 1
 //
-// Options.OnBadRow says whether that ends the reading. Rows that are well
-// formed but are no job to schedule (0 GPUs, never started) are dropped and
-// counted in a Summary, and so is what a reader had to invent.
+// Options.OnBadRow selects whether an error ends the reading. Well-formed rows that are not a job to schedule
+// (0 GPUs, never started) are dropped. A Summary counts dropped rows and invented values.
 //
-// ReadLoad reads the load curve of an inference cluster, in which every row
-// counts: a bad one ends the reading, in the same form.
+// parse.ReadLoad reads the load curve of an inference cluster. A bad row always ends it.
 package trace

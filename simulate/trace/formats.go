@@ -15,23 +15,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Format is a trace format that can be chosen by name.
+// A Format is a trace format with a name.
 type Format struct {
 	Name, Doc string
-	// Sniff reports whether an input looks like the format, given its first
-	// 64 KiB without byte order mark.
+	// Sniff reports whether an input looks like the format, from its first 64 KiB without byte order mark.
 	Sniff func(head []byte) bool
 	// Read returns the arrivals of an input, once.
 	Read func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
-	// Write writes arrivals up to the first error of seq or of w; nil if there
-	// is no writer.
+	// Write writes arrivals up to the first error of seq or w; nil: no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
-	// history reads what was observed of the jobs; nil if the format does not say it. It returns nil if this input does not, and
-	// has read nothing but its beginning then.
+	// history reads the observed times of jobs; nil if the format has none. It returns nil if this input has
+	// none, after reading only its begin.
 	history func(r *bufio.Reader, o parse.Options) (*History, error)
 }
 
-// formats lists every format; each input is sniffed as at most one of them.
+// formats lists every format. At most one of them sniffs an input.
 var formats = []Format{
 	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
@@ -48,8 +46,7 @@ var formats = []Format{
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }
 
-// Find returns the format called name, or an error that lists the names there
-// are.
+// Find returns the format called name, or an error with all names.
 func Find(name string) (Format, error) {
 	for _, f := range formats {
 		if f.Name == name {
@@ -59,9 +56,8 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
 }
 
-// Named returns the format and the file of a trace as it is named on a command line: a file,
-// or FORMAT:FILE. A format that is given apart wins: the whole name is then a file's. The
-// format is empty if nothing names one.
+// Named splits a trace's name on the command line, FILE or FORMAT:FILE, into format and file. With an
+// explicit format, the whole name is the file's. The format may be empty.
 func Named(name, format string) (of, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {
@@ -71,7 +67,6 @@ func Named(name, format string) (of, file string) {
 	return format, name
 }
 
-// names lists the names of all formats.
 func names() string {
 	var all []string
 	for _, f := range formats {
@@ -80,8 +75,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// Open returns the arrivals of r, once, in the format called name, or in the
-// one that r looks like if name is empty. A gzip input is unpacked.
+// Open returns the arrivals of r, once, in the format called name or, if name is empty, the format that r
+// looks like. r may be gzipped.
 func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {
@@ -90,7 +85,7 @@ func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival
 	return format.Read(b, o), nil
 }
 
-// open returns an input that is not packed, and its format.
+// open returns the unpacked input and its format.
 func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, parse.Options, error) {
 	if err := o.Validate(); err != nil {
 		return nil, Format{}, o, fmt.Errorf("trace options: %w", err)
@@ -108,7 +103,7 @@ func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, par
 	return b, format, o, err
 }
 
-// choose returns the format called name or the one that head looks like.
+// choose returns the format called name, or the one that head looks like.
 func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if name != "" {
 		return Find(name)

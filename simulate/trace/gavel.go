@@ -10,10 +10,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// gavelTable reads the traces of the Gavel simulator: 7 columns (the Philly
-// virtual clusters) or 10 (the physical cluster), tab-separated without a
-// header, or a CSV with a header of the same names. Time zero is the trace's
-// own. The job type is the application; the format has no running times.
+// gavelTable reads traces of the Gavel simulator: 7 columns (Philly's virtual clusters) or 10 (the physical
+// cluster), tab-separated without a header, or CSV with a header of these names. Time zero is the trace's.
+// The job type is the application; there are no running times.
 var gavelTable = parse.Table{
 	Format:   "gavel",
 	Comma:    ',',
@@ -26,13 +25,11 @@ var gavelTable = parse.Table{
 	Arrival: gavelArrival,
 }
 
-// gavelArrival returns the job of a row.
 func gavelArrival(r *parse.Row) (workload.Arrival, string) { return stepsArrival(r), "" }
 
-// stepsArrival returns what the Gavel and Shockwave formats have in common: a job that is
-// complete after total_steps steps with the batch size in its type. A step is the pass of
-// one GPU over that many samples, so that the number of steps does not depend on the number
-// of GPUs. Source: public Gavel simulator, which gives each GPU its part of the steps.
+// stepsArrival returns the common part of Gavel and Shockwave jobs: a job completes after total_steps steps
+// with the batch size of its type. A step is a pass of one GPU, so the number of steps does not depend on the
+// GPUs. Source: public Gavel simulator, which gives each GPU its part of the steps.
 func stepsArrival(r *parse.Row) workload.Arrival {
 	a := workload.Arrival{At: r.Seconds("arrival_s"), Application: r.Word("job_type")}
 	if a.Application == "" {
@@ -69,8 +66,7 @@ func stepsArrival(r *parse.Row) workload.Arrival {
 	return a
 }
 
-// typeBatch returns the batch size in a job type like "ResNet-18 (batch size
-// 32)", and 1 and not ok if it names none.
+// typeBatch returns the batch size in a job type like "ResNet-18 (batch size 32)", or 1 and false.
 func typeBatch(jobType string) (batch int, ok bool) {
 	_, text, _ := strings.Cut(jobType, "(batch size ")
 	batch, err := strconv.Atoi(strings.TrimSuffix(text, ")"))

@@ -11,10 +11,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// LargestUse returns the smallest cluster on which all that ran at once could run, as a
-// configuration names it: of each GPU type the most GPUs that were held at once, on nodes of
-// as many as a job held on one node. It is a guess at the real one, which may have been larger.
-// Empty: the history has no job whose start is known.
+// LargestUse returns, as text for a configuration, the smallest cluster that could have run the history: for
+// each GPU type the most GPUs held at once, on nodes with the most GPUs that a job held on one node. The real
+// cluster may have been larger. It is empty if no start is known.
 func (h *History) LargestUse() string {
 	types := map[cluster.GPUType]*usage{}
 	for i := range h.Jobs {
@@ -37,7 +36,6 @@ func (h *History) LargestUse() string {
 	return strings.Join(names, ",")
 }
 
-// heldType returns the GPU type that a job ran on.
 func heldType(o *parse.Observed) cluster.GPUType {
 	if t := o.Arrival.Spec.GPUTypes; len(t) > 0 {
 		return t[0]
@@ -45,20 +43,19 @@ func heldType(o *parse.Observed) cluster.GPUType {
 	return unnamedType
 }
 
-// A usage is when jobs held GPUs of one type.
+// A usage has the changes of held GPUs of one type.
 type usage struct {
 	name    cluster.GPUType
-	perNode int // most GPUs that a job held on one node
+	perNode int // most GPUs of a job on one node
 	changes []change
 }
 
-// A change is how many GPUs more are held from a time on.
+// A change is a change of the held GPUs at a time.
 type change struct {
 	at   time.Time
 	gpus int
 }
 
-// add adds a job.
 func (u *usage) add(o *parse.Observed) {
 	n := o.Arrival.Spec.GPUs
 	each := min(n, largestNode)
@@ -69,10 +66,9 @@ func (u *usage) add(o *parse.Observed) {
 	u.changes = append(u.changes, change{o.Started, n}, change{o.Left(), -n})
 }
 
-// largestNode is the most GPUs of a node where the history does not say on how many nodes a job ran.
+// largestNode is the assumed limit of GPUs per node if a job's nodes are unknown.
 const largestNode = 8
 
-// cluster returns as many nodes as hold what was held at once.
 func (u *usage) cluster() string {
 	slices.SortFunc(u.changes, func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.gpus, b.gpus)) })
 	held, most := 0, 0

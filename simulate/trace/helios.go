@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// heliosTable reads cluster_log.csv of the Helios traces. Times are the log's
-// local ones; see Options.Start for time zero.
+// heliosTable reads cluster_log.csv of the Helios traces. Times are local; see Options.Start for time zero.
 var heliosTable = parse.Table{
 	Format:   HeliosFormat,
 	Comma:    ',',
@@ -22,14 +21,13 @@ var heliosTable = parse.Table{
 	Arrival:  heliosArrival,
 }
 
-// readHelios reads a Helios log.
 func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return parse.SinceFirst(heliosTable.Read(r, o), o)
 }
 
-// heliosHistory reads a Helios log with what was observed of its jobs; nil: it has no column start_time.
+// heliosHistory reads a Helios log with observed times; nil without column start_time.
 func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
-	head, _ := b.Peek(parse.HeadBytes) // a read error comes again
+	head, _ := b.Peek(parse.HeadBytes) // a read error occurs again later
 	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
 	if err != nil || !columns.Has("start_time") {
 		return nil, err
@@ -59,7 +57,7 @@ func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-// heliosSeen returns what was observed of the job of a row.
+// heliosSeen returns the observed times of a row's job.
 func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
 	began := time.Unix(0, 0).UTC()
 	if !r.O.Start.IsZero() {
@@ -78,7 +76,7 @@ func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
 	return o
 }
 
-// heliosArrival returns the job of a row. Its duration is how long it ran, however it ended.
+// heliosArrival returns the job of a row, with its running time however it ended.
 func heliosArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Instant("submit_time", time.DateTime), Duration: r.Seconds("duration")}
 	a.Spec = job.Spec{

@@ -10,22 +10,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// A History is what a cluster did with its jobs.
+// A History is the record of a cluster's jobs.
 type History struct {
 	Format string           // of the input
 	Jobs   []parse.Observed // that ran, in the order of the input
-	// Cluster is the nodes with GPUs, as a configuration names them: "a100:1x8,h200:2x8", by
-	// type, then GPUs. Empty: the history does not say them.
+	// Cluster is the nodes with GPUs as text for a configuration: "a100:1x8,h200:2x8", by type, then GPUs.
+	// Empty: unknown.
 	Cluster string
 	Taken   time.Time // the latest time in the history
-	Quotas  []Quota   // of Kueue's ClusterQueues, by name; nil: the history does not say them
+	Quotas  []Quota   // of Kueue's ClusterQueues, by name; nil: unknown
 }
 
-// ReadHistory reads a recorded history in the format called name, or in the one that r looks
-// like if name is empty. It may be packed with gzip. Arrivals count from Options.Start, or from
-// the first submission; Options.Limit bounds the jobs. A nil History without an error is a trace
-// that does not say what was observed: nothing but its beginning was read, and Options.Summary has its format. Errors of the
-// input are of type *parse.Error.
+// ReadHistory reads a history in the format called name or, if name is empty, the format that r looks like. r
+// may be gzipped. Arrivals count from Options.Start, or from the first submission; Options.Limit limits the
+// jobs. It returns nil without an error, and sets Summary.Format, if the trace has no observed times; it then
+// has read only the begin. Errors of the input are of type *parse.Error.
 func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {
@@ -38,15 +37,14 @@ func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	return format.history(b, o)
 }
 
-// Observed reports whether the history says of some job when it started.
+// Observed reports whether the history has the start of some job.
 func (h *History) Observed() bool {
 	return slices.ContainsFunc(h.Jobs, func(o parse.Observed) bool { return !o.Started.IsZero() })
 }
 
-// Recorded reports whether all inputs of a format say what was observed of jobs.
+// Recorded reports whether all inputs of a format have observed times.
 func Recorded(format string) bool { return format == slurm.Format || format == kubernetesFormat }
 
-// slurmHistory reads accounting that is not packed.
 func slurmHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	jobs, err := slurm.History(b, o)
 	if err != nil {
@@ -59,7 +57,6 @@ func slurmHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-// latest returns the later of two times.
 func latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A jsonArrival is one line of our own format. Absent fields are zero.
+// A jsonArrival is one line of Oxgang's own format. Absent fields are zero.
 type jsonArrival struct {
 	ID             job.ID                  `json:"id"`
 	At             json.Number             `json:"at_s,omitzero"`
@@ -59,7 +59,6 @@ type jsonArrival struct {
 	Reservation    jsonConfiguration       `json:"reservation,omitzero"`
 }
 
-// A jsonBatch is a job.BatchLimits.
 type jsonBatch struct {
 	Init     int                     `json:"init,omitzero"`
 	Max      int                     `json:"max,omitzero"`
@@ -67,7 +66,6 @@ type jsonBatch struct {
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitzero"`
 }
 
-// A jsonSchedule is a job.BatchSchedule.
 type jsonSchedule struct {
 	Mode    string       `json:"mode,omitempty"`
 	Epochs  int          `json:"epochs,omitzero"`
@@ -75,34 +73,31 @@ type jsonSchedule struct {
 	Regimes []jsonRegime `json:"regimes,omitempty"`
 }
 
-// A jsonRegime is a job.Regime.
 type jsonRegime struct {
 	BatchSize int `json:"batch_size"`
 	Epochs    int `json:"epochs"`
 }
 
-// A jsonInput is a job.Input.
 type jsonInput struct {
 	Working int64   `json:"working_bytes,omitzero"`
 	Dataset int64   `json:"dataset_bytes,omitzero"`
 	Storage float64 `json:"storage_samples_per_s,omitzero"`
 }
 
-// A jsonConfiguration is a cluster.Configuration.
 type jsonConfiguration struct {
 	Nodes   int             `json:"nodes"`
 	GPUs    int             `json:"gpus"`
 	GPUType cluster.GPUType `json:"gpu_type"`
 }
 
-// The names of what may be adapted, by bit, and of goals, by value.
+// Names of adaptivities, by bit, and of goals, by value.
 var (
 	adaptivityNames = []string{"gpu_count", "gpu_type", "batch_size"}
 	goalNames       = []string{"training", "batch_inference", "latency_bound"}
 )
 
-// readJSONL reads our own format, one JSON object a line. Unknown keys are
-// errors. Time zero is the trace's own.
+// readJSONL reads Oxgang's own format, one JSON object per line. Unknown keys are errors. Time zero is the
+// trace's.
 func readJSONL(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
@@ -128,8 +123,7 @@ func readJSONL(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] 
 	}
 }
 
-// jsonLine feeds one line, or the error of reading it, and reports whether to
-// go on.
+// jsonLine feeds one line, or its read error, and reports whether to continue.
 func jsonLine(f *parse.Feed, line []byte, number int, err error) bool {
 	if err != nil {
 		return f.Reject(err)
@@ -167,7 +161,6 @@ func jsonOffset(err error) int {
 	return 0
 }
 
-// jsonProblem says what is wrong with JSON text.
 func jsonProblem(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s is a JSON %s, want %s", e.Field, e.Value, e.Type)
@@ -178,7 +171,7 @@ func jsonProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// arrival returns what j holds, which check has not seen yet.
+// arrival converts j without checks of values.
 func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	a := workload.Arrival{
 		Application: j.Application, ScalingLoss: j.ScalingLoss, Bound: j.Bound, Heterogeneous: j.Heterogeneous,
@@ -227,7 +220,7 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	return a, errors.Join(errs...)
 }
 
-// index returns the place of name among names, or adds to errs.
+// index returns the index of a name, or adds an error to errs.
 func index(names []string, name string, errs *[]error, field string) int {
 	for i, n := range names {
 		if n == name {
@@ -238,7 +231,7 @@ func index(names []string, name string, errs *[]error, field string) int {
 	return 0
 }
 
-// newJSONArrival returns a as it is written.
+// newJSONArrival converts an arrival.
 func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	s := &a.Spec
 	j := jsonArrival{
@@ -274,7 +267,7 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	return j, parse.Check(a)
 }
 
-// jsonSeconds returns a time span as a number of seconds, none if zero.
+// jsonSeconds returns a time span in seconds; "" for 0.
 func jsonSeconds(d time.Duration) json.Number {
 	if d == 0 {
 		return ""
@@ -282,7 +275,7 @@ func jsonSeconds(d time.Duration) json.Number {
 	return json.Number(parse.FormatSeconds(d))
 }
 
-// writeJSONL writes all there is of each arrival, one a line.
+// writeJSONL writes all fields of each arrival, one per line.
 func writeJSONL(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)

@@ -14,13 +14,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// ReadKubernetes reads what a cluster of Kubernetes says of itself, which may be packed with gzip: the lists that
+// ReadKubernetes reads the state of a Kubernetes cluster, possibly gzipped: one or several lists as printed
+// by
 //
 //	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,clusterqueues,localqueues,resourceflavors,pods,nodes -A -o json
 //
-// prints, one or several in one input. Arrivals count from
-// Options.Start, or from the first submission; Options.Limit bounds the jobs. Errors of the
-// input are of type *Error.
+// Arrivals count from Options.Start, or from the first submission; Options.Limit limits the jobs. Errors of
+// the input are of type *parse.Error.
 func ReadKubernetes(r io.Reader, o parse.Options) (*History, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("trace options: %w", err)
@@ -33,7 +33,6 @@ func ReadKubernetes(r io.Reader, o parse.Options) (*History, error) {
 	return kubernetesHistory(b, o)
 }
 
-// kubernetesHistory reads a dump that is not packed.
 func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	k := &History{Format: kubernetesFormat}
 	all, err := parse.Collect(parse.SinceFirst(k.arrivals(b, o), o))
@@ -46,13 +45,11 @@ func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return k, nil
 }
 
-// kubernetesFormat is the name of the format.
 const kubernetesFormat = "kubernetes"
 
-// kubernetesHead matches the beginning of a list that kubectl prints, or the API server.
+// kubernetesHead matches the begin of a list printed by kubectl or the API server.
 var kubernetesHead = regexp.MustCompile(`^\s*\{\s*"(apiVersion|kind|items)"\s*:`)
 
-// sniffKubernetes reports whether an input begins as a list of objects.
 func sniffKubernetes(head []byte) bool {
 	return kubernetesHead.Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
 }
@@ -63,7 +60,7 @@ func readKubernetes(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, er
 	return parse.SinceFirst(new(History).arrivals(bufio.NewReaderSize(r, parse.HeadBytes), o), o)
 }
 
-// arrivals returns the jobs of a dump, and fills in the rest of k on the way.
+// arrivals returns the jobs of a dump, and fills in the rest of k.
 func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
 		f := parse.NewFeed(o, kubernetesFormat, true, yield)
@@ -87,11 +84,11 @@ func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.
 	}
 }
 
-// pass feeds a job and reports whether to go on.
+// pass feeds a job and reports whether to continue.
 func (k *History) pass(f *parse.Feed, root *kubeObject, seen parse.Observed) bool {
 	a := &seen.Arrival
 	var ok bool
-	if a.At, ok = parse.SinceStart(seen.Submitted, f.O); !ok { // checked when it was read
+	if a.At, ok = parse.SinceStart(seen.Submitted, f.O); !ok { // checked when read
 		return f.Reject(root.problem(f.O, errors.New("creationTimestamp out of range")))
 	}
 	if a.At < 0 {
@@ -104,13 +101,13 @@ func (k *History) pass(f *parse.Feed, root *kubeObject, seen parse.Observed) boo
 	k.Jobs = append(k.Jobs, seen)
 	jobs := f.O.Summary.Jobs
 	more := f.Accept(*a, root.line, 0, "uid")
-	if f.O.Summary.Jobs == jobs { // it was there before
+	if f.O.Summary.Jobs == jobs { // it is a repetition
 		k.Jobs = k.Jobs[:len(k.Jobs)-1]
 	}
 	return more
 }
 
-// read reads all objects. It returns the number of lines, and whether to go on.
+// read reads all objects. It returns the number of lines, and whether to continue.
 func (d *kubeDump) read(f *parse.Feed, r *bufio.Reader) (lines int, ok bool) {
 	in := &kubeLists{elements: elements{r: r, o: d.o, line: 1}}
 	for {
@@ -132,7 +129,6 @@ func (d *kubeDump) read(f *parse.Feed, r *bufio.Reader) (lines int, ok bool) {
 	}
 }
 
-// object reads one object.
 func (d *kubeDump) object(text []byte, line int) error {
 	o := &kubeObject{line: line}
 	if err := json.Unmarshal(text, o); err != nil {

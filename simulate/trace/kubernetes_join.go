@@ -12,21 +12,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A kubeDump is what was read of a dump: jobs by uid, and what belongs to them.
+// A kubeDump has the objects of a dump.
 type kubeDump struct {
 	o         parse.Options
 	jobs      map[string]*kubeJob // by uid
-	order     []*kubeObject       // of jobs as they came, repeated ones too
+	order     []*kubeObject       // of jobs, with repeated ones
 	pods      []*kubePod          // with GPUs
-	podUIDs   map[string]bool     // theirs
+	podUIDs   map[string]bool     // of pods
 	workloads []*kubeObject
 	nodes     map[string]kubeNode // with GPUs, by name
-	rays      map[string]string   // uid of a RayJob by namespace and name of its RayCluster
+	rays      map[string]string   // uid of a RayJob, by namespace and name of its RayCluster
 	taken     time.Time
 	kubeQueues
 }
 
-// A kubeJob is a job of any kind, and what belongs to it.
+// A kubeJob is a job of any kind with its objects.
 type kubeJob struct {
 	object *kubeObject
 	shape  *shape
@@ -35,19 +35,18 @@ type kubeJob struct {
 	parts  []*kubeObject // jobs that it owns, directly or not
 }
 
-// A kubePod is what is read of a pod.
+// A kubePod has the used fields of a pod.
 type kubePod struct {
 	object *kubeObject
 	node   string
-	bound  time.Time // zero: it was not
+	bound  time.Time // zero: not bound
 }
 
-// newKubeDump returns an empty dump.
 func newKubeDump(o parse.Options) *kubeDump {
 	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), podUIDs: make(map[string]bool), nodes: make(map[string]kubeNode), rays: make(map[string]string), kubeQueues: newKubeQueues()}
 }
 
-// add adds an object to the dump. Objects of kinds that say nothing are counted.
+// add adds an object to the dump, and counts objects of other kinds.
 func (d *kubeDump) add(o *kubeObject) error {
 	if err := o.check(); err != nil {
 		return err
@@ -79,7 +78,6 @@ func (d *kubeDump) add(o *kubeObject) error {
 	return nil
 }
 
-// addJob adds a job of any kind.
 func (d *kubeDump) addJob(o *kubeObject) error {
 	s, err := shapeOf(o)
 	if err != nil {
@@ -96,7 +94,7 @@ func (d *kubeDump) addJob(o *kubeObject) error {
 	return nil
 }
 
-// addPod adds a pod, if it has GPUs, and was not there before: lists may overlap.
+// addPod adds a pod with GPUs, once: lists may overlap.
 func (d *kubeDump) addPod(o *kubeObject) error {
 	var p podSpec
 	if err := json.Unmarshal(o.Spec, &p); err != nil {
@@ -110,7 +108,7 @@ func (d *kubeDump) addPod(o *kubeObject) error {
 	return nil
 }
 
-// owner returns the uid of the outermost job of the dump that an object belongs to, or "".
+// owner returns the uid of the outermost job that owns an object, or "".
 func (d *kubeDump) owner(o *kubeObject) string {
 	uid := ""
 	for range 8 { // deeper than any: TrainJob, JobSet, Job, Pod
@@ -128,7 +126,7 @@ func (d *kubeDump) owner(o *kubeObject) string {
 	return uid
 }
 
-// roots returns the jobs that no other job owns, as they came, each with what belongs to it.
+// roots returns the jobs without an owner, in order, each with its objects.
 func (d *kubeDump) roots() []*kubeObject {
 	var roots []*kubeObject
 	for _, o := range d.order {
@@ -156,10 +154,10 @@ func (d *kubeDump) roots() []*kubeObject {
 	return roots
 }
 
-// observe returns a job with its times, or why it is left out. At is not set.
+// observe returns a job with its times (except At), or why it is dropped.
 func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	j := d.jobs[o.Meta.UID]
-	for _, part := range j.parts { // the JobSet of a TrainJob knows what its runtime says
+	for _, part := range j.parts { // the JobSet of a TrainJob has the values of its runtime
 		if o.Kind == "TrainJob" && part.Kind == "JobSet" {
 			j.shape = d.jobs[part.Meta.UID].shape
 		}
@@ -181,7 +179,7 @@ func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	return seen, dropUnless(seen.Arrival)
 }
 
-// dropped returns why a job of such a shape is left out; "" if it is not.
+// dropped returns why a job of this shape is dropped, or "".
 func (s *shape) dropped() string {
 	switch {
 	case s.gpus > 0:
@@ -194,7 +192,7 @@ func (s *shape) dropped() string {
 	return parse.DropNoGPUs
 }
 
-// queueOf returns the queue that a job names: ours, or else Kueue's.
+// queueOf returns the queue of a job: Oxgang's, or else Kueue's.
 func queueOf(o *kubeObject) string {
 	for _, label := range []string{"oxgang.dev/queue", "kueue.x-k8s.io/queue-name"} {
 		if q := o.Meta.Labels[label]; q != "" {
@@ -204,7 +202,7 @@ func queueOf(o *kubeObject) string {
 	return ""
 }
 
-// types returns the GPU type that the job ran on, or asks for; nil: it is not known.
+// types returns the GPU type that the job used or requests; nil: unknown.
 func (d *kubeDump) types(j *kubeJob, s *shape) []cluster.GPUType {
 	var all []cluster.GPUType
 	for _, p := range j.pods {

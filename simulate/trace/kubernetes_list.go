@@ -7,17 +7,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// kubeLists cuts lists of objects, one after another, into the objects; it never holds more
-// than the longest one allowed.
+// kubeLists splits consecutive lists into their objects. It holds at most the longest allowed object.
 type kubeLists struct {
 	elements
-	inside bool // of the items of a list
+	inside bool // between the items of a list
 	first  bool // the next item is the first of its list
-	lists  int  // begun
+	lists  int  // number of lists
 }
 
-// next returns the next object, valid until the call after it, and the line it begins on;
-// io.EOF after the last one. After the error for an object that is too long it can go on.
+// next returns the next object, valid until the next call, and its line; io.EOF after the last one. After the
+// error for a too long object it can continue.
 func (k *kubeLists) next() (text []byte, line int, err error) {
 	for {
 		for !k.inside {
@@ -41,8 +40,7 @@ func (k *kubeLists) next() (text []byte, line int, err error) {
 	}
 }
 
-// item goes on to the next object of the items, and reads its opening brace; it reports
-// whether there is one.
+// item moves to the next item and reads its opening brace. It reports whether there is one.
 func (k *kubeLists) item() (bool, error) {
 	c, err := k.skip()
 	switch {
@@ -65,11 +63,11 @@ func (k *kubeLists) item() (bool, error) {
 	return true, nil
 }
 
-// begin goes on to the items of the next list; io.EOF if there is none.
+// begin moves to the items of the next list; io.EOF if there is none.
 func (k *kubeLists) begin() error {
 	c, err := k.skip()
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF): // between lists it may end
+	case errors.Is(err, io.ErrUnexpectedEOF): // valid between lists
 		if k.lists == 0 {
 			return &parse.Error{File: k.o.File, Line: k.line, Problem: "the file ends, want at least one list of objects"}
 		}
@@ -84,7 +82,7 @@ func (k *kubeLists) begin() error {
 	return k.keys()
 }
 
-// keys reads keys of a list and their values up to its items or its end.
+// keys reads keys and values of a list up to its items or its end.
 func (k *kubeLists) keys() error {
 	for {
 		c, err := k.skip()
@@ -118,7 +116,7 @@ func (k *kubeLists) keys() error {
 	}
 }
 
-// items begins the items of a list, whose value begins with c.
+// items begins the items, whose first byte is c.
 func (k *kubeLists) items(c byte) error {
 	if c != '[' {
 		return k.unexpected(c, "[, which begins the items")
@@ -127,7 +125,7 @@ func (k *kubeLists) items(c byte) error {
 	return nil
 }
 
-// value skips the value of another key: a text or an object.
+// value skips a text or an object.
 func (k *kubeLists) value(c byte) error {
 	switch c {
 	case '"':
@@ -142,7 +140,7 @@ func (k *kubeLists) value(c byte) error {
 	return k.unexpected(c, `a text or an object: an input of the lists that "kubectl get -o json" prints`)
 }
 
-// text64 returns the text whose opening quote was just read, its first 64 bytes.
+// text64 returns the first 64 bytes of a text whose opening quote was read.
 func (k *kubeLists) text64() (string, error) {
 	var text []byte
 	for escaped := false; ; {
@@ -159,7 +157,6 @@ func (k *kubeLists) text64() (string, error) {
 	}
 }
 
-// colon reads what is between a key and its value.
 func (k *kubeLists) colon() error {
 	c, err := k.skip()
 	if err == nil && c != ':' {

@@ -9,19 +9,18 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A kubeNode is a node with GPUs.
 type kubeNode struct {
 	gpuType cluster.GPUType
 	gpus    int
 }
 
-// typeLabels are the labels that name the type of a node's GPUs: the first that it has counts.
+// typeLabels name the type of a node's GPUs; the first one present counts.
 var typeLabels = []string{"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator"}
 
-// unnamedType is that of GPUs whose node has none of the labels.
+// unnamedType is the type of GPUs without such a label.
 const unnamedType cluster.GPUType = "gpu"
 
-// typeOf returns the type of GPUs that labels name, in lower case.
+// typeOf returns the GPU type in labels, in lower case.
 func typeOf(labels map[string]string) cluster.GPUType {
 	for _, label := range typeLabels {
 		if t := labels[label]; t != "" && !strings.ContainsAny(t, ",:/") {
@@ -31,7 +30,7 @@ func typeOf(labels map[string]string) cluster.GPUType {
 	return unnamedType
 }
 
-// addNode adds a node, if it has GPUs.
+// addNode adds a node with GPUs.
 func (d *kubeDump) addNode(o *kubeObject) error {
 	const most = 1024
 	n := kubeNode{gpuType: typeOf(o.Meta.Labels), gpus: o.Status.Allocatable.gpus()}
@@ -55,8 +54,8 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 	return nil
 }
 
-// noteReserved counts a node on which not every job may run: one that is cordoned, or has a taint
-// other than that of all nodes with GPUs, and those that tell a node's conditions.
+// noteReserved counts a node that not every job may use: cordoned, or with a taint other than the usual one
+// of GPU nodes and those of node conditions.
 func (d *kubeDump) noteReserved(o *kubeObject) error {
 	var spec struct {
 		Cordoned bool `json:"unschedulable"`
@@ -82,7 +81,7 @@ func (d *kubeDump) noteReserved(o *kubeObject) error {
 	return nil
 }
 
-// cluster returns the nodes as a configuration names them.
+// cluster returns the nodes as text for a configuration.
 func (d *kubeDump) cluster() string {
 	count := make(map[kubeNode]int)
 	var kinds []kubeNode

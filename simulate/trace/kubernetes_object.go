@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A kubeObject is what is read of a job, pod, workload or node.
+// A kubeObject has the used fields of a job, pod, workload or node.
 type kubeObject struct {
 	Kind string `json:"kind"`
 	Meta struct {
@@ -23,7 +23,7 @@ type kubeObject struct {
 		Labels    map[string]string `json:"labels"`
 		Owners    []kubeOwner       `json:"ownerReferences"`
 	} `json:"metadata"`
-	Spec   json.RawMessage `json:"spec"` // differs by kind
+	Spec   json.RawMessage `json:"spec"` // depends on the kind
 	Status kubeStatus      `json:"status"`
 
 	line     int
@@ -31,13 +31,13 @@ type kubeObject struct {
 	queue    string  // of a workload: the LocalQueue
 }
 
-// A kubeOwner is an object that another belongs to.
+// A kubeOwner is an owner reference.
 type kubeOwner struct {
 	Kind string `json:"kind"`
 	UID  string `json:"uid"`
 }
 
-// kubeStatus has what the statuses of all kinds have, each some of it.
+// kubeStatus has the used status fields of all kinds.
 type kubeStatus struct {
 	Start      time.Time       `json:"startTime"`
 	Completion time.Time       `json:"completionTime"`
@@ -48,7 +48,6 @@ type kubeStatus struct {
 	Allocatable kubeResources `json:"allocatable"` // of a node
 }
 
-// A kubeCondition is one of an object.
 type kubeCondition struct {
 	Type   string    `json:"type"`
 	Status string    `json:"status"`
@@ -56,7 +55,6 @@ type kubeCondition struct {
 	Beat   time.Time `json:"lastHeartbeatTime"` // of a node
 }
 
-// condition returns the condition of a type, or nil.
 func (o *kubeObject) condition(kind string) *kubeCondition {
 	for i := range o.Status.Conditions {
 		if o.Status.Conditions[i].Type == kind {
@@ -66,7 +64,7 @@ func (o *kubeObject) condition(kind string) *kubeCondition {
 	return nil
 }
 
-// since returns since when the condition of a type is true; zero if it is not.
+// since returns the time since which a condition is true; zero if it is not.
 func (o *kubeObject) since(kind string) time.Time {
 	if c := o.condition(kind); c != nil && c.Status == "True" {
 		return c.Since
@@ -74,7 +72,7 @@ func (o *kubeObject) since(kind string) time.Time {
 	return time.Time{}
 }
 
-// ended returns when a job ended, and whether it failed; zero if it has not.
+// ended returns when a job ended, and whether it failed; zero if it is live.
 func (o *kubeObject) ended() (at time.Time, failed bool) {
 	if at := o.since("Failed"); !at.IsZero() {
 		return at, true
@@ -87,7 +85,7 @@ func (o *kubeObject) ended() (at time.Time, failed bool) {
 	return time.Time{}, false
 }
 
-// times returns every time in the object that is known.
+// times returns all known times of the object.
 func (o *kubeObject) times() []time.Time {
 	all := []time.Time{o.Meta.Created, o.Status.Start, o.Status.Completion, o.Status.End}
 	for _, c := range o.Status.Conditions {
@@ -102,7 +100,7 @@ func (o *kubeObject) times() []time.Time {
 	return known
 }
 
-// check returns what is wrong with what every object has.
+// check returns an error in the fields common to all kinds.
 func (o *kubeObject) check() error {
 	switch {
 	case o.Meta.UID == "":
@@ -118,7 +116,7 @@ func (o *kubeObject) check() error {
 	return nil
 }
 
-// problem returns what is wrong with the object, and where it is.
+// problem adds the object and its place to an error.
 func (o *kubeObject) problem(opt parse.Options, err error) *parse.Error {
 	name := strings.ToLower(o.Kind) + " " + o.Meta.Name
 	if o.Meta.Namespace != "" {
@@ -127,7 +125,7 @@ func (o *kubeObject) problem(opt parse.Options, err error) *parse.Error {
 	return &parse.Error{File: opt.File, Line: o.line, Problem: fmt.Sprintf("%s: %v", cut(name), err), Err: err}
 }
 
-// cut returns text that fits a message.
+// cut shortens a text for a message.
 func cut(text string) string {
 	const most = 80
 	if len(text) > most {
@@ -136,13 +134,11 @@ func cut(text string) string {
 	return text
 }
 
-// kubeResources are amounts by resource.
 type kubeResources map[string]kubeQuantity
 
-// A kubeQuantity is an amount of a resource.
 type kubeQuantity float64
 
-// kubeUnits are the units of quantities, the longer ones first.
+// kubeUnits are the units of quantities, longer ones first.
 var kubeUnits = []struct {
 	suffix string
 	factor float64
@@ -164,7 +160,7 @@ var kubeUnits = []struct {
 	{"E", 1e18},
 }
 
-// UnmarshalJSON reads a quantity like "500m", "16Gi" or 8: finite, and 0 to 2^60.
+// UnmarshalJSON reads a quantity like "500m", "16Gi" or 8, from 0 to 2^60.
 func (q *kubeQuantity) UnmarshalJSON(text []byte) error {
 	s := strings.Trim(string(text), `"`)
 	number, factor := s, 1.0
@@ -175,14 +171,14 @@ func (q *kubeQuantity) UnmarshalJSON(text []byte) error {
 		}
 	}
 	x, err := strconv.ParseFloat(number, 64)
-	if x *= factor; err != nil || !(x >= 0 && x <= 1<<60) { // not a number fails too
+	if x *= factor; err != nil || !(x >= 0 && x <= 1<<60) { // rejects NaN, too
 		return fmt.Errorf("quantity %s, want one like 500m or 16Gi, at least 0", parse.Quote(s))
 	}
 	*q = kubeQuantity(x)
 	return nil
 }
 
-// gpus returns the whole GPUs among resources: nvidia.com/gpu, amd.com/gpu and the like.
+// gpus returns the whole GPUs: nvidia.com/gpu, amd.com/gpu and others.
 func (r kubeResources) gpus() int {
 	n := 0.0
 	for name, q := range r {
@@ -193,7 +189,7 @@ func (r kubeResources) gpus() int {
 	return int(min(math.Ceil(n), parse.MaxCount+1))
 }
 
-// parts reports whether parts of GPUs are among resources.
+// parts reports whether the resources have parts of GPUs.
 func (r kubeResources) parts() bool {
 	for name, q := range r {
 		if q > 0 && (strings.HasPrefix(name, "nvidia.com/mig-") || strings.HasSuffix(name, "/gpu.shared")) {

@@ -10,28 +10,27 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Quota is a ClusterQueue of Kueue, with its quotas of GPUs.
+// A Quota is a ClusterQueue of Kueue with quotas of GPUs.
 type Quota struct {
 	Queue   string
-	Cohort  string // of queues that borrow from each other; empty: none
+	Cohort  string // queues that borrow from each other; empty: none
 	Strict  bool   // StrictFIFO
 	Flavors []FlavorQuota
 }
 
-// A FlavorQuota is a queue's quota of GPUs on nodes of a flavor.
+// A FlavorQuota is a queue's quota of GPUs of a flavor.
 type FlavorQuota struct {
 	Flavor  string
-	Types   []cluster.GPUType // of its nodes, ascending; nil: of all
+	Types   []cluster.GPUType // of its nodes, ascending; nil: all
 	Nominal int
-	Borrow  *int // GPUs besides that may be borrowed; nil: no limit
-	Lend    *int // GPUs of Nominal that may be lent; nil: all
+	Borrow  *int // limit of borrowed GPUs; nil: none
+	Lend    *int // limit of lent GPUs; nil: Nominal
 }
 
-// kubeQueues are Kueue's objects in a dump.
 type kubeQueues struct {
 	queues  []Quota
 	local   map[string]string            // ClusterQueue of a LocalQueue, by namespace/name
-	flavors map[string]map[string]string // labels of the nodes of a ResourceFlavor, by name
+	flavors map[string]map[string]string // node labels of a ResourceFlavor, by name
 	labels  map[string]map[string]string // of nodes with GPUs, by name
 }
 
@@ -39,7 +38,6 @@ func newKubeQueues() kubeQueues {
 	return kubeQueues{local: map[string]string{}, flavors: map[string]map[string]string{}, labels: map[string]map[string]string{}}
 }
 
-// addLocalQueue adds a LocalQueue.
 func (d *kubeDump) addLocalQueue(o *kubeObject) error {
 	var spec struct {
 		ClusterQueue string `json:"clusterQueue"`
@@ -51,7 +49,6 @@ func (d *kubeDump) addLocalQueue(o *kubeObject) error {
 	return nil
 }
 
-// addFlavor adds a ResourceFlavor.
 func (d *kubeDump) addFlavor(o *kubeObject) error {
 	var spec struct {
 		Labels map[string]string `json:"nodeLabels"`
@@ -65,7 +62,7 @@ func (d *kubeDump) addFlavor(o *kubeObject) error {
 	return nil
 }
 
-// queueSpec is what is read of the spec of a ClusterQueue, in versions v1beta1 and v1beta2.
+// queueSpec has the used fields of a ClusterQueue, in v1beta1 and v1beta2.
 type queueSpec struct {
 	Cohort     string `json:"cohort"`
 	CohortName string `json:"cohortName"`
@@ -83,7 +80,6 @@ type queueSpec struct {
 	} `json:"resourceGroups"`
 }
 
-// A resource is a quota of one resource.
 type resource struct {
 	Name    string        `json:"name"`
 	Nominal kubeQuantity  `json:"nominalQuota"`
@@ -91,7 +87,7 @@ type resource struct {
 	Lend    *kubeQuantity `json:"lendingLimit"`
 }
 
-// addClusterQueue adds a ClusterQueue, if it has a quota of GPUs, and counts what of it is not replayed.
+// addClusterQueue adds a ClusterQueue with a quota of GPUs, and counts what is not replayed.
 func (d *kubeDump) addClusterQueue(o *kubeObject) error {
 	var s queueSpec
 	if err := json.Unmarshal(o.Spec, &s); err != nil {
@@ -121,10 +117,9 @@ func (d *kubeDump) addClusterQueue(o *kubeObject) error {
 	return nil
 }
 
-// preempts reports whether a policy of preemption is one.
+// preempts reports whether a preemption policy preempts.
 func preempts(policy string) bool { return policy != "" && policy != "Never" }
 
-// whole returns a quantity of GPUs; nil if there is none.
 func whole(q *kubeQuantity) *int {
 	if q == nil {
 		return nil
@@ -133,7 +128,7 @@ func whole(q *kubeQuantity) *int {
 	return &n
 }
 
-// quotas returns the queues, with the GPU types of the nodes of their flavors, by name.
+// quotas returns the queues by name, with the GPU types of their flavors.
 func (d *kubeDump) quotas() []Quota {
 	for i := range d.queues {
 		q := &d.queues[i]
@@ -152,7 +147,7 @@ func (d *kubeDump) quotas() []Quota {
 	return d.queues
 }
 
-// typesOf returns the GPU types of the nodes that have labels; nil if these are all nodes.
+// typesOf returns the GPU types of nodes with labels; nil for all nodes.
 func (d *kubeDump) typesOf(labels map[string]string) []cluster.GPUType {
 	if len(labels) == 0 {
 		return nil
@@ -171,7 +166,6 @@ func (d *kubeDump) typesOf(labels map[string]string) []cluster.GPUType {
 	return types
 }
 
-// addWorkload adds a Workload, with its priority.
 func (d *kubeDump) addWorkload(o *kubeObject) error {
 	var spec struct {
 		Priority float64 `json:"priority"`
@@ -187,7 +181,7 @@ func (d *kubeDump) addWorkload(o *kubeObject) error {
 	return nil
 }
 
-// queued returns the queue that a job was in, a ClusterQueue if the dump says which, and its priority there.
+// queued returns the queue of a job (its ClusterQueue, if known) and its priority there.
 func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
 	queue = queueOf(j.object)
 	local := queue
@@ -202,5 +196,5 @@ func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
 	return queue, priority
 }
 
-// keepLabels keeps the labels of a node by which flavors choose it.
+// keepLabels stores a node's labels, by which flavors select nodes.
 func (d *kubeDump) keepLabels(o *kubeObject) { d.labels[o.Meta.Name] = maps.Clone(o.Meta.Labels) }

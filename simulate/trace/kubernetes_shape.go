@@ -7,12 +7,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A podTemplate is what is read of the template of pods.
 type podTemplate struct {
 	Spec podSpec `json:"spec"`
 }
 
-// A podSpec is what is read of a pod.
+// A podSpec has the used fields of a pod.
 type podSpec struct {
 	Node       string            `json:"nodeName"`
 	Selector   map[string]string `json:"nodeSelector"`
@@ -21,16 +20,15 @@ type podSpec struct {
 	Claims     []struct{}        `json:"resourceClaims"`
 }
 
-// A container is what it asks for.
 type container struct {
-	Restart   string `json:"restartPolicy"` // Always: an init container that runs on
+	Restart   string `json:"restartPolicy"` // Always: an init container that keeps running
 	Resources struct {
 		Requests kubeResources `json:"requests"`
 		Limits   kubeResources `json:"limits"`
 	} `json:"resources"`
 }
 
-// amount returns what a container asks for of a resource: its request, or else its limit.
+// amount returns a container's request for a resource, or else its limit.
 func (c *container) amount(name string) float64 {
 	if q, ok := c.Resources.Requests[name]; ok {
 		return float64(q)
@@ -38,13 +36,12 @@ func (c *container) amount(name string) float64 {
 	return float64(c.Resources.Limits[name])
 }
 
-// gpus returns the GPUs of a container.
 func (c *container) gpus() float64 {
 	return float64(max(c.Resources.Requests.gpus(), c.Resources.Limits.gpus()))
 }
 
-// need returns what the pod asks for as the scheduler of Kubernetes counts it: all containers
-// together, or an init container that asks for more.
+// need returns the pod's request as Kubernetes' scheduler counts it: all containers together, or an init
+// container with more.
 func (p *podSpec) need(amount func(*container) float64) float64 {
 	all, most := 0.0, 0.0
 	for i := range p.Init {
@@ -60,22 +57,21 @@ func (p *podSpec) need(amount func(*container) float64) float64 {
 	return max(all, most)
 }
 
-// gpus returns the GPUs of the pod.
 func (p *podSpec) gpus() int { return int(p.need((*container).gpus)) }
 
-// A shape is the workers that a job asks for.
+// A shape is the requested workers of a job.
 type shape struct {
-	workers, gpus int     // with GPUs; GPUs in total
-	each          int     // GPUs of every one of them; 0: they differ
-	cpus, memory  float64 // of all pods together, cores and bytes
-	parts, claims bool    // asks for parts of GPUs, or claims devices
+	workers, gpus int     // with GPUs; total GPUs
+	each          int     // GPUs of every worker; 0: they differ
+	cpus, memory  float64 // of all pods, in cores and bytes
+	parts, claims bool    // requests parts of GPUs, or claims devices
 	selector      map[string]string
 }
 
-// bound returns n, at least 0 and at most one more than any job has.
+// bound returns n, at least 0 and at most one above the limit.
 func bound(n int) int { return min(max(n, 0), parse.MaxCount+1) }
 
-// add adds so many pods to the shape.
+// add adds pods to the shape.
 func (s *shape) add(pods int, p *podSpec) {
 	pods = bound(pods)
 	s.cpus += float64(pods) * p.need(func(c *container) float64 { return c.amount("cpu") })
@@ -90,7 +86,6 @@ func (s *shape) add(pods int, p *podSpec) {
 	}
 }
 
-// addWorkers adds so many workers with so many GPUs each.
 func (s *shape) addWorkers(workers, gpus int) {
 	if workers == 0 || gpus == 0 {
 		return
@@ -100,7 +95,6 @@ func (s *shape) addWorkers(workers, gpus int) {
 	s.gpus = bound(s.gpus + workers*gpus)
 }
 
-// btoi returns 1 for true.
 func btoi(b bool) int {
 	if b {
 		return 1
@@ -108,7 +102,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// or returns what n points to, or else what is if nobody says.
+// or returns *n, or unsaid if n is nil.
 func or(n *int, unsaid int) int {
 	if n == nil {
 		return unsaid
@@ -116,20 +110,19 @@ func or(n *int, unsaid int) int {
 	return *n
 }
 
-// A jobSpec is what is read of a batch/v1 Job.
 type jobSpec struct {
 	Parallelism *int        `json:"parallelism"`
 	Completions *int        `json:"completions"`
 	Template    podTemplate `json:"template"`
 }
 
-// pods returns how many pods of the Job run at once.
+// pods returns the number of concurrent pods of the Job.
 func (j *jobSpec) pods() int {
 	n := or(j.Parallelism, 1)
 	return min(n, or(j.Completions, n))
 }
 
-// kubeShapes reads the shape of each kind of job from its spec.
+// kubeShapes reads the shape of each kind of job.
 var kubeShapes = map[string]func(json.RawMessage) (*shape, error){
 	"Job": func(text json.RawMessage) (*shape, error) {
 		var j jobSpec
@@ -143,7 +136,7 @@ var kubeShapes = map[string]func(json.RawMessage) (*shape, error){
 	"RayJob":   rayJobShape,
 }
 
-// jobSetShape returns the shape of a JobSet: all its Jobs together.
+// jobSetShape returns the shape of all Jobs of a JobSet.
 func jobSetShape(text json.RawMessage) (*shape, error) {
 	var set struct {
 		Jobs []struct {
@@ -162,8 +155,7 @@ func jobSetShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// trainJobShape returns the shape of a TrainJob as far as it says itself; the rest is in its
-// runtime, and so in its JobSet.
+// trainJobShape returns the shape in a TrainJob itself; the rest is in its runtime, and so in its JobSet.
 func trainJobShape(text json.RawMessage) (*shape, error) {
 	var t struct {
 		Trainer struct {
@@ -181,7 +173,7 @@ func trainJobShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// rayJobShape returns the shape of a RayJob: its head and its workers.
+// rayJobShape returns the shape of the head and workers of a RayJob.
 func rayJobShape(text json.RawMessage) (*shape, error) {
 	var r struct {
 		Cluster struct {
@@ -205,7 +197,6 @@ func rayJobShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// shapeOf reads the shape of a job.
 func shapeOf(o *kubeObject) (*shape, error) {
 	s, err := kubeShapes[o.Kind](o.Spec)
 	switch {

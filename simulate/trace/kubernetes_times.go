@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// times sets when a job was admitted, started and ended. It returns why the job is left out; "" if
-// it is not. A time that is not in the dump is replaced by the best one that is, and that is counted.
+// times sets when a job was admitted, started and ended, or returns why it is dropped. It replaces missing
+// times by the best known ones, and counts them.
 func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	note := d.o.Summary.Note
 	seen.Admitted = admitted(j.quota)
@@ -40,7 +40,7 @@ func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	return ""
 }
 
-// end returns when a job ended, or when it was seen last.
+// end returns when a job ended, or the time of the dump.
 func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	if seen.Ended.IsZero() {
 		return d.taken
@@ -48,7 +48,7 @@ func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	return seen.Ended
 }
 
-// admitted returns when Kueue reserved quota for a workload last.
+// admitted returns when Kueue last reserved quota for a workload.
 func admitted(w *kubeObject) time.Time {
 	if w == nil {
 		return time.Time{}
@@ -59,9 +59,9 @@ func admitted(w *kubeObject) time.Time {
 	return w.since("QuotaReserved")
 }
 
-// started returns when a job had all its workers bound to nodes. If no pod is left, it returns
-// when the job was admitted, or else when it was no longer suspended. from says which of these it
-// is, unless it is the first. The zero time means that the job did not start.
+// started returns when all workers of a job were bound to nodes. Without pods it returns when the job was
+// admitted, or else when its suspension ended, and a note about this. The zero time means that the job did
+// not start.
 func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 	switch {
 	case len(j.pods) >= j.shape.workers:
@@ -78,9 +78,8 @@ func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 	return at, "jobs without pods in the dump, taken to start when they were released: what they waited for nodes counts as running"
 }
 
-// gathered returns when as many pods of a job had been bound as it has workers, or all that
-// are in the dump; pods that took the place of failed ones come later. The zero time: some
-// still wait.
+// gathered returns when as many pods were bound as the job has workers, or all pods in the dump. Replacements
+// of failed pods come later. The zero time means that some still wait.
 func (j *kubeJob) gathered() time.Time {
 	var bound []time.Time
 	for _, p := range j.pods {
@@ -89,7 +88,7 @@ func (j *kubeJob) gathered() time.Time {
 		}
 	}
 	n := min(j.shape.workers, len(j.pods))
-	if ended, _ := j.object.ended(); !ended.IsZero() { // it may have failed before it had all
+	if ended, _ := j.object.ended(); !ended.IsZero() { // it may have failed before all were bound
 		n = min(n, len(bound))
 	}
 	if n == 0 || n > len(bound) {
@@ -99,7 +98,7 @@ func (j *kubeJob) gathered() time.Time {
 	return bound[n-1]
 }
 
-// earlier returns the earlier of two times, of which zero ones are not known.
+// earlier returns the earlier of two times, ignoring zero.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

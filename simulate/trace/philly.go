@@ -8,10 +8,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// phillyTable reads the CSV derived from the Philly log (submit_s, run_s, gpus,
-// vc) and its relatives, by header: the synthetic Lyra traces add job_id, the
-// GPUs of a worker, the kinds of jobs of Lyra §7.1, and warm jobs, which go to
-// the queue workload.Warm. Time zero is the trace's own.
+// phillyTable reads the CSV derived from the Philly log (submit_s, run_s, gpus, vc), and synthetic Lyra
+// traces with job_id, GPUs per worker, the kinds of jobs of Lyra §7.1, and warm jobs, which get the queue
+// workload.Warm. Time zero is the trace's.
 var phillyTable = parse.Table{
 	Format:   "philly",
 	Comma:    ',',
@@ -20,7 +19,6 @@ var phillyTable = parse.Table{
 	Arrival:  phillyArrival,
 }
 
-// phillyArrival returns the job of a row.
 func phillyArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Seconds("submit_s"), Duration: r.Seconds("run_s")}
 	a.Spec = job.Spec{Queue: r.Word("vc"), GPUs: r.Count("gpus", 0, parse.MaxCount), Adaptivity: job.Rigid}
@@ -44,7 +42,6 @@ func phillyArrival(r *parse.Row) (workload.Arrival, string) {
 	return a, dropUnless(a)
 }
 
-// workers sets the GPUs of one worker.
 func workers(r *parse.Row, s *job.Spec) {
 	s.WorkerGPUs = r.Count("gpus_per_worker", 1, parse.MaxCount)
 	if s.GPUs%s.WorkerGPUs != 0 {
@@ -52,8 +49,8 @@ func workers(r *parse.Row, s *job.Spec) {
 	}
 }
 
-// elastic sets the limits of a job that runs on w_min to w_max workers, which come and go
-// while it trains. Source: Lyra §2.2.
+// elastic sets the limits of a job on w_min to w_max workers, which may change during training. Source: Lyra
+// §2.2.
 func elastic(r *parse.Row, s *job.Spec) {
 	for _, name := range []string{"w_min", "w_max", "gpus_per_worker"} {
 		if !r.Has(name) {
@@ -70,10 +67,10 @@ func elastic(r *parse.Row, s *job.Spec) {
 	}
 }
 
-// numbered returns the ID of a job whose format does not name it, by row.
+// numbered returns the ID of an unnamed job, by row.
 func numbered(index int) job.ID { return job.ID(fmt.Sprintf("job-%d", index)) }
 
-// dropUnless returns why an arrival is no job to schedule, or "".
+// dropUnless returns why an arrival is dropped, or "".
 func dropUnless(a workload.Arrival) string {
 	switch {
 	case a.Spec.GPUs == 0:

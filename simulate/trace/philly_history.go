@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// phillyHistory reads cluster_job_log with what was observed of its jobs; nil: the input is the CSV derived from it, which does not
-// say when jobs started. The nodes are the machines that jobs ran on, each with the most GPUs that the log names of it.
+// phillyHistory reads cluster_job_log with observed times; nil for the derived CSV, which has no starts. The
+// nodes are the machines of jobs, each with the most GPUs in the log.
 func phillyHistory(b *bufio.Reader, o parse.Options) (*History, error) {
-	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) != '[' { // a read error comes again
+	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) != '[' { // a read error occurs again later
 		return nil, nil
 	}
 	l := &phillyLog{o: o.Filled(), machines: make(map[string]int)}
@@ -41,8 +41,8 @@ func phillyHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-// observed returns when a job waited and ran, on so many GPUs. It starts with its first attempt, and ends with its last one. The times
-// have been parsed before.
+// observed returns the times of a job on a number of GPUs, from the start of its first to the end of its last
+// attempt. The times were parsed before.
 func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 	var o parse.Observed
 	o.Submitted, _ = phillyTime("", j.Submitted)
@@ -70,12 +70,12 @@ func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 		o.Started = o.Submitted
 	}
 	if last := j.Attempts[len(j.Attempts)-1]; phillyNone(last.End) && !o.Started.IsZero() {
-		o.Ended = time.Time{} // it still ran
+		o.Ended = time.Time{} // still running
 	}
 	return o
 }
 
-// gpus returns on how many GPUs an attempt ran, and on how many machines.
+// gpus returns the GPUs and machines of an attempt.
 func (p *phillyAttempt) gpus() (n, machines int) {
 	for _, d := range p.Detail {
 		n += len(d.GPUs)
@@ -83,10 +83,10 @@ func (p *phillyAttempt) gpus() (n, machines int) {
 	return n, len(p.Detail)
 }
 
-// mostMachineGPUs is how many GPUs a machine of a log has at most.
+// mostMachineGPUs is the largest number of GPUs of a machine.
 const mostMachineGPUs = 1024
 
-// see notes the machines of a job.
+// see records the machines of a job.
 func (l *phillyLog) see(j *phillyJob) error {
 	if l.machines == nil {
 		return nil
@@ -108,7 +108,7 @@ func (l *phillyLog) see(j *phillyJob) error {
 	return nil
 }
 
-// cluster returns the machines as a configuration names them.
+// cluster returns the machines as text for a configuration.
 func (l *phillyLog) cluster() string {
 	count := make(map[int]int)
 	for _, n := range l.machines {

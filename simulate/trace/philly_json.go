@@ -26,7 +26,6 @@ type phillyJob struct {
 	Attempts  []phillyAttempt `json:"attempts"`
 }
 
-// A phillyAttempt is one run of a job.
 type phillyAttempt struct {
 	Start  string `json:"start_time"`
 	End    string `json:"end_time"`
@@ -36,31 +35,28 @@ type phillyAttempt struct {
 	} `json:"detail"`
 }
 
-// Names of formats of which some inputs say when jobs started, and others do not.
+// Formats in which some inputs have starts of jobs.
 const (
 	PhillyFormat = "philly"
 	HeliosFormat = "helios"
 )
 
-// A phillyLog is one reading of cluster_job_log.
 type phillyLog struct {
 	o        parse.Options
-	last     *phillyJob     // the job of the arrival that is passed on
-	machines map[string]int // GPUs by name; nil: not asked for
+	last     *phillyJob     // of the last arrival
+	machines map[string]int // GPUs by name; nil: not requested
 }
 
-// readPhilly reads cluster_job_log, an array of JSON objects, or the CSV
-// derived from it. The log is not sorted by time and its times are local ones;
-// see Options.Start for time zero.
+// readPhilly reads cluster_job_log, an array of JSON objects, or the CSV derived from it. The log is not
+// sorted and has local times; see Options.Start for time zero.
 func readPhilly(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	b := bufio.NewReaderSize(r, parse.HeadBytes)
-	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) == '[' { // a read error comes again
+	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) == '[' { // a read error occurs again later
 		return parse.SinceFirst((&phillyLog{o: o.Filled()}).arrivals(b), o)
 	}
 	return phillyTable.Read(b, o)
 }
 
-// arrivals reads cluster_job_log.
 func (l *phillyLog) arrivals(r *bufio.Reader) iter.Seq2[workload.Arrival, error] {
 	o := l.o
 	return func(yield func(workload.Arrival, error) bool) {
@@ -90,7 +86,7 @@ func (l *phillyLog) arrivals(r *bufio.Reader) iter.Seq2[workload.Arrival, error]
 	}
 }
 
-// element feeds one element of the log and reports whether to go on.
+// element feeds one element of the log and reports whether to continue.
 func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	var j phillyJob
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -114,8 +110,7 @@ func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	return f.Accept(a, line, 0, "jobid")
 }
 
-// arrival returns the job: it asks for the GPUs of its largest attempt and
-// runs as long as all its attempts together.
+// arrival returns the job, with the GPUs of its largest attempt and the sum of the attempts' times.
 func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, err error) {
 	if j.ID == "" {
 		return a, "", errors.New(`jobid "", want a name`)
@@ -148,8 +143,7 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 	return a, dropUnless(a), nil
 }
 
-// ran returns how long an attempt ran, 0 if it did not start or end, and on how
-// many GPUs.
+// ran returns the time and GPUs of an attempt; 0 time if it did not start or end.
 func (p *phillyAttempt) ran() (time.Duration, int, error) {
 	gpus, _ := p.gpus()
 	if phillyNone(p.Start) || phillyNone(p.End) {
@@ -166,11 +160,11 @@ func (p *phillyAttempt) ran() (time.Duration, int, error) {
 	return max(0, end.Sub(start)), gpus, nil
 }
 
-// phillyNone reports whether a time is not known.
+// phillyNone reports whether a time is unknown.
 func phillyNone(s string) bool { return s == "" || s == "None" }
 
-// phillyTime parses a time like "2017-10-09 07:08:52", with or without PST or
-// PDT after it, which is ignored as in the published analysis.
+// phillyTime parses a time like "2017-10-09 07:08:52". It ignores a following PST or PDT, like the published
+// analysis.
 func phillyTime(name, s string) (time.Time, error) {
 	clean := strings.TrimSuffix(strings.TrimSuffix(s, " PST"), " PDT")
 	t, err := time.Parse(time.DateTime, clean)
@@ -180,20 +174,18 @@ func phillyTime(name, s string) (time.Time, error) {
 	return t, nil
 }
 
-// elements cuts a JSON array of objects into its elements, never holding more
-// than the longest one allowed.
+// elements splits a JSON array of objects into its elements. It holds at most the longest allowed one.
 type elements struct {
 	r      *bufio.Reader
 	o      parse.Options
-	line   int // of the byte last read, 1-based
+	line   int // of the last byte, 1-based
 	opened bool
 	some   bool
 	text   []byte
 }
 
-// next returns the next element, valid until the call after it, and the line
-// it begins on; io.EOF after the last one. After the error for an element that
-// is too long it can go on.
+// next returns the next element, valid until the next call, and its line; io.EOF after the last one. After
+// the error for a too long element it can continue.
 func (e *elements) next() (text []byte, line int, err error) {
 	c, err := e.skip()
 	if !e.opened && err == nil {
@@ -224,7 +216,7 @@ func (e *elements) next() (text []byte, line int, err error) {
 	return text, line, err
 }
 
-// object returns the object whose opening brace was just read.
+// object returns the object whose opening brace was read.
 func (e *elements) object() ([]byte, error) {
 	e.text = append(e.text[:0], '{')
 	begin, size := e.line, 1
@@ -258,8 +250,7 @@ func (e *elements) object() ([]byte, error) {
 	return e.text, nil
 }
 
-// read returns the next byte. The end of the file is an error here: next knows
-// where it may come.
+// read returns the next byte. The end of the file is an error here.
 func (e *elements) read() (byte, error) {
 	c, err := e.r.ReadByte()
 	switch {
@@ -283,7 +274,7 @@ func (e *elements) skip() (byte, error) {
 	}
 }
 
-// end returns io.EOF if nothing but space is left.
+// end returns io.EOF if only space is left.
 func (e *elements) end() error {
 	for {
 		c, err := e.r.ReadByte()
@@ -300,7 +291,6 @@ func (e *elements) end() error {
 	}
 }
 
-// unexpected returns the error for a byte that should not be there.
 func (e *elements) unexpected(c byte, want string) error {
 	return &parse.Error{File: e.o.File, Line: e.line, Problem: fmt.Sprintf("%q, want %s", c, want)}
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// shockwaveTable reads the traces of the Shockwave simulator: 12 columns,
-// tab-separated without a header, or a CSV with a header of the same names.
-// Time zero is the trace's own. The class is "<job type>/<mode>": jobs of one
-// type change their batch size the same way if their mode is the same.
+// shockwaveTable reads traces of the Shockwave simulator: 12 columns, tab-separated without a header, or CSV
+// with a header of these names. Time zero is the trace's. The class is "<job type>/<mode>", because such jobs
+// change their batch size alike.
 var shockwaveTable = parse.Table{
 	Format:   "shockwave",
 	Comma:    ',',
@@ -21,8 +20,7 @@ var shockwaveTable = parse.Table{
 	Arrival: shockwaveArrival,
 }
 
-// shockwaveArrival returns the job of a row. Its duration is the one asked for,
-// before adaptation.
+// shockwaveArrival returns the job of a row, with its duration before adaptation.
 func shockwaveArrival(r *parse.Row) (workload.Arrival, string) {
 	a := stepsArrival(r)
 	a.Duration = r.Seconds("duration_s")

@@ -14,9 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// siaTable reads the traces of the Sia and Pollux simulators. Time zero is the
-// trace's own. A column "category", which the public traces lack, says how far
-// a job adapts; without it all jobs are adaptive.
+// siaTable reads traces of the Sia and Pollux simulators, with the trace's time zero. An additional column
+// "category" has the adaptivity; without it all jobs are adaptive.
 var siaTable = parse.Table{
 	Format:   "sia",
 	Comma:    ',',
@@ -25,7 +24,7 @@ var siaTable = parse.Table{
 	Arrival:  siaArrival,
 }
 
-// siaCategories are the values of the column "category" (Sia §3.3.4).
+// siaCategories are the values of column "category" (Sia §3.3.4).
 var siaCategories = []struct {
 	name       string
 	adaptivity job.Adaptivity
@@ -35,7 +34,6 @@ var siaCategories = []struct {
 	{"rigid", job.Rigid},
 }
 
-// siaArrival returns the job of a row.
 func siaArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Seconds("time"), Application: r.Word("application")}
 	if a.Application == "" {
@@ -53,7 +51,6 @@ func siaArrival(r *parse.Row) (workload.Arrival, string) {
 	return a, ""
 }
 
-// siaAdaptivity returns what a category stands for.
 func siaAdaptivity(r *parse.Row, category string) job.Adaptivity {
 	for _, c := range siaCategories {
 		if c.name == category {
@@ -64,9 +61,8 @@ func siaAdaptivity(r *parse.Row, category string) job.Adaptivity {
 	return job.Adaptive
 }
 
-// writeSia writes arrivals with their category. Everything else in a Spec is
-// left out; an arrival without an application, or of a kind that has no
-// category, is an error.
+// writeSia writes arrivals with their category, without other fields of Spec. An arrival without an
+// application or category is an error.
 func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("name,time,application,num_replicas,batch_size,category\n") // kept by Flush
@@ -84,8 +80,7 @@ func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	return b.Flush()
 }
 
-// siaCategory returns the category of an arrival, or why the format cannot
-// hold it.
+// siaCategory returns the category of an arrival, or why the format cannot hold it.
 func siaCategory(a *workload.Arrival) (string, error) {
 	if err := parse.Check(a); err != nil {
 		return "", err
@@ -106,7 +101,6 @@ func siaCategory(a *workload.Arrival) (string, error) {
 	return "", fmt.Errorf("adaptivity %03b has no category", a.Spec.Adaptivity)
 }
 
-// csvField quotes a field if it needs it.
 func csvField(s string) string {
 	if strings.ContainsAny(s, `",`) {
 		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`

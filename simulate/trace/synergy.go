@@ -6,9 +6,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// synergyTable reads the traces of the Synergy simulator. Time zero is the
-// trace's own. The model is the application; it runs for total_iters iterations
-// on all of its GPUs, and one iteration of one GPU is one sample.
+// synergyTable reads traces of the Synergy simulator, with the trace's time zero. The model is the
+// application. It runs total_iters iterations on all its GPUs; an iteration of one GPU is one sample.
 var synergyTable = parse.Table{
 	Format:   "synergy",
 	Comma:    ',',
@@ -17,10 +16,8 @@ var synergyTable = parse.Table{
 	Arrival:  synergyArrival,
 }
 
-// maxIterations bounds total_iters.
 const maxIterations = parse.MaxSamples
 
-// synergyArrival returns the job of a row.
 func synergyArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Seconds("arrival_s"), Application: r.Word("model")}
 	if a.Application == "" {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A tally counts durations: each that differs once, in order, and those that came last as they came. The
-// zero value is empty.
+// A tally counts durations. It stores distinct ones once, and the recent ones unsorted. The zero value is
+// empty.
 type tally struct {
 	values []time.Duration // ascending
-	times  []uint32        // how often there is each
+	times  []uint32        // count of each value
 	recent []time.Duration
 	count  int
 }
 
-// mostRecent is how many durations are kept as they came.
+// mostRecent is the number of unsorted durations.
 const mostRecent = 1 << 16
 
 func (t *tally) add(d time.Duration) {
@@ -25,7 +25,7 @@ func (t *tally) add(d time.Duration) {
 	}
 }
 
-// settle counts the recent ones. It costs a pass over all values.
+// settle merges the recent durations, in one pass over all values.
 func (t *tally) settle() {
 	slices.Sort(t.recent)
 	values, times := make([]time.Duration, 0, len(t.values)+64), make([]uint32, 0, len(t.values)+64)
@@ -50,7 +50,7 @@ func (t *tally) settle() {
 	t.values, t.times, t.recent = values, times, t.recent[:0]
 }
 
-// quantiles returns the quantiles (nearest rank), zero if there are none.
+// quantiles returns the quantiles (nearest rank), or zeros.
 func (t *tally) quantiles() Quantiles {
 	t.settle()
 	if t.count == 0 {
@@ -67,7 +67,6 @@ func (t *tally) quantiles() Quantiles {
 	return Quantiles{Mean: time.Duration(mean), Min: t.values[0], P10: at(10), P50: at(50), P90: at(90), P99: at(99), Max: t.values[len(t.values)-1]}
 }
 
-// at returns the duration of a rank, from 0.
 func (t *tally) at(rank int) time.Duration {
 	for k, n := range t.times {
 		if rank -= int(n); rank < 0 {

@@ -6,33 +6,33 @@ import (
 	"slices"
 )
 
-// A Field is a part of an arrival in which Options.Check may find an error.
+// A Field is a part of an arrival that Options.Check may reject.
 type Field uint8
 
-// Fields that have a column in most formats.
+// Fields with a column in most formats.
 const (
 	Application Field = iota
 	GPUs
 	GPUTypes
 )
 
-// columnsOf are the names of a field's column in all formats.
+// columnsOf are the column names of a field in all formats.
 var columnsOf = [...][]string{
 	Application: {"application", "job_type", "model"},
 	GPUTypes:    {"gpu_types", "gpu_spec"},
 	GPUs:        {"num_replicas", "gpus", "gpu_num", "num_gpu", "scale_factor", "reqtres", "alloctres", "reqgres", "allocgres"},
 }
 
-// A FieldError is what is wrong with one field of an arrival.
+// A FieldError is an error in one field of an arrival.
 type FieldError struct {
 	Field Field
 	Err   error
 }
 
-// Error returns the text of what is wrong.
+// Error implements error.
 func (e *FieldError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // Blame adds the place in the row to an error of a check.
@@ -46,7 +46,7 @@ func (r *Row) Blame(err error) *Error {
 	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// BlameJSON returns the column of the key in which a check found an error, or 0.
+// BlameJSON returns the column of the key of a FieldError, or 0.
 func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Check returns an error that joins all breaches of the package's rules 1 to 4
-// (uniqueness aside) and of the ranges of other fields.
+// Check returns an error that joins all violations of rules 1 to 4 of package trace (except uniqueness) and
+// of the ranges of other fields.
 func Check(a *workload.Arrival) error {
 	var errs []error
 	s := &a.Spec
@@ -64,7 +64,7 @@ func Check(a *workload.Arrival) error {
 	return errors.Join(append(errs, checkWorkers(a), s.Schedule.Validate())...)
 }
 
-// checkWorkers returns an error that joins all complaints of how a job may scale.
+// checkWorkers returns an error that joins all errors in the limits of a job.
 func checkWorkers(a *workload.Arrival) error {
 	var errs []error
 	s := &a.Spec

@@ -11,15 +11,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Why well-formed rows are dropped; shared by several formats.
+// Reasons for dropping well-formed rows.
 const (
 	DropNoGPUs  = "jobs with 0 GPUs dropped"
 	DropNoTime  = "jobs with no running time dropped"
 	DropEarlier = "jobs submitted before the start dropped"
 )
 
-// A Feed applies the options to the rows of a reader: it checks names, counts, limits, and
-// passes arrivals on.
+// A Feed applies the options to the rows of a reader and passes arrivals on.
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
@@ -27,14 +26,14 @@ type Feed struct {
 	lines map[job.ID]int // line of each name
 }
 
-// NewFeed returns a feed that passes arrivals to yield. If the format does not name its
-// jobs, the reader numbers them, and the feed need not remember names.
+// NewFeed returns a feed that passes arrivals to yield. named means that the format names its jobs; otherwise
+// the reader numbers them, and the feed need not store names.
 func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
 	o.Summary.Format = format
 	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
 }
 
-// Check calls the check of the options for an arrival.
+// Check calls Options.Check, if any.
 func (f *Feed) Check(a *workload.Arrival) error {
 	if f.O.Check == nil {
 		return nil
@@ -42,7 +41,7 @@ func (f *Feed) Check(a *workload.Arrival) error {
 	return f.O.Check(a)
 }
 
-// Accept passes a on and reports whether to go on. A repeated name is a bad row.
+// Accept passes an arrival on and reports whether to continue. A repeated name is a bad row.
 func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {
 		if first, ok := f.lines[a.Spec.ID]; ok {
@@ -57,7 +56,7 @@ func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	return f.yield(a, nil) && f.O.Summary.Jobs != f.O.Limit
 }
 
-// Reject handles a bad row and reports whether to go on.
+// Reject handles a bad row and reports whether to continue.
 func (f *Feed) Reject(err error) bool {
 	if f.O.OnBadRow == Skip {
 		f.O.Summary.skipped(err)
@@ -70,8 +69,7 @@ func (f *Feed) Reject(err error) bool {
 // Fail ends the reading with an error.
 func (f *Feed) Fail(err error) { f.yield(workload.Arrival{}, err) }
 
-// Finish ends the reading of the whole input: a trace without rows, or of
-// which no row could be used, is an error.
+// Finish ends a complete input. A trace without usable rows is an error.
 func (f *Feed) Finish(line int) {
 	switch s := f.O.Summary; {
 	case s.Rows == 0:
@@ -81,9 +79,8 @@ func (f *Feed) Finish(line int) {
 	}
 }
 
-// SinceFirst makes times relative to the earliest arrival, for which it keeps the whole
-// trace in memory. With a start in the options, times are relative to that already, and it
-// changes nothing.
+// SinceFirst makes times relative to the earliest arrival. It keeps the whole trace in memory. With
+// Options.Start it does nothing.
 func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
 	if !o.Start.IsZero() {
 		return seq
@@ -121,9 +118,8 @@ func Collect(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error)
 	return all, nil
 }
 
-// Sorted collects the arrivals of seq and sorts them by time, then ID, so that
-// permuting the rows of a trace that names its jobs changes nothing. It
-// returns the first error of seq.
+// Sorted returns the arrivals of seq by time, then ID, or the first error. The order of rows does not matter
+// if the trace names its jobs.
 func Sorted(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
 	all, err := Collect(seq)
 	slices.SortStableFunc(all, func(a, b workload.Arrival) int {

@@ -8,17 +8,17 @@ import (
 	"io"
 )
 
-// ByteOrderMark may stand before the text of a file.
+// ByteOrderMark may precede the text of a file.
 var ByteOrderMark = []byte("\uFEFF")
 
-// Lines cuts an input into lines without their ends (\n or \r\n), dropping a
-// byte order mark. It never holds more than the longest line allowed.
+// Lines splits an input into lines without their ends (\n or \r\n) and without byte order mark. It holds at
+// most the longest allowed line.
 type Lines struct {
 	r       *bufio.Reader
 	o       Options
-	Number  int    // of the line last returned, 1-based
-	rest    bool   // the rest of a line that was too long is still to be read
-	long    []byte // a line that does not fit the reader's buffer
+	Number  int    // of the last line, 1-based
+	rest    bool   // the rest of a too long line is not read yet
+	long    []byte // a line beyond the reader's buffer
 	started bool
 }
 
@@ -27,9 +27,8 @@ func NewLines(r io.Reader, o Options) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 1<<16), o: o}
 }
 
-// Next returns the next line, valid until the call after it, or io.EOF. After
-// the error for a line that is too long it goes on with the line after; after
-// any other error it cannot go on.
+// Next returns the next line, valid until the next call, or io.EOF. After ErrTooLong it can continue with the
+// next line; after other errors it cannot.
 func (l *Lines) Next() ([]byte, error) {
 	if l.rest {
 		if err := l.discard(); err != nil {
@@ -74,7 +73,7 @@ func (l *Lines) read() ([]byte, error) {
 	}
 }
 
-// discard reads up to the end of a line that was too long.
+// discard skips the rest of a too long line.
 func (l *Lines) discard() error {
 	for {
 		_, err := l.r.ReadSlice('\n')
@@ -89,10 +88,9 @@ func (l *Lines) discard() error {
 	}
 }
 
-// ErrTooLong marks the errors after which reading can go on.
+// ErrTooLong marks errors after which reading can continue.
 var ErrTooLong = errors.New("line too long")
 
-// tooLong returns the error for the current line.
 func (l *Lines) tooLong() error {
 	return &Error{
 		File: l.o.File, Line: l.Number, Err: ErrTooLong,
@@ -100,7 +98,7 @@ func (l *Lines) tooLong() error {
 	}
 }
 
-// ReadError places an error of the underlying reader.
+// ReadError adds the place to an error of the underlying reader.
 func ReadError(o Options, line int, err error) error {
 	problem := "read: " + err.Error()
 	if errors.Is(err, io.ErrUnexpectedEOF) {

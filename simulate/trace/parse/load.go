@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// loadTable says how the rows of a load curve are cut, and which columns they
-// have; others are left alone.
+// loadTable has the format of load curves; other columns are ignored.
 var loadTable = Table{Format: "load", Comma: ',', Required: []string{loadTime, loadBusy}}
 
 const (
@@ -20,14 +19,12 @@ const (
 
 	minLoadStep  = time.Second
 	maxLoadStep  = 24 * time.Hour
-	maxIntervals = 1_000_000 // nine years of 5 minutes: more is a mistake in the file
+	maxIntervals = 1_000_000 // nine years of 5 minutes
 )
 
-// ReadLoad reads the load curve of an inference cluster from a CSV file with a
-// header that has the columns t_s and busy_frac, which may be packed with gzip:
-// the shared curves made after Lyra's, and the 5-minute file of Alibaba's GenAI
-// trace. Rows come in the order of time, the first at 0, at equal distances from
-// a second to a day, at least two. File names the input in errors, which are of
+// ReadLoad reads the load curve of an inference cluster from CSV, possibly gzipped, with the columns t_s and
+// busy_frac: the shared curves made after Lyra's, or the 5-minute file of Alibaba's GenAI trace. It needs at
+// least two rows at equal distances of a second to a day, the first at 0. file names the input in errors of
 // type *Error.
 func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
 	o := Options{File: file}.Filled()
@@ -50,7 +47,6 @@ func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
 	return readLoad(in, NewRow(o, h))
 }
 
-// readLoad reads the rows after the header.
 func readLoad(in *Lines, r *Row) (*workload.Load, error) {
 	l := &workload.Load{}
 	for {
@@ -77,8 +73,7 @@ func readLoad(in *Lines, r *Row) (*workload.Load, error) {
 	}
 }
 
-// interval appends a row to the curve, whose step is that from the first row to
-// the second.
+// interval appends a row to the curve. The first two rows determine the step.
 func interval(r *Row, l *workload.Load) {
 	at, ok := Seconds(r.Raw(loadTime))
 	n := len(l.Busy)
@@ -97,8 +92,7 @@ func interval(r *Row, l *workload.Load) {
 	l.Busy = append(l.Busy, share(r, loadBusy))
 }
 
-// wantTime says which time was wanted after the one before, and what is wrong
-// with another.
+// wantTime describes the expected time, and the error in another.
 func wantTime(at, before, step time.Duration) string {
 	want := FormatSeconds(before+step) + ": "
 	switch missing := (at-before)/step - 1; {
@@ -114,10 +108,9 @@ func wantTime(at, before, step time.Duration) string {
 	return want + "a row each " + FormatSeconds(step) + " s, as between the first two"
 }
 
-// share parses a number from 0 to 1.
 func share(r *Row, name string) float64 {
 	x, err := strconv.ParseFloat(r.Raw(name), 64)
-	if err != nil || !(x >= 0 && x <= 1) { // not a number fails too
+	if err != nil || !(x >= 0 && x <= 1) { // rejects NaN, too
 		r.Fail(name, "a share from 0 to 1")
 		return 0
 	}

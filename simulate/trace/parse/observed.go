@@ -6,17 +6,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An Observed is a job of a recorded history, with when it was admitted, started and ended.
+// An Observed is a job of a recorded history with its times.
 type Observed struct {
 	Arrival   workload.Arrival
-	Nodes     int       // that it ran on; 0: not known
-	Submitted time.Time // since when it could start
-	Admitted  time.Time // when Kueue reserved quota for it last; zero: not known
-	Started   time.Time // when it had all its GPUs; zero: not known
-	Ended     time.Time // zero: it still ran
+	Nodes     int       // number of its nodes; 0: unknown
+	Submitted time.Time // when it could start first
+	Admitted  time.Time // when Kueue last reserved quota; zero: unknown
+	Started   time.Time // when it had all its GPUs; zero: unknown
+	Ended     time.Time // zero: still running
 }
 
-// Left returns when the job left its GPUs: its end, or as far as it was seen to run.
+// Left returns when the job left its GPUs: its end, or the last time it was seen running.
 func (o *Observed) Left() time.Time {
 	if o.Ended.IsZero() {
 		return o.Started.Add(o.Arrival.Duration)

@@ -8,16 +8,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A BadRow policy says what a reader does with a row it cannot use.
+// A BadRow selects what a reader does with an unusable row.
 type BadRow uint8
 
-// What to do with a bad row.
+// The choices.
 const (
 	Fail BadRow = iota // yield the error and end
-	Skip               // count it in the Summary and go on
+	Skip               // count it in the Summary and continue
 )
 
-// BadRowOf returns the policy called name: "fail" or "skip".
+// BadRowOf returns the BadRow called name: "fail" or "skip".
 func BadRowOf(name string) (BadRow, error) {
 	switch name {
 	case "fail":
@@ -36,25 +36,22 @@ func (b BadRow) String() string {
 	return "fail"
 }
 
-// DefaultMaxLine is the longest line that is read unless Options say so, in bytes.
-const DefaultMaxLine = 1 << 20 // bytes: a thousand times the longest row of the public traces
+// DefaultMaxLine is the default of Options.MaxLine.
+const DefaultMaxLine = 1 << 20 // bytes: 1,000 times the longest row of the public traces
 
-// Options says how to read a trace. The zero value is usable.
+// Options configure a reader. The zero value is usable.
 type Options struct {
 	File     string // name of the input in messages; empty: "input"
 	OnBadRow BadRow
-	Limit    int // most arrivals to yield; 0: all
+	Limit    int // most arrivals; 0: all
 	MaxLine  int // longest line, or JSON element, in bytes; 0: 1 MiB
-	// Start is time zero in formats that give calendar times (UTC); rows
-	// submitted before it are dropped. Zero: the earliest submission of the
-	// trace, for which the reader must hold all arrivals in memory.
+	// Start is time zero for formats with calendar times (UTC); earlier rows are dropped. Zero: the earliest
+	// submission, for which the reader holds all arrivals in memory.
 	Start time.Time
-	// Zone is that of calendar times without one, in the format slurm; nil: UTC, and the
-	// Summary says so.
+	// Zone is the zone of calendar times without one, for format slurm; nil: UTC, with a note in the Summary.
 	Zone *time.Location
-	// Check, if not nil, is called with every arrival before it is yielded. It may complete
-	// the arrival. If it returns an error, the row is a bad one; a *FieldError says in which
-	// field.
+	// Check, if not nil, is called with every arrival before it is yielded, and may complete it. An error
+	// makes the row bad; a *FieldError names the field.
 	Check func(*workload.Arrival) error
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary
@@ -78,7 +75,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Filled returns o with its defaults filled in.
+// Filled returns o with defaults.
 func (o Options) Filled() Options {
 	if o.File == "" {
 		o.File = "input"
@@ -92,13 +89,13 @@ func (o Options) Filled() Options {
 	return o
 }
 
-// An Error says what is wrong with an input, and where.
+// An Error is an error in an input, with its place.
 type Error struct {
 	File    string
-	Line    int // 1-based; 0: the file as a whole
-	Column  int // 1-based field of the row, or byte of a JSON line; 0: the row as a whole
+	Line    int // 1-based; 0: the whole file
+	Column  int // 1-based field of the row, or byte of a JSON line; 0: the whole row
 	Problem string
-	Err     error // what caused it, if it is not the input's form
+	Err     error // cause, if it is not the form of the input
 }
 
 // Error returns "file:line:column: problem".
@@ -112,5 +109,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Problem)
 }
 
-// Unwrap returns what caused the error, or nil.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// What a field may hold.
+// Limits of fields.
 const (
-	MaxCount   = 1_000_000     // GPUs, CPUs, replicas: more is a mistake in the file
+	MaxCount   = 1_000_000     // GPUs, CPUs, replicas
 	MaxSamples = math.MaxInt32 // batch sizes
 	maxNames   = 4096          // distinct values of repeated columns that share storage
 )
 
-// A Row is one record of a delimited file. Its methods parse fields by column
-// name; the first that fails sets err, and later ones still return something.
+// A Row is one record of a delimited file. Its methods parse fields by column name. The first failure sets
+// Err; later methods still return values.
 type Row struct {
 	Header
 	O      Options
@@ -31,7 +31,7 @@ type Row struct {
 // NewRow returns a row of a file with a header, before its first line.
 func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h} }
 
-// Fail records that a field is not what was wanted.
+// Fail records that a field differs from what is wanted.
 func (r *Row) Fail(name, want string) {
 	if r.Err == nil {
 		i := r.column[name]
@@ -42,7 +42,7 @@ func (r *Row) Fail(name, want string) {
 	}
 }
 
-// Quote returns s in quotes, cut to a length that fits a message.
+// Quote returns s in quotes, cut for a message.
 func Quote(s string) string {
 	const most = 60
 	if len(s) > most {
@@ -51,8 +51,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Raw returns a field as it is, or "" if the file has no such column. It is
-// valid until the next row.
+// Raw returns a field, or "" without such a column. It is valid until the next row.
 func (r *Row) Raw(name string) string {
 	if i, ok := r.column[name]; ok {
 		return strings.TrimSpace(r.fields[i])
@@ -60,7 +59,7 @@ func (r *Row) Raw(name string) string {
 	return ""
 }
 
-// Place returns where a column is among the fields; -1 if the file has no such column.
+// Place returns the index of a column; -1 without such a column.
 func (r *Row) Place(name string) int {
 	if i, ok := r.column[name]; ok {
 		return i
@@ -68,7 +67,7 @@ func (r *Row) Place(name string) int {
 	return -1
 }
 
-// At returns what Raw does of the column at a place.
+// At is Raw for the column at a place.
 func (r *Row) At(place int) string {
 	if place < 0 {
 		return ""
@@ -76,10 +75,10 @@ func (r *Row) At(place int) string {
 	return strings.TrimSpace(r.fields[place])
 }
 
-// Text returns a field to keep.
+// Text returns a copy of a field.
 func (r *Row) Text(name string) string { return strings.Clone(r.Raw(name)) }
 
-// Word returns a field to keep whose values recur.
+// Word returns a copy of a field whose values recur.
 func (r *Row) Word(name string) string {
 	s := r.Raw(name)
 	if kept, ok := r.shared[s]; ok {
@@ -92,7 +91,7 @@ func (r *Row) Word(name string) string {
 	return s
 }
 
-// ID returns a field that must not be empty.
+// ID returns a copy of a field that must not be empty.
 func (r *Row) ID(name string) string {
 	s := r.Text(name)
 	if s == "" {
@@ -115,13 +114,13 @@ func (r *Row) Count(name string, least, most int) int {
 	return least
 }
 
-// isNumber reports whether s is digits with an optional sign.
+// isNumber reports whether s has only digits and an optional sign.
 func isNumber(s string) bool {
 	s = strings.TrimLeft(s, "+-")
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Number parses a finite number that is not negative.
+// Number parses a finite number of at least 0.
 func (r *Row) Number(name string) float64 {
 	x, err := strconv.ParseFloat(r.Raw(name), 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
@@ -131,7 +130,7 @@ func (r *Row) Number(name string) float64 {
 	return x + 0 // -0 becomes 0
 }
 
-// Amount parses a number like the method number, scaled and at most most.
+// Amount parses a Number times scale, at most most.
 func (r *Row) Amount(name string, scale, most float64) float64 {
 	x := r.Number(name) * scale
 	if x > most {
@@ -150,10 +149,10 @@ func (r *Row) Seconds(name string) time.Duration {
 	return d
 }
 
-// Flag parses 0 or 1.
+// Flag parses 0 or 1; false without such a column.
 func (r *Row) Flag(name string) bool { return r.Has(name) && r.Count(name, 0, 1) == 1 }
 
-// Denies reports whether the file has the column and it says 0.
+// Denies reports whether the file has the column with value 0.
 func (r *Row) Denies(name string) bool { return r.Has(name) && !r.Flag(name) }
 
 // List parses the distinct names in a field, separated by sep.

@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// MaxBadRows is how many bad rows a Summary keeps; the others are counted.
-const MaxBadRows = 10 // samples of bad rows kept in a Summary
+// MaxBadRows is the number of bad rows that a Summary stores; the others are only counted.
+const MaxBadRows = 10
 
-// A Summary says what a reader did to a trace besides reading it: what it
-// dropped, skipped or invented.
+// A Summary lists what a reader dropped, skipped or invented.
 type Summary struct {
 	Format  string // its name in Formats
-	Rows    int    // read, blank lines not counted
+	Rows    int    // without blank lines
 	Jobs    int    // yielded
-	Bad     int    // rows skipped because they could not be used
+	Bad     int    // unusable rows that were skipped
 	BadRows []error
 	Notes   []Note // in order of first appearance
 }
 
-// A Note counts the rows to which one remark applies.
+// A Note counts the rows of one remark.
 type Note struct {
 	Text  string
 	Count int
 }
 
-// Note counts one more row to which text applies.
+// Note counts one more row for a remark.
 func (s *Summary) Note(text string) {
 	for i := range s.Notes {
 		if s.Notes[i].Text == text {
@@ -36,7 +35,6 @@ func (s *Summary) Note(text string) {
 	s.Notes = append(s.Notes, Note{text, 1})
 }
 
-// skipped counts a bad row and keeps the first few as samples.
 func (s *Summary) skipped(err error) {
 	s.Bad++
 	if len(s.BadRows) < MaxBadRows {
@@ -44,7 +42,7 @@ func (s *Summary) skipped(err error) {
 	}
 }
 
-// String returns the summary as lines of text, one remark a line.
+// String returns the summary as text, one remark per line.
 func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "format %s: %d rows, %d jobs\n", s.Format, s.Rows, s.Jobs)

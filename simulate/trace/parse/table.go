@@ -13,18 +13,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Table is a delimited text format: how its rows are cut, which columns it
-// must have, and how a row becomes an arrival.
+// A Table is a delimited text format.
 type Table struct {
 	Format   string
 	Comma    byte
-	Required []string // columns the header must have, each or one of "a|b"
-	// bare gives the column names of files without a header, by the number of
-	// tab-separated fields of their first line; nil: there is always a header.
+	Required []string // columns of the header; "a|b" means one of them
+	// Bare has the column names of files without a header, by the number of tab-separated fields of their
+	// first line; nil: files have a header.
 	Bare map[int][]string
-	ID   string // column that names the job; in files without it rows are numbered
-	// arrival turns a row into an arrival. It returns why the row is dropped,
-	// or "", and leaves what it could not parse in the row's err.
+	ID   string // column of the job's name; rows are numbered without it
+	// Arrival converts a row. It returns why the row is dropped, or "". Parse errors are in the row's Err.
 	Arrival func(*Row) (a workload.Arrival, drop string)
 }
 
@@ -53,7 +51,7 @@ func (t *Table) Read(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] 
 	}
 }
 
-// headerError says what is wrong with an input that has no first line.
+// headerError returns the error of an input without first line.
 func headerError(err error, o Options) error {
 	if errors.Is(err, io.EOF) {
 		return &Error{File: o.File, Problem: "empty file, want a header and at least one job"}
@@ -61,12 +59,12 @@ func headerError(err error, o Options) error {
 	return err
 }
 
-// A Header says how the lines of one file are cut.
+// A Header has the columns of one file.
 type Header struct {
 	column map[string]int // name -> index
 	width  int            // columns
 	comma  byte
-	bare   bool // the first line is a row, not names
+	bare   bool // the first line is a row
 }
 
 // Has reports whether the file has the column.
@@ -75,7 +73,7 @@ func (h *Header) Has(name string) bool {
 	return ok
 }
 
-// Header returns the header of a file, given its first line.
+// Header returns the header of a file from its first line.
 func (t *Table) Header(first string, o Options) (Header, error) {
 	if n := strings.Count(first, "\t") + 1; t.Bare != nil && n > 1 {
 		if t.Bare[n] == nil {
@@ -107,7 +105,7 @@ func (t *Table) Header(first string, o Options) (Header, error) {
 	return h, nil
 }
 
-// hasAny reports whether the header has one of the names in "a|b".
+// hasAny reports whether names has one of "a|b".
 func hasAny(names map[string]int, alternatives string) bool {
 	for n := range strings.SplitSeq(alternatives, "|") {
 		if _, ok := names[n]; ok {
@@ -117,7 +115,6 @@ func hasAny(names map[string]int, alternatives string) bool {
 	return false
 }
 
-// widths names the numbers of columns a file without a header may have.
 func (t *Table) widths() string {
 	var all []string
 	for n := range 100 {
@@ -128,7 +125,6 @@ func (t *Table) widths() string {
 	return strings.Join(all, " or ")
 }
 
-// rows feeds every line left in the input.
 func (t *Table) rows(f *Feed, r *Row, in *Lines) {
 	for {
 		line, err := in.Next()
@@ -154,7 +150,7 @@ func (t *Table) rows(f *Feed, r *Row, in *Lines) {
 	}
 }
 
-// row feeds one line and reports whether to go on.
+// row feeds one line and reports whether to continue.
 func (t *Table) row(f *Feed, r *Row, line string) bool {
 	f.O.Summary.Rows++
 	r.Index++
@@ -175,7 +171,7 @@ func (t *Table) row(f *Feed, r *Row, line string) bool {
 	return f.Accept(a, r.Line, r.column[t.ID]+1, t.ID)
 }
 
-// Cut makes a line the row's fields, or says why it has not those of the header.
+// Cut splits a line into the row's fields, or returns an error.
 func (r *Row) Cut(line string) error {
 	r.Err = nil
 	if !utf8.ValidString(line) {
@@ -188,8 +184,8 @@ func (r *Row) Cut(line string) error {
 	return r.Take(fields)
 }
 
-// Take makes fields the row's, which it keeps until the next row, or says that they are not
-// as many as the header has.
+// Take sets the row's fields, which it keeps until the next row, or returns an error if their number is
+// wrong.
 func (r *Row) Take(fields []string) error {
 	r.Err, r.fields = nil, fields
 	if len(fields) != r.width {
@@ -198,9 +194,8 @@ func (r *Row) Take(fields []string) error {
 	return nil
 }
 
-// split appends the fields of a line to dst. A field in double quotes may hold
-// the separator, and quotes doubled, unless the separator is a tab. It reports
-// whether all quotes are closed.
+// split appends the fields of a line to dst. A field in double quotes may contain the separator and doubled
+// quotes, unless the separator is a tab. It reports whether all quotes are closed.
 func split(dst []string, line string, comma byte) ([]string, bool) {
 	for {
 		if comma != '\t' && strings.HasPrefix(line, `"`) {
@@ -226,7 +221,7 @@ func split(dst []string, line string, comma byte) ([]string, bool) {
 	}
 }
 
-// unquote returns the text up to the closing quote, and what follows it.
+// unquote returns the text up to the closing quote, and the rest.
 func unquote(s string) (field, rest string, ok bool) {
 	var b strings.Builder
 	for {
@@ -244,13 +239,13 @@ func unquote(s string) (field, rest string, ok bool) {
 	}
 }
 
-// Sniff reports whether the first line is a header the table can read.
+// Sniff reports whether the first line is a header of the table.
 func (t *Table) Sniff(head []byte) bool {
 	_, err := t.Header(FirstLine(head), Options{})
 	return err == nil
 }
 
-// FirstLine returns the first line of an input without its end.
+// FirstLine returns the first line without its end.
 func FirstLine(head []byte) string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return string(bytes.TrimSuffix(line, []byte("\r")))

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// The largest times that are accepted.
+// Limits of times.
 const (
-	MaxSeconds  = 9e9 // what a time.Duration holds
+	MaxSeconds  = 9e9 // limit of time.Duration
 	FirstYear   = 1971
 	LastYear    = 2250 // time.Duration since 1970 ends in 2262
 	WantSeconds = "seconds of at least 0 and at most 9e9"
 )
 
-// Seconds parses a number of seconds from 0 to 9e9, to the nanosecond:
-// what formatSeconds wrote comes back exactly.
+// Seconds parses 0 to 9e9 seconds to the nanosecond; it restores results of FormatSeconds exactly.
 func Seconds(s string) (time.Duration, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	if n, err := strconv.ParseUint(whole, 10, 63); err == nil && len(fraction) <= 9 && n < MaxSeconds {
@@ -33,14 +32,13 @@ func Seconds(s string) (time.Duration, bool) {
 		return time.Duration(n)*time.Second + time.Duration(nanos), true
 	}
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(x >= 0 && x <= MaxSeconds) { // not a number fails too
+	if err != nil || !(x >= 0 && x <= MaxSeconds) { // rejects NaN, too
 		return 0, false
 	}
 	return time.Duration(math.Round(x * 1e9)), true
 }
 
-// FormatSeconds writes a time span that is not negative as a decimal number of
-// seconds, exactly.
+// FormatSeconds writes a time span of at least 0 as an exact decimal number of seconds.
 func FormatSeconds(d time.Duration) string {
 	s := strconv.FormatInt(int64(d/time.Second), 10)
 	nanos := int64(d % time.Second)
@@ -50,8 +48,8 @@ func FormatSeconds(d time.Duration) string {
 	return s + "." + strings.TrimRight(fmt.Sprintf("%09d", nanos), "0")
 }
 
-// SinceStart returns the time from the start in o to the calendar time t, or
-// from 1970 if o has none. Years outside 1971 to 2250 are not ok.
+// SinceStart returns the time from Options.Start to t, or from 1970 without a start. It returns false for
+// years outside 1971 to 2250.
 func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	if y := t.Year(); y < FirstYear || y > LastYear {
 		return 0, false
@@ -62,8 +60,7 @@ func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	return t.Sub(o.Start), true
 }
 
-// Instant parses a calendar time as in layout, UTC, and returns it as
-// sinceStart does.
+// Instant parses a calendar time (UTC) like SinceStart.
 func (r *Row) Instant(name, layout string) time.Duration {
 	t, err := time.Parse(layout, r.Raw(name))
 	d, ok := SinceStart(t, r.O)

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// HeadBytes is how much of an input trace.Format.Sniff gets.
+// HeadBytes is the length of the input of trace.Format.Sniff.
 const HeadBytes = 1 << 16
 
-// Unpacked returns a reader of what is in r, which may be packed with gzip.
+// Unpacked returns a reader of r, unpacked if it is gzipped.
 func Unpacked(r io.Reader, o Options) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, HeadBytes)
-	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" { // a read error comes again
+	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" { // a read error occurs again later
 		return b, nil
 	}
 	z, err := gzip.NewReader(b)

@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// freeText are the columns in which users may write the separator.
+// freeText are the columns that may contain the separator.
 var freeText = []string{"jobname", "submitline", "comment", "admincomment", "systemcomment", "workdir", "constraints", "container", "wckey"}
 
-// forms are those of columns whose text has one: by them the right cut of a row is known.
+// forms are patterns of columns, which determine how a row is split.
 var forms = map[string]*regexp.Regexp{
 	"jobid":      jobID,
 	"submit":     anyTime,
@@ -32,7 +32,6 @@ var (
 	resources = regexp.MustCompile(`^([^=,|]+=[^=,|]+(,[^=,|]+=[^=,|]+)*)?$`)
 )
 
-// find notes which columns hold free text, and which have a form.
 func (t *table) find() {
 	for i, name := range t.names {
 		if slices.Contains(freeText, name) {
@@ -44,9 +43,8 @@ func (t *table) find() {
 	}
 }
 
-// cut makes a line the fields of the row. Output of sacct quotes nothing, so a | or a tab
-// in a job's name makes a row longer; it is mended where only one cut gives every column
-// its form.
+// cut splits a line into the row's fields. sacct does not quote, so a separator in a job's name makes a row
+// longer. The row is repaired if exactly one split fits the forms of all columns.
 func (t *table) cut(line string) error {
 	if t.comma == ',' {
 		if err := t.row.Cut(line); err != nil {
@@ -65,7 +63,7 @@ func (t *table) cut(line string) error {
 	return t.row.Take(fields)
 }
 
-// split returns the fields of a line, valid until the next one.
+// split returns the fields of a line, valid until the next call.
 func (t *table) split(line string) []string {
 	t.fields = t.fields[:0]
 	for {
@@ -78,7 +76,7 @@ func (t *table) split(line string) []string {
 	}
 }
 
-// explained says why a row of a table separated by commas may have too many fields.
+// explained adds why a comma-separated row may have too many fields.
 func explained(err error, resources bool) error {
 	if e, ok := errors.AsType[*parse.Error](err); ok && resources {
 		e.Problem += " (commas inside ReqTRES and AllocTRES are not quoted)" + refused
@@ -86,7 +84,7 @@ func explained(err error, resources bool) error {
 	return err
 }
 
-// mend joins the surplus fields into the one column of free text where that fits the forms.
+// mend joins the surplus fields into the one column of free text for which the row fits the forms.
 func (t *table) mend(fields []string, surplus int) ([]string, error) {
 	var found []string
 	for _, i := range t.free {

@@ -1,17 +1,13 @@
-// Package slurm reads the accounting of Slurm, as sacct prints it, and the nodes, as scontrol
-// and sinfo print them.
+// Package slurm reads Slurm's accounting (output of sacct) and nodes (output of scontrol and sinfo).
 //
-// Read takes tables with a header, separated by |, tabs or commas, with any columns among
-// which are JobID, Submit, ElapsedRaw (or Elapsed, or Start and End) and one of ReqTRES,
-// AllocTRES, ReqGRES and AllocGRES; and what sacct --json prints, in the schema v0.0.38 and
-// with the numbers and states of later ones. What cannot be read is refused with the command that exports it: Export.
+// Read accepts tables with a header, separated by |, tabs or commas. Required columns are JobID, Submit,
+// ElapsedRaw (or Elapsed, or Start and End) and one of ReqTRES, AllocTRES, ReqGRES and AllocGRES. It also
+// accepts output of sacct --json, in schema v0.0.38 and with numbers and states of later ones. Errors name
+// the command Export.
 //
-// A job that was requeued has several rows with --duplicates. It is one job: submitted when it
-// first was, and run as it ran last. Runs that were cut short count as waiting.
+// A requeued job has several rows with --duplicates. It counts as one job, submitted first and run last; its
+// runs before a requeue count as waiting. A job arrives when it could start, its estimated duration is its
+// time limit, and its priority is the logged one. History also returns starts and ends.
 //
-// A job comes when it could start, is believed to take as long as its time limit, and has the
-// priority that the log says. History also returns when it started and ended.
-//
-// All jobs are held in memory, because duplicates need not follow one another: 52 bytes each, and
-// their names.
+// All jobs are held in memory (52 bytes each, plus names), because duplicates may be far apart.
 package slurm

@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// grouped follows an input in which the runs of each job come together, and jobs by number, as sacct
-// prints them: it knows when time begins before the runs are joined. Of another input, in is false.
+// grouped follows an input in which the runs of each job are adjacent and jobs are sorted by number, like
+// sacct's. It then knows time zero before the runs are joined. in is false for other inputs.
 type grouped struct {
 	in    bool
 	count uint32 // of runs
 	first run    // of the last job
-	ran   bool   // the last job has
-	began uint32 // when the first job that ran could start, the last one apart; lastSecond: none has
+	ran   bool   // the last job has run
+	began uint32 // earliest possible start of a job that ran, without the last one; lastSecond: none
 }
 
-// add takes note of the next run.
 func (g *grouped) add(r *run) {
 	g.count++
 	switch {
@@ -40,17 +39,17 @@ func (g *grouped) settle() {
 	}
 }
 
-// before orders jobs as byJob does.
+// before orders jobs like byJob.
 func (k key) before(other key) bool {
 	return k.number < other.number || k.number == other.number && k.part < other.part
 }
 
-// passJobs passes on all jobs, in the order of the rows that stand for them, and reports whether to go on.
+// passJobs passes on all jobs in the order of their last rows, and reports whether to continue.
 func (l *log) passJobs() (ok bool) {
 	of := l.o.Summary
 	read := len(of.Notes)
 	ok = l.passJoined()
-	of.Notes = slices.Insert(of.Notes, read, l.notes.Notes...) // before those of jobs, however runs were joined
+	of.Notes = slices.Insert(of.Notes, read, l.notes.Notes...) // before notes about jobs
 	return ok
 }
 
@@ -79,7 +78,7 @@ func (l *log) passJoined() (ok bool) {
 	return true
 }
 
-// first returns time zero: that of the options, or when the first job that ran could start.
+// first returns time zero: Options.Start, or the earliest possible start of a job that ran.
 func (l *log) first(began uint32) time.Time {
 	if !l.o.Start.IsZero() {
 		return l.o.Start
@@ -87,8 +86,8 @@ func (l *log) first(began uint32) time.Time {
 	return time.Unix(int64(began), 0)
 }
 
-// joined calls do with a run for each job, by job, until it says no. All runs are joined all the same, so that
-// all are taken note of.
+// joined calls do with one run for each job until it returns false. It still joins the other runs, for their
+// notes.
 func (l *log) joined(do func(*run) bool) (ok bool) {
 	slices.SortFunc(l.runs, func(a, b run) int { return byJob(&a, &b) })
 	ok = true
@@ -105,7 +104,7 @@ func (l *log) joined(do func(*run) bool) (ok bool) {
 	return ok
 }
 
-// join returns the last run that ran, which stands for the runs of a job. They are in order of time.
+// join returns the last run that ran, which represents the job. runs are in order of time.
 func (l *log) join(runs []run) *run {
 	first, last := runs[0], &runs[0]
 	for i := range runs[1:] {

@@ -12,22 +12,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// jsonHead matches the beginning of what sacct --json prints.
+// jsonHead matches the begin of output of sacct --json.
 var jsonHead = regexp.MustCompile(`^\s*\{\s*"(meta|jobs|errors|warnings)"\s*:`)
 
-// sniffJSON reports whether an input begins as what sacct --json prints.
 func sniffJSON(head []byte) bool {
 	return jsonHead.Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
 }
 
-// A jsonReader reads the jobs of sacct --json, one at a time.
+// A jsonReader reads the jobs of sacct --json one by one.
 type jsonReader struct {
 	log *log
 	in  *json.Decoder
 	at  lineCounter
 }
 
-// readJSON reads all jobs. It returns the number of lines, and whether to go on.
+// readJSON reads all jobs. It returns the number of lines, and whether to continue.
 func (l *log) readJSON(r io.Reader) (lines int, ok bool) {
 	j := &jsonReader{log: l}
 	j.at.r = r
@@ -61,7 +60,6 @@ func (j *jsonReader) object() error {
 	return nil
 }
 
-// expect reads a delimiter.
 func (j *jsonReader) expect(want json.Delim) error {
 	got, err := j.in.Token()
 	if err == nil && got != want {
@@ -70,7 +68,6 @@ func (j *jsonReader) expect(want json.Delim) error {
 	return err
 }
 
-// jobs reads the list of jobs.
 func (j *jsonReader) jobs() error {
 	if err := j.expect('['); err != nil {
 		return err
@@ -109,7 +106,6 @@ func (j *jsonReader) problem(err error) error {
 	return &parse.Error{File: j.log.o.File, Line: j.at.line(j.in.InputOffset()), Problem: text, Err: err}
 }
 
-// jsonRow keeps a job.
 func (l *log) jsonRow(seen *jsonJob, line int) error {
 	r, err := seen.record()
 	if err != nil {
@@ -118,8 +114,8 @@ func (l *log) jsonRow(seen *jsonJob, line int) error {
 	return l.add(&r, line)
 }
 
-// A jsonJob is what is read of a job, in the schema v0.0.38 and with what later ones
-// changed: numbers may be objects that say whether they are set, and the state may be a list.
+// A jsonJob has the used fields of a job, in schema v0.0.38 and later: numbers may be objects, and the state
+// may be a list.
 type jsonJob struct {
 	ID    jsonNumber `json:"job_id"`
 	Array struct {
@@ -160,7 +156,7 @@ type jsonJob struct {
 	} `json:"tres"`
 }
 
-// record returns what a job says, or what is wrong with it.
+// record converts a job.
 func (j *jsonJob) record() (record, error) {
 	r := record{
 		name: j.Name, user: j.User, account: j.Account, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
@@ -199,7 +195,6 @@ func (j *jsonJob) record() (record, error) {
 	return r, err
 }
 
-// key returns the name of a job.
 func (j *jsonJob) key() (key, error) {
 	number, part := j.ID, int64(0)
 	switch {
@@ -221,7 +216,7 @@ type jsonNumber struct {
 	set, infinite bool
 }
 
-// minutes returns a time limit in seconds; 0: it is not known.
+// minutes returns a time limit in seconds; 0: unknown.
 func (n jsonNumber) minutes() int64 {
 	if n.infinite {
 		return endless
@@ -229,7 +224,7 @@ func (n jsonNumber) minutes() int64 {
 	return minutes(n.value)
 }
 
-// UnmarshalJSON parses any of the forms.
+// UnmarshalJSON parses all forms.
 func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	*n = jsonNumber{}
 	if len(text) > 0 && text[0] == '{' {
@@ -247,7 +242,7 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 		}
 		return nil
 	}
-	if string(text) == "null" { // what v0.0.38 writes for UNLIMITED
+	if string(text) == "null" { // UNLIMITED in v0.0.38
 		n.infinite = true
 		return nil
 	}
@@ -255,7 +250,7 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &n.value)
 }
 
-// A jsonState is a state, or the first of a list of them.
+// A jsonState is a state, or the first of a list.
 type jsonState string
 
 // UnmarshalJSON parses both forms.
@@ -273,7 +268,6 @@ func (s *jsonState) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*string)(s))
 }
 
-// A jsonTRES is a list of resources.
 type jsonTRES []struct {
 	Type  string     `json:"type"`
 	Name  string     `json:"name"`
@@ -314,15 +308,15 @@ func (t jsonTRES) list(what string) (l resourceList, err error) {
 	return l, nil
 }
 
-// A lineCounter counts the lines of what is read.
+// A lineCounter counts the lines of its input.
 type lineCounter struct {
 	r      io.Reader
 	offset int64
-	ends   []int64 // offsets of the line ends that were read and not passed yet
+	ends   []int64 // offsets of line ends that line has not passed
 	passed int
 }
 
-// Read reads on.
+// Read implements io.Reader.
 func (c *lineCounter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	for i, b := range p[:n] {
@@ -334,7 +328,7 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// line returns the line of an offset, 1-based; offsets do not go back.
+// line returns the line of an offset, 1-based. Offsets must not decrease.
 func (c *lineCounter) line(offset int64) int {
 	n := 0
 	for n < len(c.ends) && c.ends[n] < offset {

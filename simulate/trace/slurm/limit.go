@@ -8,10 +8,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// endless is how long a job without a time limit is believed to take, in seconds: a year.
+// endless is the assumed duration, in seconds, of a job without a time limit: a year.
 const endless = 365 * 24 * 3600
 
-// limitOf returns the time limit of a row in seconds; 0: the log does not say it.
+// limitOf returns the time limit of a row in seconds; 0: unknown.
 func (l *log) limitOf(r *parse.Row, at *places) int64 {
 	text := r.At(at.limitRaw)
 	column := "timelimitraw"
@@ -30,10 +30,9 @@ func (l *log) limitOf(r *parse.Row, at *places) int64 {
 	return minutes(int64(r.Count(column, 0, parse.MaxCount)))
 }
 
-// minutes returns a limit of so many minutes in seconds.
 func minutes(n int64) int64 { return min(60*n, endless) }
 
-// priorityOf returns the priority of a row; 0: the log does not say it.
+// priorityOf returns the priority of a row; 0: unknown.
 func priorityOf(r *parse.Row, text string) int64 {
 	if text == "" {
 		return 0
@@ -45,7 +44,6 @@ func priorityOf(r *parse.Row, text string) int64 {
 	return int64(n)
 }
 
-// clock returns the span of time in a column in seconds.
 func (l *log) clock(r *parse.Row, column, text string) int64 {
 	seconds, want := l.clocks.of(text, parseClock)
 	if want != "" {
@@ -54,7 +52,7 @@ func (l *log) clock(r *parse.Row, column, text string) int64 {
 	return seconds
 }
 
-// parseClock parses a span of time, [days-]hours:minutes:seconds, in seconds. It returns what was wanted if it is none.
+// parseClock parses [days-]hours:minutes:seconds into seconds, or returns what was wanted.
 func parseClock(text string) (seconds int64, want string) {
 	days, rest, ok := strings.Cut(text, "-")
 	if !ok {

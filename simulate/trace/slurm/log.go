@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A log holds the runs of all jobs, until those of a job are joined.
+// A log holds the runs of all jobs until they are joined.
 type log struct {
 	o       parse.Options
 	zone    *time.Location
@@ -19,37 +19,36 @@ type log struct {
 	row     *parse.Row // nil: the input is JSON
 	runs    []run      // of all jobs
 	grouped grouped
-	notes   parse.Summary // of how runs were joined
+	notes   parse.Summary // about joins
 	owners  interned[owner]
 	asks    interned[ask]
 	states  interned[string]
 	tres    recalled[resourceList]
 	gres    recalled[resourceList]
 	clocks  recalled[int64]
-	days    [4]day              // of the columns of times
-	types   [][]cluster.GPUType // of asks; nil: not needed yet
-	stopped bool                // by an error that ends the reading
+	days    [4]day              // of the time columns
+	types   [][]cluster.GPUType // of asks; nil: not built yet
+	stopped bool                // by a final error
 
-	observe  bool // keep what is passed on, with what was observed of it
+	observe  bool // keep jobs with their observed times
 	observed []parse.Observed
 }
 
 // An owner is who submitted a job, and where.
 type owner struct{ user, partition, qos string }
 
-// An ask is what many jobs ask for alike.
+// An ask is a request that many jobs share.
 type ask struct {
 	types      string // of GPUs, by comma
 	gpus, cpus int
 	memory     int64
-	had        int    // GPUs that it was given; 0: not known
-	nodes      int    // that it was given; 0: not known
-	reason     string // why it was kept back, if not for want of GPUs
-	held       bool   // it could not start at once
+	had        int    // granted GPUs; 0: unknown
+	nodes      int    // granted nodes; 0: unknown
+	reason     string // of a wait, unless it is a lack of GPUs
+	held       bool   // could not start at once
 	reserved   bool
 }
 
-// newLog returns the log of an input, before its first row.
 func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
 	l := &log{o: o, zone: o.Zone, feed: parse.NewFeed(o, Format, false, yield)}
 	l.grouped = grouped{in: true, began: lastSecond}
@@ -59,7 +58,6 @@ func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
 	return l
 }
 
-// add keeps a run.
 func (l *log) add(r *record, line int) error {
 	if r.local && l.o.Zone == nil {
 		l.o.Summary.Note("rows whose times have no zone, taken as UTC (--zone names theirs)")
@@ -90,7 +88,7 @@ func stateOf(text string) string {
 	return strings.TrimSuffix(state, "+")
 }
 
-// askOf returns what a record asks for, or was given.
+// askOf returns what a record requested or got.
 func askOf(r *record) ask {
 	all := r.asked
 	all.add(r.had)
@@ -104,7 +102,7 @@ func askOf(r *record) ask {
 	}
 }
 
-// kept returns why a job was kept back; empty: because others had the GPUs.
+// kept returns why a job waited; "" if for GPUs.
 func kept(reason string) string {
 	switch reason {
 	case "None", "Resources", "Priority":
@@ -113,18 +111,16 @@ func kept(reason string) string {
 	return reason
 }
 
-// clone returns an owner whose texts are its own.
 func (o owner) clone() owner {
 	return owner{strings.Clone(o.user), strings.Clone(o.partition), strings.Clone(o.qos)}
 }
 
-// clone returns an ask whose text is its own.
 func (a ask) clone() ask {
 	a.types, a.reason = strings.Clone(a.types), strings.Clone(a.reason)
 	return a
 }
 
-// pass passes on a job, if it counts, and reports whether to go on.
+// pass passes on a job, unless it is dropped, and reports whether to continue.
 func (l *log) pass(r *run, from time.Time) bool {
 	who, wanted := &l.owners.all[r.owner], &l.asks.all[r.ask]
 	a := workload.Arrival{
@@ -153,7 +149,7 @@ func (l *log) pass(r *run, from time.Time) bool {
 	return l.feed.Accept(a, int(r.line), 0, "")
 }
 
-// seen returns what was observed of a job.
+// seen returns a job with its observed times.
 func (l *log) seen(r *run, a workload.Arrival) parse.Observed {
 	o := parse.Observed{Arrival: a, Nodes: l.asks.all[r.ask].nodes, Submitted: time.Unix(int64(r.eligible), 0).UTC()}
 	if r.start == 0 {
@@ -167,7 +163,7 @@ func (l *log) seen(r *run, a workload.Arrival) parse.Observed {
 	return o
 }
 
-// dropped says why a job is dropped, or "".
+// dropped returns why a job is dropped, or "".
 func dropped(a *workload.Arrival) string {
 	switch {
 	case a.At < 0:
@@ -178,7 +174,7 @@ func dropped(a *workload.Arrival) string {
 	return ""
 }
 
-// typesOf returns the GPU types of an ask. Jobs that ask alike have one list, of which none may change an entry.
+// typesOf returns the GPU types of an ask. Jobs share the list, so its entries must not change.
 func (l *log) typesOf(number uint32) []cluster.GPUType {
 	if l.types == nil {
 		l.types = make([][]cluster.GPUType, len(l.asks.all))

@@ -2,16 +2,16 @@ package slurm
 
 import "strings"
 
-// maxRecent is how many texts are remembered that may recur.
+// maxRecent is the number of texts that recalled stores.
 const maxRecent = 1 << 12
 
-// interned keeps each distinct value once.
+// interned stores each distinct value once.
 type interned[T comparable] struct {
 	all    []T
 	number map[T]uint32
 }
 
-// keep keeps a value, as clone returns it, and returns its number.
+// keep stores a clone of a value and returns its number.
 func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 	if number, ok := n.number[value]; ok {
 		return number
@@ -24,10 +24,10 @@ func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 	return number
 }
 
-// recalled keeps what the texts mean that came last: many recur. The zero value has none.
+// recalled caches the meaning of recent texts. The zero value is empty.
 type recalled[T any] struct{ known map[string]T }
 
-// of returns what a text means, by parse, which says what was wanted if it means nothing.
+// of returns the meaning of a text, or what parse wanted.
 func (m *recalled[T]) of(text string, parse func(string) (T, string)) (value T, want string) {
 	if value, ok := m.known[text]; ok {
 		return value, ""

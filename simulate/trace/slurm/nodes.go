@@ -14,22 +14,21 @@ import (
 // NodesCommand prints the nodes for Nodes.
 const NodesCommand = "scontrol show node -o"
 
-// A shape is what nodes have in common.
+// A shape is the GPU type and number of nodes.
 type shape struct {
 	gpuType string
 	gpus    int
 }
 
-// unnamed is the type of GPUs that Slurm's configuration gives none.
+// unnamed is the type of GPUs without a type in Slurm's configuration.
 const unnamed = "gpu"
 
-// mostGPUs is how many GPUs a node may have.
+// mostGPUs is the largest number of GPUs of a node.
 const mostGPUs = 1024
 
-// Nodes returns the nodes with GPUs as a configuration names them, "a100:3x8,h100:1x4", by type,
-// then GPUs. It reads what scontrol show node prints, with and without -o, and tables of sinfo with
-// the columns NODES and GRES, as of sinfo -o "%D %G". File names the input in errors, which are of
-// type *parse.Error.
+// Nodes returns the nodes with GPUs as text for a configuration, "a100:3x8,h100:1x4", by type, then GPUs. It
+// reads output of scontrol show node, with and without -o, and tables of sinfo with columns NODES and GRES,
+// like sinfo -o "%D %G". file names the input in errors of type *parse.Error.
 func Nodes(r io.Reader, file string) (string, error) {
 	o := parse.Options{File: file}.Filled()
 	n := nodes{count: map[shape]int{}}
@@ -52,7 +51,6 @@ func Nodes(r io.Reader, file string) (string, error) {
 	return n.String(), nil
 }
 
-// placed adds the place to an error.
 func placed(err error, o parse.Options, line int) error {
 	if _, ok := errors.AsType[*parse.Error](err); ok {
 		return err
@@ -60,13 +58,12 @@ func placed(err error, o parse.Options, line int) error {
 	return &parse.Error{File: o.File, Line: line, Problem: err.Error()}
 }
 
-// nodes counts nodes by their shape.
+// nodes counts nodes by shape.
 type nodes struct {
 	count   map[shape]int
 	columns []string // of a table of sinfo
 }
 
-// line reads a line, as words.
 func (n *nodes) line(words []string) error {
 	switch {
 	case len(words) == 0:
@@ -84,7 +81,7 @@ func (n *nodes) line(words []string) error {
 	return nil
 }
 
-// header reads the names of the columns of sinfo.
+// header reads the column names of sinfo.
 func (n *nodes) header(words []string) error {
 	if !slices.Contains(words, "NODES") || slices.Contains(words, "PARTITION") {
 		return fmt.Errorf("columns %s, want NODES and GRES without PARTITION, because nodes may be in several: sinfo -o \"%%D %%G\"", strings.Join(words, " "))
@@ -93,7 +90,6 @@ func (n *nodes) header(words []string) error {
 	return nil
 }
 
-// row reads a row of sinfo.
 func (n *nodes) row(words []string) error {
 	if len(words) != len(n.columns) {
 		return fmt.Errorf("%d fields, want %d", len(words), len(n.columns))
@@ -106,7 +102,6 @@ func (n *nodes) row(words []string) error {
 	return n.add(words[slices.Index(n.columns, "GRES")], many)
 }
 
-// add counts nodes that have a list of GRES.
 func (n *nodes) add(list string, many int) error {
 	l, want := parseGRES(list)
 	switch {
@@ -126,7 +121,7 @@ func (n *nodes) add(list string, many int) error {
 	return nil
 }
 
-// String returns the nodes as a configuration names them.
+// String returns the nodes as text for a configuration.
 func (n *nodes) String() string {
 	var parts []string
 	for s, many := range n.count {

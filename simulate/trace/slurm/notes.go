@@ -1,6 +1,6 @@
 package slurm
 
-// note counts what the replay of a job cannot show, and what of it is assumed.
+// note counts what the replay of a job omits or assumes.
 func (l *log) note(state string, r *run, wanted *ask) {
 	say := l.o.Summary.Note
 	switch {
@@ -31,13 +31,12 @@ func (l *log) note(state string, r *run, wanted *ask) {
 	}
 }
 
-// stillRan reports whether a job in a state had not ended.
+// stillRan reports whether a state means a live job.
 func stillRan(state string) bool { return state == "RUNNING" || state == "SUSPENDED" }
 
-// heldBy is what may have held a job back where the log does not say it.
+// heldBy lists possible reasons for a wait without a logged one.
 const heldBy = "a dependency, a hold, a begin time, a limit of an array"
 
-// orElse returns a text, or another where it is empty.
 func orElse(text, other string) string {
 	if text == "" {
 		return other
@@ -45,10 +44,9 @@ func orElse(text, other string) string {
 	return text
 }
 
-// usualQOS is the QOS that Slurm makes by itself; it has no limits.
+// usualQOS is Slurm's default QOS, without limits.
 const usualQOS = "normal"
 
-// noteQOS counts the jobs of each QOS but the usual one.
 func (l *log) noteQOS(name string) {
 	if name != "" && name != usualQOS {
 		l.o.Summary.Note("jobs of QOS " + name + ", whose priority is in that of the log and whose limits are not replayed")

@@ -2,7 +2,7 @@ package slurm
 
 import "github.com/oxgang/oxgang/simulate/trace/parse"
 
-// places are where the columns of a table are (parse.Row.At): they are looked for once, not in each row.
+// places are the indexes of a table's columns (parse.Row.At).
 type places struct {
 	id, name, user, account, partition, qos, state, reason, reservation int
 	submit, eligible, start, end, elapsed, elapsedRaw                   int

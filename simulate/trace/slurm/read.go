@@ -13,18 +13,17 @@ import (
 // Format is the name of the format.
 const Format = "slurm"
 
-// Columns are those that are read, as sacct names them.
+// Columns are the used columns, with sacct's names.
 const Columns = "JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Timelimit,Priority,State,Reason,Reservation,ReqTRES,AllocTRES"
 
-// Export is the command whose output has all that is read, of the last 30 days.
+// Export is the command that prints everything used, for the last 30 days.
 const Export = "sacct -P -a -X -D -S now-30days -o " + Columns
 
-// refused ends a sentence about what cannot be read.
+// refused is the end of messages about unreadable input.
 const refused = "; export it with: " + Export
 
-// Read returns the jobs of an input, once, in the order of their last rows. Times count from
-// Options.Start, or from the first submission of a job that ran on GPUs. Errors of the input
-// are of type *parse.Error.
+// Read returns the jobs of an input, once, in the order of their last rows. Times count from Options.Start,
+// or from the first submission of a job that ran on GPUs. Errors are of type *parse.Error.
 func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
@@ -32,8 +31,7 @@ func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	}
 }
 
-// History returns the jobs of an input with what was observed of them, as Read does. A
-// job that was given more GPUs than it asked for needs all of them.
+// History is Read with observed times. A job that got more GPUs than it requested needs all of them.
 func History(r io.Reader, o parse.Options) ([]parse.Observed, error) {
 	var failed error
 	l := newLog(o.Filled(), func(_ workload.Arrival, err error) bool {
@@ -45,13 +43,12 @@ func History(r io.Reader, o parse.Options) ([]parse.Observed, error) {
 	return l.observed, failed
 }
 
-// read reads an input and passes its jobs on.
 func (l *log) read(r io.Reader) {
 	b := bufio.NewReaderSize(r, parse.HeadBytes)
-	head, _ := b.Peek(parse.HeadBytes) // an error comes again
+	head, _ := b.Peek(parse.HeadBytes) // an error occurs again later
 	if bytes.HasPrefix(head, parse.ByteOrderMark) {
 		head = head[len(parse.ByteOrderMark):]
-		_, _ = b.Discard(len(parse.ByteOrderMark)) // it is in the buffer
+		_, _ = b.Discard(len(parse.ByteOrderMark)) // already in the buffer
 	}
 	var lines int
 	var ok bool
@@ -68,8 +65,7 @@ func (l *log) read(r io.Reader) {
 	}
 }
 
-// Sniff reports whether an input looks like what sacct prints, in a shape that is read or in one
-// that is refused.
+// Sniff reports whether an input looks like output of sacct, readable or not.
 func Sniff(head []byte) bool {
 	head = bytes.TrimPrefix(head, parse.ByteOrderMark)
 	if sniffJSON(head) {

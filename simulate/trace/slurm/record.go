@@ -10,29 +10,29 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A record is one row, of any shape: one run of a job. Its texts are valid until the next one.
+// A record is one row: one run of a job. Its texts are valid until the next row.
 type record struct {
 	id                                         key
 	step                                       bool
 	name, user, account, partition, qos, state string
 	reason                                     string
-	submit, eligible, start, end               int64 // seconds since 1970; 0: not known
-	elapsed, limit                             int64 // seconds; limit 0: not known
-	priority                                   int64 // 0: not known
-	reserved                                   bool  // it ran in a reservation of nodes
+	submit, eligible, start, end               int64 // seconds since 1970; 0: unknown
+	elapsed, limit                             int64 // seconds; limit 0: unknown
+	priority                                   int64 // 0: unknown
+	reserved                                   bool  // ran in a reservation
 	asked, had                                 resourceList
 	local                                      bool // the times have no zone
 }
 
-// A key names a job: 7, 7_1 of an array, 7+1 of a heterogeneous job.
+// A key is the name of a job: 7, 7_1 of an array, 7+1 of a heterogeneous job.
 type key struct {
 	number uint32
-	part   uint32 // 0: none; 1 + the task of an array; heterogeneous + the component
+	part   uint32 // 0: none; 1 + task of an array; heterogeneous + component
 }
 
 const heterogeneous = 1 << 31
 
-// String returns the key as Slurm writes it.
+// String returns Slurm's notation.
 func (k key) String() string {
 	switch {
 	case k.part == 0:
@@ -47,8 +47,7 @@ func (k key) String() string {
 // like 6_[1-3].
 var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)?\]?))?(\.[A-Za-z0-9_+]+)?$`)
 
-// keyOf parses the name of a job. It reports whether it is that of a step, and whether it is
-// one of a job at all.
+// keyOf parses the name of a job or step. It reports whether it is a step's, and whether it is valid.
 func keyOf(text string) (k key, step, ok bool) {
 	if number, err := strconv.ParseUint(text, 10, 32); err == nil { // most are
 		return key{number: uint32(number)}, false, true
@@ -69,7 +68,7 @@ func keyOf(text string) (k key, step, ok bool) {
 	return k, m[4] != "", err == nil
 }
 
-// record returns what a row of a table says.
+// record reads a row of a table.
 func (l *log) record(r *parse.Row, at *places) record {
 	rec := record{
 		name: r.At(at.name), user: r.At(at.user), account: r.At(at.account),
@@ -89,7 +88,6 @@ func (l *log) record(r *parse.Row, at *places) record {
 	return rec
 }
 
-// times fills in the times of a record.
 func (l *log) times(r *parse.Row, at *places, rec *record) {
 	for i, c := range [...]struct {
 		name string
@@ -115,7 +113,7 @@ func (l *log) times(r *parse.Row, at *places, rec *record) {
 	}
 }
 
-// arrived returns when a job could start first, as far as that is known and can be.
+// arrived returns the earliest possible start of a job, as far as known.
 func (r *record) arrived() int64 {
 	if r.start > 0 && r.eligible > r.start {
 		return r.submit
@@ -123,7 +121,7 @@ func (r *record) arrived() int64 {
 	return max(r.submit, r.eligible)
 }
 
-// started returns when a job started; 0: the log does not say it.
+// started returns when a job started; 0: unknown.
 func (r *record) started() int64 {
 	if r.start == 0 && r.end > 0 {
 		return max(r.submit, r.end-r.elapsed)
@@ -131,7 +129,7 @@ func (r *record) started() int64 {
 	return r.start
 }
 
-// ran returns the seconds from start to end; 0 if one of them is not known.
+// ran returns the seconds from start to end; 0 if either is unknown.
 func (r *record) ran() int64 {
 	if r.start == 0 || r.end == 0 {
 		return 0
@@ -139,17 +137,17 @@ func (r *record) ran() int64 {
 	return max(0, r.end-r.start)
 }
 
-// The last time that is kept in 32 bits.
+// The last time that fits 32 bits.
 const lastSecond = 1<<32 - 1 // in 2106
 
-// A day is one whose times were read last in a column: many in a row are of one day.
+// A day caches the last date of a column: neighbouring rows often share it.
 type day struct {
-	text  string // like 2020-08-31; empty: none yet
+	text  string // like 2020-08-31; empty: none
 	start int64  // in UTC, seconds since 1970
 }
 
-// instant is the function instant with the zone of the log. Times in UTC of the last day of their column
-// cost no calendar.
+// instant parses a time with the zone of the log. Times in UTC with the cached date need no calendar
+// computation.
 func (l *log) instant(text string, last *day) (at int64, local, ok bool) {
 	const date = len("2020-08-31")
 	if l.zone != time.UTC || len(text) != len("2020-08-31T23:59:00") {
@@ -167,7 +165,6 @@ func (l *log) instant(text string, last *day) (at int64, local, ok bool) {
 	return at, local, ok
 }
 
-// ofDay parses a time of day like T23:59:00, in seconds.
 func ofDay(text string) (int64, bool) {
 	if text[0] != 'T' || text[3] != ':' || text[6] != ':' {
 		return 0, false
@@ -184,7 +181,7 @@ func ofDay(text string) (int64, bool) {
 	return int64(of), true
 }
 
-// instant parses a time of sacct: local or with a zone, in seconds since 1970, or none (0).
+// instant parses a time of sacct, local or with a zone, in seconds since 1970; 0: none.
 func instant(text string, zone *time.Location) (at int64, local, ok bool) {
 	switch text {
 	case "", "Unknown", "None", "N/A":
@@ -205,8 +202,8 @@ func instant(text string, zone *time.Location) (at int64, local, ok bool) {
 	return t.Unix(), local, err == nil && t.Unix() >= firstSecond && t.Unix() <= lastSecond
 }
 
-// plain parses a time like 2020-08-31T23:59:00, as time.ParseInLocation does, in a third of its time. It
-// reports whether the text is one.
+// plain parses a time like 2020-08-31T23:59:00 as time.ParseInLocation does, in a third of the time. It
+// returns false for other texts.
 func plain(text string, zone *time.Location) (time.Time, bool) {
 	const form = "0000-00-00T00:00:00"
 	if len(text) != len(form) {
@@ -224,10 +221,9 @@ func plain(text string, zone *time.Location) (time.Time, bool) {
 	return t, month >= 1 && month <= 12 && day >= 1 && day <= days(year, month) && hour < 24 && minute < 60 && second < 60
 }
 
-// days returns the number of days of a month.
 func days(year int, month time.Month) int {
 	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// firstSecond is the first of parse.FirstYear.
+// firstSecond is the first second of parse.FirstYear.
 const firstSecond = 365 * 24 * 3600

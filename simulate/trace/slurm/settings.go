@@ -14,27 +14,26 @@ import (
 // ConfigCommand prints the configuration for ReadSettings.
 const ConfigCommand = "scontrol show config"
 
-// Settings are those of Slurm by which jobs are ordered and backfilled. Where the configuration leaves one out, it has
-// Slurm's default.
+// Settings are Slurm's settings for priorities and backfilling. Missing ones have Slurm's defaults.
 type Settings struct {
 	Age        float64       // PriorityWeightAge
 	MaxAge     time.Duration // PriorityMaxAge
 	Calculated time.Duration // PriorityCalcPeriod
 	Interval   time.Duration // bf_interval
 	Horizon    time.Duration // bf_window
-	Tests      int           // bf_max_job_test; 0: there is no backfilling
+	Tests      int           // bf_max_job_test; 0: no backfilling
 	Depth      int           // default_queue_depth
-	// Unlike says which settings make Slurm decide otherwise than a replay does.
+	// Unlike lists the settings that make Slurm differ from a replay.
 	Unlike []string
 }
 
-// DefaultSettings returns those of a Slurm that configures nothing.
+// DefaultSettings returns Slurm's defaults.
 func DefaultSettings() Settings {
 	return Settings{MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, Interval: 30 * time.Second, Horizon: 24 * time.Hour, Tests: 500, Depth: 100}
 }
 
-// ReadSettings reads what scontrol show config prints, or a slurm.conf without includes. File names the input in errors,
-// which are of type *parse.Error.
+// ReadSettings reads output of scontrol show config, or a slurm.conf without includes. file names the input
+// in errors of type *parse.Error.
 func ReadSettings(r io.Reader, file string) (*Settings, error) {
 	s := DefaultSettings()
 	lines, known := bufio.NewScanner(r), 0
@@ -60,7 +59,7 @@ func ReadSettings(r io.Reader, file string) (*Settings, error) {
 	return &s, nil
 }
 
-// set sets what a line says, and reports whether it is one that counts.
+// set applies a line and reports whether it was used.
 func (s *Settings) set(key, value string) (used bool, err error) {
 	switch key {
 	case "priorityweightage":
@@ -92,7 +91,6 @@ func (s *Settings) set(key, value string) (used bool, err error) {
 	return true, nil
 }
 
-// parameters reads SchedulerParameters.
 func (s *Settings) parameters(list string) error {
 	for one := range strings.SplitSeq(list, ",") {
 		key, value, _ := strings.Cut(one, "=")
@@ -123,7 +121,7 @@ func (s *Settings) parameters(list string) error {
 	return nil
 }
 
-// span parses a time as Slurm prints it, days-hours:minutes:seconds, or in minutes.
+// span parses a time in Slurm's notation, days-hours:minutes:seconds, or in minutes.
 func span(text string) (time.Duration, error) {
 	days, rest, ok := strings.Cut(text, "-")
 	if !ok {

@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// columns that a header must have, each or one of "a|b".
+// columns are required; "a|b" means one of them.
 var columns = []string{"jobid", "submit", "elapsedraw|elapsed|start", "elapsedraw|elapsed|end", "reqtres|alloctres|reqgres|allocgres"}
 
-// separator returns what separates the columns of a header, or 0 if it is none of sacct.
+// separator returns the separator of a header's columns, or 0 if the header is not sacct's.
 func separator(first string) byte {
 	for _, comma := range []byte("|\t,") {
 		names := strings.Split(strings.ToLower(first), string(comma))
@@ -25,13 +25,13 @@ func separator(first string) byte {
 	return 0
 }
 
-// bareRow matches a row of sacct --noheader, human the first two lines of a table for people.
+// bareRow matches a row of sacct --noheader, and human the first two lines of a table for people.
 var (
 	bareRow = regexp.MustCompile(`^[0-9]+([_+][^|]*)?(\.[a-z0-9]+)?\|`)
 	human   = regexp.MustCompile(`^\s*(\w+\s+)*JobID(\s.*)?\n[ -]*---`)
 )
 
-// shapeProblem says why an input cannot be read, or "".
+// shapeProblem describes why an input cannot be read, or returns "".
 func shapeProblem(head []byte) string {
 	switch {
 	case human.Match(head):
@@ -42,19 +42,18 @@ func shapeProblem(head []byte) string {
 	return ""
 }
 
-// A table reads the lines of a table.
 type table struct {
 	comma byte
-	names []string // of the columns, in lower case
+	names []string // column names, in lower case
 	row   *parse.Row
 	free  []int // columns of free text, which may contain the separator
-	check []int // columns whose text has a form that is checked
+	check []int // columns with a form
 
 	fields []string // of the last line
 	places places
 }
 
-// readTable reads all rows. It returns the number of lines, and whether to go on.
+// readTable reads all rows. It returns the number of lines, and whether to continue.
 func (l *log) readTable(r io.Reader, head []byte) (lines int, ok bool) {
 	if problem := shapeProblem(head); problem != "" {
 		l.feed.Fail(&parse.Error{File: l.o.File, Line: 1, Problem: problem})
@@ -89,7 +88,6 @@ func (l *log) readTable(r io.Reader, head []byte) (lines int, ok bool) {
 	}
 }
 
-// header reads the first line.
 func (l *log) header(in *parse.Lines) (*table, error) {
 	line, err := in.Next()
 	if errors.Is(err, io.EOF) {
@@ -117,7 +115,6 @@ func (l *log) header(in *parse.Lines) (*table, error) {
 	return t, nil
 }
 
-// tableRow reads one line.
 func (l *log) tableRow(t *table, line []byte) error {
 	if !utf8.Valid(line) {
 		l.o.Summary.Note("rows that are not UTF-8, read as Latin-1")
@@ -133,7 +130,6 @@ func (l *log) tableRow(t *table, line []byte) error {
 	return l.add(&rec, t.row.Line)
 }
 
-// latin1 returns a text in Latin-1 as UTF-8.
 func latin1(text []byte) []byte {
 	out := make([]byte, 0, len(text)+8)
 	for _, b := range text {

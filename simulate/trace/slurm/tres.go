@@ -9,16 +9,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A resourceList is what a job asked for or was given.
+// A resourceList is what a job requested or got.
 type resourceList struct {
 	gpus   int
-	types  []string // of GPUs, as listed; never changed
+	types  []string // of GPUs, as listed; immutable
 	cpus   int
 	memory int64 // bytes
 	nodes  int
 }
 
-// resourcesOf returns what the job of a row asked for, and what it was given.
+// resourcesOf returns the requested and the granted resources of a row.
 func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 	for _, c := range [...]struct {
 		name  string
@@ -26,7 +26,7 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 		known *recalled[resourceList]
 		parse func(string) (resourceList, string)
 		to    *resourceList
-		nodes bool // it says what one node has
+		nodes bool // the list is per node
 	}{
 		{"reqtres", at.reqTRES, &l.tres, parseTRES, &asked, false},
 		{"alloctres", at.allocTRES, &l.tres, parseTRES, &had, false},
@@ -53,7 +53,7 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 	return asked, had
 }
 
-// add fills in what l does not have yet.
+// add fills in values that l lacks.
 func (l *resourceList) add(m resourceList) {
 	if l.gpus == 0 {
 		l.gpus, l.types = m.gpus, m.types
@@ -61,7 +61,7 @@ func (l *resourceList) add(m resourceList) {
 	l.cpus, l.memory, l.nodes = max(l.cpus, m.cpus), max(l.memory, m.memory), max(l.nodes, m.nodes)
 }
 
-// addGPUs counts GPUs: those of a type are among those of none, where a list has both.
+// addGPUs adds GPUs. Typed GPUs are included in an untyped count, if a list has both.
 func (l *resourceList) addGPUs(kind string, n int, typed *int) {
 	if kind == "" {
 		l.gpus = n
@@ -73,11 +73,11 @@ func (l *resourceList) addGPUs(kind string, n int, typed *int) {
 	}
 }
 
-// wantCount says what a count in a list may be.
+// wantCount describes a count in a list.
 var wantCount = fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount)
 
-// parseTRES parses a list like "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1". It
-// returns what was wanted if it is none.
+// parseTRES parses a list like "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1", or returns what
+// was wanted.
 func parseTRES(text string) (l resourceList, want string) {
 	typed, err := 0, error(nil)
 	for item := range strings.SplitSeq(text, ",") {
@@ -108,11 +108,10 @@ func parseTRES(text string) (l resourceList, want string) {
 	return l, ""
 }
 
-// gpuNumber is how versions of Slurm before 19.05 write gpu where its plugin is not loaded.
+// gpuNumber is gpu as written by Slurm before 19.05 if its plugin is not loaded.
 const gpuNumber = "7696487"
 
-// parseGRES parses a list like "gpu:a100:2(S:0-1),craynetwork:1". It returns what was wanted
-// if it is none.
+// parseGRES parses a list like "gpu:a100:2(S:0-1),craynetwork:1", or returns what was wanted.
 func parseGRES(text string) (l resourceList, want string) {
 	typed := 0
 	for item := range strings.SplitSeq(withoutSockets(text), ",") {
@@ -122,7 +121,7 @@ func parseGRES(text string) (l resourceList, want string) {
 		}
 		n, err := count(parts[len(parts)-1])
 		kind := parts[1:max(1, len(parts)-1)]
-		if err != nil && len(parts) <= 2 { // gpu and gpu:a100 are one
+		if err != nil && len(parts) <= 2 { // gpu and gpu:a100 mean one
 			n, kind, err = 1, parts[1:], nil
 		}
 		if err != nil || len(kind) > 1 {
@@ -134,7 +133,7 @@ func parseGRES(text string) (l resourceList, want string) {
 	return l, ""
 }
 
-// withoutSockets removes what stands in brackets: "gpu:2(S:0,1)" is "gpu:2".
+// withoutSockets removes parentheses: "gpu:2(S:0,1)" becomes "gpu:2".
 func withoutSockets(text string) string {
 	var b strings.Builder
 	for {
@@ -147,7 +146,6 @@ func withoutSockets(text string) string {
 	}
 }
 
-// count parses a count.
 func count(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err == nil && (n < 0 || n > parse.MaxCount) {
@@ -156,7 +154,7 @@ func count(text string) (int, error) {
 	return n, err
 }
 
-// memory parses an amount like 64G or 0.50T, in bytes. A bare number is megabytes, as in Slurm.
+// memory parses an amount like 64G or 0.50T into bytes. The default unit is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift := 20
@@ -165,7 +163,7 @@ func memory(text string) (int64, error) {
 		text = text[:i]
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if x *= float64(int64(1) << shift); err == nil && !(x >= 0 && x < 1<<52) { // not a number fails too
+	if x *= float64(int64(1) << shift); err == nil && !(x >= 0 && x < 1<<52) { // rejects NaN, too
 		err = strconv.ErrRange
 	}
 	return int64(x), err
