@@ -10,17 +10,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// DefaultRestartDelay is the restart delay of an application about which
-// nothing else is known. Source: Sia simulator.
+// DefaultRestartDelay is the restart delay of unknown applications. Source: Sia simulator.
 const DefaultRestartDelay = 30 * time.Second
 
-// BatchMark stands in the name of an application between its model and the samples per GPU.
+// BatchMark separates model and samples per GPU in the name of an application.
 const BatchMark = " (batch size "
 
-// Names returns the names of the applications, ascending.
+// Names returns the sorted names of the applications.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
-// Check returns an error unless the catalog has all applications of these names.
+// Check returns an error unless the catalog has all names.
 func (c Catalog) Check(names []string) error {
 	for _, name := range names {
 		if c[name] == nil {
@@ -30,8 +29,7 @@ func (c Catalog) Check(names []string) error {
 	return nil
 }
 
-// known lists the applications for messages: first those that stand for
-// themselves, then the models of the others.
+// known lists the applications for messages: single ones, then models of the others.
 func (c Catalog) known() []string {
 	var names, models []string
 	for _, name := range c.Names() {
@@ -49,15 +47,13 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// Complete fills in what an arrival's specification leaves open (zero values)
-// from its application: batch limits and size, target, restart overhead, GPUs
-// per replica, micro-batches, epochs and batch sizes of a schedule, class (the application's name), and at
-// least one GPU. Maps are shared with the application.
+// Complete fills in the zero values of an arrival's specification from its application: batch limits and
+// size, target, restart overhead, GPUs per replica, micro-batches, epochs and batch sizes of a schedule,
+// class (the application's name), and at least one GPU. Maps are shared with the application.
 //
-// An arrival without an application gets the specification of Steady: as many
-// samples as its duration has seconds. It returns an error if the catalog does
-// not have the application, if there is neither one nor a duration, or if the
-// application has no training curve and the job no target.
+// An arrival without an application gets the specification of Steady, with one sample per second of its
+// duration. Complete returns an error for an unknown application, for neither an application nor a
+// duration, and for a job without target whose application has no training curve.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {
@@ -88,9 +84,8 @@ func (c Catalog) Complete(a *Arrival) error {
 	return nil
 }
 
-// sizes returns the batch sizes of a job that its user knows in advance. Under GNS they only grow:
-// in published profiles the last epoch has the first batch size again, which users do not know in
-// advance.
+// sizes returns the batch sizes that the user of a job knows in advance. Under GNS they only grow.
+// Published profiles return to the first size in the last epoch, which users do not know.
 func sizes(mode job.ScheduleMode, regimes []job.Regime) []int {
 	var all []int
 	for _, r := range regimes {
@@ -102,7 +97,6 @@ func sizes(mode job.ScheduleMode, regimes []job.Regime) []int {
 	return all
 }
 
-// complete fills in the zero values of s.
 func (a *Application) complete(s *job.Spec, target float64) {
 	fill(&s.Class, job.Class(a.Name))
 	fill(&s.Target, target)
@@ -111,7 +105,7 @@ func (a *Application) complete(s *job.Spec, target float64) {
 	fill(&s.MicroBatches, a.MicroBatches)
 	fill(&s.MinGPUs, 1)
 	batch := a.Batch
-	if a.Model != "" { // whose batch sizes are per GPU
+	if a.Model != "" { // its batch sizes are per GPU
 		gpus := max(1, s.GPUs)
 		fill(&s.BatchSize, batch.Init*gpus)
 		batch.Init, batch.Max = s.BatchSize, batch.Max*gpus
@@ -131,7 +125,6 @@ func (a *Application) complete(s *job.Spec, target float64) {
 	}
 }
 
-// fill sets *v to a value if it is zero.
 func fill[T comparable](v *T, value T) {
 	var zero T
 	if *v == zero {

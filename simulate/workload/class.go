@@ -8,15 +8,14 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// ClassStats returns what is true of the jobs of a class, without their rate of arrival.
-// jobs are their complete specifications; all follow the application.
+// ClassStats returns the true statistics of the jobs of a class, without their arrival rate. jobs are
+// their complete specifications; all follow the application.
 //
-// The epochs are those of the training curve. Without a curve, and for jobs with batch size
-// schedules, there is one epoch with the mean target. Sizes are in samples at the efficiency
-// of the initial batch size. The speed is the goodput with the best batch size that the jobs
-// may have, on nodes with equal numbers of GPUs. If targets differ, it is the speed with which
-// a job of the mean target takes the mean time of the jobs that may have the configuration. It
-// is 0 if none may. ClassStats panics without jobs. Source: BOA §3.1.
+// Epochs are those of the training curve. Without a curve, and for jobs with batch size schedules, there
+// is one epoch with the mean target. Sizes are in samples at the efficiency of the initial batch size.
+// The speed is the goodput at the best allowed batch size, on nodes with equal numbers of GPUs. If
+// targets differ, it is the mean target over the mean time of the jobs that allow the configuration, or
+// 0 if none does. ClassStats panics without jobs. Source: BOA §3.1.
 func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
 	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {
@@ -32,7 +31,6 @@ func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 	return c
 }
 
-// formsOf returns what jobs may be given.
 func formsOf(jobs []*job.Spec) job.Forms {
 	var forms job.Forms
 	for _, s := range jobs {
@@ -41,7 +39,7 @@ func formsOf(jobs []*job.Spec) job.Forms {
 	return forms
 }
 
-// byEpoch are the speeds of jobs that follow the training curve: they differ in what they may be given.
+// byEpoch has the speeds of jobs that follow the training curve.
 type byEpoch struct {
 	a     *Application
 	forms job.Forms
@@ -56,8 +54,8 @@ func (b byEpoch) At(epoch int, at cluster.Configuration) float64 {
 	return finite(b.a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, b.a.Slowdown))
 }
 
-// meanSpeeds are the targets of jobs that may be given a configuration over their
-// times there; 0 if there are none, or one of them does not run.
+// meanSpeeds has targets over times of the jobs that allow a configuration; 0 if there are none or one
+// of them cannot run.
 type meanSpeeds struct {
 	a    *Application
 	jobs []*job.Spec
@@ -75,7 +73,7 @@ func (m meanSpeeds) At(_ int, at cluster.Configuration) float64 {
 	return finite(target / seconds)
 }
 
-// sizes returns the progress that is made in each epoch.
+// sizes returns the progress made in each epoch.
 func (c *Curve) sizes() []float64 {
 	sizes, before := make([]float64, len(c.Ends)), 0.0
 	for e, end := range c.Ends {
@@ -84,7 +82,7 @@ func (c *Curve) sizes() []float64 {
 	return sizes
 }
 
-// finite returns x, and 0 for what is no finite number.
+// finite returns x, or 0 if it is not finite.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -10,12 +10,11 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Classes returns what is true of the classes of a trace's jobs, sorted by name: the
-// perfect information of BOA's experiments. The rate of a class is the number of its jobs
-// over the time of the last arrival of the trace, or over an hour if all arrive at the same
-// time. Jobs without class are ignored. All jobs of a class follow the application that of
-// returns for its first job; that is nil for a job known only by its Duration. Source: BOA
-// §3.1, §6.3.
+// Classes returns the true statistics of the classes of a trace, sorted by name: the perfect information
+// of BOA's experiments. The rate of a class is its number of jobs over the time of the trace's last
+// arrival, or over an hour if all arrive at once. Jobs without a class are ignored. All jobs of a class
+// follow the application that of returns for its first job; nil for a job known only by its Duration.
+// Source: BOA §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
 	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
 	last := time.Duration(0)

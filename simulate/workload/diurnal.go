@@ -6,32 +6,30 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// What the paper prints of its inference cluster, and what the shared synthetic
-// curves add to it. Source: Lyra §2.1, Fig. 1.
+// Figures of the paper's inference cluster, with additions of the shared synthetic curves. Source: Lyra
+// §2.1, Fig. 1.
 const (
 	diurnalStep = 5 * time.Minute
 
-	diurnalDay   = 0.02  // standard deviation of the factor of a day
-	diurnalKeep  = 0.98  // what a slow deviation keeps from step to step
-	diurnalSlow  = 0.003 // standard deviation of what it gains
-	diurnalNoise = 0.02  // standard deviation of what each step has to itself
+	diurnalDay   = 0.02  // standard deviation of the factor per day
+	diurnalKeep  = 0.98  // factor on the slow deviation per step
+	diurnalSlow  = 0.003 // standard deviation of its change
+	diurnalNoise = 0.02  // standard deviation of the noise per step
 
 	diurnalLeast, diurnalMost = 0.40, 0.97
 )
 
-// diurnalHours is the profile of a day, at the full hours and linear between them:
-// lowest before dawn, a shoulder at noon, highest for four hours at night.
+// diurnalHours is the profile of a day at full hours, linear in between: lowest before dawn, a shoulder
+// at noon, highest for four hours at night.
 var diurnalHours = [24]float64{
 	0.84, 0.69, 0.55, 0.47, 0.435, 0.42, 0.43, 0.455, 0.51, 0.57, 0.61, 0.65,
 	0.67, 0.65, 0.62, 0.61, 0.625, 0.65, 0.71, 0.81, 0.93, 0.95, 0.95, 0.93,
 }
 
-// Diurnal returns the load of an inference cluster over days (at least 1), from
-// midnight, in steps of 5 minutes: a profile by time of day from 0.42 to 0.95, times a factor
-// of the day, plus a slow and a fast deviation, from 0.40 to 0.97. Its mean is
-// about 0.65 and its median step upwards about 0.019 of the cluster, for which
-// the paper says 2 %. Equal arguments give equal curves; a longer one begins
-// like a shorter one.
+// Diurnal returns the load of an inference cluster over days (at least 1) from midnight, in steps of 5
+// minutes. It is a daily profile from 0.42 to 0.95, times a factor per day, plus a slow and a fast
+// deviation, from 0.40 to 0.97. Its mean is about 0.65, and its median step upwards about 0.019 of the
+// cluster (2 % in the paper). Equal arguments give equal curves; a longer one begins like a shorter one.
 // Source: Lyra §2.1, Fig. 1, §7.1.
 func Diurnal(seed uint64, days int) *Load {
 	l := &Load{Step: diurnalStep}
@@ -49,7 +47,6 @@ func Diurnal(seed uint64, days int) *Load {
 	return l
 }
 
-// diurnalProfile returns the profile at an hour of the day, from 0 to 24.
 func diurnalProfile(hour float64) float64 {
 	i := int(hour)
 	w := hour - float64(i)

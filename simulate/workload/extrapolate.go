@@ -1,5 +1,4 @@
-// This file describes GPU types without profiles by types with profiles, and gives
-// applications a speed on them. Such a speed is assumed, not measured.
+// This file gives applications an assumed speed on GPU types without profiles.
 
 package workload
 
@@ -12,17 +11,15 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Likeness describes a GPU type without profiles by one that has profiles. Its
-// computation is Speed times as fast. Its gradient exchange, its memory and its input
-// pipeline are the same.
+// A Likeness describes a GPU type without profiles by a similar one with profiles. Its computation is
+// Speed times as fast. Gradient exchange, memory and input pipeline are equal.
 type Likeness struct {
 	Type, Like cluster.GPUType
 	Speed      float64 // more than 0
 }
 
-// Extrapolate returns the catalog with additional GPU types, added one after another. On
-// each of them run the applications that run on the type it is like. The result shares
-// what does not change.
+// Extrapolate returns the catalog with additional GPU types, added in order. Applications of the similar
+// type run on each of them. The result shares unchanged parts.
 func Extrapolate(c Catalog, all []Likeness) Catalog {
 	if len(all) == 0 {
 		return c
@@ -43,11 +40,10 @@ func Extrapolate(c Catalog, all []Likeness) Catalog {
 	return wider
 }
 
-// feeding returns the input pipeline of a GPU that computes speed times as fast as the
-// one on which it was measured. The measured curve ends at the rate that the slower GPU
-// can process. Beyond it, the rate is assumed to grow proportionally to CPUs, because the
-// CPU time of a sample is constant. Points are a third apart, as the measured ones are,
-// because policies choose among points.
+// feeding returns the input pipeline of a GPU that computes speed times as fast. The measured curve ends
+// at the rate of the slower GPU. Beyond it, the rate is assumed proportional to CPUs, because the CPU
+// time of a sample is constant. Points are a third apart like the measured ones, because policies choose
+// among points.
 func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
 		return s
@@ -61,21 +57,20 @@ func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	return &more
 }
 
-// also copies the value of a type in a map to the type that is like it.
+// also copies the value of the similar type in a map.
 func also(m map[cluster.GPUType]int, l Likeness) {
 	if v, ok := m[l.Like]; ok {
 		m[l.Type] = v
 	}
 }
 
-// scaled is a Speed with more GPU types.
 type scaled struct {
 	Speed
 	all []Likeness
 }
 
-// resolve returns the type that profiles have, and how much faster t is. A type
-// may be like one that is itself like another, listed before it.
+// resolve returns the type with profiles, and how much faster t is. A similar type may itself be defined
+// by an earlier Likeness.
 func (a scaled) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
 	speed = 1
 	for _, l := range slices.Backward(a.all) {
@@ -86,8 +81,7 @@ func (a scaled) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed floa
 	return t, speed
 }
 
-// fastest returns the most by which a type is faster than the one it is like, of
-// the types in a map: those the application runs on.
+// fastest returns the largest speed factor among the types of the application.
 func (a scaled) fastest(on map[cluster.GPUType]int) float64 {
 	most := 1.0
 	for _, l := range a.all {

@@ -1,5 +1,5 @@
-// This file has load curves of an inference cluster, which lends the nodes that
-// it does not use. Source: Lyra §2.1.
+// This file has load curves of an inference cluster, which lends the nodes that it does not use. Source:
+// Lyra §2.1.
 
 package workload
 
@@ -12,12 +12,10 @@ import (
 
 const day = 24 * time.Hour
 
-// A Load is the load curve of an inference cluster: the share of its GPUs that
-// serve at least one request, averaged over intervals of equal length from the
-// start of the trace.
-// Source: Lyra §2.1, Fig. 1.
+// A Load is the load curve of an inference cluster: the share of its GPUs that serve at least one
+// request, averaged over equal intervals from the start of the trace. Source: Lyra §2.1, Fig. 1.
 type Load struct {
-	Step time.Duration // of an interval; the paper has 5 minutes
+	Step time.Duration // of an interval; 5 minutes in the paper
 	Busy []float64     // 0 to 1, by interval; not empty
 }
 
@@ -31,17 +29,16 @@ func (l *Load) Validate() error {
 		errs = append(errs, errors.New("load: no intervals, want at least 1"))
 	}
 	for i, b := range l.Busy {
-		if !(b >= 0 && b <= 1) { // not a number fails too
+		if !(b >= 0 && b <= 1) { // rejects NaN, too
 			errs = append(errs, fmt.Errorf("load: interval %d: busy share %g, want 0 to 1", i, b))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// At returns the share of GPUs that are busy at a time since the start of a valid curve:
-// the value of the interval that contains the time. Times before the start have the value
-// of the first interval. After its end the curve repeats its last 24 hours. A curve
-// shorter than a day begins again each day, and keeps its last value until then.
+// At returns the share of busy GPUs at a time since the start: the value of the interval that contains
+// it, or of the first interval before the start. After its end the curve repeats its last 24 hours. A
+// curve shorter than a day starts again each day, and keeps its last value until then.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:
@@ -55,9 +52,8 @@ func (l *Load) At(t time.Duration) float64 {
 	}
 }
 
-// Between returns the curve with its values moved and scaled so that its least value is
-// low and its largest high. A flat curve gets the value in the middle. The result shares
-// no memory with l.
+// Between returns the curve scaled to the range low to high; a flat curve becomes the middle. The result
+// shares no memory with l.
 func (l *Load) Between(low, high float64) *Load {
 	scaled := &Load{Step: l.Step, Busy: make([]float64, len(l.Busy))}
 	if len(l.Busy) == 0 {

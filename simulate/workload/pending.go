@@ -8,18 +8,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Pending is a list of arrivals that are taken from its front. It keeps what many of them have
-// alike once: some 80 bytes are left of each, of the 500 of an Arrival. Make one with NewPending.
+// Pending is a queue of arrivals. It stores common values once: some 80 bytes per arrival instead of
+// 500. Make it with NewPending.
 type Pending struct {
-	parts [][]pending // none is empty; those that are taken are given up
+	parts [][]pending // none is empty; consumed ones are released
 	n     int
-	like  []Arrival // what is alike
+	like  []Arrival // common values
 }
 
-// inPart is how many arrivals are given up at once.
+// inPart is the number of arrivals released at once.
 const inPart = 4096
 
-// pending is what an arrival has of its own.
+// pending has the values of one arrival.
 type pending struct {
 	at, duration time.Duration
 	id           job.ID
@@ -28,7 +28,7 @@ type pending struct {
 	like         int32
 }
 
-// NewPending returns the arrivals in the given order. It does not keep them, only what they point to.
+// NewPending returns the arrivals in the given order. It keeps only what they point to.
 func NewPending(arrivals []*Arrival) *Pending {
 	p := &Pending{n: len(arrivals)}
 	known := make(map[likeness]int32)
@@ -50,13 +50,13 @@ func NewPending(arrivals []*Arrival) *Pending {
 	return p
 }
 
-// Len returns how many arrivals are left.
+// Len returns the number of arrivals.
 func (p *Pending) Len() int { return p.n }
 
-// At returns when the first one comes. There must be one.
+// At returns the time of the first arrival, which must exist.
 func (p *Pending) At() time.Duration { return p.parts[0][0].at }
 
-// Take removes the first one and returns a copy of its own. There must be one.
+// Take removes the first arrival, which must exist, and returns a copy.
 func (p *Pending) Take() *Arrival {
 	of := p.parts[0][0]
 	p.n--
@@ -70,8 +70,7 @@ func (p *Pending) Take() *Arrival {
 	return &a
 }
 
-// A likeness is all of an arrival but what pending has. Maps and slices are alike if they
-// are the same.
+// A likeness has the common values of arrivals. Maps and slices are equal if they are the same.
 type likeness struct {
 	user, queue                    string
 	class                          job.Class
@@ -102,7 +101,7 @@ type likeness struct {
 	cancel               time.Duration
 }
 
-// A list is a slice as a value that can be compared.
+// A list is a comparable slice.
 type list[T any] struct {
 	first *T
 	n     int
@@ -118,7 +117,7 @@ func listOf[T any](s []T) list[T] {
 	return list[T]{&s[0], len(s)}
 }
 
-// place returns where a map is; 0 for nil.
+// place returns the address of a map; 0 for nil.
 func place[K comparable, V any](m map[K]V) uintptr {
 	if m == nil {
 		return 0

@@ -11,14 +11,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Regimes returns the true regimes of a job with a batch size schedule: they cover all of
-// its epochs, and no two in a row have the same batch size. They depend on the
-// application, the specification and the number of epochs, and not on what a scheduler
-// does. It returns nil for a job without a schedule.
+// Regimes returns the true regimes of a job with a batch size schedule. They cover all of its epochs,
+// and neighbours have different batch sizes. They depend on the application, the specification and the
+// number of epochs, not on the scheduler. Regimes returns nil without a schedule.
 //
-// It returns an error that names the job if its schedule does not cover all epochs, if the
-// rule does not have the application, if a batch size was not measured on the GPUs that
-// the job asks for, or if the job's number of GPUs is adaptive. Source: Shockwave §2.3.
+// It returns an error if the schedule does not cover all epochs, the rule does not know the application,
+// a batch size was not measured on the requested GPUs, or the number of GPUs is adaptive. Source:
+// Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil
@@ -65,7 +64,7 @@ func (a *Application) regimes(s *job.Spec) ([]job.Regime, error) {
 	return regimes, nil
 }
 
-// extend appends a regime, to the last one if that has its batch size.
+// extend appends a regime, or extends the last one with the same batch size.
 func extend(all []job.Regime, r job.Regime) []job.Regime {
 	if last := len(all) - 1; last >= 0 && all[last].BatchSize == r.BatchSize {
 		all[last].Epochs += r.Epochs
@@ -74,7 +73,6 @@ func extend(all []job.Regime, r job.Regime) []job.Regime {
 	return append(all, r)
 }
 
-// covering returns regimes that must have n epochs in all.
 func covering(given []job.Regime, n int) ([]job.Regime, error) {
 	var regimes []job.Regime
 	covered := 0
@@ -88,7 +86,6 @@ func covering(given []job.Regime, n int) ([]job.Regime, error) {
 	return regimes, nil
 }
 
-// localBatch returns the samples per GPU with which a job starts.
 func (a *Application) localBatch(s *job.Spec) (int, error) {
 	if s.GPUs < 1 || s.BatchSize < s.GPUs || s.BatchSize%s.GPUs != 0 {
 		return 0, fmt.Errorf("batch size %d on %d GPUs, want a multiple of the GPUs", s.BatchSize, s.GPUs)
@@ -96,14 +93,13 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 	return s.BatchSize / s.GPUs, nil
 }
 
-// StepsPerEpoch returns the number of passes over local samples in one epoch, summed over
-// the GPUs of a job. The last pass may have fewer samples.
+// StepsPerEpoch returns the passes over local samples in one epoch, summed over the GPUs of a job. The
+// last pass may have fewer samples.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
-// epochs returns the number of epochs in which a job reaches its target, rounded up; the
-// epochs of its regimes if it has no target. With given regimes it counts samples; with a
-// rule it counts passes, rounded up in each epoch. Source: public Shockwave profiles,
-// which count the passes of the first batch size.
+// epochs returns the number of epochs in which a job reaches its target, rounded up; without target, the
+// epochs of its regimes. With given regimes it counts samples; with a rule it counts passes, rounded up
+// in each epoch. Source: public Shockwave profiles, which count the passes of the first batch size.
 func (a *Application) epochs(s *job.Spec) (int, error) {
 	given := s.Schedule.Mode == job.Given
 	if s.Target == 0 && given {
@@ -127,8 +123,7 @@ func (a *Application) epochs(s *job.Spec) (int, error) {
 	return int(n), nil
 }
 
-// measured returns an error if there is no GPU type on which all batch sizes were
-// measured with so many GPUs.
+// measured returns an error unless all batch sizes were measured with gpus GPUs of one type.
 func (a *Application) measured(regimes []job.Regime, gpus int) error {
 	err := fmt.Errorf("application %s was measured on no GPU type", a.Name)
 	for _, t := range slices.Sorted(maps.Keys(a.Batch.LocalMax)) {
@@ -150,8 +145,8 @@ func (a *Application) measuredOn(t cluster.GPUType, regimes []job.Regime, gpus i
 	return nil
 }
 
-// EpochEnds returns the progress, in samples, at the end of each epoch of a job
-// with a schedule: the last epoch ends where the target does, if that is sooner.
+// EpochEnds returns the progress, in samples, at the end of each epoch of a job with a schedule. The
+// last epoch ends at the target, if that is earlier.
 func (a *Application) EpochEnds(s *job.Spec, regimes []job.Regime) []float64 {
 	var ends []float64
 	for _, r := range regimes {
@@ -165,7 +160,6 @@ func (a *Application) EpochEnds(s *job.Spec, regimes []job.Regime) []float64 {
 	return ends
 }
 
-// scheduled lists the models that a rule knows, for messages.
 func scheduled() string {
 	var names []string
 	for _, m := range models {

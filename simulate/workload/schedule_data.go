@@ -1,15 +1,14 @@
 package workload
 
-// A noiseKey is what a gradient-noise schedule depends on.
+// A noiseKey determines a gradient-noise schedule.
 type noiseKey struct {
 	model string
 	local int // samples per GPU at the start
 	gpus  int
 }
 
-// noiseDoublings are the epochs at which jobs of mode GNS double their batch size,
-// as measured once with each model; a key that is missing never does.
-// Source: public Shockwave traces, whose profiles these reproduce.
+// noiseDoublings are the epochs at which jobs of mode GNS double their batch size, as measured once with
+// each model; a missing key never does. Source: public Shockwave traces, whose profiles these reproduce.
 var noiseDoublings = map[noiseKey][]int{
 	{"ResNet-18", 16, 1}:        {31, 41, 51, 71},
 	{"ResNet-18", 16, 2}:        {21, 31, 91, 111},

@@ -6,21 +6,20 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A model has the properties of a model's jobs that do not depend on their batch size.
+// A model has properties of a model's jobs that do not depend on their batch size.
 type model struct {
 	name  string
 	epoch int // samples of its dataset
-	most  int // samples per GPU that Accordion changes to; 0: it never does
-	// critical reports whether gradients change so much in an epoch that Accordion
-	// keeps the first batch size, which has local samples per GPU. Nil: no rule has the
-	// model.
+	most  int // largest samples per GPU under Accordion; 0: no change
+	// critical reports whether gradients change so much in an epoch that Accordion keeps the first batch
+	// size, of local samples per GPU. Nil: the rules do not know the model.
 	critical func(local, epoch int) bool
-	// always is critical for the public simulator, if that differs.
+	// always is critical in the public simulator, if different.
 	always func(local, epoch int) bool
 }
 
-// models are those of Gavel's traces. Source: public Shockwave traces, which name
-// datasets, largest batch sizes and critical epochs.
+// models are those of Gavel's traces. Source: public Shockwave traces, which name datasets, largest
+// batch sizes and critical epochs.
 var models = []model{
 	{"ResNet-18", 50_000, 256, func(_, e int) bool { return e < 10 || within(e, 150) || within(e, 250) }, nil},
 	{"ResNet-50", 100_000, 128, func(_, e int) bool { return e < 600 && e%30 < 10 }, func(_, e int) bool { return e%30 < 10 }},
@@ -35,10 +34,9 @@ var models = []model{
 	{"A3C", 4, 0, nil, nil},
 }
 
-// within reports whether an epoch is one of ten.
+// within reports whether an epoch is one of the ten from first on.
 func within(epoch, first int) bool { return first <= epoch && epoch < first+10 }
 
-// warmup returns the critical epochs at the start of recommendation jobs.
 func warmup(local int) int {
 	switch {
 	case local <= 1024:
@@ -49,7 +47,7 @@ func warmup(local int) int {
 	return 10
 }
 
-// EpochSamples returns the samples of the dataset of a model of Gavel's traces; 0: another model.
+// EpochSamples returns the samples of the dataset of a model of Gavel's traces; 0 for other models.
 func EpochSamples(name string) int {
 	if m := findModel(name); m != nil {
 		return m.epoch
@@ -66,11 +64,9 @@ func findModel(name string) *model {
 	return nil
 }
 
-// calm is the share of all epochs in which Accordion changes nothing.
-// Source: public Shockwave profiles.
+// calm is the share of epochs in which Accordion changes nothing. Source: public Shockwave profiles.
 const calm = 0.3
 
-// rule returns the samples per GPU in each of n epochs.
 func (a *Application) rule(mode job.ScheduleMode, local, gpus, n int) (func(epoch int) int, error) {
 	if mode == job.Static {
 		return func(int) int { return local }, nil
@@ -90,9 +86,8 @@ func (a *Application) rule(mode job.ScheduleMode, local, gpus, n int) (func(epoc
 	}, nil
 }
 
-// doubled returns the samples per GPU in an epoch of n under GNS. The last epoch of a
-// job that doubled twice has the batch of the start again. Source: public
-// Shockwave profiles.
+// doubled returns the samples per GPU in an epoch of n under GNS. A job that doubled twice returns to
+// the first batch in its last epoch. Source: public Shockwave profiles.
 func (k noiseKey) doubled(epoch, n int) int {
 	at, local := noiseDoublings[k], k.local
 	if len(at) > 1 && epoch == n-1 && epoch >= at[1] {
@@ -106,11 +101,10 @@ func (k noiseKey) doubled(epoch, n int) int {
 	return local
 }
 
-// Requested returns the samples per GPU that a job asks for at the end of a round in
-// which it trained with local samples per GPU and began an epoch. Under GNS it asks for at
-// most twice as many; under Accordion the number of epochs does not matter. The result is
-// local if the job asks for no change, or for a batch size that was not measured.
-// Source: public Shockwave simulator.
+// Requested returns the samples per GPU that a job requests at the end of a round in which it trained
+// with local samples per GPU and began an epoch. Under GNS it requests at most twice as many; under
+// Accordion the number of epochs does not matter. The result is local if the job requests no change, or
+// a batch size that was not measured. Source: public Shockwave simulator.
 func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
 	want := a.wanted(s, regimes, local, epoch)
 	if want != local && a.measured([]job.Regime{{BatchSize: want * s.GPUs}}, s.GPUs) != nil {

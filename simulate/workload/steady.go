@@ -7,18 +7,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Steady returns the application of a job that asked for a number of GPUs and is
-// known only by its duration. A second of its duration is one sample: on GPUs of any
-// type it makes (GPUs held) / (GPUs asked for) samples a second. Jobs that ask for the
-// same number of GPUs may share it.
+// Steady returns the application of a job known only by its duration, with gpus requested GPUs. A second
+// of its duration is one sample: it makes (GPUs held) / (GPUs requested) samples per second on any type.
+// Jobs with equal requests may share it.
 func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
 
-// Steady returns the application of an arrival that is known only by its duration. It is
-// the function Steady of the GPUs it asks for, with three differences: of each type,
-// job.Spec.Equivalents GPUs count as one; each GPU beyond those asked for adds less, by
-// ScalingLoss; and on GPUs of two types it runs at its MixedSpeed.
+// Steady returns the application of an arrival known only by its duration. It is the function Steady of
+// its request, except that job.Spec.Equivalents GPUs of a type count as one, each GPU beyond the request
+// adds less by ScalingLoss, and on GPUs of two types it runs at MixedSpeed.
 func (a *Arrival) Steady() *Application {
 	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
 	app := steadyOf(s)
@@ -26,18 +24,18 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// Steadies keeps the applications of arrivals that are known only by their duration: those that ask for as many GPUs have one. The
-// zero value is ready. It is not safe for concurrent use.
+// Steadies caches the applications of arrivals known only by their duration: one per requested number of
+// GPUs. The zero value is ready for use. It is not safe for concurrent use.
 type Steadies struct{ known map[alike]*Application }
 
-// alike is what such an application depends on, of a job that runs on GPUs of one type that all count as one.
+// alike determines an application on GPUs of one type without equivalents.
 type alike struct {
 	gpus int
 	loss float64
 }
 
-// Of returns what Arrival.Steady does of an arrival with a specification and a ScalingLoss. Of arrivals that are alike it is the same
-// pointer; if they run on GPUs of one type only, it has no Mixed.
+// Of is Arrival.Steady for a specification and a ScalingLoss. Equal arrivals get the same pointer;
+// without Heterogeneous it has no Mixed.
 func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
 		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()
@@ -54,8 +52,8 @@ func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	return app
 }
 
-// Work returns the true work, in samples, of an arrival that is known only by its duration: one
-// sample for each second. It returns 0 if there is no duration; then Spec.Target is true.
+// Work returns the true work of an arrival known only by its duration: one sample per second. It returns
+// 0 without a duration; then Spec.Target is true.
 func (a *Arrival) Work() float64 {
 	if a.Application != "" {
 		return 0
@@ -73,15 +71,14 @@ func steadyOf(s steady) *Application {
 	}
 }
 
-// steady is a linear speed-up relative to gpus GPUs, and a slower one beyond.
+// steady is a linear speed-up relative to gpus GPUs, and a lower one beyond.
 type steady struct {
 	gpus        int
-	equivalents map[cluster.GPUType]int // that count as one GPU; nil: 1
+	equivalents map[cluster.GPUType]int // GPUs that count as one; nil: 1
 	loss        float64                 // of each GPU beyond gpus
 }
 
-// Step implements Speed: a replica takes gpus seconds a sample, and longer beyond gpus of
-// them.
+// Step implements Speed: a replica takes gpus seconds per sample, and longer beyond gpus GPUs.
 func (s steady) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	if _, most := s.LocalRange(t, shape); local < 1 || local > most {
 		return 0, 0, false
@@ -94,14 +91,13 @@ func (s steady) Step(t cluster.GPUType, shape []int, local int) (step, sync floa
 	return float64(s.gpus*local*each) * s.slower(held), 0, true
 }
 
-// mixed returns the seconds of a pass of one sample per GPU of two types.
 func (s steady) mixed(spec *job.Spec, on *cluster.Allocation) float64 {
 	held := spec.Worth(on)
 	rate := held / float64(s.gpus) / s.slower(held) * cmp.Or(spec.MixedSpeed, 1)
 	return float64(on.AllGPUs()) / rate
 }
 
-// slower returns how many times longer GPUs, worth held, take than at linear speed-up.
+// slower returns the factor on the time of GPUs worth held, relative to linear speed-up.
 func (s steady) slower(held float64) float64 {
 	asked := float64(s.gpus)
 	if s.loss == 0 || held <= asked {

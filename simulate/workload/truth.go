@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Throughput returns the true samples per second of the application on a
-// configuration, spread evenly over its nodes; 0 if it does not run so.
+// Throughput returns the true samples per second on a configuration, spread evenly over its nodes; 0 if
+// the application does not run.
 func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float64 {
 	if c.IsZero() || b.Local <= 0 {
 		return 0
@@ -22,9 +22,8 @@ func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float
 	return float64(replicas*b.PerReplica()) / (step + float64(b.Accumulation)*(step-sync))
 }
 
-// Fed returns the true samples per second of the application on an allocation: as
-// Throughput, and no more than its CPUs and memory deliver if it names them.
-// Source: Synergy §3.1.
+// Fed returns the true samples per second on an allocation: Throughput, limited by the allocation's CPUs
+// and memory, if any. Source: Synergy §3.1.
 func (a *Application) Fed(alloc cluster.Allocation, b job.BatchSize) float64 {
 	taken := a.Throughput(alloc.Configuration, b)
 	if a.Sensitivity == nil || alloc.CPUs == 0 || taken == 0 {
@@ -36,7 +35,6 @@ func (a *Application) Fed(alloc cluster.Allocation, b job.BatchSize) float64 {
 
 func (a *Application) replicaGPUs(t cluster.GPUType) int { return max(1, a.GPUsPerReplica[t]) }
 
-// evenShape returns the GPUs per node of a configuration, as even as can be.
 func evenShape(c cluster.Configuration) []int {
 	shape := make([]int, max(1, c.Nodes))
 	for i := range c.GPUs {
@@ -45,9 +43,8 @@ func evenShape(c cluster.Configuration) []int {
 	return shape
 }
 
-// Reference returns the one-replica throughput by which the public simulator
-// compares GPU types: the largest local batch over the longest step time.
-// Source: Sia simulator.
+// Reference returns the one-replica throughput by which the public simulator compares GPU types: the
+// largest local batch over the longest step time. Source: Sia simulator.
 func (a *Application) Reference(t cluster.GPUType) float64 {
 	shape := []int{a.replicaGPUs(t)}
 	least, most := a.Speed.LocalRange(t, shape)
@@ -63,8 +60,8 @@ func (a *Application) Reference(t cluster.GPUType) float64 {
 	return float64(most) / longest
 }
 
-// Efficiency returns the true statistical efficiency in an epoch at a total
-// batch size (samples); 1 where nothing is known of gradients.
+// Efficiency returns the true statistical efficiency in an epoch at a total batch size (samples); 1
+// without gradients.
 func (a *Application) Efficiency(epoch int, total float64) float64 {
 	if a.Curve == nil {
 		return 1
@@ -77,7 +74,7 @@ func (a *Application) Efficiency(epoch int, total float64) float64 {
 	return perf.Efficiency(init*vari/sqr, init, total)
 }
 
-// alone is the application in one epoch, as a model that knows the truth.
+// alone is the application in one epoch as a perf.Model.
 type alone struct {
 	app   *Application
 	epoch int
@@ -97,12 +94,11 @@ func (m alone) Efficiency(total float64) float64 {
 	return m.app.Efficiency(m.epoch, total)
 }
 
-// StepTime implements perf.Model: steps are measured, and may be any.
+// StepTime implements perf.Model: unknown, because steps are measured.
 func (alone) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
-// Exclusive returns the seconds in which a job passes through all epochs of its
-// regimes alone on an allocation, the last epoch whole; infinite if it does not
-// run there. Source: public Shockwave profiles, total running time.
+// Exclusive returns the seconds of all epochs of a job's regimes, alone on an allocation, with a whole
+// last epoch; infinite if it does not run. Source: public Shockwave profiles, total running time.
 func (a *Application) Exclusive(regimes []job.Regime, alloc cluster.Allocation) float64 {
 	total := 0.0
 	for _, r := range regimes {
@@ -111,13 +107,13 @@ func (a *Application) Exclusive(regimes []job.Regime, alloc cluster.Allocation) 
 	return total
 }
 
-// cut returns how the GPUs of a configuration share a batch that fits into them.
+// cut divides a batch that fits among the GPUs of a configuration.
 func (a *Application) cut(total int, c cluster.Configuration) job.BatchSize {
 	return job.BatchSize{Local: total / max(1, c.GPUs/a.replicaGPUs(c.GPUType))}
 }
 
-// scheduled returns the seconds in which a job reaches its target by its regimes:
-// less than Exclusive by what the last epoch has beyond the target.
+// scheduled returns the seconds in which a job with regimes reaches its target: Exclusive without the
+// part of the last epoch beyond the target.
 func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster.Allocation) float64 {
 	ends := a.EpochEnds(s, regimes)
 	over := float64(len(ends)*a.Epoch) - ends[len(ends)-1]
@@ -125,9 +121,8 @@ func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster
 	return a.Exclusive(regimes, alloc) - over/a.Fed(alloc, last)
 }
 
-// Alone returns the seconds a job trains alone on an allocation, at its best
-// batch size in every epoch or, if that must not change, at its own or by its
-// schedule. It is infinite or NaN if the job does not run there.
+// Alone returns the seconds of a job alone on an allocation, at its best batch size in every epoch, or
+// at its fixed or scheduled ones. It is infinite or NaN if the job does not run.
 func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 	if regimes, err := a.Regimes(s); err == nil && regimes != nil {
 		return a.scheduled(s, regimes, alloc)
@@ -146,7 +141,6 @@ func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 	return total
 }
 
-// bestGoodput returns the goodput of an epoch on an allocation.
 func (a *Application) bestGoodput(s *job.Spec, alloc cluster.Allocation, epoch int) float64 {
 	m, c := alone{a, epoch, s.Goal}, alloc.Configuration
 	replicas, limits := c.GPUs/s.ReplicaGPUs(c.GPUType), a.limits(s, c)
@@ -155,11 +149,11 @@ func (a *Application) bestGoodput(s *job.Spec, alloc cluster.Allocation, epoch i
 		return g
 	}
 	b := perf.FixedBatch(max(s.BatchSize, replicas), replicas, c.GPUType, &limits)
-	b.Local = max(b.Local, limits.LocalMin) // less runs too, but nobody knows how fast
+	b.Local = max(b.Local, limits.LocalMin) // the speed of smaller batches is unknown
 	return perf.Goodput(m, alloc, replicas, b)
 }
 
-// limits returns the batch limits of a job on a configuration: what runs there.
+// limits returns the batch limits of a job on a configuration.
 func (a *Application) limits(s *job.Spec, c cluster.Configuration) job.BatchLimits {
 	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
 	l := s.Batch

@@ -9,29 +9,26 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// burstJobs is the mean number of jobs in a burst: at the 20 jobs/h of newTrace, a
-// burst of twice the rate lasts 45 minutes. BOA does not say its own.
+// burstJobs is the mean number of jobs in a burst: 45 minutes at twice the 20 jobs/h of newTrace. BOA
+// gives no number.
 const burstJobs = 30
 
-// mostBursty bounds the burstiness. It would be 1 + 2 burstJobs if bursts took no time and no
-// job arrived between them.
+// mostBursty is the largest burstiness. The limit would be 1 + 2 burstJobs if bursts took no time and no
+// job arrived in between.
 const mostBursty = 2 * burstJobs
 
-// CheckBurstiness returns an error unless Bursty can draw times between arrivals of
-// this squared coefficient of variation.
+// CheckBurstiness returns an error for a squared coefficient of variation that Bursty cannot generate.
 func CheckBurstiness(c2 float64) error {
-	if !(c2 >= 1 && c2 <= mostBursty) { // not a number fails too
+	if !(c2 >= 1 && c2 <= mostBursty) { // rejects NaN, too
 		return fmt.Errorf("burstiness %v, want 1 (Poisson) to %d", c2, mostBursty)
 	}
 	return nil
 }
 
-// Bursty draws new times for sorted arrivals, in place and in their order. They follow a
-// Poisson process whose rate alternates between a high and a low one, such that the
-// squared coefficient of variation of the times between arrivals is c2. The time of the
-// last arrival does not change, and so neither does the mean rate. Equal seeds give equal times.
-// It returns an error if all arrivals come at the start, or if CheckBurstiness does.
-// Source: BOA §6.4, Fig. 9.
+// Bursty redraws the times of sorted arrivals in place. They follow a Poisson process that alternates
+// between a high and a low rate, with squared coefficient of variation c2 of the times in between. The
+// time of the last arrival, and so the mean rate, stays. Equal seeds give equal times. It returns an
+// error if all arrivals come at the start, and those of CheckBurstiness. Source: BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err
@@ -48,32 +45,30 @@ func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	return nil
 }
 
-// A phase is a time of one rate. Times are in mean times between arrivals.
+// A phase has one rate. Times are in units of the mean time between arrivals.
 type phase struct {
-	gap   float64 // mean time between arrivals in it
-	lasts float64 // its mean length, which is exponential
+	gap   float64 // mean time between its arrivals
+	lasts float64 // mean of its exponential length
 }
 
-// bursts are a high and a low phase that alternate: a Poisson process modulated by a
-// Markov chain of two states, at rate 1 in the mean.
+// bursts are a high and a low phase that alternate: a Poisson process modulated by a Markov chain with
+// two states, with mean rate 1.
 type bursts [2]phase
 
-// newBursts returns the process of a burstiness. A part p of the jobs comes in bursts,
-// which take the part 1 - p of the time.
+// newBursts returns the process of a burstiness. A part p of the jobs comes in bursts, which take 1 - p
+// of the time.
 func newBursts(c2 float64) bursts {
 	p := burstPart(c2)
 	ratio := p / (1 - p)
 	return bursts{{gap: 1 / ratio, lasts: burstJobs / ratio}, {gap: ratio, lasts: burstJobs}}
 }
 
-// burstPart returns the part p of the jobs that comes in bursts, in [0.5, 1), for a
-// squared coefficient of variation of the times between arrivals of
+// burstPart returns the part p of jobs in bursts, in [0.5, 1), for a squared coefficient of variation of
 //
 //	c2 = 1 + 2 (p-q)^2 / (p q (1 + 1/(m q))), q = 1 - p, m = burstJobs,
 //
-// which is a quadratic equation of p. For long phases c2 tends to that of two
-// exponential distributions mixed, 2 (q^2/p + p^2/q) - 1.
-// Source: Fischer and Meier-Hellstern, The MMPP cookbook (1993).
+// which is a quadratic equation in p. For long phases c2 tends to the value of two mixed exponential
+// distributions, 2 (q^2/p + p^2/q) - 1. Source: Fischer and Meier-Hellstern, The MMPP cookbook (1993).
 func burstPart(c2 float64) float64 {
 	const m = burstJobs
 	k := c2 - 1
@@ -81,8 +76,8 @@ func burstPart(c2 float64) float64 {
 	return (b + math.Sqrt(b*b-4*a*c)) / (2 * a)
 }
 
-// times draws n arrival times, ascending, from 0 in mean times between arrivals. The
-// process is in steady state.
+// times draws n ascending arrival times from 0, in units of the mean time in between. The process is in
+// steady state.
 func (b bursts) times(r source, n int) []float64 {
 	now, in := 0.0, 0
 	if r.Float64()*(b[0].lasts+b[1].lasts) >= b[0].lasts {
@@ -92,7 +87,7 @@ func (b bursts) times(r source, n int) []float64 {
 	at := make([]float64, n)
 	for i := range at {
 		next := now + r.ExpFloat64()*b[in].gap
-		for next > end { // what is drawn has no memory
+		for next > end { // exponential times have no memory
 			in = 1 - in
 			next = end + r.ExpFloat64()*b[in].gap
 			end += r.ExpFloat64() * b[in].lasts

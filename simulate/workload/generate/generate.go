@@ -1,5 +1,5 @@
-// Package generate makes synthetic traces: arrivals drawn with a seed from distributions
-// that papers publish of real clusters. Equal options give equal traces, on every machine.
+// Package generate makes synthetic traces: arrivals drawn from published distributions of real clusters.
+// Equal options give equal traces on every machine.
 package generate
 
 import (
@@ -16,29 +16,28 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Kind is a kind of workload that Generate makes.
+// A Kind is a kind of workload.
 type Kind struct {
 	Name, Doc string
-	Jobs      int           // by default
-	Span      time.Duration // of submissions, by default; 0: follows from the load
-	Load      float64       // by default; 0: the kind has none. See Options
-	Split     string        // by default; empty: the kind has none
+	Jobs      int           // default
+	Span      time.Duration // default span of submissions; 0: follows from the load
+	Load      float64       // default; 0: no load. See Options
+	Split     string        // default; empty: no split
 
-	pace  pace       // how submissions spread over time
-	mix   []template // what is submitted; nil: fixed durations, a split or lyra
+	pace  pace       // distribution of submissions over time
+	mix   []template // of jobs; nil: fixed durations, a split or lyra
 	lyra  *lyraFamily
-	drift bool // applications come in parts that change with the time, not as in the mix
+	drift bool // the mix of applications changes over time
 }
 
-// sized reports whether the load is that of a cluster of a size.
+// sized reports whether the load is relative to a cluster.
 func (k *Kind) sized() bool { return !k.paced() && k.Split == "" }
 
-// paced reports whether the jobs come at a pace of their own, over a span.
+// paced reports whether jobs have their own pace, over a span.
 func (k *Kind) paced() bool { return k.mix != nil || k.lyra != nil }
 
-// generateKinds lists every kind. The Sia traces are sampled from production
-// logs: 160 jobs of the busiest 8 hours (Philly, Helios), 960 jobs of 48 hours
-// (newTrace). Source: Sia §3.4.1, §3.5.6.
+// generateKinds lists every kind. The Sia traces are sampled from production logs: 160 jobs of the
+// busiest 8 hours (Philly, Helios), 960 jobs of 48 hours (newTrace). Source: Sia §3.4.1, §3.5.6.
 var generateKinds = []Kind{
 	{Name: "philly-like", Doc: "Philly as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: phillyPace, mix: phillyMix},
 	{Name: "helios-like", Doc: "Helios as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: heliosPace, mix: heliosMix},
@@ -56,28 +55,27 @@ var generateKinds = []Kind{
 // Kinds returns all kinds.
 func Kinds() []Kind { return slices.Clone(generateKinds) }
 
-// Options says which workload to generate.
+// Options describe the workload to generate.
 type Options struct {
 	Kind string
 	Seed uint64
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's. The kind's pace repeats, or is cut
 	GPUs int           // of the cluster that fixed-duration jobs load; 0 for other kinds
-	// Load is what fixed-duration jobs offer: GPU time over what GPUs give in the
-	// span; of kind synergy it is jobs per hour, of other kinds 0.
+	// Load is GPU time over available GPU time in the span for fixed-duration jobs, jobs per hour for
+	// kind synergy, and 0 for other kinds.
 	Load float64
-	// Split is the parts of image, language and speech in Synergy's kinds, whole
-	// numbers as "20-70-10"; empty for other kinds.
+	// Split is the parts of image, language and speech of Synergy's kinds, whole numbers as "20-70-10";
+	// empty for other kinds.
 	Split string
-	// MultiGPU gives Synergy's jobs the GPU demands of Philly, 1 to 16, instead of
-	// 1 GPU each; false for other kinds.
+	// MultiGPU gives Synergy's jobs the GPU requests of Philly, 1 to 16, instead of 1; false for other
+	// kinds.
 	MultiGPU bool
 }
 
-// DefaultOptions returns the options of a kind with seed 1. Sizes of an
-// unknown kind are 0, which Validate complains about. The defaults of
-// fixed-duration are the scale of Lyra's cluster: 50,000 jobs in about 12 days
-// on 3,500 GPUs at load 0.72 (Lyra §7).
+// DefaultOptions returns the options of a kind with seed 1; zero sizes, which Validate rejects, for an
+// unknown kind. The defaults of fixed-duration are the scale of Lyra's cluster: 50,000 jobs in about 12
+// days on 3,500 GPUs at load 0.72 (Lyra §7).
 func DefaultOptions(kind string) Options {
 	o := Options{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
@@ -110,7 +108,6 @@ func (o Options) Validate() error {
 	return errors.Join(append(errs, o.validateLoad(k), o.validateSplit(k))...)
 }
 
-// validateLoad complains about the options that only kinds with a load have.
 func (o Options) validateLoad(k Kind) error {
 	var errs []error
 	switch {
@@ -122,7 +119,7 @@ func (o Options) validateLoad(k Kind) error {
 		errs = append(errs, fmt.Errorf("gpus %d, want 0 for kind %s: its load is jobs per hour", o.GPUs, k.Name))
 	}
 	switch {
-	case k.Load > 0 && (!(o.Load > 0) || math.IsInf(o.Load, 0)): // not a number fails too
+	case k.Load > 0 && (!(o.Load > 0) || math.IsInf(o.Load, 0)): // rejects NaN, too
 		errs = append(errs, fmt.Errorf("load %g, want more than 0 for kind %s", o.Load, k.Name))
 	case !k.paced() && k.Load == 0 && o.Load != 0:
 		errs = append(errs, fmt.Errorf("load %g, want 0 for kind %s: all jobs come at the start", o.Load, k.Name))
@@ -133,7 +130,6 @@ func (o Options) validateLoad(k Kind) error {
 	return errors.Join(errs...)
 }
 
-// validateSplit complains about the options that only Synergy's kinds have.
 func (o Options) validateSplit(k Kind) error {
 	switch {
 	case k.Split != "":
@@ -145,7 +141,6 @@ func (o Options) validateSplit(k Kind) error {
 	return nil
 }
 
-// findKind returns the kind called name, or an error that lists the names.
 func findKind(name string) (Kind, error) {
 	var names []string
 	for _, k := range generateKinds {
@@ -157,13 +152,12 @@ func findKind(name string) (Kind, error) {
 	return Kind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// Arrivals returns a workload, sorted by time, the same for the same options.
+// Arrivals returns a workload sorted by time. Equal options give equal workloads.
 //
-// Jobs of the kinds that follow Sia's traces are adaptive, name their application and are
-// called "<application>-<index>". Except in kind drifting, the jobs do not depend on their
-// times of arrival, so that they are the same for different spans. Jobs known by their duration
-// are rigid, and so are those of Synergy's traces; only some of Lyra's jobs are elastic. Jobs of
-// Lyra's that run already at time 0 are in queue Warm, and are not part of the number asked for.
+// Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except
+// in kind drifting, the jobs do not depend on their times, so they are the same for different spans.
+// Jobs known by their duration and jobs of Synergy's traces are rigid; some of Lyra's jobs are elastic.
+// Lyra's jobs that run already at time 0 are in queue Warm, in addition to the requested number.
 func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)
@@ -202,8 +196,7 @@ func (k *Kind) draw(r source, at time.Duration) template {
 	return draw(r, k.mix)
 }
 
-// fixedDurations returns rigid jobs, submitted evenly at random over the span in
-// which they offer the load.
+// fixedDurations returns rigid jobs, submitted uniformly over the span in which they offer the load.
 func fixedDurations(o Options) ([]workload.Arrival, error) {
 	jobs := rng.Stream(o.Seed, "workload/fixed-duration/jobs")
 	all := make([]workload.Arrival, o.Jobs)
@@ -229,5 +222,4 @@ func fixedDurations(o Options) ([]workload.Arrival, error) {
 	return all, nil
 }
 
-// day is the length of a day.
 const day = 24 * time.Hour

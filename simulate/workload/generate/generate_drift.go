@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// The drifting scenario is ours: a month of which what was learned in its first days
-// tells little. It begins on a Monday, at midnight.
+// The drifting scenario is our own: a month in which the first days predict little. It begins at
+// midnight on a Monday.
 const (
 	driftSpan = 30 * 24 * time.Hour
-	driftJobs = 14_400 // 20 jobs/h in the mean, as newTrace has
-	// What comes needs 70 GPUs of type t4 if each job has one, and 78 if each has a
-	// node of four, with the goodput of the public simulator.
+	driftJobs = 14_400 // 20 jobs/h on average, like newTrace
+	// The jobs need 70 t4 GPUs if each has one, and 78 if each has a node of four, with the goodput of
+	// the public simulator.
 
-	driftWave    = 0.5 // the rate at 14:00 is this much above the mean, at 2:00 below it
-	driftNoon    = 8   // hour at which the wave goes up through the mean
-	driftWeekend = 0.6 // times the rate of working days
-	driftSurge   = 1.6 // times the rate, in the second and the third week
+	driftWave    = 0.5 // relative amplitude of the rate: highest at 14:00, lowest at 2:00
+	driftNoon    = 8   // hour at which the rate rises through the mean
+	driftWeekend = 0.6 // factor on the rate of working days
+	driftSurge   = 1.6 // factor on the rate in the second and third week
 )
 
-// driftParts are the jobs of each application in a hundred, at the begin and at the
-// end; between them they change evenly. GPUs and batch sizes are those of newTrace,
-// whose own parts are 52, 21, 22 and 4.
+// driftParts are the percentages of applications at the begin and at the end; they change linearly. GPUs
+// and batch sizes are newTrace's, whose percentages are 52, 21, 22 and 4.
 var driftParts = []driftPart{
 	{"cifar10", 80, 25},
 	{"bert", 8, 36},
@@ -34,8 +33,7 @@ type driftPart struct {
 	first, last float64
 }
 
-// driftPace is the hourly rates of the month, relative to those of a working day
-// without surge.
+// driftPace returns the hourly rates of the month, relative to a working day without surge.
 func driftPace() pace {
 	p := pace{step: time.Hour, rates: make([]float64, driftSpan/time.Hour)}
 	for h := range p.rates {
@@ -51,8 +49,7 @@ func driftPace() pace {
 	return p
 }
 
-// drawDrift returns a template of the mix of a time; a longer span repeats the month,
-// as its pace does.
+// drawDrift returns a template of the mix at a time. A longer span repeats the month.
 func drawDrift(r source, mix []template, at time.Duration) template {
 	month := float64(at%driftSpan) / float64(driftSpan)
 	u, i := 100*r.Float64(), 0
@@ -65,7 +62,6 @@ func drawDrift(r source, mix []template, at time.Duration) template {
 	return draw(r, only(mix, driftParts[i].application))
 }
 
-// only returns the templates of an application.
 func only(mix []template, application string) []template {
 	var some []template
 	for _, t := range mix {

@@ -13,20 +13,19 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A lyraFamily is what comes in a trace made after the numbers that Lyra prints of its own.
-// What it does not print is as in the shared traces made after it: their README.
-// Source: Lyra §2, §7.1, Table 5.
+// A lyraFamily describes a trace with the figures that Lyra publishes of its own. Others are as in the
+// shared traces made after it (README). Source: Lyra §2, §7.1, Table 5.
 type lyraFamily struct {
 	lengths []knot     // of running time
-	rigid   []template // GPUs of jobs that are not elastic
-	elastic []template // and of those that are: their base demand
+	rigid   []template // GPUs of rigid jobs
+	elastic []template // base demand of elastic jobs
 
-	elasticShare float64 // of jobs
-	from         float64 // quantile of running time from which jobs are elastic
-	days         bool    // jobs come as days and weeks go, and some run already at time 0
+	elasticShare float64 // share of jobs
+	from         float64 // quantile of running time above which jobs are elastic
+	days         bool    // rates follow days and weeks, and some jobs run already at time 0
 }
 
-// A knot is a quantile of running times; the logarithm is linear between knots.
+// A knot is a quantile of running times; their logarithm is linear in between.
 type knot struct{ share, seconds float64 }
 
 var lyraProduction = &lyraFamily{
@@ -54,8 +53,8 @@ var lyraProduction = &lyraFamily{
 	elasticShare: 0.05, from: 0.75, days: true,
 }
 
-// lyraTestbed: "180 training jobs (10 elastic ones", of at most 16 GPUs; "training time varies
-// from 2 minutes to 2 hours". Source: Lyra §7.5, "Workload".
+// lyraTestbed: "180 training jobs (10 elastic ones", of at most 16 GPUs; "training time varies from 2
+// minutes to 2 hours". Source: Lyra §7.5, "Workload".
 var lyraTestbed = &lyraFamily{
 	lengths:      []knot{{0, 120}, {1, 7200}},
 	rigid:        []template{{gpus: 1, count: 35}, {gpus: 2, count: 15}, {gpus: 4, count: 20}, {gpus: 8, count: 25}, {gpus: 16, count: 5}},
@@ -64,18 +63,18 @@ var lyraTestbed = &lyraFamily{
 }
 
 const (
-	lyraWorker        = 8    // GPUs: of larger jobs, each worker fills a server
+	lyraWorker        = 8    // GPUs; each worker of a larger job fills a server
 	lyraElasticWorker = 2    // GPUs
-	lyraRange         = 2    // most workers of an elastic job, times its base demand
-	lyraFungible      = 0.21 // share of jobs, and of GPU time, that may run on servers on loan
-	lyraMixed         = 10   // one job of so many may run on GPUs of two types at once
+	lyraRange         = 2    // factor from base demand to most workers of an elastic job
+	lyraFungible      = 0.21 // share of jobs, and of GPU time, that may run on loaned servers
+	lyraMixed         = 10   // one in so many jobs may run on GPUs of two types at once
 	lyraRare          = 0.99 // quantile of running time above which elastic jobs are rarer
-	lyraRarer         = 0.85 // times
+	lyraRarer         = 0.85 // factor
 )
 
-// generateLyra returns the jobs of a family, and those that run already. Running times and
-// GPUs are spread evenly over their distributions, so that every seed offers about the load
-// and the parts of it that the paper prints.
+// generateLyra returns the jobs of a family, and those that run already. Running times and GPUs are
+// spread evenly over their distributions, so that every seed has about the load, and parts of it, of the
+// paper.
 func generateLyra(o Options, f *lyraFamily) []workload.Arrival {
 	at := f.times(o)
 	r := rng.Stream(o.Seed, "workload/lyra/jobs")
@@ -103,7 +102,6 @@ func generateLyra(o Options, f *lyraFamily) []workload.Arrival {
 	return append(warm(all, o), all...)
 }
 
-// seconds returns a quantile of running time.
 func (f *lyraFamily) seconds(u float64) float64 {
 	i := 1 + sort.Search(len(f.lengths)-2, func(i int) bool { return u < f.lengths[i+1].share })
 	a, b := f.lengths[i-1], f.lengths[i]
@@ -111,26 +109,24 @@ func (f *lyraFamily) seconds(u float64) float64 {
 	return a.seconds * math.Pow(b.seconds/a.seconds, w)
 }
 
-// stretch makes a job one of workers that come and go, with so many GPUs as its base demand.
+// stretch makes a job elastic with a base demand of gpus.
 func stretch(s *job.Spec, gpus int) {
 	s.GPUs, s.WorkerGPUs, s.MinGPUs, s.MaxGPUs = gpus, lyraElasticWorker, gpus, lyraRange*gpus
 	s.Adaptivity, s.Resizes = job.StrongScaling, true
 }
 
-// A chooser says which jobs are elastic, in the order of running times.
+// A chooser selects the elastic jobs by ascending running time.
 type chooser struct {
-	from, rate float64 // of jobs from a quantile on
+	from, rate float64 // of elastic jobs above a quantile
 	credit     float64
 }
 
-// newChooser returns what chooses a family's part of so many jobs.
 func (f *lyraFamily) newChooser(jobs int) *chooser {
 	weight := lyraRare - f.from + (1-lyraRare)*lyraRarer
 	chosen := math.Round(f.elasticShare * float64(jobs))
 	return &chooser{from: f.from, rate: chosen / (weight * float64(max(1, jobs))), credit: 0.5}
 }
 
-// next reports whether the job of the next quantile is elastic.
 func (c *chooser) next(u float64) bool {
 	switch {
 	case u < c.from:
@@ -147,8 +143,8 @@ func (c *chooser) next(u float64) bool {
 	return true
 }
 
-// evenly draws GPUs such that any number of successive draws has each number in about its
-// part: by steps of the golden ratio, from a random start.
+// evenly draws GPUs so that any run of draws has about the right parts: by steps of the golden ratio
+// from a random start.
 type evenly struct {
 	of []template
 	at float64 // 0 to 1
@@ -169,8 +165,8 @@ func (e *evenly) next() int {
 	return e.of[len(e.of)-1].gpus
 }
 
-// stratum is how many jobs of about the same GPU time are fungible in fixed parts, so that
-// the parts of the load are the same.
+// stratum is the number of jobs with similar GPU time of which a fixed part is fungible, so that the
+// part of the load is fixed, too.
 const stratum = 100
 
 // loosen makes a part of the jobs fungible. Source: Lyra §7.1, "21% of total training load".
@@ -201,8 +197,8 @@ func mixTypes(all []workload.Arrival, seed uint64) {
 	}
 }
 
-// warm returns as many jobs as run on average if nobody waits, but no more than come, each
-// with the rest of a running time: longer ones are met more often. They are bound and rigid.
+// warm returns the mean number of jobs that run without waiting, at most as many as arrive. Each has the
+// rest of a running time, and longer times are more likely. They are bound and rigid.
 func warm(all []workload.Arrival, o Options) []workload.Arrival {
 	r := rng.Stream(o.Seed, "workload/lyra/warm")
 	ends, sum := make([]float64, len(all)), 0.0

@@ -7,21 +7,21 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// lyraHours is how many jobs come in the hours of a day, relative to their mean: measured on
-// the five shared traces of the full cluster.
+// lyraHours is the relative number of jobs by hour of the day, from the five shared traces of the full
+// cluster.
 var lyraHours = [24]float64{
 	0.64, 0.52, 0.39, 0.35, 0.36, 0.35, 0.43, 0.58, 0.96, 1.42, 1.90, 1.87,
 	1.51, 1.63, 1.93, 2.00, 1.94, 1.86, 1.63, 1.55, 1.49, 1.31, 1.07, 0.84,
 }
 
-// How the rate of the shared traces departs from that.
+// Deviations of the shared traces from these rates.
 const (
-	lyraWeekend = 0.6  // times the rate of working days
-	lyraKeep    = 0.8  // what the logarithm of a deviation keeps from hour to hour
+	lyraWeekend = 0.6  // factor on the rate of working days
+	lyraKeep    = 0.8  // factor on the logarithm of a deviation per hour
 	lyraVaries  = 0.45 // its standard deviation
 )
 
-// times returns when jobs come, ascending, in whole seconds.
+// times returns ascending arrival times in whole seconds.
 func (f *lyraFamily) times(o Options) []time.Duration {
 	p := pace{step: time.Hour, rates: []float64{1}}
 	if f.days {

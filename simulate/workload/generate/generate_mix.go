@@ -2,17 +2,16 @@ package generate
 
 import "math"
 
-// A template is one row of a mix: an application with a tuned number of GPUs
-// and total batch size, and how many jobs of the shared traces have them.
+// A template is one row of a mix: an application with tuned GPUs and total batch size, and its number of
+// jobs in the shared traces.
 type template struct {
 	application        string
 	gpus, batch, count int
 }
 
-// The mixes count the jobs of the shared Sia traces, which stand for categories
-// by GPU time: small (below 1 h) is cifar10, medium (to 10 h) is bert and
-// deepspeech2, large (to 100 h) is yolov3, extra large is imagenet. Shares of
-// small, medium, large, extra large, in per cent, and mean GPUs:
+// The mixes count the jobs of the shared Sia traces. Applications stand for categories by GPU time:
+// small (below 1 h) is cifar10, medium (to 10 h) is bert and deepspeech2, large (to 100 h) is yolov3,
+// extra large is imagenet. Percentages of the categories, and mean GPUs:
 //
 //	Philly    79.1 14.4  4.2  2.4  10.09  (960 jobs)
 //	Helios    82.9 10.1  4.4  2.7   9.16  (1120 jobs)
@@ -79,7 +78,6 @@ var (
 	}
 )
 
-// draw returns a template with the probability of its count.
 func draw(r source, mix []template) template {
 	total := 0
 	for _, t := range mix {
@@ -94,14 +92,13 @@ func draw(r source, mix []template) template {
 	panic("workload: mix without jobs")
 }
 
-// fixedSizes are the shares of GPU counts of jobs known by their duration: those
-// from which the shared synthetic Lyra traces were drawn.
+// fixedSizes are the shares of GPU counts of jobs known by their duration, from the shared synthetic
+// Lyra traces.
 var fixedSizes = []struct {
 	gpus  int
 	share float64
 }{{1, .54}, {2, .12}, {4, .12}, {8, .175}, {16, .03}, {32, .012}, {64, .003}}
 
-// fixedSize draws a GPU count of at most most.
 func fixedSize(r source, most int) int {
 	total := 0.0
 	for _, s := range fixedSizes {
@@ -118,15 +115,14 @@ func fixedSize(r source, most int) int {
 	return 1
 }
 
-// fixedTimes are quantiles of running times, between which their logarithm is
-// linear: those of the shared synthetic Lyra traces, which follow the median,
-// 75th, 95th and 99th percentile and the mean of Lyra's baseline.
+// fixedTimes are quantiles of running times, with linear logarithm in between, from the shared synthetic
+// Lyra traces. These have the median, 75th, 95th and 99th percentile and mean of Lyra's baseline.
 // Source: Lyra §7.2, Table 5.
 var fixedTimes = []struct{ share, seconds float64 }{
 	{0, 30}, {.5, 740}, {.74, 3000}, {.75, 27300}, {.94, 30000}, {.95, 74600}, {.985, 80000}, {.99, 362000}, {1, 380000},
 }
 
-// fixedSeconds returns the running time that a share u of jobs does not exceed.
+// fixedSeconds returns the quantile u of running times.
 func fixedSeconds(u float64) float64 {
 	for i := 1; i < len(fixedTimes); i++ {
 		if a, b := fixedTimes[i-1], fixedTimes[i]; u <= b.share {

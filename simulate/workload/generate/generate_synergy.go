@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A task is a kind of model, and the models of it, in the order in which jobs
-// take them. Source: Synergy §5.1, Table 4; order: public Synergy simulator.
+// A task has models in the order in which jobs use them. Source: Synergy §5.1, Table 4; order: public
+// Synergy simulator.
 type task struct {
 	name   string
 	models []string
@@ -26,14 +26,12 @@ var tasks = [...]task{
 	{"speech", []string{"m5", "deepspeech"}},
 }
 
-// A split is the parts of the tasks in a trace, in the order of tasks: whole
-// numbers, of which not all are 0.
+// A split has the parts of the tasks in a trace: whole numbers, not all 0.
 type split [len(tasks)]int
 
-// maxPart bounds the parts of a split.
+// maxPart limits the parts of a split.
 const maxPart = 1000
 
-// parseSplit reads "20-70-10".
 func parseSplit(text string) (split, error) {
 	var s split
 	parts, sum := strings.Split(text, "-"), 0
@@ -52,9 +50,8 @@ func parseSplit(text string) (split, error) {
 	return s, nil
 }
 
-// models returns the models of n jobs: each job is of the task that lags most
-// behind its part, the first of equals, and of the next model of it. Nothing is
-// random about it. Source: public Synergy simulator.
+// models returns the models of n jobs. Each job has the task that is furthest below its part (the first
+// of equals), and the next model of the task. There is no randomness. Source: public Synergy simulator.
 func (s split) models(n int) []string {
 	sum := 0
 	for _, part := range s {
@@ -75,12 +72,12 @@ func (s split) models(n int) []string {
 	return all
 }
 
-// synergySizes are the parts of GPU demands, as counts: those of Philly jobs
-// that last 32 minutes to a week. Source: README of the shared Synergy traces.
+// synergySizes counts GPU requests of Philly jobs that last 32 minutes to a week. Source: README of the
+// shared Synergy traces.
 var synergySizes = []template{{gpus: 1, count: 8350}, {gpus: 2, count: 140}, {gpus: 4, count: 650}, {gpus: 8, count: 860}, {gpus: 16, count: 1}}
 
-// synergySeconds draws how long a job lasts with its GPU-proportional share.
-// Source: Synergy §5.1, "Duration".
+// synergySeconds draws the duration of a job with its GPU-proportional share. Source: Synergy §5.1,
+// "Duration".
 func synergySeconds(r source) float64 {
 	least, most := 1.5, 3.0
 	if r.Float64() >= 0.8 {
@@ -89,10 +86,9 @@ func synergySeconds(r source) float64 {
 	return 60 * math.Pow(10, least+(most-least)*r.Float64())
 }
 
-// derived returns the trace that Synergy derives from Philly: rigid jobs that
-// come at a rate, or all at the start if that is 0, whose iterations take as long
-// as their duration says with the GPU-proportional share of 3 CPUs and 62.5 GB.
-// The jobs do not depend on when they come. Source: Synergy §5.1, "Traces".
+// derived returns the trace that Synergy derives from Philly: rigid jobs at a rate, or all at the start
+// if the rate is 0. Their iterations take their duration with the GPU-proportional share of 3 CPUs and
+// 62.5 GB. The jobs do not depend on the times. Source: Synergy §5.1, "Traces".
 func derived(o Options) ([]workload.Arrival, error) {
 	parts, err := parseSplit(o.Split)
 	if err != nil {
@@ -118,8 +114,7 @@ func derived(o Options) ([]workload.Arrival, error) {
 	return all, poisson(rng.Stream(o.Seed, "workload/synergy/times"), all, o.Load)
 }
 
-// poisson sets the times of arrivals that come at a mean rate per hour, in whole
-// seconds; a rate of 0 leaves them at the start.
+// poisson sets arrival times of a mean rate per hour, in whole seconds; rate 0 leaves them at the start.
 func poisson(r source, all []workload.Arrival, perHour float64) error {
 	if perHour == 0 {
 		return nil

@@ -6,30 +6,26 @@ import (
 	"time"
 )
 
-// A source is what the generators need of a random stream.
 type source interface {
 	Float64() float64
 	ExpFloat64() float64
 	IntN(n int) int
 }
 
-// A pace says how submissions spread over time: in steps of equal length, by
-// relative rates, repeating. A share of the jobs is scripted: each comes shortly
-// after the one drawn before it.
+// A pace distributes submissions over time by repeating relative rates of equal steps. A part of the
+// jobs is scripted: each comes shortly after the one before.
 type pace struct {
 	step     time.Duration
 	rates    []float64
 	scripted float64
 }
 
-// scriptGap is the mean time between the submissions of a script. Of the gaps
-// in the shared newTrace, 13 % are shorter than 10 s; without scripts 6 % would
-// be.
+// scriptGap is the mean time between submissions of a script. In the shared newTrace, 13 % of the gaps
+// are shorter than 10 s; without scripts 6 % would be.
 const scriptGap = 10 * time.Second
 
-// The hourly means of the shared Sia traces, jobs an hour (6 of Philly, 7 of
-// Helios, 7 of newTrace). The traces of a family are samples of one window, so
-// that their hours vary less than a Poisson process would.
+// Hourly means of the shared Sia traces, in jobs per hour (6 of Philly, 7 of Helios, 7 of newTrace). The
+// traces of a family are samples of one window, so their hours vary less than in a Poisson process.
 var (
 	phillyPace = pace{step: time.Hour, rates: []float64{18.3, 17.8, 11.7, 17.8, 27.2, 35.5, 17.2, 14.5}}
 	heliosPace = pace{step: time.Hour, rates: []float64{21.1, 13.9, 30.7, 38.1, 23.3, 15.9, 9.7, 7.3}, scripted: 0.02}
@@ -42,14 +38,13 @@ var (
 	}}
 )
 
-// spikePace is that of Spike-240, which is not public: 240 jobs in 6 hours
-// with a burst in the 30 minutes from hour 2.5. Outside of it we take newTrace's
-// 20 jobs/h, which leaves 130 jobs for the burst: they are jobs 50 to 179, and
-// the thesis names jobs 165 and 180 as submitted in it and shows jobs 60 to 200
-// as those that meet the congestion. Source: Sia §3.5.6.
+// spikePace is the pace of Spike-240, which is not public: 240 jobs in 6 hours with a burst in the 30
+// minutes from hour 2.5. We use newTrace's 20 jobs/h otherwise, which leaves jobs 50 to 179 for the
+// burst. This fits the thesis: jobs 165 and 180 are submitted in the burst, and jobs 60 to 200 meet
+// congestion. Source: Sia §3.5.6.
 var spikePace = pace{step: 30 * time.Minute, rates: []float64{10, 10, 10, 10, 10, 130, 10, 10, 10, 10, 10, 10}}
 
-// times draws n submission times in [0, span), sorted, in whole milliseconds.
+// times draws n sorted submission times in [0, span), in whole milliseconds.
 func (p *pace) times(r source, n int, span time.Duration) []time.Duration {
 	ends := p.cumulative(span)
 	at := make([]time.Duration, n)
@@ -67,8 +62,7 @@ func (p *pace) times(r source, n int, span time.Duration) []time.Duration {
 	return at
 }
 
-// cumulative returns the share of submissions before the end of each step of
-// the span.
+// cumulative returns the share of submissions before the end of each step.
 func (p *pace) cumulative(span time.Duration) []float64 {
 	var ends []float64
 	total := 0.0
@@ -83,7 +77,7 @@ func (p *pace) cumulative(span time.Duration) []float64 {
 	return ends
 }
 
-// invert returns the time before which a share u of the submissions comes.
+// invert returns the time before which a share u of submissions comes.
 func (p *pace) invert(ends []float64, u float64, span time.Duration) time.Duration {
 	if len(ends) == 0 {
 		return 0

@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Shuffle returns the arrivals of a trace in another order: its time is cut into blocks of equal
-// length, and the blocks are shuffled. The jobs are the same, and so are bursts shorter than a
-// block; only which jobs are in the cluster at the same time changes. The differences between
-// results on shuffled traces show the effect of that. arrivals must be sorted by time, and are not
-// modified. Equal seeds give equal orders.
+// Shuffle returns the arrivals of a trace in another order: it shuffles blocks of equal length. Jobs,
+// and bursts shorter than a block, stay the same; only which jobs are in the cluster at the same time
+// changes. The spread of results on shuffled traces measures this effect. arrivals must be sorted by
+// time, and are not modified. Equal seeds give equal orders.
 func Shuffle(arrivals []workload.Arrival, blocks int, seed uint64) []workload.Arrival {
 	if len(arrivals) == 0 || blocks < 1 {
 		return nil
@@ -30,7 +29,6 @@ func Shuffle(arrivals []workload.Arrival, blocks int, seed uint64) []workload.Ar
 	return all
 }
 
-// cameBetween returns the arrivals from one time on and before another.
 func cameBetween(all []workload.Arrival, from, to time.Duration) []workload.Arrival {
 	at := func(t time.Duration) int {
 		i, _ := slices.BinarySearchFunc(all, t, func(a workload.Arrival, t time.Duration) int { return cmp.Compare(a.At, t) })

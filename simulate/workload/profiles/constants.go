@@ -10,15 +10,14 @@ import (
 
 // constants are properties of an application that profiles do not contain.
 type constants struct {
-	delay    time.Duration           // from a decision to the first step after a restart
-	stated   time.Duration           // the S_i the public simulator's policy uses
+	delay    time.Duration           // from a restart decision to the first step
+	stated   time.Duration           // the S_i of the public simulator's policy
 	slowdown float64                 // the public simulator's divisor of true goodput
-	localMax map[cluster.GPUType]int // largest local batch a job asks for, where less was profiled to run
+	localMax map[cluster.GPUType]int // largest requested local batch, if more was profiled
 	pipeline *pipeline               // nil: data parallel
 }
 
-// knownConstants are the constants by application. Source: Sia simulator;
-// gpt_pmp: Sia §3.5.3.
+// knownConstants are constants by application. Source: Sia simulator; gpt_pmp: Sia §3.5.3.
 var knownConstants = map[string]constants{
 	"cifar10":     {delay: 50 * time.Second, stated: 30 * time.Second, slowdown: 1.8},
 	"bert":        {delay: 120 * time.Second, stated: 120 * time.Second, slowdown: 1.2},
@@ -32,8 +31,6 @@ var knownConstants = map[string]constants{
 	},
 }
 
-// constantsOf returns the constants of an application, defaults if it is not
-// a known one.
 func constantsOf(application string) constants {
 	if k, ok := knownConstants[application]; ok {
 		return k
@@ -41,16 +38,15 @@ func constantsOf(application string) constants {
 	return constants{delay: workload.DefaultRestartDelay, stated: workload.DefaultRestartDelay, slowdown: 1}
 }
 
-// A pipeline says how a hybrid-parallel application runs: each replica is a
-// pipeline of stages, one GPU each, that a pass feeds with micro-batches of
-// one sample.
+// A pipeline describes a hybrid-parallel application: each replica has stages of one GPU each, which a
+// pass feeds with micro-batches of one sample.
 type pipeline struct {
 	stages       map[cluster.GPUType]int
 	microBatches int
 }
 
-// backward is the time of a backward over that of a forward computation: it
-// computes gradients of the weights and of the inputs. Source: Sia simulator.
+// backward is the time of a backward over a forward computation, because it computes gradients of
+// weights and inputs. Source: Sia simulator.
 const backward = 2
 
 // passes turns measurements of one stage's forward time and of the gradient
@@ -66,10 +62,9 @@ func (p *pipeline) passes(s series, stages int) series {
 	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
 }
 
-// AsPublished returns a catalog with the rules of the public Sia simulator, which
-// differ from its profiles: the true goodput is divided by a constant of the
-// application, and for some applications the scheduler is told a restart overhead that
-// differs from the true one. It shares what does not change.
+// AsPublished returns a catalog with the rules of the public Sia simulator that differ from its
+// profiles: a constant per application divides the true goodput, and the scheduler has a wrong restart
+// overhead for some. The result shares unchanged parts.
 func AsPublished(c workload.Catalog) workload.Catalog {
 	published := workload.Catalog{}
 	for name, app := range c {

@@ -12,10 +12,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Default returns the embedded catalog: a parametric form of measured applications,
-// fitted by lab/fitcatalog to the public profiles of Sia, of Synergy (those that
-// wait for their input, on v100), and of Gavel.
-// docs/experiments/embedded-catalog.md says how far it differs from them.
+// Default returns the embedded catalog: parametric applications fitted by lab/fitcatalog to the public
+// profiles of Sia, Synergy (applications that wait for input, on v100) and Gavel. See
+// docs/experiments/embedded-catalog.md for the errors.
 func Default() workload.Catalog {
 	c := workload.Catalog{}
 	for i := range fittedApplications {
@@ -34,7 +33,7 @@ func Default() workload.Catalog {
 	return c
 }
 
-// A fittedApplication is what lab/fitcatalog writes of one application.
+// A fittedApplication is the output of lab/fitcatalog for one application.
 type fittedApplication struct {
 	name      string
 	init, max int // total batch sizes
@@ -45,15 +44,12 @@ type fittedApplication struct {
 	types     []fittedType
 }
 
-// A fittedType is the throughput model on one GPU type.
 type fittedType struct {
 	gpuType  cluster.GPUType
 	localMax int // samples per replica and pass
 	params   perf.Params
 }
 
-// application builds the application; the constants that no profile holds are
-// those of its name.
 func (f *fittedApplication) application() *workload.Application {
 	known := constantsOf(f.name)
 	app := &workload.Application{
@@ -78,8 +74,8 @@ func (f *fittedApplication) application() *workload.Application {
 	return app
 }
 
-// curve returns the training curve: epochs of equal progress, and gradients of
-// squared norm 1 whose variance is the noise scale in initial batches.
+// curve returns the training curve: epochs of equal progress, and gradients of squared norm 1 whose
+// variance is the noise scale in initial batches.
 func (f *fittedApplication) curve() *workload.Curve {
 	c := &workload.Curve{Batches: slices.Clone(f.noise.batches)}
 	for e := range f.epochs {
@@ -95,16 +91,14 @@ func (f *fittedApplication) curve() *workload.Curve {
 	return c
 }
 
-// A noise is the gradient noise scale phi (samples) over training and batch
-// size b: ln phi = level + slope · ln(b / smallest batch), where level and
-// slope are linear between knots.
+// A noise is the gradient noise scale phi (samples) by epoch and batch size b: ln phi = level + slope ·
+// ln(b / smallest batch), where level and slope are linear between knots.
 type noise struct {
-	batches      []float64 // total batch sizes that were measured, ascending
+	batches      []float64 // measured total batch sizes, ascending
 	knots        []int     // epochs, ascending, first 0
 	level, slope []float64 // at the knots
 }
 
-// scale returns the noise scale in an epoch at a batch size, in samples.
 func (n *noise) scale(epoch int, batch float64) float64 {
 	i, w := n.at(epoch)
 	level, slope := n.level[i], n.slope[i]
@@ -115,8 +109,7 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 	return math.Exp(level + slope*math.Log(batch/n.batches[0]))
 }
 
-// at returns the knot at or before an epoch, and how far the epoch is from it
-// to the next.
+// at returns the knot at or before an epoch, and the epoch's relative distance from it to the next knot.
 func (n *noise) at(epoch int) (i int, w float64) {
 	i, found := slices.BinarySearch(n.knots, epoch)
 	switch {
@@ -128,8 +121,7 @@ func (n *noise) at(epoch int) (i int, w float64) {
 	return i - 1, float64(epoch-n.knots[i-1]) / float64(n.knots[i]-n.knots[i-1])
 }
 
-// fitted is the Speed of throughput models: it knows nodes and replicas, not
-// how they are spread.
+// fitted is the Speed of throughput models. It depends on nodes and replicas, not on their distribution.
 type fitted struct {
 	localMin int
 	stages   map[cluster.GPUType]int // GPUs of one replica; nil: 1
@@ -154,8 +146,8 @@ func (f *fitted) LocalRange(g cluster.GPUType, shape []int) (least, most int) {
 	return 0, 0
 }
 
-// find returns the model of a GPU type, nil if the application does not run on
-// the shape, and the nodes and replicas of the shape.
+// find returns the model of a GPU type, or nil if the application does not run on the shape, and the
+// nodes and replicas of the shape.
 func (f *fitted) find(g cluster.GPUType, shape []int) (t *fittedType, nodes, replicas int) {
 	for i := range f.types {
 		if f.types[i].gpuType == g {

@@ -16,29 +16,24 @@ import (
 // rateColumns are the columns of a file of measured steps.
 var rateColumns = []string{"file", "worker_type", "job_type", "batch_size", "scale_factor", "steps_per_s"}
 
-// spreadSuffix marks the GPU types of rows measured with GPUs of several nodes.
+// spreadSuffix marks GPU types of rows measured on several nodes.
 const spreadSuffix = "_unconsolidated"
 
-// ReadSteps reads the applications of Gavel and Shockwave: a CSV file with the
-// columns
+// ReadSteps reads the applications of Gavel and Shockwave from CSV with the columns
 //
 //	file,worker_type,job_type,batch_size,scale_factor,steps_per_s
 //
-// The file may have several tables, which the column file names; an empty table stands
-// for the only one. A job type is a model and the samples per GPU with which its jobs
-// start: "ResNet-18 (batch size 32)". scale_factor is the number of GPUs. A step is the
-// pass of one GPU over its batch. steps_per_s counts the steps of all GPUs of a job that
-// runs alone: the job processes steps_per_s times the batch size in samples a second. 0
-// steps stand for a job that does not run with these GPUs and batch size. Worker types that end in
-// _unconsolidated are GPUs of several nodes; without such rows, those of one node are
-// used.
+// Column file names the table; table "" selects the only one. A job type is a model and the initial
+// samples per GPU: "ResNet-18 (batch size 32)". scale_factor is the number of GPUs. A step is a pass of
+// one GPU over its batch, and steps_per_s counts the steps of all GPUs of a job that runs alone, so the
+// job processes steps_per_s times the batch size in samples per second. 0 means that the job does not
+// run with these GPUs and batch size. Worker types that end in _unconsolidated are GPUs of several
+// nodes; without them, rows of one node are used.
 //
-// Every application runs with all batch sizes of its model, because its jobs may change
-// theirs. Errors name the file (by name), line and column, what was found and what is
-// wanted. Source: public Gavel and Shockwave throughputs.
+// Every application runs with all batch sizes of its model, because its jobs may change theirs. Errors
+// have name, line, column, the value and what is wanted. Source: public Gavel and Shockwave throughputs.
 //
-// Deviation: what two jobs that share a GPU do to each other is not read, because
-// no policy here shares GPUs.
+// Deviation: measurements of two jobs that share a GPU are ignored, because no policy here shares GPUs.
 func ReadSteps(r io.Reader, name, table string) (workload.Catalog, error) {
 	s := stepsFile{table: table, families: map[string]*family{}}
 	if err := eachRow(r, name, rateColumns, s.row); err != nil {
@@ -61,22 +56,21 @@ func ReadSteps(r io.Reader, name, table string) (workload.Catalog, error) {
 	return c, nil
 }
 
-// A stepsFile is what was read of a file of measured steps.
+// A stepsFile has the contents of a file of measured steps.
 type stepsFile struct {
-	table    string   // asked for
-	chosen   string   // which that is
-	tables   []string // that there are
+	table    string   // requested
+	chosen   string   // selected
+	tables   []string // all
 	families map[string]*family
 }
 
-// A family is the job types of one model, and what was measured of them.
+// A family has the job types of one model and their measurements.
 type family struct {
 	model    string
 	jobTypes []string
 	rates    stepRates
 }
 
-// row reads one line.
 func (s *stepsFile) row(r row) error {
 	table := r.text("file")
 	if !slices.Contains(s.tables, table) {
@@ -104,8 +98,8 @@ func (s *stepsFile) row(r row) error {
 	return f.add(r, local)
 }
 
-// typeOfJob returns the model in a job type, and its samples per GPU: 1 for a job
-// type that names none, whose samples are then steps.
+// typeOfJob returns the model in a job type, and its samples per GPU; 1 without any, so that samples are
+// steps.
 func typeOfJob(r row) (model string, local int, err error) {
 	model, rest, named := strings.Cut(r.text("job_type"), workload.BatchMark)
 	if model == "" {
@@ -126,7 +120,6 @@ func typeOfJob(r row) (model string, local int, err error) {
 	return model, local, nil
 }
 
-// add adds the rate of a line.
 func (f *family) add(r row, local int) error {
 	gpus, err := r.count("scale_factor")
 	if err != nil {
@@ -164,7 +157,7 @@ func (f *family) application(jobType string) *workload.Application {
 	return app
 }
 
-// limits returns the batch sizes that were measured, on whatever GPUs.
+// limits returns the measured batch sizes over all GPUs.
 func (f *family) limits() job.BatchLimits {
 	l := job.BatchLimits{LocalMax: map[cluster.GPUType]int{}}
 	for shape, s := range f.rates.shapes {

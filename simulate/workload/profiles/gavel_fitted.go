@@ -9,15 +9,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A fittedModel is what lab/fitcatalog writes of the applications of one
-// model.
+// A fittedModel is the output of lab/fitcatalog for the applications of one model.
 type fittedModel struct {
 	name   string
-	locals []int // samples per GPU with which their jobs start; none: one application, whose samples are steps
+	locals []int // initial samples per GPU; none: one application, whose samples are steps
 	types  []fittedType
 }
 
-// applications builds the applications of the model.
 func (f *fittedModel) applications() []*workload.Application {
 	if len(f.locals) == 0 {
 		return []*workload.Application{f.application(f.name, 1)}

@@ -7,18 +7,18 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A stepShape is how GPUs of a type were held in a measurement.
+// A stepShape describes the GPUs of a measurement.
 type stepShape struct {
 	gpuType cluster.GPUType
 	gpus    int
-	spread  bool // over several nodes
+	spread  bool // on several nodes
 }
 
-// stepRates are measured steps per second: the Speed of Gavel's applications.
-// Batch sizes and numbers of GPUs that were not measured do not run.
+// stepRates are measured steps per second: the Speed of Gavel's applications. Batch sizes and numbers of
+// GPUs without measurement do not run.
 type stepRates struct {
 	shapes map[stepShape]series
-	zeros  map[stepShape][]int // batch sizes that were measured not to run
+	zeros  map[stepShape][]int // batch sizes with rate 0
 }
 
 // add adds a rate, and reports whether it is the first for the batch size.
@@ -39,8 +39,7 @@ func (s *stepRates) add(shape stepShape, local int, rate float64) bool {
 	return true
 }
 
-// on returns what was measured on GPUs held as shape: on several nodes, or for
-// want of that on one.
+// on returns the measurements on GPUs held as shape: on several nodes or, if missing, on one.
 func (s *stepRates) on(t cluster.GPUType, shape []int) series {
 	nodes, gpus := 0, 0
 	for _, n := range shape {
@@ -56,8 +55,7 @@ func (s *stepRates) on(t cluster.GPUType, shape []int) series {
 	return s.shapes[stepShape{t, gpus, false}]
 }
 
-// Step implements Speed. How much of a step is gradient exchange is not known:
-// none is said to be.
+// Step implements Speed. The time of gradient exchange is unknown, and 0 here.
 func (s *stepRates) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	all := s.on(t, shape)
 	i, found := slices.BinarySearchFunc(all, float64(local), func(p point, b float64) int { return cmp.Compare(p.local, b) })

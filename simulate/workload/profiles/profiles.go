@@ -1,4 +1,4 @@
-// Package profiles has the catalogs of applications: how fast each trains on each GPU type, as measured or fitted.
+// Package profiles has catalogs of applications with measured or fitted speeds on each GPU type.
 package profiles
 
 import (
@@ -20,8 +20,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// gpuNames maps the GPU type names of the public profiles to ours; other names
-// stand for themselves. Source: Sia simulator.
+// gpuNames maps GPU types of the public profiles to Oxgang's; other names stay. Source: Sia simulator.
 var gpuNames = map[string]cluster.GPUType{
 	"aws":     "t4",   // g4dn.12xlarge
 	"rtx":     "rtx",  // RTX 2080Ti
@@ -30,10 +29,9 @@ var gpuNames = map[string]cluster.GPUType{
 	"azure":   "v100", // ND40rs_v2
 }
 
-// skipped is the same machine as dgx-ext with some batch sizes left out.
+// skipped is the same machine as dgx-ext without some batch sizes.
 const skipped = "dgx"
 
-// typeOf returns our name of a GPU type of the profiles.
 func typeOf(name string) cluster.GPUType {
 	if t, ok := gpuNames[name]; ok {
 		return t
@@ -41,31 +39,27 @@ func typeOf(name string) cluster.GPUType {
 	return cluster.GPUType(name)
 }
 
-// offTableNames are where ReadProfiles looks for off-table rows.
+// offTableNames are the paths where ReadProfiles looks for off-table rows.
 var offTableNames = []string{"offtable_wholenode.csv", "derived/offtable_wholenode.csv"}
 
-// ReadProfiles reads measured applications: one folder each below the root of
-// fsys, named after the application, with, for each GPU type G and total batch
-// size B,
+// ReadProfiles reads measured applications: one folder each in the root of fsys, with, for each GPU type
+// G and total batch size B,
 //
 //	placements-G.csv   placement,local_bsz,step_time,sync_time
 //	scalability-G.csv  num_nodes,num_replicas,local_bsz,step_time,sync_time
 //	validation-B.csv   progress,grad_sqr,grad_var: one row an epoch
 //
-// Times are in seconds, progress in iterations at the smallest B. A placement
-// is written as the GPUs of each node ("244"). Files of other names and
-// folders without such files are ignored.
+// Times are in seconds, progress in iterations at the smallest B. A placement lists the GPUs of each
+// node ("244"). Other files and folders are ignored.
 //
-// offTable lists step times of whole nodes beyond the placements (columns
-// application, gpu_type and those of a scalability file). If it is nil,
-// offtable_wholenode.csv is read from the root of fsys or its folder derived,
-// if there is one.
+// offTable has step times of whole nodes beyond the placements (columns application, gpu_type and those
+// of a scalability file). If it is nil, offtable_wholenode.csv in the root of fsys or in its folder
+// derived is used, if present.
 //
-// Rows may stand in any order; equal rows count once. Rows of a scalability
-// file that differ in times only are averaged: several placements have so many
-// GPUs on so many nodes. Anywhere else they are an error. An error names file,
-// line and column, what was found and what is wanted; errors of different
-// applications are joined.
+// Rows may be in any order; equal rows count once. Rows of a scalability file that differ only in times
+// are averaged, because several placements have these GPUs and nodes; elsewhere they are an error.
+// Errors have file, line, column, the value and what is wanted; errors of different applications are
+// joined.
 func ReadProfiles(fsys fs.FS, offTable io.Reader) (workload.Catalog, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -96,8 +90,7 @@ func ReadProfiles(fsys fs.FS, offTable io.Reader) (workload.Catalog, error) {
 	return c, nil
 }
 
-// readApplication reads one folder; it returns nil if no file in it is of a
-// profile.
+// readApplication reads one folder; nil if it has no profile.
 func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*workload.Application, error) {
 	files, err := profileFiles(fsys, dir)
 	if err != nil || len(files) == 0 {
@@ -127,8 +120,8 @@ func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*workload.App
 	return app, err
 }
 
-// profileFiles returns what stands for G or B in the names of the files of a
-// folder, by the first part of the name, in file order.
+// profileFiles returns the G or B in the file names of a folder, by the first part of the name, in file
+// order.
 func profileFiles(fsys fs.FS, dir string) (map[string][]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -146,7 +139,6 @@ func profileFiles(fsys fs.FS, dir string) (map[string][]string, error) {
 	return files, nil
 }
 
-// withFile calls read with an open file.
 func withFile(fsys fs.FS, name string, read func(r io.Reader, name string) error) error {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -155,7 +147,6 @@ func withFile(fsys fs.FS, name string, read func(r io.Reader, name string) error
 	return errors.Join(read(f, name), f.Close())
 }
 
-// readCurve reads the validation files of an application.
 func readCurve(fsys fs.FS, dir string, sizes []string) (*measuredCurve, error) {
 	if len(sizes) == 0 {
 		return nil, fmt.Errorf("%s: no validation-*.csv, want one for each total batch size", dir)
@@ -177,8 +168,7 @@ func readCurve(fsys fs.FS, dir string, sizes []string) (*measuredCurve, error) {
 	return c, c.check()
 }
 
-// limits returns the batch limits of an application: from the smallest to the
-// largest batch size of the curve, and what was profiled by GPU type.
+// limits returns the range of batch sizes of the curve, and the profiled sizes by GPU type.
 func limits(t table, dir string, c *measuredCurve, known constants) (job.BatchLimits, error) {
 	l := job.BatchLimits{
 		Init:     c.runs[0].batch,

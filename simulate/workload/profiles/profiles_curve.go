@@ -7,16 +7,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A validation is one training run at a fixed total batch size, epoch by
-// epoch: one file.
+// A validation is one file: a training run at a fixed total batch size, by epoch.
 type validation struct {
 	name     string
 	batch    int       // total
 	progress []float64 // iterations at the smallest batch size, ascending
-	sqr, vnc []float64 // squared norm and variance of the gradient, referred to the smallest batch size
+	sqr, vnc []float64 // squared norm and variance of the gradient, relative to the smallest batch size
 }
 
-// read reads the file.
 func (v *validation) read(r io.Reader, name string) error {
 	before := 0.0
 	return eachRow(r, name, []string{"progress", "grad_sqr", "grad_var"}, func(at row) error {
@@ -44,12 +42,10 @@ func (v *validation) read(r io.Reader, name string) error {
 	})
 }
 
-// A measuredCurve is the training runs of an application, by ascending batch
-// size.
+// A measuredCurve has the training runs of an application by ascending batch size.
 type measuredCurve struct{ runs []validation }
 
-// check returns an error unless all runs are as many epochs long and of
-// different batch sizes.
+// check returns an error unless all runs have as many epochs and different batch sizes.
 func (c *measuredCurve) check() error {
 	first := &c.runs[0]
 	for i := range c.runs {
@@ -64,8 +60,8 @@ func (c *measuredCurve) check() error {
 	return nil
 }
 
-// end returns the progress at which an epoch ends, in iterations at the
-// smallest batch size: the least of all runs. Source: Sia simulator.
+// end returns the progress at the end of an epoch, in iterations at the smallest batch size: the least
+// of all runs. Source: Sia simulator.
 func (c *measuredCurve) end(epoch int) float64 {
 	least := c.runs[0].progress[epoch]
 	for i := range c.runs {
@@ -74,12 +70,12 @@ func (c *measuredCurve) end(epoch int) float64 {
 	return least
 }
 
-// referred returns the curve with progress in samples at the efficiency of
-// batch size init, and gradients referred to it.
+// referred returns the curve with progress in samples at the efficiency of batch size init, and
+// gradients relative to it.
 //
-// The variance at another reference batch is in inverse proportion to it: the
-// noise scale in samples stays. What a sample is worth changes by (phi + init)
-// / (phi + smallest), with phi as measured at init. Source: Sia §2.1, Eq. 2.3.
+// The variance is inversely proportional to the reference batch, so the noise scale in samples stays.
+// The worth of a sample changes by (phi + init) / (phi + smallest), with phi as measured at init.
+// Source: Sia §2.1, Eq. 2.3.
 func (c *measuredCurve) referred(init int) *workload.Curve {
 	smallest := float64(c.runs[0].batch)
 	ratio := smallest / float64(init)

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// readTable reads the step times of an application, by GPU type in the order
-// of our names.
+// readTable reads the step times of an application, by GPU type in the order of Oxgang's names.
 func readTable(fsys fs.FS, dir string, files map[string][]string, known constants) (table, error) {
 	if len(files["placements"]) == 0 {
 		return nil, fmt.Errorf("%s: no placements-*.csv, want one for each GPU type", dir)
@@ -39,7 +38,6 @@ func readTable(fsys fs.FS, dir string, files map[string][]string, known constant
 	return t, nil
 }
 
-// A builder fills a profile from its files.
 type builder struct {
 	p        *profile
 	pipeline *pipeline // nil: data parallel
@@ -53,10 +51,9 @@ func newBuilder(g cluster.GPUType, pipe *pipeline) *builder {
 	return b
 }
 
-// A sample is one line of a file of step times.
 type sample struct {
 	point
-	id    string // what was measured: a placement, or nodes and replicas
+	id    string // a placement, or nodes and replicas
 	nodes int
 	gpus  int
 	key   shapeKey
@@ -85,7 +82,6 @@ func (b *builder) readScalability(r io.Reader, name string) error {
 	})
 }
 
-// spread reads the columns num_nodes and num_replicas.
 func spread(at row) (nodes, gpus int, err error) {
 	nodes, err = at.count("num_nodes")
 	if err != nil {
@@ -98,8 +94,8 @@ func spread(at row) (nodes, gpus int, err error) {
 	return nodes, gpus, err
 }
 
-// read reads a file of step times and adds its measurements to the profile;
-// identify says what a line was measured on.
+// read adds the measurements of a file of step times to the profile; identify returns what a line
+// measures.
 func (b *builder) read(r io.Reader, name string, columns []string, identify func(row) (sample, error)) error {
 	groups := map[string][]sample{}
 	var order []string
@@ -133,7 +129,6 @@ func (b *builder) read(r io.Reader, name string, columns []string, identify func
 	return nil
 }
 
-// point reads the columns common to all files of step times.
 func (b *builder) point(at row) (point, error) {
 	local, err := at.count("local_bsz")
 	if err != nil {
@@ -153,7 +148,7 @@ func (b *builder) point(at row) (point, error) {
 	return point{local: float64(local), step: step, sync: sync}, nil
 }
 
-// localSizes returns the local batch sizes that occur in a file, ascending.
+// localSizes returns the local batch sizes in a file, ascending.
 func localSizes(groups map[string][]sample) []float64 {
 	all := map[float64]bool{}
 	for _, g := range groups {
@@ -164,9 +159,8 @@ func localSizes(groups map[string][]sample) []float64 {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// add turns the samples of one shape into a measurement. They must cover the
-// local batch sizes of the file from the least on without a hole, or
-// interpolation would bridge what failed to run.
+// add turns the samples of one shape into a measurement. They must contain the file's local batch sizes
+// from the least on without gaps, so that interpolation does not cover sizes that failed to run.
 func (b *builder) add(group []sample, sizes []float64) error {
 	slices.SortStableFunc(group, func(a, b sample) int { return cmp.Compare(a.local, b.local) })
 	first := &group[0]
@@ -190,9 +184,8 @@ func (b *builder) add(group []sample, sizes []float64) error {
 	return nil
 }
 
-// seriesOf returns the points of samples that are sorted by local batch size.
-// Samples of one size are averaged if they may come from different placements,
-// else they must agree.
+// seriesOf returns the points of samples sorted by local batch size. Samples of one size are averaged if
+// they may have different placements; else they must agree.
 func seriesOf(group []sample) (series, error) {
 	var s series
 	for len(group) > 0 {
@@ -230,7 +223,7 @@ func hole(s series, sizes []float64) (float64, bool) {
 	return 0, false
 }
 
-// An offTableRow is one row of whole nodes off the placement table.
+// An offTableRow is a row of whole nodes beyond the placements.
 type offTableRow struct {
 	application string
 	gpuType     cluster.GPUType
@@ -238,8 +231,7 @@ type offTableRow struct {
 	point
 }
 
-// offTableRows reads off-table rows from r or, if it is nil, from the file
-// system, which need not have them.
+// offTableRows reads off-table rows from r or, if it is nil, from the file system, if present.
 func offTableRows(fsys fs.FS, r io.Reader) ([]offTableRow, error) {
 	if r != nil {
 		return readOffTable(r, "off-table rows")
@@ -258,7 +250,6 @@ func offTableRows(fsys fs.FS, r io.Reader) ([]offTableRow, error) {
 	return nil, nil
 }
 
-// readOffTable reads off-table rows.
 func readOffTable(r io.Reader, name string) ([]offTableRow, error) {
 	var rows []offTableRow
 	columns := append([]string{"application", "gpu_type", "num_nodes", "num_replicas"}, stepColumns...)
@@ -280,8 +271,7 @@ func readOffTable(r io.Reader, name string) ([]offTableRow, error) {
 	return rows, err
 }
 
-// addOffTable adds the rows of an application and this GPU type whose shape
-// is not in the placement table.
+// addOffTable adds the rows of an application and this GPU type whose shape is not among the placements.
 func (p *profile) addOffTable(application string, rows []offTableRow) error {
 	extra := map[shapeKey]series{}
 	for i := range rows {

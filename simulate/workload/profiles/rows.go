@@ -11,17 +11,16 @@ import (
 	"strings"
 )
 
-// A row is one data line of a CSV file whose columns are found by name.
+// A row is one data line of a CSV file with named columns.
 type row struct {
 	file   string
 	line   int
-	names  []string // columns asked for
+	names  []string // requested columns
 	values []string // aligned with names
 }
 
-// eachRow calls visit with every data line of a CSV file; its header must hold
-// the named columns, in any order and among others. It stops at the first
-// error, which names file and line. A file without data lines is an error.
+// eachRow calls visit with every data line of a CSV file, whose header must contain the names. It stops
+// at the first error, which has file and line. A file without data lines is an error.
 func eachRow(r io.Reader, file string, names []string, visit func(row) error) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -50,7 +49,7 @@ func eachRow(r io.Reader, file string, names []string, visit func(row) error) er
 	}
 }
 
-// header reads the first line and returns where the named columns stand in it.
+// header reads the first line and returns the indexes of the named columns.
 func header(in *csv.Reader, file string, names []string) ([]int, error) {
 	head, err := in.Read()
 	if err != nil {
@@ -68,15 +67,13 @@ func header(in *csv.Reader, file string, names []string) ([]int, error) {
 	return columns, nil
 }
 
-// text returns the field of a column.
 func (r row) text(name string) string { return r.values[slices.Index(r.names, name)] }
 
-// bad returns the complaint about the field of a column.
+// bad returns an error for the field of a column.
 func (r row) bad(name, want string) error {
 	return fmt.Errorf("%s:%d: column %s: got %q, want %s", r.file, r.line, name, r.text(name), want)
 }
 
-// positive returns a field that must be a finite number above 0.
 func (r row) positive(name string) (float64, error) {
 	v, err := strconv.ParseFloat(r.text(name), 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 1) {
@@ -85,7 +82,6 @@ func (r row) positive(name string) (float64, error) {
 	return v, nil
 }
 
-// notNegative returns a field that must be a finite number of at least 0.
 func (r row) notNegative(name string) (float64, error) {
 	v, err := strconv.ParseFloat(r.text(name), 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
@@ -94,11 +90,9 @@ func (r row) notNegative(name string) (float64, error) {
 	return v, nil
 }
 
-// mostCount bounds the counts in profiles: far above any GPU count or batch
-// size, far below what overflows.
+// mostCount limits counts in profiles, far above any real one and far below overflow.
 const mostCount = 1 << 30
 
-// count returns a field that must be a whole number of at least 1.
 func (r row) count(name string) (int, error) {
 	v, err := strconv.Atoi(r.text(name))
 	if err != nil || v < 1 || v > mostCount {

@@ -1,21 +1,18 @@
 package profiles
 
-// A shapeKey encodes a placement shape up to rotation: the lexicographically
-// smallest rotation of its GPU counts, four bits a node, the first node
-// highest. Nodes without GPUs do not count. 0 stands for shapes that have no
-// key: no GPUs, more than 16 nodes, or more than 15 GPUs on a node.
+// A shapeKey encodes a placement shape up to rotation: the lexicographically smallest rotation of its
+// GPU counts without zeros, four bits per node, first node highest. 0 stands for shapes without a key:
+// no GPUs, more than 16 nodes, or more than 15 GPUs on a node.
 //
-// Rotations are equal because rings of GPUs are; (4, 2, 4) and (2, 4, 4) are
-// one shape, (2, 4, 3) and (3, 4, 2) are two.
+// Rotations are equal because GPUs form rings: (4, 2, 4) equals (2, 4, 4), but not (3, 4, 2).
 type shapeKey uint64
 
-// The bounds of what a shapeKey encodes.
+// Limits of a shapeKey.
 const (
 	keyNodes = 16
 	keyGPUs  = 15
 )
 
-// summarise returns the key of a shape, its nodes with GPUs and its GPUs.
 func summarise(shape []int) (key shapeKey, nodes, gpus int) {
 	small := true
 	for _, n := range shape {
@@ -33,9 +30,8 @@ func summarise(shape []int) (key shapeKey, nodes, gpus int) {
 	return smallestRotation(key, nodes), nodes, gpus
 }
 
-// smallestRotation returns the least of the rotations of a key's n digits.
-// All have the same number of digits, so the numeric order is the
-// lexicographic one.
+// smallestRotation returns the least of the rotations of a key's n digits. All have the same number of
+// digits, so numeric order is lexicographic order.
 func smallestRotation(key shapeKey, n int) shapeKey {
 	if n < 2 {
 		return key
@@ -45,15 +41,14 @@ func smallestRotation(key shapeKey, n int) shapeKey {
 	for r := key; ; {
 		last := r & 0xf
 		r = r>>4 | last<<top
-		if r == key { // all rotations have been seen
+		if r == key { // all rotations were compared
 			return least
 		}
 		least = min(least, r)
 	}
 }
 
-// parseShape returns the key of a placement written as digits ("244"), its
-// nodes and GPUs; ok is false if it is not written so.
+// parseShape returns the key, nodes and GPUs of a placement in digits ("244"), or false.
 func parseShape(digits string) (key shapeKey, nodes, gpus int, ok bool) {
 	if digits == "" || len(digits) > keyNodes {
 		return 0, 0, 0, false
@@ -69,8 +64,7 @@ func parseShape(digits string) (key shapeKey, nodes, gpus int, ok bool) {
 	return key, nodes, gpus, true
 }
 
-// wholeNodes returns the key of n nodes with an equal share of gpus; 0 if
-// there is none.
+// wholeNodes returns the key of n nodes with equal parts of gpus; 0 if there is none.
 func wholeNodes(n, gpus int) shapeKey {
 	if n < 1 || n > keyNodes || gpus%n != 0 || gpus/n > keyGPUs {
 		return 0

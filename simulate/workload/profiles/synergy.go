@@ -11,18 +11,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A FedApplication is an application of which only the input pipeline is known. That
-// also gives the speed of one GPU: the CPU curve ends where the GPU never waits. A sample
-// is an iteration on one GPU. Each GPU makes the same number of samples a second, on one
-// node or several. Source: public Synergy profiles, whose penalty for GPUs of several
-// nodes is 1.
+// A FedApplication is an application with a known input pipeline only. This also gives the speed of one
+// GPU, because the CPU curve ends where the GPU never waits. A sample is an iteration on one GPU. Each
+// GPU makes as many samples per second, on one node or several. Source: public Synergy profiles, whose
+// penalty for GPUs of several nodes is 1.
 type FedApplication struct {
 	Name  string
 	Input perf.Sensitivity
 }
 
-// MeasuredOn is the GPU type of the public sensitivity profiles. Source: Synergy
-// §5.1.
+// MeasuredOn is the GPU type of the public sensitivity profiles. Source: Synergy §5.1.
 const MeasuredOn = cluster.GPUType("v100")
 
 // rate returns the samples per second of a GPU that never waits.
@@ -43,16 +41,14 @@ func (f *FedApplication) Application(t cluster.GPUType) *workload.Application {
 	}
 }
 
-// The GPU-proportional share of the servers on which the public profiles were made.
-// Source: Synergy §5.1.
+// The GPU-proportional share of the profiled servers. Source: Synergy §5.1.
 const (
 	profiledCPUs   = 3      // per GPU
 	profiledMemory = 62.5e9 // bytes per GPU
 )
 
-// ProfiledRates returns the samples per second and GPU of the embedded
-// Synergy applications, by name, with the GPU-proportional share of the servers on which they were
-// profiled.
+// ProfiledRates returns the samples per second and GPU of the embedded Synergy applications, with the
+// GPU-proportional share of the profiled servers.
 func ProfiledRates() map[string]float64 {
 	rates := make(map[string]float64, len(fedApplications))
 	for i := range fedApplications {
@@ -62,7 +58,7 @@ func ProfiledRates() map[string]float64 {
 	return rates
 }
 
-// paced is a rate of samples per second and GPU of one type: linear in GPUs.
+// paced is a constant rate of samples per second and GPU of one type.
 type paced struct {
 	gpuType cluster.GPUType
 	rate    float64

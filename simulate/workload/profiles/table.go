@@ -12,12 +12,11 @@ type point struct {
 	step, sync float64 // seconds
 }
 
-// A series is the measurements of one shape by ascending local batch size,
-// each size once.
+// A series has the measurements of one shape by ascending local batch size, each once.
 type series []point
 
-// at returns step and sync time at a local batch size, linear between the
-// measured sizes; ok is false outside them.
+// at returns step and sync time at a local batch size, linear between measured sizes; ok is false
+// outside them.
 func (s series) at(local float64) (step, sync float64, ok bool) {
 	if len(s) == 0 || local < s[0].local || local > s[len(s)-1].local {
 		return 0, 0, false
@@ -39,7 +38,6 @@ func (s series) at(local float64) (step, sync float64, ok bool) {
 	return a.step + w*(b.step-a.step), a.sync + w*(b.sync-a.sync), true
 }
 
-// bounds returns the least and largest measured local batch size.
 func (s series) bounds() (least, most int) {
 	return int(s[0].local), int(s[len(s)-1].local)
 }
@@ -47,17 +45,16 @@ func (s series) bounds() (least, most int) {
 // A table is the Speed of a profiled application. A lookup allocates nothing.
 type table []*profile
 
-// A profile holds what was measured of an application on one GPU type.
+// A profile has the measurements of an application on one GPU type.
 type profile struct {
 	gpuType     cluster.GPUType
 	replicaGPUs int                 // P: GPUs of one replica
-	shapes      map[shapeKey]series // exact placements and, off the table, whole nodes
-	spread      []measurement       // what estimate looks at
+	shapes      map[shapeKey]series // exact placements, and whole nodes beyond them
+	spread      []measurement       // input of estimate
 	nearest     []int16             // index into spread, see nearestIndex
-	net         [2]line             // mean sync time over replicas: one node, several
+	net         [2]line             // mean sync time over replicas, for one node and several
 }
 
-// find returns the profile of a GPU type, nil if there is none.
 func (t table) find(g cluster.GPUType) *profile {
 	for _, p := range t {
 		if p.gpuType == g {
@@ -67,10 +64,9 @@ func (t table) find(g cluster.GPUType) *profile {
 	return nil
 }
 
-// Step implements Speed. Shapes that were measured, or listed as whole nodes
-// off the table, are interpolated between local batch sizes; others are
-// estimated from the nearest one (see profile.estimate). A replica of several
-// GPUs does not span nodes.
+// Step implements Speed. Measured shapes, and listed whole nodes, are interpolated between local batch
+// sizes; others are estimated from the nearest one (profile.estimate). A replica of several GPUs does
+// not span nodes.
 func (t table) Step(g cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	p := t.find(g)
 	if p == nil {
@@ -103,7 +99,6 @@ func (t table) LocalRange(g cluster.GPUType, shape []int) (least, most int) {
 	return m.series.bounds()
 }
 
-// fits reports whether whole replicas fill the shares of a shape.
 func (p *profile) fits(shape []int, gpus int) bool {
 	return gpus > 0 && wholeReplicas(shape, p.replicaGPUs)
 }
@@ -118,19 +113,19 @@ func wholeReplicas(shape []int, size int) bool {
 	return true
 }
 
-// A measurement is a series together with how spread out it was taken.
+// A measurement is a series with its nodes and replicas.
 type measurement struct {
 	nodes, replicas int
 	series          series
 }
 
-// A line is a + b·x with neither part negative.
+// A line is a + b·x with a, b of at least 0.
 type line struct{ a, b float64 }
 
 func (l line) at(x float64) float64 { return l.a + l.b*x }
 
-// The size of the grid of nearest measurements; beyond it the edge counts.
-// Source: Sia simulator, whose interpolation takes more than 16 nodes as 16.
+// The grid of nearest measurements; larger shapes use its edge. Source: Sia simulator, whose
+// interpolation counts more than 16 nodes as 16.
 const (
 	gridNodes    = 16
 	gridReplicas = 128
@@ -140,13 +135,11 @@ func nearestIndex(nodes, replicas int) int {
 	return (min(nodes, gridNodes)-1)*gridReplicas + min(replicas, gridReplicas) - 1
 }
 
-// several says that GPUs on more than one node exchange gradients at least
-// this much slower than on one, where only one node was measured. Source: Sia
+// several is the least factor on sync time for several nodes if only one node was measured. Source: Sia
 // §3.3.2, the prior of the throughput model.
 const several = 1.1
 
-// near returns the measurement nearest to a shape, and by what its sync time
-// is to be multiplied.
+// near returns the measurement nearest to a shape, and the factor on its sync time.
 func (p *profile) near(nodes, replicas int) (*measurement, float64) {
 	m := &p.spread[p.nearest[nearestIndex(nodes, replicas)]]
 	net, factor := p.net[kind(m.nodes)], 1.0
@@ -162,18 +155,17 @@ func (p *profile) near(nodes, replicas int) (*measurement, float64) {
 // kind returns 0 for one node, 1 for several.
 func kind(nodes int) int { return min(nodes, 2) - 1 }
 
-// estimate returns the times of a shape that was not measured: the compute
-// time of the nearest measured shape, and its sync time scaled by a line
-// fitted to the sync times of this application and GPU type over replicas.
-// Nearest is the least |ln(replicas ratio)| + |ln(nodes ratio)| among shapes
-// that, like this one, have one node or several.
+// estimate returns the times of a shape without measurement: the compute time of the nearest measured
+// shape, and its sync time scaled by a line fitted to the sync times of this application and GPU type
+// over replicas. The nearest shape has the least |ln(replicas ratio)| + |ln(nodes ratio)| among shapes
+// that also have one node, or several.
 func (p *profile) estimate(nodes, replicas int, local float64) (step, sync float64, ok bool) {
 	m, factor := p.near(nodes, replicas)
 	step, sync, ok = m.series.at(local)
 	return step - sync + sync*factor, sync * factor, ok
 }
 
-// index prepares p for estimates, once all measurements are there.
+// index prepares p for estimates after all measurements.
 func (p *profile) index() {
 	for k := range p.net {
 		p.net[k] = fitLine(p.spread, k)
@@ -190,8 +182,8 @@ func (p *profile) index() {
 	}
 }
 
-// nearestTo returns which of the measurements, given as logarithms of nodes
-// and replicas, is nearest to a shape. The first wins a tie.
+// nearestTo returns the index of the measurement, as logarithms of nodes and replicas, that is nearest
+// to a shape. The first wins a tie.
 func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 	logNodes, logReplicas := math.Log(float64(nodes)), math.Log(float64(replicas))
 	best, least := 0, math.Inf(1)
@@ -207,12 +199,11 @@ func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 	return int16(best)
 }
 
-// otherKind is further than any two shapes of one kind are apart.
+// otherKind exceeds any distance between shapes of one kind.
 const otherKind = 1e6
 
-// fitLine returns the least-squares line through the mean sync times over
-// replicas of the measurements of more than one replica and of a kind, with
-// neither part below 0. It is zero if there are none.
+// fitLine returns the least-squares line of mean sync times over replicas, for measurements of one kind
+// with more than one replica. It is zero if there are none.
 func fitLine(spread []measurement, k int) line {
 	var n, sx, sy, sxx, sxy float64
 	for i := range spread {

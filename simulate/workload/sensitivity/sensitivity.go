@@ -1,5 +1,5 @@
-// Package sensitivity reads how the speed of applications depends on CPUs and host
-// memory, from files in the form of Synergy's public profiles.
+// Package sensitivity reads the effect of CPUs and host memory on the speed of applications, from files
+// in the form of Synergy's public profiles.
 package sensitivity
 
 import (
@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// sensitivityFile is the form of the public sensitivity profiles.
 type sensitivityFile struct {
 	CPUs     []float64         `json:"cpu_axis"`
 	Memory   []float64         `json:"mem_axis_gb"`
@@ -25,7 +24,7 @@ type sensitivityFile struct {
 	Profiles []json.RawMessage `json:"profiles"`
 }
 
-// A sensitivityProfile is one of its matrices.
+// A sensitivityProfile is one matrix of the file.
 type sensitivityProfile struct {
 	Ratio      float64     `json:"cpu_gpu_ratio"`
 	Model      string      `json:"model"`
@@ -47,22 +46,19 @@ const (
 //	 "profiles": [{"model": "m", "profiled_gpus": 1, "cpu_gpu_ratio": 3,
 //	               "iter_time_s": 0.6, "mem_gb_per_gpu": 62.5, "tput": [[...], ...]}]}
 //
-// Axes are CPU cores and 10^9 bytes per GPU, ascending. tput has a row for each
-// CPU count and a column for each amount of memory: throughput, in a unit of its
-// own. iter_time_s is the seconds of an iteration with the GPU-proportional share
-// of a server with cpu_gpu_ratio CPUs and share_mem_gb memory (default 62.5) per GPU;
-// both must be on the axes. In a column without any value above 0.1, the memory is too
-// little to run. If mem_gb_per_gpu lies between the last such column and the next, the
-// job runs with that much memory. gpu_type is v100 by default. Other keys are ignored,
-// and so are profiles of several GPUs.
+// Axes are CPU cores and 10^9 bytes per GPU, ascending. tput is throughput in any unit, with a row per
+// CPU count and a column per amount of memory. iter_time_s is the seconds of an iteration with the
+// GPU-proportional share of a server with cpu_gpu_ratio CPUs and share_mem_gb memory (default 62.5) per
+// GPU; both must be on the axes. A column without values above 0.1 has too little memory to run. If
+// mem_gb_per_gpu is between the last such column and the next, the job runs with that much memory.
+// gpu_type is v100 by default. Other keys, and profiles of several GPUs, are ignored.
 //
-// If there are profiles of servers with ratio CPUs per GPU it takes them, else
-// those of ratio 3, else those of the ratio of the first profile.
+// Read uses the profiles of servers with ratio CPUs per GPU if present, else those of ratio 3, else
+// those of the ratio of the first profile.
 //
-// An error names the file by name, and profile and field, and what is wanted:
-// throughput that falls with more of anything, and a matrix that a CPU curve and
-// a cache miss by more than 3 %, are errors too. Those of different profiles are
-// joined. Source: Synergy §3.1.
+// Errors have name, profile, field and what is wanted. Throughput that falls with more resources is an
+// error, and so is a matrix that differs by more than 3 % from a CPU curve with a cache. Errors of
+// different profiles are joined. Source: Synergy §3.1.
 func Read(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -82,7 +78,7 @@ func Read(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	return f.catalog(profiles, ratio), nil
 }
 
-// placed adds the line to what is wrong with the form of a file.
+// placed adds the line to an error in the form of a file.
 func placed(name string, text []byte, err error) error {
 	at := int64(0)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -99,7 +95,7 @@ func placed(name string, text []byte, err error) error {
 	return fmt.Errorf("%s:%d: %w", name, line, typed(err))
 }
 
-// typed says what is wrong with the type of a field.
+// typed describes an error in the type of a field.
 func typed(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s: a JSON %s, want %s", e.Field, e.Value, e.Type)
@@ -107,14 +103,13 @@ func typed(err error) error {
 	return err
 }
 
-// A fedProfile is a profile that was read and fitted.
 type fedProfile struct {
 	model string
 	ratio float64
 	app   *profiles.FedApplication
 }
 
-// profiles returns the profiles of one GPU, fitted.
+// profiles returns the fitted profiles of one GPU.
 func (f *sensitivityFile) profiles() ([]fedProfile, error) {
 	var all []fedProfile
 	var errs []error
@@ -143,7 +138,7 @@ func (f *sensitivityFile) profiles() ([]fedProfile, error) {
 	return all, errors.Join(errs...)
 }
 
-// catalog returns the applications of a ratio, or of the one to take instead.
+// catalog returns the applications of a ratio or of its replacement.
 func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Catalog {
 	has := func(r float64) bool { return slices.ContainsFunc(all, func(m fedProfile) bool { return m.ratio == r }) }
 	switch {
@@ -162,7 +157,6 @@ func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Cata
 	return c
 }
 
-// application fits the application of a profile.
 func (f *sensitivityFile) application(p *sensitivityProfile) (*profiles.FedApplication, error) {
 	first, err := f.checkProfile(p)
 	if err != nil {
@@ -184,8 +178,8 @@ func (f *sensitivityFile) application(p *sensitivityProfile) (*profiles.FedAppli
 	return m.fed(p.Model)
 }
 
-// gigabyte is that of the public profiles and clusters. Source: Synergy §5.1,
-// 500GB of a server are 62.5GB for each of 8 GPUs.
+// gigabyte is the unit of the public profiles and clusters. Source: Synergy §5.1, 500GB of a server are
+// 62.5GB for each of 8 GPUs.
 const gigabyte = 1e9
 
 // share returns the memory of the GPU-proportional share, in GB per GPU.

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// The ranges of what is measured. What lies outside is a mistake in the file.
+// Ranges of valid measurements.
 const (
 	mostOnAxis     = 1e6  // cores, GB
 	leastStep      = 1e-3 // on an axis
@@ -19,11 +19,9 @@ const (
 	mostIteration  = 1e6
 )
 
-// stopped is the throughput in the public profiles that stands for a job with
-// too little memory to run.
+// stopped is the throughput of a job with too little memory to run in the public profiles.
 const stopped = 0.1
 
-// check returns what is wrong with the axes.
 func (f *sensitivityFile) check() error {
 	if err := checkAxis("cpu_axis", f.CPUs); err != nil {
 		return err
@@ -40,7 +38,7 @@ func (f *sensitivityFile) check() error {
 	return nil
 }
 
-// checkAxis returns an error unless the values ascend from more than 0.
+// checkAxis returns an error unless the values are positive and ascending.
 func checkAxis(name string, values []float64) error {
 	if len(values) == 0 {
 		return fmt.Errorf("%s: missing or empty, want the values of an axis of tput", name)
@@ -56,8 +54,7 @@ func checkAxis(name string, values []float64) error {
 	return nil
 }
 
-// checkProfile returns what is wrong with a profile, and the first column in
-// which its job runs.
+// checkProfile checks a profile and returns the first column in which its job runs.
 func (f *sensitivityFile) checkProfile(p *sensitivityProfile) (first int, err error) {
 	switch {
 	case p.Model == "":
@@ -84,7 +81,6 @@ func (f *sensitivityFile) checkProfile(p *sensitivityProfile) (first int, err er
 	return first, checkCells(p.Throughput, first)
 }
 
-// firstRunning returns the first column with a cell that runs.
 func firstRunning(cells [][]float64) int {
 	for j := range cells[0] {
 		if slices.ContainsFunc(cells, func(row []float64) bool { return !(row[j] <= stopped) }) {
@@ -94,8 +90,8 @@ func firstRunning(cells [][]float64) int {
 	return len(cells[0])
 }
 
-// checkCells returns which cell is out of range, or slower than one with less.
-// Columns before first hold 0 to what stands for not running.
+// checkCells returns an error for a cell out of range, or slower than one with less. Columns before
+// first have values of stopped jobs.
 func checkCells(cells [][]float64, first int) error {
 	for i, row := range cells {
 		for j, x := range row {
@@ -115,9 +111,9 @@ func checkCells(cells [][]float64, first int) error {
 	return nil
 }
 
-// Check returns an error, all complaints joined, if applications were
-// measured with more CPUs per GPU than the largest node has, or need more memory
-// per GPU to run. Nodes that do not count CPUs and memory suit every application.
+// Check returns an error that joins all applications measured with more CPUs per GPU than the largest
+// node has, or with more memory needed per GPU. Nodes that do not count CPUs and memory suit every
+// application.
 func Check(c workload.Catalog, largest cluster.Resources) error {
 	if largest.CPUs == 0 || largest.Memory == 0 {
 		return nil

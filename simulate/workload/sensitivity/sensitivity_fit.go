@@ -8,24 +8,24 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A matrix is the sensitivity matrix of one application on one GPU, as measured.
-// Rates fall neither with more CPUs nor with more memory.
+// A matrix is the measured sensitivity matrix of one application on one GPU. Rates do not fall with more
+// CPUs or memory.
 type matrix struct {
 	cpus   []float64   // per GPU, ascending
 	memory []int64     // bytes per GPU, ascending
 	rates  [][]float64 // samples per second, by CPUs, then memory
-	first  int         // of memory: the least with which the job runs
-	demand int64       // bytes with which it is said to run well; 0: not said
+	first  int         // index in memory of the least with which the job runs
+	demand int64       // bytes with which the job should run well; 0: unknown
 }
 
-// rate returns the samples per second of the whole matrix' fastest cell.
+// rate returns the samples per second of the fastest cell.
 func (m *matrix) rate() float64 { return m.fastest(len(m.memory) - 1) }
 
-// fastest returns the rate with the most CPUs at an amount of memory.
+// fastest returns the rate with the most CPUs in a column of memory.
 func (m *matrix) fastest(column int) float64 { return m.rates[len(m.cpus)-1][column] }
 
-// fit returns the input pipeline: the CPU curve with the most memory, and the
-// cache that explains by how much less memory holds jobs up that have all CPUs.
+// fit returns the input pipeline: the CPU curve with the most memory, and the cache that explains the
+// rates with less memory and all CPUs.
 func (m *matrix) fit() perf.Sensitivity {
 	s := perf.Sensitivity{CPUs: m.curve()}
 	s.Working = m.working()
@@ -38,13 +38,13 @@ func (m *matrix) fit() perf.Sensitivity {
 	}
 	s.Dataset, s.Storage = m.cache(s.Working, bound)
 	cached := perf.Sensitivity{Input: s.Input}
-	if cached.Rate(0, m.memory[bound]) < m.rate() { // it must hold no more jobs up than were seen to be
+	if cached.Rate(0, m.memory[bound]) < m.rate() { // it must not slow down more jobs than measured
 		s.Dataset, s.Storage = m.cache(s.Working, bound+1)
 	}
 	return s
 }
 
-// curve returns the points up to the first at which the GPU never waits.
+// curve returns the points up to the first without waiting.
 func (m *matrix) curve() []perf.CPURate {
 	var points []perf.CPURate
 	last := len(m.memory) - 1
@@ -57,9 +57,8 @@ func (m *matrix) curve() []perf.CPURate {
 	return points
 }
 
-// working returns the least memory with which the job is known to run: what it
-// is said to run well with if that lies below the first column with which it
-// was seen to run, and above the last with which it was not.
+// working returns the least memory with which the job is known to run: demand if it is between the last
+// column in which the job did not run and the first in which it did; else the latter.
 func (m *matrix) working() int64 {
 	least := int64(0)
 	if m.first > 0 {
@@ -71,12 +70,10 @@ func (m *matrix) working() int64 {
 	return m.memory[m.first]
 }
 
-// cache returns the dataset beyond working (bytes) and the storage (samples per
-// second) of the columns before end, by least squares of relative error: what is
-// not cached passes through storage, so that the seconds a sample takes are a
-// line in memory, storage⁻¹ (1 - (memory - working) / dataset). Of a single
-// column the line goes on to the next: all that the job needs is cached there,
-// and just there. Source: Synergy §3.1.
+// cache fits the dataset beyond working (bytes) and the storage (samples per second) to the columns
+// before end, by least squares of relative error. Misses pass through storage, so the seconds per sample
+// are linear in memory: storage⁻¹ (1 - (memory - working) / dataset). A single column is extended to the
+// next, in which everything is cached. Source: Synergy §3.1.
 func (m *matrix) cache(working int64, end int) (dataset int64, storage float64) {
 	var n, sx, sy, sxx, sxy float64
 	for j := m.first; j < max(end, m.first+2); j++ {
@@ -88,27 +85,25 @@ func (m *matrix) cache(working int64, end int) (dataset int64, storage float64) 
 	at := (sy - slope*sx) / n
 	storage = 1 / at
 	if rate := m.fastest(m.first); m.memory[m.first] == working && math.Abs(storage/rate-1) < rounding {
-		storage = rate // that no cell asks for a byte more than was measured
+		storage = rate // no cell may need more than was measured
 	}
-	if slope >= 0 { // no faster with more memory: nothing is ever cached
+	if slope >= 0 { // not faster with more memory: nothing is cached
 		return mostBytes, storage
 	}
-	return int64(math.Min(mostBytes, -at/slope*(1+1e-12))), storage // in whole bytes, but for rounding
+	return int64(math.Min(mostBytes, -at/slope*(1+1e-12))), storage // whole bytes despite rounding
 }
 
-// rounding is more than sums of a few numbers lose, and less than measurements
-// are good for.
+// rounding exceeds the rounding error of short sums, and is below the accuracy of measurements.
 const rounding = 1e-9
 
-// mostBytes is more than any memory.
+// mostBytes exceeds any memory.
 const mostBytes = 1 << 60
 
-// tolerance is how far the fit may be from a measured cell. Source: Synergy
-// §3.1, "within 3% of the empirical results".
+// tolerance is the accepted error of the fit in a cell. Source: Synergy §3.1, "within 3% of the
+// empirical results".
 const tolerance = 0.03
 
-// worst returns the cell that the fit misses by most, and by how much relative
-// to what was measured.
+// worst returns the cell with the largest relative error of the fit.
 func (m *matrix) worst(s *perf.Sensitivity) (i, j int, off float64) {
 	for a := range m.cpus {
 		for b := m.first; b < len(m.memory); b++ {
@@ -121,7 +116,6 @@ func (m *matrix) worst(s *perf.Sensitivity) (i, j int, off float64) {
 	return i, j, off
 }
 
-// fed fits the application that a matrix describes.
 func (m *matrix) fed(name string) (*profiles.FedApplication, error) {
 	f := &profiles.FedApplication{Name: name, Input: m.fit()}
 	if i, j, off := m.worst(&f.Input); off > tolerance {
