@@ -6,18 +6,16 @@ import (
 	"slices"
 )
 
-// A knapsack is one block: columns with bounds, and one row over them. The
-// slices are views, of equal length.
+// A knapsack is one block: columns with bounds, and one row over them.
 type knapsack struct {
 	coef, low, up []float64
 	rowLow, rowUp float64
 }
 
-// project moves x, the proximal targets cut to their bounds, along the block's
-// row into its sides: it minimises Σ (x - target)² / (2 give) over the block. It
-// returns the row's multiplier, and whether a side holds. The multiplier is a
-// root of a piecewise linear increasing function: Newton steps, halved where they
-// leave the bracket, end exactly on it.
+// project minimises Σ (x - target)² / (2 give) over the block, from x, the targets clipped to their
+// bounds. It returns the row's multiplier, and whether a side of the row holds. The multiplier is a
+// root of an increasing, piecewise linear function: Newton steps, or halvings when they leave the
+// bracket, end exactly on it.
 func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 	act := 0.0
 	for c, v := range x {
@@ -57,12 +55,10 @@ func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 	return mu, true
 }
 
-// maxRootSteps is more steps than a root takes: half of them are Newton's, and 64
-// halvings exhaust a float64.
+// maxRootSteps is more than a root takes: 64 halvings exhaust a float64.
 const maxRootSteps = 200
 
-// at sets x to what it is at multiplier mu, and returns the activity, its slope
-// in mu, and its largest term.
+// at sets x for multiplier mu and returns the activity, its slope in mu, and its largest term.
 func (b *knapsack) at(mu float64, x, target, give []float64) (act, slope, size float64) {
 	for c, t := range target {
 		a := b.coef[c]
@@ -83,8 +79,7 @@ func (b *knapsack) at(mu float64, x, target, give []float64) (act, slope, size f
 	return act, slope, size
 }
 
-// nextKink returns a multiplier a little beyond the next one at which a column
-// leaves its bound, from mu on.
+// nextKink returns a multiplier a little beyond the next one at which a column leaves its bound.
 func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) float64 {
 	sign := -1.0
 	if upwards {
@@ -95,14 +90,14 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 		if b.low[c] == b.up[c] {
 			continue
 		}
-		step := b.coef[c] * give[c] * sign // of x, as mu goes on
+		step := b.coef[c] * give[c] * sign // of x, per unit of mu
 		bound := b.low[c]
 		switch v := t + mu*b.coef[c]*give[c]; {
 		case step > 0 && v <= b.low[c]:
 		case step < 0 && v >= b.up[c]:
 			bound = b.up[c]
 		default:
-			continue // at no bound, or going into it
+			continue // at no bound, or moving into it
 		}
 		reach := (bound - t) / step
 		next = min(next, max(reach, mu*sign)+1e-9*(1+math.Abs(bound))/math.Abs(step))
@@ -110,16 +105,16 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 	return next * sign
 }
 
-// A kink is a multiplier at which a column goes from one bound to the other.
+// A kink is a multiplier at which a column moves from one bound to the other.
 type kink struct{ at, span float64 }
 
-// dual returns the row's multiplier in the linear program min r'x over the block:
-// one that gives the best bound. The scratch is returned for the next call.
+// dual returns the row's multiplier in the linear program min r'x over the block, which gives the
+// best bound. It returns the scratch for reuse.
 func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
-	// At multiplier 0 the activity is within least..most: a column without reduced
-	// cost may be anywhere.
+	// At multiplier 0 the activity is within least..most: a column without reduced cost may be
+	// anywhere.
 	least, most := 0.0, 0.0
-	endless := 0.0 // where the activity goes without end: the multiplier cannot be 0
+	endless := 0.0 // infinite if the activity is: then the multiplier is not 0
 	for c, v := range r {
 		a := b.coef[c]
 		if v == 0 {
@@ -149,12 +144,11 @@ func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 	return 0, scratch
 }
 
-// leave returns the multiplier at which the activity, which is beyond the side at
-// multiplier 0, comes back to it. With sign -1 everything is mirrored, so that
-// the side is an upper one.
+// leave returns the multiplier at which the activity, which is beyond the side at multiplier 0,
+// returns to it. Sign -1 mirrors the problem, so that the side is an upper one.
 func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu float64, _ []kink) {
-	// From far below, where the activity is least, up to 0. Where that is without
-	// end, the multiplier starts at the last kink that makes it finite.
+	// From the least activity, at a very negative multiplier, up to 0. If the least is infinite,
+	// start at the last kink that makes it finite.
 	act, side := 0.0, side*sign
 	scratch = scratch[:0]
 	start, first := math.Inf(-1), kink{at: 0}

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// build makes the restricted problem of the last pass, from x and y.
+// build makes the restricted problem of the last pass.
 func (s *Solver) build(p *lp.Problem) {
 	w := &s.work
 	w.threads = s.opts.Threads
@@ -54,12 +54,12 @@ func (s *Solver) build(p *lp.Problem) {
 	}
 }
 
-// near is the slack, relative to 1 + its side, up to which a coupling row
-// without a multiplier is in the restricted problem.
+// near is the slack, relative to 1 + its side, within which a coupling row without a multiplier is
+// in the restricted problem.
 const near = 0.05
 
-// buildRows sets up the coupling rows that hold or may come to hold, with no
-// activity yet. Of a first pass, which has no x to tell, it is all of them.
+// buildRows sets up the coupling rows that hold or may come to hold, without activity; all of them
+// in a first pass, which has no x.
 func (s *Solver) buildRows(p *lp.Problem) {
 	w := &s.work
 	w.rowSlot = w.rowSlot[:0]
@@ -94,7 +94,6 @@ func within(v, low, up, share float64) bool {
 		math.IsInf(low, -1) && math.IsInf(up, 1)
 }
 
-// buildCol adds a column.
 func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 	w := &s.work
 	col := p.Column(j)
@@ -133,8 +132,8 @@ func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 	w.give = append(w.give, size/max(math.Abs(col.Cost), 0.1*s.shape.size))
 }
 
-// chunks cuts the blocks into pieces of about equal work. How many depends on
-// the problem only, so that sums are the same for any number of threads.
+// chunks divides the blocks into pieces of about equal work. The number depends on the problem
+// only, so that sums do not depend on the number of threads.
 func (s *Solver) chunks() {
 	w := &s.work
 	m, total := len(w.y), len(w.row)+4*len(w.slot)

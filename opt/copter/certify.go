@@ -7,20 +7,18 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// suspicion says which certificates are worth looking for, because a problem does not
-// converge.
+// A suspicion names the certificates to look for when a problem does not converge.
 type suspicion struct{ infeasible, unbounded bool }
 
-// A watch notices that passes make no progress.
+// A watch detects passes without progress.
 type watch struct {
-	primal float64 // violation that is none
+	primal float64 // tolerance
 	passes int
 	least  float64   // violation
-	asked  suspicion // looked for before: once is enough
+	asked  suspicion // certificates looked for already
 }
 
-// stalled reports what to look for after a pass: whether x is far out, or as far
-// from meeting its rows as it was.
+// stalled returns the certificates to look for after a pass; far: an unbounded column is far out.
 func (t *watch) stalled(got pass, far bool) suspicion {
 	t.passes++
 	stuck := t.passes > 2 && got.violation > t.primal && got.violation > 0.5*t.least
@@ -33,8 +31,7 @@ func (t *watch) stalled(got pass, far bool) suspicion {
 	return d
 }
 
-// far reports whether a column of the working set without a bound is at a million
-// times its size.
+// far reports whether a column of the working set is beyond a million times its size.
 func (s *Solver) far() bool {
 	w := &s.work
 	for c, x := range w.center {
@@ -45,8 +42,7 @@ func (s *Solver) far() bool {
 	return false
 }
 
-// certificate returns the solution of a problem that is proven to have none, or
-// nil.
+// certificate returns a solution with a proof that p has none, or nil.
 func (s *Solver) certificate(ctx context.Context, p *lp.Problem, d suspicion) *lp.Solution {
 	if s.nested {
 		return nil
@@ -70,8 +66,8 @@ func (s *Solver) proven(p *lp.Problem, status lp.Status, ray []float64) *lp.Solu
 	return out
 }
 
-// farkas returns row multipliers that prove p infeasible, or nil: the duals of
-// the least sum of violations of the rows.
+// farkas returns row multipliers that prove p infeasible, or nil: the duals of the least sum of row
+// violations.
 func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 	least := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())
@@ -110,8 +106,8 @@ func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 	return ray
 }
 
-// recession returns a direction that proves p unbounded, if it is feasible, or
-// nil: the steepest one in which no row or bound is ever met.
+// recession returns a direction that proves p unbounded if it is feasible, or nil: the steepest
+// direction that meets no row or bound.
 func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	steepest := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())
@@ -149,8 +145,7 @@ func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	return ray
 }
 
-// nest solves a certificate's problem, which is feasible and bounded, as exactly
-// as it can.
+// nest solves the problem of a certificate, which is feasible and bounded, as exactly as possible.
 func (s *Solver) nest(ctx context.Context, p *lp.Problem) *lp.Solution {
 	o := s.opts
 	o.Primal, o.Dual, o.Gap, o.Polish = 1e-11, 1e-11, 1e-9, false
@@ -159,7 +154,7 @@ func (s *Solver) nest(ctx context.Context, p *lp.Problem) *lp.Solution {
 	return out
 }
 
-// entries returns column j with the rows of another problem.
+// entries returns column j with rows of another problem.
 func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	index, values := p.Entries(j)
 	all := make([]lp.RowEntry, len(index))
@@ -169,7 +164,7 @@ func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	return all
 }
 
-// must returns v; the edits here are of what another problem has accepted.
+// must returns v; these edits cannot fail, because another problem accepted them.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// finish makes the solution of x and the best multipliers: it repairs packing
-// rows, moves to a vertex if asked to, and grades what came of it.
+// finish makes the solution from x and the best multipliers: it repairs packing rows, moves to a
+// vertex if asked, and computes residuals and gap.
 func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	x := append([]float64(nil), s.x...)
 	s.repair(p, x)
@@ -38,18 +38,17 @@ func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	return out
 }
 
-// A cut is a column that a row that is too full may take from.
+// A cut is a column that can give up activity of a row above its side.
 type cut struct {
 	col  int32
 	coef float64
-	loss float64 // what a unit of the row is worth to the column, after all prices
+	loss float64 // value of a unit of the row to the column, after all prices
 }
 
-// repair takes from the columns of rows that are above their upper side what is
-// too much, the least valuable first, where that can hurt no other row: of
-// columns that are at least 0 and have coefficients of at least 0, in rows
-// without a lower side, only. So an allocation comes back feasible to rounding.
-// Then it gives what room is left to columns that are in use and gain by it.
+// repair reduces columns of rows above their upper side, least valuable first, if that can hurt no
+// other row: only columns of at least 0 with coefficients of at least 0, in rows without a lower
+// side. So an allocation becomes feasible up to rounding. Then it gives free room to columns in use
+// that gain by it.
 func (s *Solver) repair(p *lp.Problem, x []float64) {
 	act := lp.Activities(p, x)
 	full := make([]bool, len(act))
@@ -83,13 +82,13 @@ func (s *Solver) repair(p *lp.Problem, x []float64) {
 	f.fill()
 }
 
-// filling is a point of a packing problem and the activities of the rows there.
+// A filling is a point of a packing problem and its row activities.
 type filling struct {
 	p      *lp.Problem
 	x, act []float64
 }
 
-// empty takes from x what is too much in row i.
+// empty removes the excess of row i.
 func (f *filling) empty(i int, from []cut) {
 	p, x, act := f.p, f.x, f.act
 	slices.SortFunc(from, func(a, b cut) int {
@@ -106,7 +105,7 @@ func (f *filling) empty(i int, from []cut) {
 	}
 }
 
-// fill gives room to columns in use that lower the objective.
+// fill raises columns in use that lower the objective.
 func (f *filling) fill() {
 	p, x, act := f.p, f.x, f.act
 	for j, v := range x {
@@ -125,7 +124,6 @@ func (f *filling) fill() {
 	}
 }
 
-// shift adds to column j of x.
 func (f *filling) shift(j int, by float64) {
 	p, x := f.p, f.x
 	v := clip(x[j]+by, p.Lows()[j], p.Ups()[j])
@@ -136,8 +134,8 @@ func (f *filling) shift(j int, by float64) {
 	x[j] = v
 }
 
-// packed reports whether less of column j hurts no row: it is at least 0, and so
-// are its coefficients, in rows without a lower side.
+// packed reports whether reducing column j hurts no row: it and its coefficients are at least 0, in
+// rows without a lower side.
 func packed(p *lp.Problem, j int) bool {
 	if p.Lows()[j] < 0 {
 		return false

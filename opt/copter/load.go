@@ -6,10 +6,10 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// small is the number of columns up to which all are in the working set.
+// small is the largest number of columns that are all put in the working set.
 const small = 50_000
 
-// load fits what is kept to the problem, and reports whether it is a start.
+// load adapts the stored solution to p, and reports whether there is one.
 func (s *Solver) load(p *lp.Problem) bool {
 	warm := s.known
 	n, m := p.ColSlots(), p.RowSlots()
@@ -34,7 +34,7 @@ func (s *Solver) load(p *lp.Problem) bool {
 	return warm
 }
 
-// fitted returns s with length n, and zeros where it grew.
+// fitted returns s with length n, padded with zeros.
 func fitted[T any](s []T, n int) []T {
 	if n > len(s) {
 		return append(s, make([]T, n-len(s))...)
@@ -42,8 +42,7 @@ func fitted[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// splitRows cuts the blocks for pricing. How depends on the problem only, so that
-// sums are the same for any number of threads.
+// splitRows divides the blocks for pricing, independently of the number of threads.
 func (s *Solver) splitRows(p *lp.Problem) {
 	loose := (len(s.shape.loose) + looseChunk - 1) / looseChunk
 	n := min(max(p.Nonzeros()/(100_000+8*len(s.shape.rows)), 1), 32)
@@ -69,8 +68,8 @@ func (s *Solver) splitRows(p *lp.Problem) {
 // sample is about the number of columns that value reads.
 const sample = 1_000_000
 
-// value estimates what a unit of each coupling row costs: the mean cost of its
-// columns over their mean coefficient. Of a large problem a sample is enough.
+// value estimates the cost of a unit of each coupling row: the mean cost of its columns over their
+// mean coefficient.
 func (s *Solver) value(p *lp.Problem) {
 	m := len(s.shape.rows)
 	s.worth = sized(s.worth, m)
@@ -93,8 +92,8 @@ func (s *Solver) value(p *lp.Problem) {
 	}
 }
 
-// quantile returns the importance that about n columns are at most, from the
-// counts of the last pass.
+// quantile returns the importance that about n columns do not exceed, by the counts of the last
+// pass.
 func (s *Solver) quantile(n int) float64 {
 	total := 0
 	for b := range buckets {

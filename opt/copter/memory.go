@@ -2,9 +2,10 @@ package copter
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember implements memory.Rememberer: the last solution, how the problem was cut, and how large the working set was.
+// Remember implements memory.Rememberer: the last solution, the shape, and the size of the working
+// set.
 func (s *Solver) Remember(m *memory.Codec) {
 	h := &s.shape
 	m.Fields(&s.known, &s.x, &s.colStamp, &s.y, &s.theta, &s.all, &h.kind, &h.stamp, &h.index, &h.rows, &h.blocks, &h.loose, &h.size)
-	m.Fields(&s.work.center, &s.work.size) // far looks at them before the next working set is built
+	m.Fields(&s.work.center, &s.work.size) // used by far before the next build
 }

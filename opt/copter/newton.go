@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// A newton maximises the dual of one proximal step over y. The dual is concave and
-// quadratic in pieces; its slope is w.miss, and in each piece its Hessian is
+// A newton maximises the dual of one proximal step over y. The dual is concave and piecewise
+// quadratic. Its slope is w.miss, and in each piece its Hessian is
 //
 //	-H = -(A P A' + the curvature of z)
 //
-// over the columns inside their bounds, where P scales by how much they give and
-// takes out the direction across block rows that hold.
+// over the columns inside their bounds, where P scales by their give and removes the direction
+// across block rows that hold.
 type newton struct {
 	w         *work
 	conjugate int // limit of conjugate gradient steps
 
 	free    []int32 // free columns, by block
-	group   []int32 // ends in free of the blocks' groups
-	tied    []bool  // whether the group's block row holds
+	group   []int32 // ends of the blocks' groups in free
+	tied    []bool  // by group: its block row holds
 	u       []float64
 	diag    []float64
 	damp    []float64
@@ -27,7 +27,7 @@ type newton struct {
 	pre     []float64
 	trial   []float64
 	dense   bool
-	hess    []float64 // by row and row, if dense
+	hess    []float64 // m by m, if dense
 	list    []int32
 	sum     []float64
 	listed  []bool
@@ -42,8 +42,8 @@ func newNewton(w *work, conjugate int) *newton {
 	}
 }
 
-// solve goes from w.y until the slope is at most the tolerance (see residual), and
-// returns the number of Newton steps and of evaluations of the dual: sweeps.
+// solve maximises from w.y until the slope (see residual) is within tolerance. It returns the
+// numbers of Newton steps and of evaluations.
 func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps, evals int) {
 	w := n.w
 	w.minimise(w.y)
@@ -54,7 +54,7 @@ func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps
 		if res < 0.9*least {
 			least, since = res, steps
 		}
-		if res <= tolerance || least < 1e-7 && steps > since+8 { // or rounding
+		if res <= tolerance || least < 1e-7 && steps > since+8 { // or no progress beyond rounding
 			break
 		}
 		n.curvature(min(1e-2, 0.1*res))
@@ -72,8 +72,7 @@ func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps
 	return steps, evals
 }
 
-// curvature lists the free columns at y, and sets the diagonal of the Hessian
-// and the damping.
+// curvature lists the free columns at y, and sets the diagonal of the Hessian and the damping.
 func (n *newton) curvature(damping float64) {
 	w := n.w
 	n.free, n.group, n.tied = n.free[:0], n.group[:0], n.tied[:0]
@@ -114,7 +113,7 @@ func (n *newton) curvature(damping float64) {
 	n.form()
 }
 
-// form sets up the Hessian if products with it are cheaper than with its factors.
+// form computes the Hessian if that makes products cheaper.
 func (n *newton) form() {
 	w := n.w
 	m := len(w.y)
@@ -147,8 +146,8 @@ func (n *newton) form() {
 	}
 }
 
-// formCol adds a free column to the Hessian. If its block's row holds it is also
-// added to sum, and its part of the row's curvature is returned.
+// formCol adds a free column to the Hessian. If its block's row holds, it also adds to sum and
+// returns its part of the row's curvature.
 func (n *newton) formCol(c int32, tied bool) (across float64) {
 	w := n.w
 	m := len(w.y)
@@ -165,7 +164,7 @@ func (n *newton) formCol(c int32, tied bool) (across float64) {
 		return 0
 	}
 	for e, i := range rows {
-		if !n.listed[i] { // not by sum 0: that may come by cancelling
+		if !n.listed[i] { // not by sum == 0, which cancellation can cause
 			n.listed[i] = true
 			n.list = append(n.list, i)
 		}
@@ -174,7 +173,7 @@ func (n *newton) formCol(c int32, tied bool) (across float64) {
 	return w.coef[c] * w.coef[c] * g
 }
 
-// tie takes the direction across a block's row out of the Hessian.
+// tie removes the direction across a block's row from the Hessian.
 func (n *newton) tie(across float64) {
 	m := len(n.w.y)
 	for _, i := range n.list {
@@ -189,8 +188,7 @@ func (n *newton) tie(across float64) {
 	}
 }
 
-// times sets out to H v: H = A P A' + the curvature of z + damping, where P
-// projects onto the face that the free columns move in.
+// times sets out to H v.
 func (n *newton) times(v, out []float64) {
 	w := n.w
 	if n.dense {
@@ -234,8 +232,7 @@ func (n *newton) times(v, out []float64) {
 	}
 }
 
-// direction solves H dir = miss by preconditioned conjugate gradients, to a
-// relative tolerance.
+// direction solves H dir = miss by preconditioned conjugate gradients, to a relative tolerance.
 func (n *newton) direction(tolerance float64) {
 	w := n.w
 	clear(n.dir)
@@ -275,9 +272,9 @@ func (n *newton) direction(tolerance float64) {
 	}
 }
 
-// search moves y along dir to where the slope along it, which only falls, is a
-// part of what it was, and not below 0: up to there the dual has risen. It needs
-// no function values, which would round.
+// search moves y along dir to a point where the slope along dir is at least 0 and at most 0.8 of
+// its start. The slope only falls, so the dual has risen up to there. Function values, which would
+// round, are not needed.
 func (n *newton) search(slope float64) (evals int, moved bool) {
 	w := n.w
 	low, high := 0.0, math.Inf(1)
@@ -302,7 +299,7 @@ func (n *newton) search(slope float64) (evals int, moved bool) {
 		case math.IsInf(high, 1):
 			t *= 4
 		default:
-			// Between the chord's root and the middle.
+			// between the chord's root and the middle
 			root := low + (high-low)*lowSlope/(lowSlope-highSlope)
 			t = clip(root, low+0.3*(high-low), high-0.3*(high-low))
 		}
@@ -332,7 +329,7 @@ func dot(a, b []float64) float64 {
 	return s0 + s1 + s2 + s3
 }
 
-// sized returns s with length n; its contents are not kept.
+// sized returns s with length n; contents are lost.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

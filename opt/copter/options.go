@@ -6,19 +6,19 @@ import (
 	"math"
 )
 
-// Options sets a Solver's tolerances and limits. All limits are counts.
+// Options are a Solver's tolerances and limits. All limits are counts.
 type Options struct {
 	Primal    float64 // largest violation of a row or bound, relative to 1 + its side
 	Dual      float64 // largest reduced cost that no bound holds, relative to 1 + the column's cost
-	Gap       float64 // largest distance from the certified bound, relative to 1 + |objective|
-	Passes    int     // passes over all columns: how often the working set is chosen
-	Outer     int     // proximal steps for one working set
-	Steps     int     // Newton steps for one proximal step
-	Conjugate int     // conjugate gradient steps for one Newton step
-	Proximal  float64 // weight of the proximal term in a cold first step
-	Shrink    float64 // factor of that weight from one step to the next
+	Gap       float64 // largest distance from the proven bound, relative to 1 + |objective|
+	Passes    int     // passes over all columns
+	Outer     int     // proximal steps per working set
+	Steps     int     // Newton steps per proximal step
+	Conjugate int     // conjugate gradient steps per Newton step
+	Proximal  float64 // proximal weight of a cold first step
+	Shrink    float64 // factor of that weight from step to step
 	Working   int     // columns in the working set, as a multiple of the rows
-	Threads   int     // goroutines within a call; the result is the same for any number
+	Threads   int     // goroutines in a call; the result does not depend on it
 	Polish    bool    // move to a vertex, where few values are fractional
 }
 
@@ -30,7 +30,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate reports everything that is wrong with the options.
+// Validate returns all errors of o, joined.
 func (o Options) Validate() error {
 	var errs []error
 	inside := func(name string, v, low, high float64) {

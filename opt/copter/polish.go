@@ -7,44 +7,41 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// maxTight is the number of coupling rows that may hold at a vertex that polish
-// looks for: its effort is the cube of that.
+// maxTight is the largest number of holding coupling rows for which polish looks for a vertex.
 const maxTight = 64
 
-// atBound is how near to a bound or side, relative to its column's or row's size,
-// counts as there.
+// atBound is the distance to a bound or side, relative to the column's or row's size, that counts
+// as 0.
 const atBound = 1e-9
 
-// A direction moves a column, and a second one of its block where the block's
-// row holds, so that it still does.
+// A direction moves a column, and a second one of its block if the block's row must keep holding.
 type direction struct {
 	block int32
-	cols  [2]int32 // the second is -1 if there is none
+	cols  [2]int32 // the second is -1 without one
 	steps [2]float64
 }
 
-// A pusher moves x along directions that change no row which holds, and do not
-// raise the objective, until a bound stops it or another row holds: each time
-// with one direction or one row's freedom less, and so to a vertex.
+// A pusher moves x along directions that change no holding row and do not raise the objective,
+// until it meets a bound or another row. Each move removes a direction or the freedom of a row, so
+// it ends at a vertex.
 type pusher struct {
 	w        *work
 	x        []float64 // by column of w
 	act      []float64 // by coupling row
 	blockAct []float64
-	column   []float64 // change of a column, of act and of blockAct along the move
+	column   []float64 // change of the columns, of act and of blockAct along the move
 	rows     []float64
 	sums     []float64
-	touched  []int32 // columns
-	tight    []int32 // coupling rows that hold
+	touched  []int32 // changed columns
+	tight    []int32 // holding coupling rows
 	holds    []bool  // by coupling row
 	basis    []direction
 	matrix   []float64
 }
 
-// polish moves x to a vertex of the face that it is on, or to a better one: at
-// most as many columns are then inside their bounds as rows hold. It needs few
-// coupling rows that hold, and does nothing if there are more than maxTight.
-// Cost: for each column inside its bounds, the cube of the rows that hold.
+// polish moves x to a vertex of its face, or to a better one: at most as many columns are then
+// between their bounds as rows hold. It does nothing if more than maxTight coupling rows hold. Each
+// column between its bounds costs the cube of the holding rows.
 func (s *Solver) polish(p *lp.Problem, x []float64) {
 	s.all = true
 	s.build(p)
@@ -52,7 +49,7 @@ func (s *Solver) polish(p *lp.Problem, x []float64) {
 	if len(q.tight) > maxTight {
 		return
 	}
-	var todo []int32 // blocks, the next one last
+	var todo []int32 // blocks; the next is last
 	for b := range q.w.blockRow {
 		todo = append(todo, int32(b))
 	}
@@ -73,7 +70,7 @@ func (s *Solver) polish(p *lp.Problem, x []float64) {
 	}
 }
 
-// drop takes the directions of blocks out of the basis.
+// drop removes the directions of blocks from the basis.
 func (q *pusher) drop(blocks ...int32) {
 	q.basis = slices.DeleteFunc(q.basis, func(d direction) bool { return slices.Contains(blocks, d.block) })
 }
@@ -98,7 +95,7 @@ func newPusher(w *work, act, x []float64) *pusher {
 	return q
 }
 
-// tighten lists the coupling rows that have come to hold.
+// tighten lists coupling rows that now hold.
 func (q *pusher) tighten() {
 	for i, a := range q.act {
 		if !q.holds[i] && beside(a, q.w.rowLow[i], q.w.rowUp[i], q.w.rowSize(i)) {
@@ -108,13 +105,13 @@ func (q *pusher) tighten() {
 	}
 }
 
-// beside reports whether v is at, or beyond, an end of low..up.
+// beside reports whether v is at or beyond an end of low..up.
 func beside(v, low, up, size float64) bool {
 	return v-low <= atBound*size || up-v <= atBound*size
 }
 
-// settle takes up the directions of block b, none of which is in the basis, and
-// returns the blocks that a move has changed, to look at again.
+// settle adds the directions of block b to the basis. It returns the blocks that a move has
+// changed.
 func (q *pusher) settle(b int32) []int32 {
 	for _, v := range q.directions(b) {
 		weights, dependent := q.combine(v)
@@ -129,7 +126,7 @@ func (q *pusher) settle(b int32) []int32 {
 	return nil
 }
 
-// directions returns the independent directions within a block.
+// directions returns independent directions within a block.
 func (q *pusher) directions(b int32) []direction {
 	w := q.w
 	var all []direction
@@ -152,7 +149,7 @@ func (q *pusher) directions(b int32) []direction {
 	return all
 }
 
-// on sets column to what a direction does to the rows that hold.
+// on sets column to the effect of a direction on the holding rows.
 func (q *pusher) on(v direction, column []float64) {
 	clear(q.rows)
 	q.addRows(v, 1)
@@ -173,8 +170,8 @@ func (q *pusher) addRows(v direction, weight float64) {
 	}
 }
 
-// combine returns weights of the basis with which v changes no row that holds,
-// or false if there are none. It eliminates with pivots, on the rows that hold.
+// combine returns weights of the basis with which v changes no holding row, or false if there are
+// none, by pivoting on the holding rows.
 func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 	n, m := len(q.basis)+1, len(q.tight)
 	q.matrix = sized(q.matrix, n*m) // by direction; v is last
@@ -194,7 +191,7 @@ func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 			}
 		}
 		pivots[k] = best
-		// Take row best out of the later directions.
+		// remove row best from the later directions
 		for l := k + 1; l < n; l++ {
 			to := q.matrix[l*m : l*m+m]
 			ratio := to[best] / from[best]
@@ -210,7 +207,7 @@ func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 	return q.solve(v, pivots), true
 }
 
-// solve returns the weights w of the basis with sum w d = -v on the pivot rows.
+// solve returns weights w with sum w d = -v on the pivot rows.
 func (q *pusher) solve(v direction, pivots []int) []float64 {
 	n, m := len(pivots), len(q.tight)
 	a := make([]float64, n*(n+1)) // by pivot row: the basis, then -v
@@ -225,7 +222,7 @@ func (q *pusher) solve(v direction, pivots []int) []float64 {
 			a[i*(n+1)+k] = column[r]
 		}
 	}
-	// The pivots were found in this order, so none is 0.
+	// none is 0, because the pivots were found in this order
 	for k := range n {
 		for i := range n {
 			if i == k {
@@ -252,9 +249,8 @@ func largest(v []float64) float64 {
 	return size
 }
 
-// move goes along v and the weighted basis as far as bounds and rows allow, in
-// the direction that does not raise the objective. It returns the blocks that
-// changed, or nil if nothing stops the move.
+// move goes along v and the weighted basis as far as possible, without raising the objective. It
+// returns the changed blocks, or nil if nothing stops the move.
 func (q *pusher) move(v direction, weights []float64) []int32 {
 	w := q.w
 	clear(q.rows)
@@ -287,7 +283,6 @@ func (q *pusher) move(v direction, weights []float64) []int32 {
 	return changed
 }
 
-// add adds a weighted direction to the move.
 func (q *pusher) add(v direction, weight float64) {
 	q.addRows(v, weight)
 	for k, c := range v.cols {
@@ -300,7 +295,6 @@ func (q *pusher) add(v direction, weight float64) {
 	}
 }
 
-// reach returns how far the move can go.
 func (q *pusher) reach(sign float64) float64 {
 	w := q.w
 	t := math.Inf(1)
@@ -319,21 +313,21 @@ func (q *pusher) reach(sign float64) float64 {
 	return t
 }
 
-// still is a speed that is rounding: those of directions are about 1.
-const still = 1e-11
+// negligible is a speed that is rounding; real speeds are about 1.
+const negligible = 1e-11
 
-// room returns how far v may go at a speed before it leaves low..up.
+// room returns how far v can go at a speed within low..up.
 func room(v, speed, low, up float64) float64 {
 	switch {
-	case speed > still:
+	case speed > negligible:
 		return max(0, (up-v)/speed)
-	case speed < -still:
+	case speed < -negligible:
 		return max(0, (low-v)/speed)
 	}
 	return math.Inf(1)
 }
 
-// step moves x by t and returns the blocks whose directions are others now.
+// step moves x by t and returns the changed blocks.
 func (q *pusher) step(t float64) []int32 {
 	w := q.w
 	changed := []int32{}
@@ -363,7 +357,6 @@ func (q *pusher) step(t float64) []int32 {
 	return changed
 }
 
-// blockOf returns the block of a column.
 func (q *pusher) blockOf(c int32) int32 {
 	low, high := 0, len(q.w.blockRow)-1
 	for low < high {

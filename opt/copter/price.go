@@ -6,26 +6,26 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A pass prices all columns at the multipliers y: it finds the bound that y
-// proves, how good x is, and which columns belong in the working set.
+// A pass prices all columns at the multipliers y. It yields the bound that y proves, the quality of
+// x, and the working set.
 type pass struct {
-	bound     float64 // of y: no feasible x is lower
-	estimate  float64 // the bound, if what dual measures were 0
-	dual      float64 // largest reduced cost that no bound holds, as lp.DualResidual
-	slip      float64 // what those reduced costs come to at x
+	bound     float64 // proven by y
+	estimate  float64 // bound, with reduced costs that no bound holds counted at x
+	dual      float64 // largest reduced cost that no bound holds, as in lp.DualResidual
+	slip      float64 // total of those reduced costs at x
 	objective float64 // of x
-	violation float64 // of rows by x, as lp.PrimalResidual
-	broken    bool    // a column is in two blocks: the shape is not the problem's
+	violation float64 // of rows by x, as in lp.PrimalResidual
+	broken    bool    // a column is in two blocks: the shape is of another problem
 	picked    int
 }
 
-// A share is a chunk's part of a pass.
+// A share is a chunk of a pass.
 type share struct {
 	pass
-	act    []float64 // of x, by coupling row
-	base   []float64 // of the columns that are not picked
+	act    []float64 // by coupling row
+	base   []float64 // activity of columns that are not picked
 	rest   float64   // their cost
-	cols   []uint32  // picked, by block
+	cols   []uint32  // picked columns, by block
 	coef   []float64
 	blocks []block
 	count  [buckets]int32 // columns by importance
@@ -35,23 +35,22 @@ type share struct {
 }
 
 type block struct {
-	row     int32 // slot, or -1
-	end     int32 // of its columns in cols
+	row     int32 // row slot, or -1
+	end     int32 // end of its columns in cols
 	low, up float64
 }
 
-// The importance of a column is |reduced cost| / (|cost| + mean |cost|): how far it
-// is from another value than its resting place, the bound that its reduced cost
-// holds it at. Small is important. Buckets hold the exponent and one bit of it.
+// The importance of a column is |reduced cost| / (|cost| + mean |cost|). Small is important: the
+// column is nearly free to leave the bound at which its reduced cost holds it. Buckets hold the
+// exponent and one bit.
 const buckets = 4096
 
 func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
 
-// looseChunk is the number of columns without a block that go together.
+// looseChunk is the number of columns without a block that are priced together.
 const looseChunk = 256
 
-// price makes a pass at s.y over s.x, and picks the columns whose importance is
-// at most theta.
+// price makes a pass at s.y and s.x, and picks the columns with an importance of at most theta.
 func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	copy(s.lambda, s.y)
 	for _, i := range s.shape.blocks {
@@ -74,7 +73,7 @@ func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	return s.gather(p)
 }
 
-// gather adds the shares up.
+// gather sums the shares.
 func (s *Solver) gather(p *lp.Problem) pass {
 	total := pass{bound: p.Offset, estimate: p.Offset, objective: p.Offset}
 	for k := range s.parts {
@@ -98,7 +97,7 @@ func (s *Solver) gather(p *lp.Problem) pass {
 		s.act[c] = act
 		total.violation = max(total.violation, over(act, low, up))
 		if v := s.y[i]; v != 0 {
-			part := v * sideFor(v, low, up, 0) // keep drops what no side holds
+			part := v * sideFor(v, low, up, 0) // keep drops multipliers that no side holds
 			total.bound += part
 			total.estimate += part
 		}
@@ -119,14 +118,14 @@ func (sh *share) reset(m int) {
 	clear(sh.base)
 }
 
-// pricing is what all shares of a pass have in common.
+// pricing is the common data of a pass.
 type pricing struct {
 	*Solver
 	p     *lp.Problem
 	theta float64
 }
 
-// block prices the columns of one block row, or columns without one (-1).
+// block prices the columns of a block row, or columns without one (-1).
 func (s *pricing) block(sh *share, row int32, cols []uint32) {
 	p := s.p
 	act := s.reduce(p, sh, row, cols)
@@ -144,8 +143,8 @@ func (s *pricing) block(sh *share, row int32, cols []uint32) {
 	s.pick(sh, b, cols, mu)
 }
 
-// reduce sets sh.r to the columns' reduced costs, without the block row's part,
-// and sh.a to their coefficients there. It returns the row's activity.
+// reduce computes reduced costs without the block row's part, sh.r, and coefficients in the block
+// row, sh.a. It returns the row's activity.
 func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act float64) {
 	sh.r, sh.a = sized(sh.r, len(cols)), sized(sh.a, len(cols))
 	costs := p.Costs()
@@ -171,8 +170,8 @@ func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act
 	return act
 }
 
-// pick adds to the bound what the columns can lower it by, and to the working set
-// those whose importance is at most theta or that are not where they rest.
+// pick adds the columns' part of the bound. It picks the columns whose importance is at most theta
+// or that are not at the bound their reduced cost holds them at.
 func (s *pricing) pick(sh *share, b block, cols []uint32, mu float64) {
 	p, theta := s.p, s.theta
 	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()
@@ -207,8 +206,8 @@ func (s *pricing) pick(sh *share, b block, cols []uint32, mu float64) {
 	}
 }
 
-// unheld counts the reduced cost d of column j, which no bound holds: 0 if it is
-// rounding of the terms that it is the sum of, and else the end of all bounds.
+// unheld counts a reduced cost d that no bound holds: 0 if it is rounding, or else no bound is
+// proven.
 func (s *pricing) unheld(sh *share, j int, d, part float64) {
 	rows, values := s.p.Entries(j)
 	cost := math.Abs(s.p.Costs()[j])
@@ -224,7 +223,7 @@ func (s *pricing) unheld(sh *share, j int, d, part float64) {
 	}
 }
 
-// spread adds x times a column to the coupling rows' activities.
+// spread adds x times a column to coupling rows' activities.
 func (s *Solver) spread(act []float64, rows []uint32, values []float64, x float64) {
 	for e, q := range rows {
 		if i := s.shape.index[q]; i >= 0 {
@@ -233,8 +232,7 @@ func (s *Solver) spread(act []float64, rows []uint32, values []float64, x float6
 	}
 }
 
-// blockDual returns the multiplier of the block's row in the linear program over
-// the block at the reduced costs sh.r.
+// blockDual returns the multiplier of the block's row at the reduced costs sh.r.
 func (s *pricing) blockDual(sh *share, cols []uint32, b block) float64 {
 	k, lows, ups := &sh.k, s.p.Lows(), s.p.Ups()
 	k.coef, k.rowLow, k.rowUp = sh.a, b.low, b.up

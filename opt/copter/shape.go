@@ -6,33 +6,33 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// What a row slot holds.
+// Kinds of row slots.
 const (
 	noRow    uint8 = iota
-	coupling       // priced: its multiplier is a variable of the dual
+	coupling       // its multiplier is a variable of the dual
 	blockRow       // its columns are in no other block row, and are minimised exactly
 )
 
-// A shape splits the rows into blocks, which share no column, and coupling rows.
+// A shape divides the rows into blocks, which share no column, and coupling rows.
 type shape struct {
 	kind   []uint8  // by row slot
-	stamp  []uint32 // by row slot: the row it was decided for
-	index  []int32  // by row slot: place in rows; -1 of other rows
-	rows   []int32  // row slots of the coupling rows
-	blocks []int32  // row slots of the blocks
+	stamp  []uint32 // by row slot: the row it was made for
+	index  []int32  // by row slot: index in rows; -1 of other rows
+	rows   []int32  // row slots
+	blocks []int32  // row slots
 	loose  []uint32 // columns in no block
-	size   float64  // mean |cost| of a column that has one
+	size   float64  // mean nonzero |cost|
 }
 
-// Coupling returns the number of rows of p that couple blocks of columns: the fewer they are,
-// the more copter is made for p. It costs a few passes over the coefficients.
+// Coupling returns the number of rows of p that couple blocks of columns. copter suits problems
+// with few. It costs a few passes over the coefficients.
 func Coupling(p *lp.Problem) int {
 	var h shape
 	h.reshape(p, false)
 	return len(h.rows)
 }
 
-// reshape brings the shape up to date, from the last one if that can be.
+// reshape updates the shape, from the last one if possible.
 func (h *shape) reshape(p *lp.Problem, last bool) {
 	if !last || !h.carry(p) {
 		h.decide(p)
@@ -40,9 +40,8 @@ func (h *shape) reshape(p *lp.Problem, last bool) {
 	h.list(p)
 }
 
-// carry keeps the kinds of the rows that stay and decides new ones. It reports
-// whether every column is accounted for; that no column is in two blocks is seen
-// when it is priced.
+// carry keeps the kinds of unchanged rows and decides new ones. It reports whether every column is
+// covered; pricing detects a column in two blocks.
 func (h *shape) carry(p *lp.Problem) bool {
 	for len(h.kind) < p.RowSlots() {
 		h.kind, h.stamp = append(h.kind, noRow), append(h.stamp, 0)
@@ -75,7 +74,7 @@ func (h *shape) carry(p *lp.Problem) bool {
 	return covered+len(h.loose) == p.Cols()
 }
 
-// kindOfNew decides a row whose slot was decided for another row, or for none.
+// kindOfNew decides a new row: a block if none of its columns has one.
 func (h *shape) kindOfNew(p *lp.Problem, i int) uint8 {
 	cols := p.RowCols(i)
 	if len(cols) == 0 {
@@ -103,15 +102,15 @@ func (h *shape) home(p *lp.Problem, j int) int {
 // undecided marks rows while blocks are chosen.
 const undecided uint8 = 3
 
-// A row of one column is a block only where no row of 2 to short columns is.
+// short bounds short rows: a row of one column is a block only if no row of 2 to short columns can
+// be.
 const short = 64
 
-// maxContests bounds the passes that look for more blocks; what is undecided then
-// is a coupling row.
+// maxContests bounds the search for blocks; undecided rows then are coupling rows.
 const maxContests = 20
 
-// decide chooses blocks from nothing: of rows that share a column the one with
-// fewer columns, again and again among those that no block excludes.
+// decide chooses blocks from nothing: of rows that share a column, the one with fewer columns wins;
+// again, among rows that no block excludes.
 func (h *shape) decide(p *lp.Problem) {
 	n := p.RowSlots()
 	h.kind, h.stamp = make([]uint8, n), make([]uint32, n)
@@ -153,9 +152,8 @@ func (h *shape) decide(p *lp.Problem) {
 	}
 }
 
-// rank returns the rows' order of becoming blocks: the number of their columns,
-// but rows of one column come after those of 2 to short. 0 is a row without
-// columns.
+// rank returns the rows' order of becoming blocks: the number of columns, but rows of one column
+// come after rows of 2 to short. 0: no columns.
 func rank(p *lp.Problem) []int32 {
 	order := make([]int32, p.RowSlots())
 	for j := range p.ColSlots() {
@@ -175,7 +173,7 @@ func rank(p *lp.Problem) []int32 {
 	return order
 }
 
-// contest lets the rows of column j compete for being a block.
+// contest lets the rows of column j compete.
 func (h *shape) contest(p *lp.Problem, j int, order []int32, beaten []bool) {
 	rows, _ := p.Entries(j)
 	if h.home(p, j) >= 0 {

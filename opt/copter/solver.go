@@ -8,30 +8,30 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Solver solves linear programs, each from where the last one ended: what
-// stays of the last problem's columns and rows, by index and stamp, starts from
-// its x and y. It implements lp.Solver. Not safe for concurrent use.
+// A Solver solves linear programs, each from the last solution: unchanged columns and rows, by
+// index and stamp, start from their x and y. It implements lp.Solver. It is not safe for concurrent
+// use.
 type Solver struct {
 	opts  Options
 	shape shape
 	work  work
 
-	known    bool      // x, y and the shape come from an earlier call
+	known    bool      // x, y and shape are from an earlier call
 	x        []float64 // by column slot
 	colStamp []uint32
 	y        []float64 // by row slot
-	lambda   []float64 // y of the coupling rows, 0 of blocks
-	act      []float64 // by coupling row: activity of x
-	all      bool      // all coupling rows are in the restricted problem
+	lambda   []float64 // y of coupling rows, 0 of blocks
+	act      []float64 // activity of x by coupling row
+	all      bool      // the restricted problem has all coupling rows
 	rowAt    []int32   // by row slot: row of the restricted problem, or -1
-	worth    []float64 // by coupling row: what a unit of it costs, about
+	worth    []float64 // approximate cost of a unit, by coupling row
 	rho      float64   // weight of the proximal term
-	theta    float64   // importance up to which columns are in the working set
-	strict   float64   // factor of the tolerances inside
+	theta    float64   // largest importance in the working set
+	strict   float64   // factor of the inner tolerances
 
-	last       pass      // the last one
-	best       pass      // of the highest bound
-	bestY      []float64 // its multipliers
+	last       pass
+	best       pass // pass with the highest bound
+	bestY      []float64
 	iterations int
 	sweeps     int
 
@@ -39,10 +39,9 @@ type Solver struct {
 	shareCut []int
 
 	nested bool // solves for a certificate
-	trace  func(string, ...any)
 }
 
-// New returns a solver, or what is wrong with the options.
+// New returns a solver. Its error joins all errors of the options.
 func New(o Options) (*Solver, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("copter: %w", err)
@@ -50,29 +49,27 @@ func New(o Options) (*Solver, error) {
 	return &Solver{opts: o}, nil
 }
 
-// Reset forgets earlier solutions: the next call starts from nothing.
-func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested, trace: s.trace} }
+// Reset discards earlier solutions, so that the next call starts cold.
+func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested} }
 
-// warmWeight is the proximal weight of a warm first step, as a multiple of that
-// of a cold one.
+// warmWeight is the proximal weight of a warm first step, relative to a cold one.
 const warmWeight = 1e-2
 
-// leastSlip is how exact a bound is where a column without bounds has a reduced
-// cost, which lp.Bound takes for rounding: relative to the objective.
+// leastSlip is the accuracy of a bound, relative to the objective, if a column without bounds has a
+// reduced cost that lp.Bound treats as rounding.
 const leastSlip = 2e-10
 
-// leastStrict bounds how much tighter than asked the inner tolerances get.
+// leastStrict bounds the tightening of inner tolerances.
 const leastStrict = 1e-6
 
-// Solve solves p; see lp.Solver. It returns no error. A solution is Optimal when
-// its primal residual, its dual residual and its gap are within the options; where
-// a column without bounds keeps y from proving any bound, the gap is to an
-// estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a
+// Solve solves p; see lp.Solver. It returns no error. A solution is Optimal if its primal residual,
+// dual residual and gap are within tolerance. If an unbounded column keeps y from proving any
+// bound, the gap is to an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a
 // certificate.
 //
-// Time: a few passes over all columns and, for each proximal step, some dozens
-// over the working set. Memory: 12 bytes a column slot, and 100 bytes a column and
-// 12 a coefficient of the working set.
+// Time: a few passes over all columns and, for each proximal step, some dozens over the working
+// set. Memory: 12 bytes per column slot, and 100 bytes per column and 12 per coefficient of the
+// working set.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	warm := s.load(p)
 	s.rho, s.strict = s.opts.Proximal, 1
@@ -87,12 +84,11 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 	return out, nil
 }
 
-// passes prices all columns and solves the restricted problem, in turn.
+// passes alternates between pricing all columns and solving the restricted problem.
 func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solution {
 	watch := watch{primal: s.opts.Primal}
 	for k := range s.opts.Passes {
 		got := s.choose(p)
-		s.log("pass %d: objective %.8g bound %.8g violation %.2e dual %.2e picked %d", k, got.objective, got.bound, got.violation, got.dual, got.picked)
 		s.last = got
 		if got.bound > s.best.bound || math.IsInf(s.best.bound, -1) && got.dual < s.best.dual {
 			s.best = got
@@ -104,7 +100,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 			switch {
 			case proven:
 				return out
-			case s.strict <= leastStrict: // stricter than this is rounding
+			case s.strict <= leastStrict: // tighter is rounding
 				if out.Gap > s.opts.Gap && !math.IsInf(out.Bound, -1) {
 					out.Status = lp.Limited
 				}
@@ -126,8 +122,8 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 	return s.finish(p, lp.Limited)
 }
 
-// choose prices all columns, and again if the shape turns out to be another
-// problem's or the working set's size to be far off.
+// choose prices all columns. It prices again if the shape is of another problem or the working
+// set's size is far off.
 func (s *Solver) choose(p *lp.Problem) pass {
 	target := min(max(s.opts.Working*p.Rows(), small), p.Cols())
 	if target == p.Cols() {
@@ -147,9 +143,7 @@ func (s *Solver) choose(p *lp.Problem) pass {
 	return got
 }
 
-// within reports whether a pass found x and y within the tolerances. The gap is
-// that to an estimate, where a column without a bound has a reduced cost that only
-// the dual tolerance covers.
+// within reports whether a pass found x and y within tolerance. The gap is to the estimate.
 func (s *Solver) within(got pass) bool {
 	return got.violation <= s.opts.Primal && got.dual <= s.opts.Dual &&
 		relativeGap(got.objective, got.estimate) <= s.opts.Gap
@@ -159,11 +153,11 @@ func relativeGap(objective, bound float64) float64 {
 	return math.Abs(objective-bound) / (1 + math.Abs(objective))
 }
 
-// roughGap is the gap at which a first working set is solved.
+// roughGap is the gap to which a first working set is solved.
 const roughGap = 0.01
 
-// restricted solves the restricted problem by proximal steps, as far as is worth
-// it where x and y are at a relative gap from one another over all columns.
+// restricted solves the restricted problem by proximal steps, to a gap that is useful for the gap
+// outside, over all columns.
 func (s *Solver) restricted(ctx context.Context, outside float64) {
 	w := &s.work
 	n := newNewton(w, s.opts.Conjugate)
@@ -179,7 +173,6 @@ func (s *Solver) restricted(ctx context.Context, outside float64) {
 		residual := w.residual()
 		s.iterations++
 		s.sweeps += sweeps
-		s.log("  weight %.1e: %d steps %d sweeps, free %d, objective %.8g bound %.8g dual %.2e residual %.2e (to %.1e)", s.rho, steps, sweeps, len(n.free), w.objective(), bound, held, residual, tolerance)
 		copy(w.center, w.x)
 		copy(w.zCenter, w.z)
 		if ctx.Err() != nil || residual <= primal && held <= dual && farFrom <= gap {
@@ -190,18 +183,17 @@ func (s *Solver) restricted(ctx context.Context, outside float64) {
 		}
 		s.weigh(steps, residual/primal, max(held/dual, farFrom/gap))
 		if farFrom < 0.1 && w.thin() {
-			return // without the rows that have no price it is much smaller
+			return // much smaller without the rows that have no price
 		}
 	}
 }
 
-// leastWeight keeps proximal steps where they round well: a reduced cost is exact
-// to some 1e-15, and moves a value by 1/weight times that.
+// leastWeight limits rounding: a reduced cost is exact to about 1e-15, and moves a value by
+// 1/weight times that.
 const leastWeight = 1e-5
 
-// weigh sets the next proximal weight: smaller while the dual lags behind the
-// primal residual (each relative to what is asked) and the steps come easily,
-// larger when they do not.
+// weigh sets the next proximal weight: smaller while the dual is behind the primal residual, each
+// relative to its tolerance, and steps are easy; larger after hard steps.
 func (s *Solver) weigh(steps int, primal, dual float64) {
 	factor := 1.0
 	switch {
@@ -216,10 +208,10 @@ func (s *Solver) weigh(steps int, primal, dual float64) {
 	s.rho = clip(s.rho*factor, leastWeight, 1/leastWeight)
 }
 
-// noise is a multiplier that is rounding, relative to what a unit of its row costs.
+// noise is a multiplier that is rounding, relative to the cost of a unit of its row.
 const noise = 1e-12
 
-// keep writes the working set's x and y back, unless numbers overflowed.
+// keep writes back the working set's x and y, unless they overflowed.
 func (s *Solver) keep() {
 	w := &s.work
 	total := 0.0
@@ -243,11 +235,5 @@ func (s *Solver) keep() {
 			v = 0
 		}
 		s.y[i] = v
-	}
-}
-
-func (s *Solver) log(format string, args ...any) {
-	if s.trace != nil {
-		s.trace(format, args...)
 	}
 }

@@ -4,24 +4,24 @@ import (
 	"math"
 )
 
-// work is the restricted problem: the columns of the working set, block by
-// block, and the coupling rows less what the other columns put there.
+// work is the restricted problem: the working set's columns by block, and coupling rows without the
+// other columns' activity.
 type work struct {
 	slot              []uint32  // column slots
 	cost, low, up     []float64 // by column
 	coef              []float64 // coefficient in the block's row
-	center, x         []float64 // proximal centre x̄, and the minimiser at y
+	center, x         []float64 // proximal centre x̄, minimiser at y
 	target            []float64 // x before bounds and block row
-	reduced           []float64 // cost less the coupling rows' part
-	size              []float64 // of a column's values, about
-	give              []float64 // 1/weight of the proximal term, at weight 1
+	reduced           []float64 // cost without the coupling rows' part
+	size              []float64 // approximate size of a column's values
+	give              []float64 // 1 / proximal term at weight 1
 	first             []int32   // entries of column c: first[c] to first[c+1]
 	row               []int32   // coupling row of an entry
 	val               []float64 // its coefficient
 	begin             []int32   // columns of block b: begin[b] to begin[b+1]
 	blockRow          []int32   // row slot, or -1: columns without a block
 	blockLow, blockUp []float64
-	mu                []float64 // multiplier of the block's row at y
+	mu                []float64 // at y
 	tight             []bool
 	cut               []int32 // blocks of chunk k: cut[k] to cut[k+1]
 
@@ -40,8 +40,8 @@ type work struct {
 	scale   float64 // 1 / proximal weight
 }
 
-// minimise sets x and z to the minimisers of the proximal Lagrangian at y, block
-// by block, and miss to the slope of the dual function there.
+// minimise sets x and z to the minimisers of the proximal Lagrangian at y, and miss to the dual's
+// slope.
 func (w *work) minimise(y []float64) {
 	parallel(w.threads, len(w.cut)-1, func(k int) {
 		act := w.part[k]
@@ -97,7 +97,7 @@ func (w *work) knapsack(b int) knapsack {
 	return knapsack{w.coef[from:to], w.low[from:to], w.up[from:to], w.blockLow[b], w.blockUp[b]}
 }
 
-// residual returns the largest |miss|, relative to 1 + the row's side.
+// residual returns the largest |miss|, relative to rowSize.
 func (w *work) residual() float64 {
 	worst := 0.0
 	for i, v := range w.miss {
@@ -115,7 +115,7 @@ func (w *work) rowSize(i int) float64 {
 	return 1 + size
 }
 
-// objective returns the cost of x and of the columns that rest.
+// objective returns the cost of all columns.
 func (w *work) objective() float64 {
 	total := w.restCost
 	for c, v := range w.x {
@@ -124,9 +124,8 @@ func (w *work) objective() float64 {
 	return total
 }
 
-// bound returns the bound of y on the restricted problem, and the largest reduced
-// cost that no bound holds, relative to 1 + the column's cost. The bound takes
-// these as if x were the end of their columns.
+// bound returns the bound of y on the restricted problem, and the largest reduced cost that no
+// bound holds, relative to 1 + the column's cost. For those columns the bound uses x.
 func (w *work) bound() (bound, unheld float64) {
 	bound = w.restCost
 	for i, v := range w.y {
@@ -154,8 +153,7 @@ func (w *work) bound() (bound, unheld float64) {
 	return bound, unheld
 }
 
-// thin reports whether most coefficients are in rows that do not hold, in a
-// problem large enough for that to matter.
+// thin reports whether the problem is large and most coefficients are in rows that do not hold.
 func (w *work) thin() bool {
 	held := 0
 	for _, i := range w.row {
@@ -166,8 +164,7 @@ func (w *work) thin() bool {
 	return len(w.row) > 100_000 && held < len(w.row)/2
 }
 
-// sideFor returns the end of low..up at which v times it is least, or otherwise
-// if that end is infinite.
+// sideFor returns the end of low..up that minimises v times it, or otherwise if that is infinite.
 func sideFor(v, low, up, otherwise float64) float64 {
 	side := low
 	if v < 0 {
