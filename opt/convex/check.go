@@ -6,21 +6,20 @@ import (
 	"math"
 )
 
-// Numbers other than 0 lie within these, so that no product or quotient of theirs
-// is infinite.
+// Nonzero numbers are within these, so that no product or quotient is infinite.
 const (
 	smallest = 1e-30
 	largest  = 1e30
 )
 
-// slack is the part of a budget that rounding may take.
+// slack is the relative rounding error allowed in a budget.
 const slack = 1e-12
 
-// A BudgetError says that a budget is too small for the jobs that come: whatever
-// is done, ever more of them would wait. Source: BOA §3.2, "Feasibility".
+// A BudgetError reports a budget with which ever more jobs would wait. Source: BOA §3.2,
+// "Feasibility".
 type BudgetError struct {
 	Budget float64
-	Least  float64 // the smallest feasible budget
+	Least  float64 // smallest feasible budget
 }
 
 // Error names both budgets, in the problem's unit.
@@ -28,7 +27,6 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("convex: budget %g, want at least %g", e.Budget, e.Least)
 }
 
-// checkBudget complains unless least is within the budget, and the budget a number.
 func checkBudget(budget, least float64) error {
 	switch {
 	case math.IsNaN(budget):
@@ -40,8 +38,8 @@ func checkBudget(budget, least float64) error {
 	}
 }
 
-// Validate returns all complaints about a problem, joined: nothing to run,
-// numbers that are not finite or out of range, points out of order.
+// Validate returns all errors of a problem, joined: no classes, epochs or points, numbers out of
+// range, points out of order.
 func (p *Problem) Validate() error {
 	var errs []error
 	for kind, price := range p.Prices {
@@ -104,7 +102,7 @@ func (e *Epoch) check(i, j int, p *Problem) error {
 	return errors.Join(errs...)
 }
 
-// falls reports whether a width costs less than the one before, of the same kind.
+// falls reports whether a width costs less than the previous one of the same kind.
 func (p *Problem) falls(before, at Point) bool {
 	return p.Costs != nil && before.Kind == at.Kind && p.rate(at) < p.rate(before)
 }
@@ -124,10 +122,8 @@ func (at Point) check(p *Problem) error {
 	}
 }
 
-// plain reports whether v is a positive number that is neither huge nor tiny.
 func plain(v float64) bool { return v >= smallest && v <= largest }
 
-// compare orders points by kind, then by width.
 func compare(a, b Point) int {
 	if a.Kind != b.Kind {
 		return a.Kind - b.Kind

@@ -1,59 +1,55 @@
-// Package convex finds the widths that make jobs fastest within a budget: separable
+// Package convex finds the widths that make jobs fastest within a budget. It solves separable
 // convex programs with one budget, on monotone concave hulls.
 //
-// A stream of jobs of several classes arrives. A job goes through its class' epochs,
-// and each of them runs on as many machines as one likes, its width, at a speed of
-// which the budget buys ever less: k machines cost k a unit of time, and work s(k).
-// Which widths give the least mean completion time, if only so much may be spent on
-// average? Source: BOA §3, §4.
+// Jobs of several classes arrive in a stream. A job goes through its class' epochs. In each it runs
+// on a number of machines, its width, at a speed that grows ever less: k machines cost k per unit
+// of time, and do work s(k). Which widths give the least mean completion time within an average
+// budget? Source: BOA §3, §4.
 //
 //	minimise    Σ ρᵢⱼ/sᵢⱼ(kᵢⱼ)              of a job: Σᵢ λᵢ E[Tᵢ]         (1)
 //	subject to  Σ ρᵢⱼ kᵢⱼ/sᵢⱼ(kᵢⱼ) ≤ b,  kᵢⱼ ≥ 1,   ρᵢⱼ = λᵢ E[Xᵢⱼ]
 //
-// By unit of work, a width costs k/s(k) and takes 1/s(k). In that plane straight
-// pieces of s are straight, so that hulls of measured speeds make (1) a knapsack of
-// segments: fill them by steepness, and cut the one at which the budget ends. The
-// steepness there is the multiplier: what one more unit of budget buys. One sort
-// gives the whole frontier, and no solver of convex programs is needed (App. B asks
-// for one). Kinds of machines with prices (App. E) are more points in the same plane:
-// (7) has the same solution.
+// Per unit of work, a width costs k/s(k) and takes 1/s(k). Straight pieces of s are straight in
+// that plane, so hulls of measured speeds make (1) a knapsack of segments: fill them by steepness,
+// and cut the one at which the budget ends. Its steepness is the multiplier: what one more unit of
+// budget buys. One sort gives the whole frontier, without a solver of convex programs (App. B asks
+// for one). Kinds of machines with prices (App. E) are more points in the same plane: (7) has the
+// same solution.
 //
-// A job that starts or changes its width makes no progress for a while, and pays for
-// it (§4.3). At a multiplier the classes are apart, and what is best for each is a
-// shortest path through its epochs. Of all multipliers, the slope between two
-// neighbouring plans on the lower hull of all plans is the one of the budget. It
-// proves a bound for every policy, and those two plans, for a share of the arrivals
-// each, attain it.
+// A job that starts or changes its width makes no progress for a while, and pays for it (§4.3). At
+// a given multiplier the classes are independent, and the best plan of a class is a shortest path
+// through its epochs. The multiplier of a budget is the slope between two neighbouring plans on the
+// lower hull of all plans. It proves a bound for every policy, and a mixture of the two plans
+// attains it.
 //
 //	problem.go   points, epochs, classes; the Lagrangian bound
 //	hull.go      the least monotone concave function above the points
-//	frontier.go  every optimum of (1) and (7); solution.go, that of one budget
-//	plan.go      what a table of widths costs (Lemma 4.8)
+//	frontier.go  every optimum of (1) and (7); solution.go, the optimum for one budget
+//	plan.go      the cost of a table of widths (Lemma 4.8)
 //	lattice.go   a class' shortest path; mixture.go, two plans for a budget
 //	glue.go      the paper's search instead (Algorithm 1)
-//	check.go     what is refused
+//	check.go     validation
 //
-// Dictionary: i Class, j Epoch, k Point.Width, h Point.Kind; λᵢ Class.Rate, E[Xᵢⱼ]
-// Epoch.Size, sᵢⱼ Epoch.Points, rᵢ Class.Rescale, ρᵢⱼ Rate × Size; c⁽ʰ⁾
-// Problem.Prices; b budget; {kᵢⱼ} Plan.Widths; kᵢⱼ of (1) Mix.Width, p⁽ʰ⁾ᵢⱼ
-// Mix.Share; E[T] MeanJCT; lᵢ len(Epochs), gᵢ glue, b_run run.
+// Dictionary: i Class, j Epoch, k Point.Width, h Point.Kind; λᵢ Class.Rate, E[Xᵢⱼ] Epoch.Size, sᵢⱼ
+// Epoch.Points, rᵢ Class.Rescale, ρᵢⱼ Rate × Size; c⁽ʰ⁾ Problem.Prices; b budget; {kᵢⱼ}
+// Plan.Widths; kᵢⱼ of (1) Mix.Width, p⁽ʰ⁾ᵢⱼ Mix.Share; E[T] MeanJCT; lᵢ len(Epochs), gᵢ glue, b_run
+// run.
 //
-// Deviation: a share of an epoch's work is at one hull corner and the rest at the
-// next, where the paper has a width between the two, because only corners are known
-// to be as fast as the hull. Mix.Width is the paper's width.
+// Deviation: a share of an epoch's work is at one hull corner and the rest at the next, where the
+// paper has a width in between, because only corners are known to be as fast as the hull. Mix.Width
+// is the paper's width.
 //
-// Deviation: the smallest feasible budget is Frontier.Least, not Σ ρᵢ (§3.2), because
-// speedups that are measured can be more than linear.
+// Deviation: the smallest feasible budget is Frontier.Least, not Σ ρᵢ (§3.2), because measured
+// speedups can be more than linear.
 //
-// Deviation: what a width costs need not be its price times the width (Problem.Costs),
-// where the paper rents machines one by one, because some are rented by the node. The
-// plane, and so the hulls and all proofs, are of costs and not of widths.
+// Deviation: the cost of a width need not be its price times the width (Problem.Costs), where the
+// paper rents machines one by one, because some are rented by the node. The plane, the hulls and
+// all proofs are about costs.
 //
-// Deviation: concave means that hulls are, where the paper (§3.2, property 3) asks
-// for s(k)/k to fall, because Theorem B.1 needs the former, which does not follow from
-// the latter.
+// Deviation: concave means concave hulls, where the paper (§3.2, property 3) requires s(k)/k to
+// fall, because Theorem B.1 needs the former, which does not follow from the latter.
 //
-// Of the paper's proofs: in App. B, β, the inverse of an increasing concave function,
-// is increasing and convex ("decreasing" there), and z β(1/z) has the second
-// derivative β″(1/z)/z³. Algorithm 1's loop needs an end where nothing is feasible.
+// Of the paper's proofs: in App. B, β, the inverse of an increasing concave function, is increasing
+// and convex ("decreasing" there), and z β(1/z) has the second derivative β″(1/z)/z³. Algorithm 1's
+// loop needs an end if nothing is feasible.
 package convex

@@ -2,41 +2,37 @@ package convex
 
 import "slices"
 
-// A Frontier has all optima of problem (1), or of problem (7) if there are several
-// kinds: the least mean completion time for every budget, without time to rescale.
-//
-// By unit of work, a straight piece of a speedup function is a straight piece in
-// the plane of cost k/s(k) and time 1/s(k). So an epoch has a convex chain of
-// segments there, and the program is to fill segments, the steepest first, until
-// the budget is spent. At most one is cut. It is exact. Source: BOA §4, App. B
-// and E, Eq. 1, 6 and 7.
+// A Frontier has all optima of problem (1), or (7) with several kinds: the least mean completion
+// time for every budget, without rescaling time. An epoch is a convex chain of segments in the
+// plane of cost and time. The steepest segments are filled first; at most one is cut. It is exact.
+// Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
 type Frontier struct {
-	Least    float64 // the smallest feasible budget
-	Most     float64 // the largest useful budget: more buys nothing
-	Repaired int     // epochs with speeds that are not monotone or not concave in what they cost: their hulls stand for them
+	Least    float64 // smallest feasible budget
+	Most     float64 // largest useful budget
+	Repaired int     // epochs whose speeds were not monotone or not concave, and are replaced by their hulls
 
 	problem  *Problem
-	vertices []vertex  // of all epochs, one after another
-	first    []int32   // of each epoch, where its vertices start; one more
-	load     []float64 // ρᵢⱼ of each epoch
-	gain     []float64 // of each epoch: of a unit of ρ/s in the mean completion time
+	vertices []vertex  // of all epochs
+	first    []int32   // by epoch: its first vertex; one more
+	load     []float64 // ρᵢⱼ by epoch
+	gain     []float64 // by epoch: mean completion time per unit of ρ/s
 	segments []segment // steepest first
 }
 
-// A segment goes from the vertex before to a vertex of its epoch.
+// A segment ends at vertex to of its epoch and starts at the vertex before.
 type segment struct {
-	slope     float64 // mean completion time that a unit of budget buys
+	slope     float64 // mean completion time per unit of budget
 	epoch, to int32
 }
 
-// A Breakpoint is where the frontier bends. Between two of them it is straight.
+// A Breakpoint is a bend of the frontier, which is straight in between.
 type Breakpoint struct {
 	Budget, MeanJCT float64
-	Multiplier      float64 // what one more unit of budget buys in MeanJCT
+	Multiplier      float64 // MeanJCT that one more unit of budget buys
 }
 
-// Frontier computes the frontier of a valid problem, which must not change while
-// the frontier is in use: linear in the points, and a sort of the hulls' corners.
+// Frontier computes the frontier of a problem, which must not change while the frontier is in use.
+// It is linear in the points, plus a sort of the hulls' corners.
 func (p *Problem) Frontier() (*Frontier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -57,7 +53,6 @@ func (p *Problem) Frontier() (*Frontier, error) {
 	return f, nil
 }
 
-// take appends an epoch.
 func (f *Frontier) take(h *hull, load, gain float64) {
 	first := len(f.vertices)
 	f.vertices = h.vertices(f.vertices)
@@ -69,8 +64,7 @@ func (f *Frontier) take(h *hull, load, gain float64) {
 	}
 }
 
-// sort puts all segments in order. Rounding must not put one before its
-// predecessor in the epoch.
+// sort sorts all segments. Rounding must not put a segment before its predecessor in the epoch.
 func (f *Frontier) sort() {
 	f.segments = make([]segment, 0, len(f.vertices)-len(f.load))
 	for e := range f.load {
@@ -87,7 +81,7 @@ func (f *Frontier) sort() {
 	slices.SortFunc(f.segments, steeper)
 }
 
-// steeper orders segments by falling slope, then by vertex: along an epoch.
+// steeper sorts segments by falling slope, then along an epoch.
 func steeper(a, b segment) int {
 	switch {
 	case a.slope > b.slope:
@@ -99,13 +93,13 @@ func steeper(a, b segment) int {
 	}
 }
 
-// spend returns what all of a segment costs.
+// spend returns the cost of a segment.
 func (f *Frontier) spend(s segment) float64 {
 	return f.load[s.epoch] * (f.vertices[s.to].cost - f.vertices[s.to-1].cost)
 }
 
-// Breakpoints returns the frontier from Least to Most, by ascending budget: one
-// sweep over all multipliers. Source: BOA §5.3, "Decision Support Tool".
+// Breakpoints returns the frontier from Least to Most, by ascending budget. Source: BOA §5.3,
+// "Decision Support Tool".
 func (f *Frontier) Breakpoints() []Breakpoint {
 	at := Breakpoint{Budget: f.Least}
 	for e, load := range f.load {

@@ -7,34 +7,31 @@ import (
 	"math/bits"
 )
 
-// A Source draws random numbers; a *rand.Rand is one.
 type Source interface {
 	IntN(n int) int // from 0 to n-1
 }
 
-// A WidthCalculator is the paper's search for a plan with time to rescale: glue
-// epochs together at random, solve problem (1) with less and less of the budget
-// until what rescaling costs fits too, round. Mixture is better and quicker.
+// A WidthCalculator is the paper's search for a plan with rescaling time: it glues epochs together
+// at random, and solves problem (1) with less and less of the budget until rescaling fits too.
+// Mixture is better and faster.
 //
-// Source: BOA §4.3, App. C, Algorithm 1. Deviation: the speed of glued epochs is
-// their harmonic mean by size (the paper says "weighted average"), because that is
-// how long they take: the arithmetic mean is 20 to 29 % above. Deviation: a
-// configuration is given up when problem (1) is infeasible with what is left of the
-// budget, because the paper's loop would not end.
+// Source: BOA §4.3, App. C, Algorithm 1. Deviation: the speed of glued epochs is their harmonic
+// mean by size (the paper says "weighted average"), because that is how long they take: the
+// arithmetic mean is 20 to 29 % above. Deviation: a configuration is given up when problem (1) is
+// infeasible with the rest of the budget, because the paper's loop would not end.
 type WidthCalculator struct {
-	Samples int     // glue configurations; the paper's is 50
-	Shrink  float64 // the part of the running budget kept after a failure, in (0, 1); the paper's is 0.99
+	Samples int     // glue configurations; 50 in the paper
+	Shrink  float64 // factor of the running budget after a failure, in (0, 1); 0.99 in the paper
 }
 
-// DefaultWidthCalculator returns the paper's.
+// DefaultWidthCalculator returns the paper's values.
 func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 50, Shrink: 0.99} }
 
-// ErrNoPlan says that no configuration tried fits the budget: others may.
+// ErrNoPlan reports that no tried configuration fits the budget. Others may.
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
-// Plan returns the best plan found for a budget. It returns ErrNoPlan if there is
-// none, a *BudgetError if there can be none, and other errors for a problem that is
-// not valid, a budget that is NaN and a Shrink out of range.
+// Plan returns the best plan found for a budget. It returns ErrNoPlan if none was found, a
+// *BudgetError if none exists, and other errors for an invalid problem, budget or Shrink.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
 		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)
@@ -61,8 +58,8 @@ func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, 
 	return best, found
 }
 
-// glued returns the plan of one configuration, if there is one: lines 12 to 27 of
-// Algorithm 1. Epochs that have no width in common cannot be glued.
+// glued returns the plan of one configuration, if any: lines 12 to 27 of Algorithm 1. Epochs
+// without a common width cannot be glued.
 func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budget float64) (Plan, error) {
 	super := &Problem{Prices: p.Prices, Costs: p.Costs, Classes: make([]Class, len(p.Classes))}
 	for i := range lattices {
@@ -72,7 +69,7 @@ func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budge
 	if err != nil {
 		return Plan{}, err
 	}
-	for run := min(budget, f.Most); ; run *= w.Shrink { // above Most, all solutions are that of Most
+	for run := min(budget, f.Most); ; run *= w.Shrink { // above Most, all solutions are equal
 		solution, err := f.At(run)
 		if err != nil {
 			return Plan{}, err // too little is left for running
@@ -84,8 +81,8 @@ func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budge
 	}
 }
 
-// glue returns the class with every g epochs glued together; the last ones may be
-// fewer. Source: BOA §4.3, "Epoch Gluing".
+// glue returns the class with every g epochs glued together; the last group may be smaller. Source:
+// BOA §4.3, "Epoch Gluing".
 func (l *lattice) glue(g int) Class {
 	c := *l.class
 	c.Epochs = nil
@@ -95,7 +92,7 @@ func (l *lattice) glue(g int) Class {
 	return c
 }
 
-// super returns the epochs from start to end as one, at the widths that all have.
+// super joins the epochs from start to end, at their common widths.
 func (l *lattice) super(start, end int) Epoch {
 	var e Epoch
 	for j := start; j < end; j++ {
@@ -113,7 +110,7 @@ func (l *lattice) super(start, end int) Epoch {
 	return e
 }
 
-// unglue returns the widths of every epoch, given those of glued ones.
+// unglue returns the widths of all epochs from the widths of glued ones.
 func (p *Problem) unglue(glue []int, super [][]Point) [][]Point {
 	widths := make([][]Point, len(super))
 	for i := range super {
@@ -125,9 +122,8 @@ func (p *Problem) unglue(glue []int, super [][]Point) [][]Point {
 	return widths
 }
 
-// round returns the nearest widths of hull vertices: of kinds of different prices,
-// those nearest in what they cost. Of two as near, the cheaper. Source: BOA App. C,
-// line 17, "the nearest integer on the non-decreasing concave hull".
+// round returns the nearest widths of hull vertices, by cost; the cheaper one in a tie. Source: BOA
+// App. C, line 17, "the nearest integer on the non-decreasing concave hull".
 func (p *Problem) round(widths [][]Mix) [][]Point {
 	rounded := make([][]Point, len(widths))
 	for i := range widths {
@@ -142,7 +138,7 @@ func (p *Problem) round(widths [][]Mix) [][]Point {
 	return rounded
 }
 
-// meanRate returns what a mix costs per unit of time on average.
+// meanRate returns the mean cost of a mix per unit of time.
 func (p *Problem) meanRate(m Mix) float64 {
 	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
 	return (here*p.rate(m.At) + there*p.rate(m.Next)) / (here + there)

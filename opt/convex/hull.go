@@ -2,31 +2,30 @@ package convex
 
 import "slices"
 
-// A corner is a point as it counts: what it costs per unit of time, and its speed.
+// A corner is a point with its cost per unit of time.
 type corner struct {
 	rate, speed float64
 	point       int32 // index into Epoch.Points
 }
 
-// A vertex is a corner of a hull by unit of work: what that costs and how long
-// it takes. Along a hull the cost rises and the time falls, ever less steeply.
+// A vertex is a corner of a hull per unit of work. Along a hull the cost rises and the time falls,
+// ever less steeply.
 type vertex struct {
 	cost, time float64
 	point      int32
 }
 
-// A hull is the least monotone concave function that is 0 at 0 and at least the
-// speed at every point. Its corners ascend in rate and in speed; the first is
-// where a unit of work is cheapest, the last is the fastest. Source: BOA §3.2
-// and App. E.3.
+// A hull is the least monotone concave function that is 0 at 0 and at least the speed at every
+// point. Its corners ascend in rate and speed. The first has the cheapest work, the last the
+// fastest. Source: BOA §3.2 and App. E.3.
 type hull struct {
 	corners  []corner
-	merged   []corner // of all kinds; scratch
-	repaired bool     // a speed lies below the hull of its kind
+	merged   []corner // scratch
+	repaired bool     // a speed is below the hull of its kind
 }
 
-// add puts a corner at the end, or leaves it out if it is no faster than one that
-// is as cheap, and takes out what then lies on or below the hull.
+// add appends a corner unless it is no faster than the last, and removes corners that are then on
+// or below the hull.
 func (h *hull) add(c corner) {
 	n := len(h.corners)
 	if n > 0 && c.speed <= h.corners[n-1].speed {
@@ -48,7 +47,7 @@ func (h *hull) add(c corner) {
 	h.corners = append(h.corners[:n], c)
 }
 
-// of computes the hull of an epoch: linear in its points. Source: BOA App. B.
+// of computes the hull of an epoch, in linear time. Source: BOA App. B.
 func (h *hull) of(p *Problem, points []Point) {
 	h.corners, h.merged, h.repaired = h.corners[:0], h.merged[:0], false
 	for n, at := range points {
@@ -63,7 +62,7 @@ func (h *hull) of(p *Problem, points []Point) {
 	}
 }
 
-// merge makes the hull of all kinds from those of each. It is no repair.
+// merge makes the hull of all kinds. It does not count as a repair.
 func (h *hull) merge() {
 	repaired := h.repaired
 	h.merged = append(h.merged, h.corners...)
@@ -75,8 +74,8 @@ func (h *hull) merge() {
 	h.repaired = repaired
 }
 
-// cheaper orders corners by rate, then by point. (Nothing here is NaN, which
-// cmp.Compare would look for.)
+// cheaper sorts corners by rate, then by point. It is faster than cmp.Compare, which checks for
+// NaN.
 func cheaper(a, b corner) int {
 	switch {
 	case a.rate < b.rate:
@@ -88,8 +87,8 @@ func cheaper(a, b corner) int {
 	}
 }
 
-// vertices appends the hull by unit of work. A corner that is to rounding no
-// dearer than those before replaces them, and one no faster is left out.
+// vertices appends the hull per unit of work. It drops corners that are, up to rounding, no cheaper
+// or no faster than the next or previous one.
 func (h *hull) vertices(out []vertex) []vertex {
 	first := len(out)
 	for _, c := range h.corners {

@@ -5,24 +5,22 @@ import (
 	"slices"
 )
 
-// A lattice is what the jobs of a class can do: in each epoch, be at one of the
-// same states, of which those that the epoch lacks take for ever.
+// A lattice has the possible states of a class' jobs, the same in each epoch.
 type lattice struct {
 	class  *Class
-	states []Point     // by kind and width; speed is of no account
-	rates  []float64   // what a state costs per unit of time
-	times  [][]float64 // by epoch and state; infinite where the epoch lacks it
-	at     [][]int32   // by epoch and state: the point
-	gain   float64     // what a unit of time adds to the mean, per arrival
+	states []Point     // kind and width; speed is not used
+	rates  []float64   // cost per unit of time, by state
+	times  [][]float64 // by epoch and state; infinite if the epoch lacks it
+	at     [][]int32   // by epoch and state: index of the point
+	gain   float64     // mean completion time per unit of time of an arrival
 
-	// Scratch of path: what a unit of time and a move cost in each state, the cost so
-	// far; by epoch, the cheapest state, and whether it is best to have moved.
+	// Scratch of path: by state the prices of a unit of time and of a move, and the cost so far; by
+	// epoch the cheapest state, and whether moving is best.
 	price, move, value []float64
 	best               []int32
 	moved              [][]bool
 }
 
-// lattices returns the lattice of each class of a valid problem.
 func (p *Problem) lattices() []lattice {
 	all := make([]lattice, len(p.Classes))
 	for i, gain := range p.gains() {
@@ -32,7 +30,6 @@ func (p *Problem) lattices() []lattice {
 	return all
 }
 
-// fill makes the tables from the class' epochs.
 func (l *lattice) fill(p *Problem) {
 	l.unite()
 	n, epochs := len(l.states), len(l.class.Epochs)
@@ -56,7 +53,7 @@ func (l *lattice) fill(p *Problem) {
 	}
 }
 
-// unite collects the states of all epochs, most often those of the first.
+// unite collects the states of all epochs.
 func (l *lattice) unite() {
 	equal := func(a, b Point) bool { return compare(a, b) == 0 }
 	l.states = slices.Clone(l.class.Epochs[0].Points)
@@ -70,9 +67,8 @@ func (l *lattice) unite() {
 	}
 }
 
-// path returns the state of each epoch in the run of a job that is cheapest where
-// a unit of time costs time × gain, and a unit of budget costs money; a shortest
-// path, in epochs times states. Both are at least 0, and time is more.
+// path computes the cheapest state in each epoch, at prices of time (above 0) and money (at least
+// 0), as a shortest path, in epochs times states.
 func (l *lattice) path(time, money float64, out []int32) {
 	for k, rate := range l.rates {
 		l.price[k] = time*l.gain + money*rate
@@ -93,9 +89,8 @@ func (l *lattice) path(time, money float64, out []int32) {
 	}
 }
 
-// step makes value, the cost up to an epoch in each state, that up to the next,
-// and returns the state where it is least. Whoever moves comes from where it was
-// least, because to rescale costs what the new state costs.
+// step updates value, the cost so far in each state, by an epoch, and returns the cheapest state. A
+// move comes from the state with the least cost, because its price depends on the new state only.
 func (l *lattice) step(times []float64, moved []bool, least float64) int32 {
 	n := len(times)
 	price, move, value := l.price[:n], l.move[:n], l.value[:n]
@@ -113,7 +108,7 @@ func (l *lattice) step(times []float64, moved []bool, least float64) int32 {
 	return at
 }
 
-// cost returns what a job on a path takes, and spends.
+// cost returns the time and the spending of a job on a path.
 func (l *lattice) cost(path []int32) (time, spend float64) {
 	for j, k := range path {
 		t := l.times[j][k]

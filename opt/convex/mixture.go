@@ -1,38 +1,35 @@
 package convex
 
-// A Mixture is two plans for arriving jobs: a share of every class follows Fast, the
-// others Cheap. With time to rescale, no policy with the same budget is faster: what a
-// job pays for moving within an epoch is linear in the time of the move, so that a move
-// at one end of the epoch is as good. Without ties the two plans differ in one class
-// only. If one plan is enough, Share is 0, and Fast is Cheap.
+// A Mixture is two plans: a share of every class' arrivals follows Fast, the others Cheap. With
+// rescaling time, no policy with the same budget is faster: the price of moving within an epoch is
+// linear in the time of the move, so a move at one end of the epoch is as good. Without ties the
+// plans differ in one class only. If one plan is enough, Share is 0 and Fast is Cheap.
 //
-// Deviation: two plans, because with integer widths and time to rescale Lemma 4.3
-// does not hold (§4.3 says it does): see the counter-example in the tests.
+// Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold
+// (§4.3 says it does): see the counter-example in the tests.
 type Mixture struct {
 	Cheap, Fast Plan
 	Share       float64 // in [0, 1)
 	MeanJCT     float64
 	Spend       float64 // the lesser of the budget and Most
-	Multiplier  float64 // what one more unit of budget buys in MeanJCT
-	Bound       float64 // what no policy of this budget undercuts: MeanJCT, to rounding
-	Least, Most float64 // the smallest feasible budget and the largest useful one
-	Steps       int     // shortest paths of all classes
+	Multiplier  float64 // MeanJCT that one more unit of budget buys
+	Bound       float64 // no policy with this budget is faster; MeanJCT, up to rounding
+	Least, Most float64 // smallest feasible and largest useful budget
+	Steps       int     // number of shortest paths
 }
 
-// A trail is a path of each class, and what comes of it.
+// A trail is a path of each class with its mean completion time and spending.
 type trail struct {
 	paths      [][]int32
 	jct, spend float64
 }
 
-// A pricer finds what is best at a multiplier.
 type pricer struct {
 	lattices []lattice
 	steps    int
 }
 
-// at returns what minimises time × mean completion time + money × spend. For each
-// multiplier the classes are apart.
+// at minimises time × mean completion time + money × spend, class by class.
 func (s *pricer) at(time, money float64) trail {
 	s.steps++
 	t := trail{paths: make([][]int32, len(s.lattices))}
@@ -47,12 +44,11 @@ func (s *pricer) at(time, money float64) trail {
 	return t
 }
 
-// tie is how much of the lesser goal counts where the other decides: it picks among
-// what is equal to rounding. With less, rounding hides prices that are 1 % apart.
+// tie is the weight of the lesser goal, which breaks ties. With less, rounding hides prices that
+// are 1 % apart.
 const tie = 1e-11
 
-// ends returns the cheapest trail and the fastest: of the cheapest the fastest, and
-// of the fastest the cheapest.
+// ends returns the cheapest and the fastest trail. The other goal breaks ties.
 func (s *pricer) ends() (cheap, fast trail) {
 	fast = s.at(1, 0)
 	weight := tie
@@ -67,8 +63,8 @@ func (s *pricer) ends() (cheap, fast trail) {
 	return cheap, fast
 }
 
-// between returns the trail farthest below the line from one to another, the
-// line's slope, and whether there is one below it at all.
+// between returns the trail farthest below the line from cheap to fast, the line's slope, and
+// whether the trail is below it.
 func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool) {
 	slope = max(0, cheap.jct-fast.jct) / (fast.spend - cheap.spend)
 	t = s.at(1, slope)
@@ -76,11 +72,10 @@ func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool)
 	return t, slope, t.jct+slope*t.spend < line*(1-slack)
 }
 
-// Mixture returns what is best for a budget with the time that rescaling takes, or
-// a *BudgetError. For a multiplier, a shortest path through the epochs of each
-// class; and the multiplier is the slope between two neighbours on the lower hull
-// of all plans, found from its ends by halving. So it costs epochs times widths
-// for some 20 multipliers. It replaces Algorithm 1: WidthCalculator.
+// Mixture returns the optimum for a budget with rescaling time, or a *BudgetError. The multiplier
+// is the slope between two neighbours on the lower hull of all plans, found by bisection from its
+// ends, with shortest paths for some 20 multipliers. It is better than Algorithm 1:
+// WidthCalculator.
 func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -104,9 +99,8 @@ func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	return m, nil
 }
 
-// around narrows a budget down to neighbours on the lower hull of all plans. It
-// also returns the slope between them, and the least of mean completion time +
-// slope × spend.
+// around narrows down to the neighbours of a budget on the lower hull of all plans. It also returns
+// the slope between them, and the least of mean completion time + slope × spend.
 func (s *pricer) around(cheap, fast trail, budget float64) (low, high trail, slope, least float64) {
 	for {
 		t, slope, below := s.between(cheap, fast)
@@ -121,12 +115,11 @@ func (s *pricer) around(cheap, fast trail, budget float64) (low, high trail, slo
 	}
 }
 
-// only makes m one plan.
 func (m *Mixture) only(l Plan) {
 	m.Cheap, m.Fast, m.Share, m.MeanJCT, m.Spend = l, l, 0, l.MeanJCT, l.Spend
 }
 
-// mix makes m of two plans what spends the budget.
+// mix mixes two plans to spend the budget.
 func (m *Mixture) mix(cheap, fast Plan, budget float64) {
 	m.Share = (budget - cheap.Spend) / (fast.Spend - cheap.Spend)
 	if m.Share < slack {
@@ -138,7 +131,6 @@ func (m *Mixture) mix(cheap, fast Plan, budget float64) {
 	m.Spend = cheap.Spend + m.Share*(fast.Spend-cheap.Spend)
 }
 
-// plan returns the widths of a trail.
 func (p *Problem) plan(s *pricer, t trail) Plan {
 	plan := Plan{Widths: make([][]Point, len(t.paths)), MeanJCT: t.jct, Spend: t.spend}
 	for i, path := range t.paths {
@@ -150,10 +142,9 @@ func (p *Problem) plan(s *pricer, t trail) Plan {
 	return plan
 }
 
-// MixtureFrontier returns the least mean completion time with the time that
-// rescaling takes for every budget, by ascending budget: at each breakpoint there
-// is a plan, in between there are mixtures. It needs twice as many shortest paths
-// as it has breakpoints.
+// MixtureFrontier returns the least mean completion time with rescaling time for every budget, by
+// ascending budget. Breakpoints are plans, with mixtures in between. It computes twice as many
+// shortest paths as breakpoints.
 func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -167,7 +158,7 @@ func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	return append(points, Breakpoint{Budget: fast.spend, MeanJCT: fast.jct}), nil
 }
 
-// bend appends the breakpoints from cheap up to fast, without it.
+// bend appends the breakpoints from cheap to fast, without fast.
 func (s *pricer) bend(cheap, fast trail, out []Breakpoint) []Breakpoint {
 	t, slope, below := s.between(cheap, fast)
 	switch {

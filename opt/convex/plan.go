@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// A Plan is a width for every class and epoch, and what comes of it: a
-// fixed-width policy. Source: BOA §4.1, Definition 4.4.
+// A Plan is a fixed-width policy: a width for every class and epoch. Source: BOA §4.1, Definition
+// 4.4.
 type Plan struct {
-	Widths  [][]Point // by class and epoch; points of the problem
-	MeanJCT float64   // with the time to rescale
-	Spend   float64   // mean, per unit of time
+	Widths  [][]Point // by class and epoch
+	MeanJCT float64   // with rescaling time
+	Spend   float64   // mean per unit of time
 }
 
-// evaluate returns the plan that has these widths (by class and epoch, of which
-// Speed is ignored: it is the problem's). A job rescales when it starts and when
-// kind or width change. It complains about widths that the problem does not have.
+// evaluate returns the plan with these widths by class and epoch; their Speed is ignored. A job
+// rescales when it starts and when its kind or width changes. A width that the problem lacks is an
+// error.
 //
-// Source: BOA §4.3, Lemma 4.8, Eq. 2 and 3. Deviation: what is spent is not divided by
-// λ, because Lemma 4.5 is the same without rescaling, and has no 1/λ there.
+// Source: BOA §4.3, Lemma 4.8, Eq. 2 and 3. Deviation: spending is not divided by λ, because Lemma
+// 4.5 is the same without rescaling, and has no 1/λ there.
 func (p *Problem) evaluate(widths [][]Point) (Plan, error) {
 	if len(widths) != len(p.Classes) {
 		return Plan{}, fmt.Errorf("convex: widths of %d classes, want %d", len(widths), len(p.Classes))
@@ -35,7 +35,6 @@ func (p *Problem) evaluate(widths [][]Point) (Plan, error) {
 	return plan, nil
 }
 
-// find returns a class' points of the given kinds and widths.
 func (c *Class) find(widths []Point) ([]Point, error) {
 	if len(widths) != len(c.Epochs) {
 		return nil, fmt.Errorf("widths of %d epochs, want %d", len(widths), len(c.Epochs))
@@ -51,7 +50,7 @@ func (c *Class) find(widths []Point) ([]Point, error) {
 	return found, nil
 }
 
-// add counts class i, whose widths are in the plan.
+// add adds the time and spending of class i.
 func (l *Plan) add(p *Problem, i int, gain float64) {
 	c := &p.Classes[i]
 	for j, at := range l.Widths[i] {

@@ -1,14 +1,14 @@
 package convex
 
-// A Mix is what the jobs of a class get in an epoch: At, or where the budget ends
-// in between, At and Next, neighbours on the hull. Share of the work is then done
-// at Next: by that part of the jobs, or by every job for that part of its epoch.
+// A Mix is the width of a class in an epoch: At, or if the budget ends in between, At and its
+// neighbour Next on the hull. A share of the work is done at Next: by that part of the jobs, or by
+// every job for that part of its epoch.
 type Mix struct {
 	At, Next Point
-	Share    float64 // in [0, 1); if 0, Next is At
+	Share    float64 // in [0, 1); Next is At if it is 0
 }
 
-// Width returns the mean width while the epoch runs, kᵢⱼ of problem (1).
+// Width returns the mean width during the epoch, kᵢⱼ of problem (1).
 func (m Mix) Width() float64 {
 	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
 	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
@@ -16,16 +16,16 @@ func (m Mix) Width() float64 {
 
 // A Solution is the optimum of problem (1) or (7) for a budget.
 type Solution struct {
-	Widths     [][]Mix // by class and epoch; at most one is cut
-	MeanJCT    float64 // weighted, in the problem's unit of time
+	Widths     [][]Mix // by class and epoch; at most one has a Share
+	MeanJCT    float64 // weighted
 	Spend      float64 // the lesser of the budget and Frontier.Most
-	Multiplier float64 // what one more unit of budget buys in MeanJCT; 0 if nothing
-	Bound      float64 // what no policy of this budget undercuts, from Multiplier and all points: MeanJCT, to rounding
-	Repaired   int     // as Frontier.Repaired
+	Multiplier float64 // MeanJCT that one more unit of budget buys
+	Bound      float64 // no policy with this budget is faster; MeanJCT, up to rounding
+	Repaired   int     // see Frontier.Repaired
 }
 
-// Solve finds the optimum for one budget, without time to rescale. It returns a
-// *BudgetError if none is feasible. The budget may be infinite.
+// Solve returns the optimum for one budget, without rescaling time, or a *BudgetError. The budget
+// may be infinite.
 func (p *Problem) Solve(budget float64) (*Solution, error) {
 	f, err := p.Frontier()
 	if err != nil {
@@ -34,9 +34,8 @@ func (p *Problem) Solve(budget float64) (*Solution, error) {
 	return f.At(budget)
 }
 
-// At returns the optimum for a budget: linear in the segments and the points. It
-// returns a *BudgetError if the budget is below Least. Where segments are equally
-// steep there are several optima, and it fills those of earlier epochs first.
+// At returns the optimum for a budget, or a *BudgetError if it is below Least. Among equally steep
+// segments, earlier epochs come first. It is linear in the segments and points.
 func (f *Frontier) At(budget float64) (*Solution, error) {
 	if err := checkBudget(budget, f.Least); err != nil {
 		return nil, err
@@ -61,8 +60,8 @@ func (f *Frontier) At(budget float64) (*Solution, error) {
 	return s, nil
 }
 
-// fill takes segments while the budget lasts. It returns the vertex of each epoch,
-// the segment that no longer fits (the zero value if all do), and which part of it does.
+// fill takes segments while the budget lasts. It returns the vertex of each epoch, the first
+// segment that does not fit (zero if all do), and the share of it that fits.
 func (f *Frontier) fill(budget float64) (levels []int32, cut segment, share float64) {
 	levels = append(levels, f.first[:len(f.load)]...)
 	spent := f.Least
@@ -81,7 +80,6 @@ func (f *Frontier) fill(budget float64) (levels []int32, cut segment, share floa
 	return levels, segment{}, 0
 }
 
-// mix returns what vertex level is, and the next if there is a share of it.
 func (f *Frontier) mix(points []Point, level int32, share float64) Mix {
 	at := points[f.vertices[level].point]
 	if share == 0 {
@@ -90,7 +88,7 @@ func (f *Frontier) mix(points []Point, level int32, share float64) Mix {
 	return Mix{At: at, Next: points[f.vertices[level+1].point], Share: share}
 }
 
-// add counts epoch e, which is at a vertex, and with a share of its work at the next.
+// add adds epoch e, at a vertex and with a share at the next.
 func (s *Solution) add(f *Frontier, e int, level int32, share float64) {
 	v := f.vertices[level]
 	if share > 0 {

@@ -24,14 +24,6 @@ type shape struct {
 	size   float64  // mean nonzero |cost|
 }
 
-// Coupling returns the number of rows of p that couple blocks of columns. copter suits problems
-// with few. It costs a few passes over the coefficients.
-func Coupling(p *lp.Problem) int {
-	var h shape
-	h.reshape(p, false)
-	return len(h.rows)
-}
-
 // reshape updates the shape, from the last one if possible.
 func (h *shape) reshape(p *lp.Problem, last bool) {
 	if !last || !h.carry(p) {

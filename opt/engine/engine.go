@@ -14,50 +14,47 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// ErrNoItem reports an item that the engine does not have.
+// ErrNoItem reports an unknown item.
 var ErrNoItem = errors.New("no such item")
 
-// An Engine holds items that share resources, and chooses for them. Items have
-// numbers that the caller gives them, at least 0; memory grows with the largest.
-// Not safe for concurrent use.
+// An Engine holds items that share resources, and chooses for them. Callers number items, from 0;
+// memory grows with the largest number. It is not safe for concurrent use.
 type Engine interface {
-	// Set adds item i, or gives it other choices, each worth its Value: what
-	// Adjust said is forgotten. It copies what it needs. Bad numbers are an error.
+	// Set adds or replaces item i, whose choices are worth their Value, without adjustment. It
+	// copies what it needs. Bad numbers are an error.
 	Set(i int, it mmkp.Item) error
-	// Adjust sets what the choices of item i are worth in this round; the kept
-	// choice is no better for it. See mmkp.Program.Adjust.
+	// Adjust sets the worth of item i's choices in this round. See mmkp.Program.Adjust.
 	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
 	SetCapacity(k int, b float64) error
-	// Solve chooses. Solution.Pick is by item number, -1 where there is no item or
-	// it gets nothing; Prices are by resource, Bound is proven, and what is picked
-	// fits. The solution holds until the next call. Errors: mmkp.ErrInfeasible,
-	// mmkp.ErrLimit, those of the solver.
+	// Solve chooses. Solution.Pick is by item, -1 for no item or no choice; Prices are by resource,
+	// Bound is proven, and the picks fit. The solution is valid until the next call. Errors:
+	// mmkp.ErrInfeasible, mmkp.ErrLimit, errors of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
-	// An engine remembers its items, and what the last solve knew: an engine over as many resources that reads it solves alike.
+	// The memory includes the items and the state of the last solve: an engine with as many
+	// resources that reads it solves the same way.
 	memory.Rememberer
 }
 
-// Names returns what New takes.
+// Names returns the names for New.
 func Names() []string { return []string{"price", "copter", "exact", "lp-exact"} }
 
-// Check returns an error unless New makes the engine of that name in this build.
+// Check returns an error unless New can make this engine in this build.
 func Check(name string) error {
 	_, err := maker(name)
 	return err
 }
 
-// Options are those of all engines.
+// Options are the options of all engines.
 type Options struct {
-	Ties  uint64 // which of equally good solutions price finds: see mmkp.Options
-	Nodes int    // of price's search for a better solution, at most; 0: as mmkp.DefaultOptions
+	Ties  uint64 // seed for equally good solutions of price: see mmkp.Options
+	Nodes int    // limit of price's search; 0: as mmkp.DefaultOptions
 }
 
-// New returns an engine without items over resources of the given capacities,
-// which it copies. Errors: an unknown name, one that this build lacks, bad
-// capacities.
+// New returns an engine without items over resources with these capacities, which it copies.
+// Errors: an unknown or unavailable name, bad capacities.
 func New(name string, capacity []float64, o Options) (Engine, error) {
 	kind, err := maker(name)
 	if err != nil {
@@ -68,7 +65,6 @@ func New(name string, capacity []float64, o Options) (Engine, error) {
 
 type newEngine func(capacity []float64, o Options) (Engine, error)
 
-// maker returns what makes the engine of a name.
 func maker(name string) (newEngine, error) {
 	switch name {
 	case "price":
@@ -80,32 +76,30 @@ func maker(name string) (newEngine, error) {
 			return nil, fmt.Errorf("engine %s: %w", name, exact.ErrUnavailable)
 		}
 		if name == "exact" {
-			return priced(newWhole), nil
+			return priced(newIntegral), nil
 		}
-		return relaxedBy(anew), nil
+		return relaxedBy(fromScratch), nil
 	}
 	return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// continual returns the solver of copter. It ends at a vertex, where few items are
-// divided between choices: the shim rounds these, and that costs value.
+// continual returns the solver of copter. It ends at a vertex, where few items are divided between
+// choices, because rounding these costs value.
 func continual() (lp.Solver, error) {
 	o := copter.DefaultOptions()
 	o.Polish = true
 	return copter.New(o)
 }
 
-// anew returns the solver of lp-exact.
-func anew() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
+func fromScratch() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
 
-// An entry is an item with the adjustment that Adjust has set.
+// An entry is an item with its adjustment.
 type entry struct {
 	choices    []mmkp.Choice
 	must, live bool
 	adjustment mmkp.Adjustment
 }
 
-// value returns what choice j is worth.
 func (e *entry) value(j int) float64 {
 	a := &e.adjustment
 	if j == a.Kept {
@@ -114,8 +108,7 @@ func (e *entry) value(j int) float64 {
 	return a.Base + a.Factor*e.choices[j].Value
 }
 
-// worth reports whether choice j may be taken: an item that need not be served takes
-// only a choice of a value above 0.
+// worth reports whether choice j may be taken: an optional item needs a value above 0.
 func (e *entry) worth(j int) bool { return e.must || e.value(j) > 0 }
 
 // A book holds the items of engines whose solvers read all items at every solve.
@@ -129,7 +122,6 @@ func newBook(capacity []float64) (book, error) {
 	return book{capacity: slices.Clone(capacity)}, p.Validate()
 }
 
-// set writes entry i.
 func (b *book) set(i int, it mmkp.Item) error {
 	p := mmkp.Problem{Capacity: b.capacity, Items: []mmkp.Item{it}}
 	if err := p.Validate(); err != nil {
@@ -183,7 +175,7 @@ func (b *book) SetCapacity(k int, amount float64) error {
 	return nil
 }
 
-// take deducts what choice j of entry i uses from left, if it fits.
+// take subtracts the resources of choice j of entry i from left, if it fits.
 func (b *book) take(i, j int, left []float64) bool {
 	c := &b.entries[i].choices[j]
 	for k := range left {
@@ -197,7 +189,6 @@ func (b *book) take(i, j int, left []float64) bool {
 	return true
 }
 
-// total returns what the picks are worth.
 func (b *book) total(pick []int) float64 {
 	sum := 0.0
 	for i, j := range pick {
@@ -208,7 +199,6 @@ func (b *book) total(pick []int) float64 {
 	return sum
 }
 
-// gap returns a solution's relative gap.
 func gap(value, bound float64) float64 {
 	if value == bound {
 		return 0

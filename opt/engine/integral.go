@@ -7,31 +7,30 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// whole solves the items as they stand, by branch and cut.
-type whole struct {
+// integral solves all items by branch and cut.
+type integral struct {
 	book
 	problem mmkp.Problem
 }
 
-func newWhole(capacity []float64, _ Options) (Engine, error) {
+func newIntegral(capacity []float64, _ Options) (Engine, error) {
 	b, err := newBook(capacity)
-	return &whole{book: b}, err
+	return &integral{book: b}, err
 }
 
 // Set implements Engine.
-func (e *whole) Set(i int, it mmkp.Item) error { return e.set(i, it) }
+func (e *integral) Set(i int, it mmkp.Item) error { return e.set(i, it) }
 
 // Adjust implements Engine.
-func (e *whole) Adjust(i int, a mmkp.Adjustment) error {
+func (e *integral) Adjust(i int, a mmkp.Adjustment) error {
 	return e.adjust(i, a)
 }
 
 // Remove implements Engine.
-func (e *whole) Remove(i int) error { return e.remove(i) }
+func (e *integral) Remove(i int) error { return e.remove(i) }
 
-// Solve implements Engine. It costs a copy of all items, and may take
-// exponential time.
-func (e *whole) Solve(ctx context.Context) (*mmkp.Solution, error) {
+// Solve implements Engine. It copies all items, and may take exponential time.
+func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	p := &e.problem
 	p.Capacity = append(p.Capacity[:0], e.capacity...)
 	for len(p.Items) < len(e.entries) {

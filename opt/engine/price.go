@@ -8,13 +8,13 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// price is mmkp.Program with numbers for items.
+// price is mmkp.Program with numbered items.
 type price struct {
 	program *mmkp.Program
 	ids     []mmkp.ItemID // by item; zero: none
 	pick    []int
 	options mmkp.Options
-	none    []float64 // a price of 0 for every resource
+	none    []float64 // zero prices
 }
 
 func newPrice(capacity []float64, o Options) (Engine, error) {
@@ -88,14 +88,13 @@ func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// withPrices combines an engine without prices, which chooses, with the engine price,
-// which only computes prices and the bound.
+// withPrices combines an engine without prices with the engine price, for prices and the bound.
 type withPrices struct {
 	chooser Engine
 	price   *price
 }
 
-// priced makes engines of a kind without prices into ones with.
+// priced adds prices to the engines of a kind.
 func priced(kind newEngine) newEngine {
 	return func(capacity []float64, o Options) (Engine, error) {
 		chooser, err := kind(capacity, o)
@@ -141,7 +140,7 @@ func (e *withPrices) SetCapacity(k int, b float64) error {
 	return e.chooser.SetCapacity(k, b)
 }
 
-// Solve implements Engine. Prices are 0 where price finds no solution.
+// Solve implements Engine. Prices are 0 if price finds no solution.
 func (e *withPrices) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.chooser.Solve(ctx)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// relaxed keeps the relaxation as a linear program under edit: a row for every
-// item and resource, a column for every choice, costs the values' negatives. An
-// edit costs the columns it touches. Source: thesis §4.3.2 (add-request,
-// remove-request, add/remove-resources).
+// relaxed keeps the relaxation as a linear program: a row for every item and resource, a column for
+// every choice, with negative values as costs. An edit costs the columns it touches. Source: thesis
+// §4.3.2 (add-request, remove-request, add/remove-resources).
 type relaxed struct {
 	book
 	program   lp.Problem
@@ -24,13 +23,12 @@ type relaxed struct {
 	solution  mmkp.Solution
 }
 
-// columns are an item's part of the program.
 type columns struct {
 	row  lp.Row
 	cols []lp.Col // by choice
 }
 
-// relaxedBy makes engines that solve the relaxation by a solver.
+// relaxedBy makes engines with a solver of the relaxation.
 func relaxedBy(solver func() (lp.Solver, error)) newEngine {
 	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
@@ -52,8 +50,7 @@ func relaxedBy(solver func() (lp.Solver, error)) newEngine {
 	}
 }
 
-// Set implements Engine: new costs where the choices use what they used, new
-// columns otherwise.
+// Set implements Engine: new costs if the choices use the same resources, or else new columns.
 func (e *relaxed) Set(i int, it mmkp.Item) error {
 	if e.has(i) && e.alike(i, it) {
 		if err := e.set(i, it); err != nil {
@@ -72,7 +69,7 @@ func (e *relaxed) Set(i int, it mmkp.Item) error {
 	return e.add(i)
 }
 
-// alike reports whether item i has choices that use the same already.
+// alike reports whether it has the same uses as item i.
 func (e *relaxed) alike(i int, it mmkp.Item) bool {
 	x := &e.book.entries[i]
 	return x.must == it.Must && slices.EqualFunc(x.choices, it.Choices, func(a, b mmkp.Choice) bool {
@@ -80,7 +77,6 @@ func (e *relaxed) alike(i int, it mmkp.Item) bool {
 	})
 }
 
-// add appends item i to the program.
 func (e *relaxed) add(i int) (err error) {
 	for i >= len(e.items) {
 		e.items = append(e.items, columns{})
@@ -110,7 +106,6 @@ func (e *relaxed) add(i int) (err error) {
 	return nil
 }
 
-// price writes the costs of item i.
 func (e *relaxed) price(i int) error {
 	x := &e.book.entries[i]
 	for j, c := range e.items[i].cols {
@@ -154,7 +149,7 @@ func (e *relaxed) SetCapacity(k int, b float64) error {
 	return e.program.SetRHS(e.resources[k], -lp.Inf, b)
 }
 
-// Solve implements Engine. The bound is that of the relaxation.
+// Solve implements Engine. The bound is proven by the relaxation.
 func (e *relaxed) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.solver.Solve(ctx, &e.program)
 	if err != nil {

@@ -8,29 +8,26 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Weight is what a solution of the relaxation gives a choice of an item.
+// A Weight is the value of an item's choice in the relaxation.
 type Weight struct {
 	Choice int
 	X      float64 // above 0, at most 1
 }
 
-// Tiny is the weight below which a value of the relaxation counts as 0; within
-// as much of 1 it counts as 1.
+// Tiny is the distance from 0 or 1 at which a value of the relaxation counts as integral.
 const Tiny = 1e-6
 
 // slack is the relative amount by which a capacity may be exceeded, as in mmkp.
 const slack = 1e-10
 
-// Shim rounds a relaxed solution, given as weights by item. Each item takes the choice
-// of highest weight that fits beside the items before it, among equal weights the
-// first; if none fits, -1. Items for which must (nil: false for all) is true are first.
-// take reports whether a choice fits into the remaining capacity, and if so deducts it.
-// Weights are sorted in place. It costs n log n.
+// Shim rounds a relaxed solution, given as weights by item. Each item takes its choice of highest
+// weight that fits next to the items before it, the first in a tie; -1 if none fits. Items with
+// must (nil: none) come first. take reports whether a choice fits, and if so subtracts it from the
+// capacity. Weights are sorted in place. It costs n log n.
 //
 // Source: thesis §4.4.1, "Applying COpter".
-// Deviation: items that must be served choose first, then those whose highest
-// weight is highest, because the thesis names no order, and an item that the
-// relaxation divides could take what a whole one has.
+// Deviation: items that must be served choose first, then items by their highest weight, because
+// the thesis names no order, and a divided item could take the resources of a complete one.
 func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
 	order, pick := make([]int, len(weights)), make([]int, len(weights))
 	for i, w := range weights {
@@ -58,8 +55,7 @@ func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice i
 	return pick
 }
 
-// divided returns the number of items of which a choice has a weight between 0
-// and 1.
+// divided returns the number of items with a fractional choice.
 func divided(weights [][]Weight) int {
 	n := 0
 	for _, own := range weights {
@@ -70,15 +66,15 @@ func divided(weights [][]Weight) int {
 	return n
 }
 
-// shim returns one choice or none for each item. An item that must be served takes any
-// choice that fits rather than none; the error is mmkp.ErrLimit if nothing fits.
+// shim returns a choice or -1 for each item. An item that must be served takes any choice that
+// fits; mmkp.ErrLimit if none does.
 func (b *book) shim(weights [][]Weight) ([]int, error) {
 	left := make([]float64, len(b.capacity))
 	for k, amount := range b.capacity {
 		left[k] = amount * (1 + slack)
 	}
 	for i := range weights {
-		if b.entries[i].must { // whatever fits, after what the relaxation gives
+		if b.entries[i].must { // any choice that fits, after the relaxation's
 			for j := range b.entries[i].choices {
 				weights[i] = append(weights[i], Weight{Choice: j})
 			}

@@ -2,24 +2,20 @@ package lp
 
 import "math"
 
-// Bound returns a lower bound on the objective of every feasible x, proven by
-// the row multipliers y (any numbers; length RowSlots). A multiplier that an
-// infinite side cannot hold counts as 0, and a column without a bound where it
-// needs one gets the one its rows imply; where they imply none, a reduced cost
-// below 1e-9 of the terms it is the sum of counts as 0. It is the better of two
-// bounds: that of y, and that of y after Tighten. -Inf proves nothing.
+// Bound returns a lower bound on the objective of every feasible x, proven by any row multipliers y
+// (length RowSlots). Multipliers of infinite sides count as 0. A missing column bound is replaced
+// by a bound that its rows imply. If there is none, a reduced cost below 1e-9 of its terms counts
+// as 0. It is the better of the bounds of y and of Tighten. -Inf proves nothing.
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
 	return max(b, p.lagrangian(Tighten(p, y), implied))
 }
 
-// Tighten returns multipliers that make up for small errors in y: where a column
-// has a negative reduced cost and nothing but a packing row (coefficients and
-// columns at least 0) keeps it from growing, that row's multiplier takes the
-// reduced cost over. Of several such rows it is the one that this is cheapest
-// for. Many columns of one row then cost what the worst of them costs, not what
-// all of them do.
+// Tighten corrects small errors in y. If a column has a negative reduced cost and only packing rows
+// (coefficients and columns at least 0) limit it, the multiplier of the row for which this is
+// cheapest takes over the reduced cost. Many columns of one row then cost as much as the worst of
+// them, not all together.
 func Tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
 	for i, v := range y {
@@ -34,7 +30,7 @@ func Tighten(p *Problem, y []float64) []float64 {
 		rows, values := p.Entries(j)
 		best, least := -1, Inf
 		if p.up[j] < Inf {
-			least = p.up[j] // what the column's own bound costs per unit of d
+			least = p.up[j] // price of the column's own bound, per unit of d
 		}
 		for k, r := range rows {
 			if packing[r] && p.side[r].up/values[k] < least {
@@ -68,7 +64,7 @@ func (p *Problem) packingRows() []bool {
 	return is
 }
 
-// held returns the multiplier v of row i, or 0 if the side it leans on is none.
+// held returns multiplier v of row i, or 0 if its side is infinite.
 func (p *Problem) held(i int, v float64) float64 {
 	if !p.HasRow(i) || v > 0 && p.side[i].low == -Inf || v < 0 && p.side[i].up == Inf {
 		return 0
@@ -108,8 +104,8 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	return total
 }
 
-// rounding is how small a sum is, relative to its terms, that counts as 0 where
-// anything else would be an infinity.
+// rounding is the relative size of a sum that counts as 0 where it would otherwise yield an
+// infinity.
 const rounding = 1e-9
 
 // means reports whether the reduced cost d of column j is more than rounding.
@@ -122,8 +118,8 @@ func (p *Problem) means(j int, d float64, y []float64) bool {
 	return math.Abs(d) > rounding*size
 }
 
-// impliedBounds returns the columns' bounds, with those that one row implies in
-// place of infinite ones.
+// impliedBounds returns the columns' bounds. Infinite ones are replaced by bounds that one row
+// implies.
 func (p *Problem) impliedBounds() ranges {
 	least, most := p.activityRanges()
 	b := ranges{append([]float64(nil), p.low...), append([]float64(nil), p.up...)}
@@ -145,8 +141,8 @@ func (p *Problem) impliedBounds() ranges {
 	return b
 }
 
-// A span is the least or most that a row's columns can add up to: a finite part,
-// and the number of columns that are infinite.
+// A span is the least or most of a row's activity: a finite part and the number of infinite
+// columns.
 type span struct {
 	finite   float64
 	infinite int
@@ -160,7 +156,7 @@ func (s *span) add(x float64) {
 	}
 }
 
-// without returns the span less one column's part; infinite if another is.
+// without returns the span without one column's part; not ok if it is infinite.
 func (s span) without(x float64) (rest float64, ok bool) {
 	if math.IsInf(x, 0) {
 		return s.finite, s.infinite == 1
@@ -189,7 +185,7 @@ func (p *Problem) part(j int, a float64) (least, most float64) {
 	return a * p.low[j], a * p.up[j]
 }
 
-// implied returns the bounds that row i puts on column j, whose coefficient is a.
+// implied returns the bounds that row i implies for column j with coefficient a.
 func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float64) {
 	low, up = -Inf, Inf
 	partLow, partUp := p.part(j, a)
@@ -202,7 +198,7 @@ func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float6
 	return low, up
 }
 
-// half cuts low..up at b/a: from above if upper, else from below.
+// half cuts low..up at b/a, from above or below.
 func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	if upper {
 		return low, min(up, b/a)
@@ -210,9 +206,8 @@ func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	return max(low, b/a), up
 }
 
-// CheckInfeasible reports whether the row multipliers ray prove that no x meets
-// rows and bounds: the least that ray'(s - Ax) can be, over sides and bounds, is
-// more than 0 (by a relative 1e-9). It is a Farkas certificate.
+// CheckInfeasible reports whether the row multipliers ray prove that no x is feasible, as a Farkas
+// certificate: the least of ray'(s - Ax) over sides and bounds is above 0 (by a relative 1e-9).
 func CheckInfeasible(p *Problem, ray []float64) bool {
 	if len(ray) != p.RowSlots() {
 		return false
@@ -248,9 +243,9 @@ func CheckInfeasible(p *Problem, ray []float64) bool {
 	return total > rounding*(1+size) && !math.IsInf(size, 0)
 }
 
-// CheckUnbounded reports whether the direction ray (by column index) lowers the
-// objective for ever: c'ray < 0, and no bound or row side is ever met (each to a
-// relative 1e-9). With any feasible x it proves that the problem is unbounded.
+// CheckUnbounded reports whether the direction ray, by column index, lowers the objective for ever:
+// c'ray < 0, and it meets no bound or side (to a relative 1e-9). With any feasible x it proves that
+// the problem is unbounded.
 func CheckUnbounded(p *Problem, ray []float64) bool {
 	if len(ray) != p.ColSlots() {
 		return false
@@ -275,8 +270,8 @@ func CheckUnbounded(p *Problem, ray []float64) bool {
 	return gain < -rounding*(1e-300+scale)
 }
 
-// Grade fills a solution's objective, bound, residuals and gap from its X and Y.
-// Solvers call it last; a solution whose Y is nil keeps its Bound.
+// Grade computes a solution's objective, bound, residuals and gap from X and Y. Solvers call it
+// last. Without Y it keeps Bound.
 func Grade(p *Problem, s *Solution) {
 	s.Objective = Objective(p, s.X)
 	s.PrimalResidual = PrimalResidual(p, s.X)

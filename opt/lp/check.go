@@ -26,7 +26,7 @@ func Objective(p *Problem, x []float64) float64 {
 	return total
 }
 
-// ReducedCosts returns c - A'y by column index; holes are 0.
+// ReducedCosts returns c - A'y by column index; 0 in holes.
 func ReducedCosts(p *Problem, y []float64) []float64 {
 	d := make([]float64, p.ColSlots())
 	for j, c := range p.cost {
@@ -39,8 +39,8 @@ func ReducedCosts(p *Problem, y []float64) []float64 {
 	return d
 }
 
-// PrimalResidual returns the largest violation of a row or bound by x, relative
-// to 1 + the size of its side.
+// PrimalResidual returns the largest violation of a row or bound by x, relative to 1 + the size of
+// its side.
 func PrimalResidual(p *Problem, x []float64) float64 {
 	worst := 0.0
 	over := func(x, low, up float64) {
@@ -66,9 +66,8 @@ func finiteOr(x, otherwise float64) float64 {
 	return x
 }
 
-// DualResidual returns the largest reduced cost that no bound of its column
-// holds, and the largest dual that no side of its row holds, relative to 1 + the
-// column's cost.
+// DualResidual returns the largest reduced cost that no bound holds, relative to 1 + the column's
+// cost, or multiplier that no side holds if that is larger.
 func DualResidual(p *Problem, y []float64) float64 {
 	worst := 0.0
 	for j, d := range ReducedCosts(p, y) {

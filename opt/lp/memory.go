@@ -2,8 +2,8 @@ package lp
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember implements memory.Rememberer: the whole problem, with its holes and the places of its coefficients, so that handles hold
-// and later edits take the same places.
+// Remember implements memory.Rememberer: the problem with its holes and storage places, so that
+// handles stay valid and later edits use the same places.
 func (p *Problem) Remember(m *memory.Codec) {
 	m.Fields(&p.Offset, &p.matrix, &p.cost, &p.low, &p.up, &p.integer, &p.colStamp, &p.freeCols, &p.rowStamp, &p.freeRows,
 		&p.cols, &p.rows, &p.nonzeros, &p.edits)
@@ -11,7 +11,8 @@ func (p *Problem) Remember(m *memory.Codec) {
 	memory.Slice(m, &p.inRow, func(c *colset, m *memory.Codec) { m.Fields(&c.members, &c.stale, &c.clean) })
 }
 
-// Remember implements memory.Rememberer. Blocks are as long as they were; only what columns have of them is written.
+// Remember implements memory.Rememberer. Blocks keep their lengths; only the columns' coefficients
+// are written.
 func (s *store) Remember(m *memory.Codec) {
 	m.Fields(&s.used)
 	memory.Slice(m, &s.at, func(r *run, m *memory.Codec) { m.Fields(&r.place, &r.n, &r.size) })

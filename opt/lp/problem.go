@@ -6,43 +6,42 @@ import (
 	"math"
 )
 
-// Errors of edits. They come wrapped, with the column or row that is wrong.
+// Errors of edits, wrapped with the column or row.
 var (
-	// ErrRemoved reports a handle whose column or row was removed, or which is
-	// not of this problem.
+	// ErrRemoved reports a handle of a removed column or row, or of another problem.
 	ErrRemoved = errors.New("was removed, or is not of this problem")
 )
 
-// Inf is a side or bound that does not bind.
+// Inf is an infinite side or bound.
 var Inf = math.Inf(1)
 
-// A Col is the handle of a column. The zero value is none.
+// A Col is the handle of a column. The zero value is no column.
 type Col struct{ slot, stamp uint32 }
 
-// Index returns the column's place in Solution.X, in 0 to Problem.ColSlots()-1.
-// It does not change while the column lives; later columns may take it.
+// Index returns the column's index in Solution.X, in 0 to Problem.ColSlots()-1. It is constant;
+// after removal another column may take it.
 func (c Col) Index() int { return int(c.slot) }
 
-// A Row is the handle of a row. The zero value is none.
+// A Row is the handle of a row. The zero value is no row.
 type Row struct{ slot, stamp uint32 }
 
-// Index returns the row's place in Solution.Y, in 0 to Problem.RowSlots()-1.
+// Index returns the row's index in Solution.Y, in 0 to Problem.RowSlots()-1.
 func (r Row) Index() int { return int(r.slot) }
 
-// A RowEntry is one coefficient of a new column.
+// A RowEntry is a coefficient of a new column.
 type RowEntry struct {
 	Row   Row
-	Value float64 // finite; 0 is left out
+	Value float64 // finite; 0 is ignored
 }
 
-// A ColEntry is one coefficient of a new row.
+// A ColEntry is a coefficient of a new row.
 type ColEntry struct {
 	Col   Col
-	Value float64 // finite; 0 is left out
+	Value float64 // finite; 0 is ignored
 }
 
-// A Problem is a linear program under edit. The zero value is an empty problem.
-// Solvers read it and never change it. Not safe for concurrent use with edits.
+// A Problem is a linear program. The zero value is empty. Solvers do not change it. It is not safe
+// for concurrent use with edits.
 type Problem struct {
 	// Offset is added to the objective.
 	Offset float64
@@ -50,12 +49,12 @@ type Problem struct {
 	matrix   store
 	cost     []float64 // by column slot; 0 in a hole
 	low, up  []float64 // by column slot; 0, 0 in a hole
-	integer  []bool    // by column slot; nil: none is
+	integer  []bool    // by column slot; nil: none
 	colStamp []uint32  // odd while the slot is in use
 	freeCols []uint32
 
-	side     []sides  // by row slot; free in a hole
-	inRow    []colset // columns with a coefficient, by row slot
+	side     []sides  // by row slot; infinite in a hole
+	inRow    []colset // by row slot: columns with a coefficient
 	rowStamp []uint32
 	freeRows []uint32
 
@@ -63,7 +62,6 @@ type Problem struct {
 	edits                uint64
 }
 
-// sides are a row's bounds.
 type sides struct{ low, up float64 }
 
 // Cols returns the number of columns.
@@ -75,18 +73,17 @@ func (p *Problem) Rows() int { return p.rows }
 // Nonzeros returns the number of coefficients.
 func (p *Problem) Nonzeros() int { return p.nonzeros }
 
-// ColSlots returns the length of arrays indexed by Col.Index: columns and holes.
+// ColSlots returns the length of arrays by Col.Index: columns and holes.
 func (p *Problem) ColSlots() int { return len(p.cost) }
 
-// RowSlots returns the length of arrays indexed by Row.Index: rows and holes.
+// RowSlots returns the length of arrays by Row.Index: rows and holes.
 func (p *Problem) RowSlots() int { return len(p.side) }
 
-// Edits counts the edits so far; equal counts mean an unchanged problem.
+// Edits returns the number of edits; an unchanged problem has an equal number.
 func (p *Problem) Edits() uint64 { return p.edits }
 
-// AddRow adds the row low <= sum of the entries <= up and returns its handle.
-// It costs the entries. Errors: a NaN, low > up, a side that nothing can meet,
-// an infinite coefficient, a column twice or removed.
+// AddRow adds the row low <= sum of the entries <= up. It costs the entries. Errors: a NaN, low >
+// up, an infeasible side, an infinite coefficient, a removed or repeated column.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -112,9 +109,8 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	return r, nil
 }
 
-// AddCol adds a column with low <= x <= up and returns its handle. It costs the
-// entries. Errors: a NaN, low > up, an infinite cost or coefficient, a row twice
-// or removed.
+// AddCol adds a column with low <= x <= up. It costs the entries. Errors: a NaN, low > up, an
+// infinite cost or coefficient, a removed or repeated row.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)
@@ -138,11 +134,10 @@ func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error
 	return c, nil
 }
 
-// few is the number of entries up to which comparing all pairs is cheapest.
+// few is the number of entries up to which comparing all pairs is fastest.
 const few = 16
 
-// repeated returns the first entry whose column or row an entry before it has;
-// -1 if there is none.
+// repeated returns the first entry with the handle of an earlier one; -1 if there is none.
 func repeated[E any, H comparable](entries []E, handle func(E) H) int {
 	if len(entries) <= few {
 		for i := range entries {
@@ -205,17 +200,16 @@ func (p *Problem) newCol(cost, low, up float64, entries []RowEntry) Col {
 	return Col{slot, p.colStamp[slot]}
 }
 
-// RemoveCols removes columns. It costs their coefficients. An error (ErrRemoved)
-// removes none.
+// RemoveCols removes columns, or none on an error (ErrRemoved). It costs their coefficients.
 func (p *Problem) RemoveCols(cols ...Col) error {
 	for i, c := range cols {
 		if err := p.checkCol(c); err != nil {
-			for _, done := range cols[:i] { // put back: nothing is removed on error
+			for _, done := range cols[:i] { // remove nothing on an error
 				p.colStamp[done.slot]--
 			}
 			return err
 		}
-		p.colStamp[c.slot]++ // so that the same handle twice is an error
+		p.colStamp[c.slot]++ // so that a repeated handle is an error
 	}
 	for _, c := range cols {
 		rows, _ := p.matrix.column(c.slot)
@@ -238,7 +232,7 @@ func (p *Problem) RemoveCols(cols ...Col) error {
 	return nil
 }
 
-// RemoveRow removes a row and its coefficients. It costs them.
+// RemoveRow removes a row. It costs its coefficients.
 func (p *Problem) RemoveRow(r Row) error {
 	if err := p.checkRow(r); err != nil {
 		return err
@@ -283,7 +277,7 @@ func (p *Problem) SetBounds(c Col, low, up float64) error {
 	return nil
 }
 
-// SetRHS sets a row's sides; one of them may be infinite.
+// SetRHS sets a row's sides; one may be infinite.
 func (p *Problem) SetRHS(r Row, low, up float64) error {
 	if err := p.checkRow(r); err != nil {
 		return err
@@ -296,7 +290,7 @@ func (p *Problem) SetRHS(r Row, low, up float64) error {
 	return nil
 }
 
-// SetCoefficient sets one coefficient; 0 removes it. It costs the column.
+// SetCoefficient sets a coefficient; 0 removes it. It costs the column.
 func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
 	if err := errors.Join(p.checkRow(r), p.checkCol(c)); err != nil {
 		return err
@@ -316,7 +310,6 @@ func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
 	return nil
 }
 
-// put writes a coefficient that is not 0.
 func (p *Problem) put(col, row uint32, value float64) {
 	if p.matrix.set(col, row, value) {
 		p.nonzeros++
@@ -324,8 +317,7 @@ func (p *Problem) put(col, row uint32, value float64) {
 	}
 }
 
-// SetInteger says whether a column must be integral. Solvers of linear programs
-// ignore it.
+// SetInteger sets whether a column must be integral. Solvers of linear programs ignore it.
 func (p *Problem) SetInteger(c Col, integer bool) error {
 	if err := p.checkCol(c); err != nil {
 		return err
@@ -363,7 +355,7 @@ func checkRange(low, up float64) error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Relax lets every integer column be fractional: the linear relaxation.
+// Relax makes all columns continuous.
 func (p *Problem) Relax() {
 	p.integer = nil
 	p.edits++

@@ -5,14 +5,12 @@ import (
 	"slices"
 )
 
-// blockSize is the number of coefficients in a block; a longer column has a
-// block of its own.
+// blockSize is the number of coefficients in a block; a longer column has its own block.
 const blockSize = 1 << 16
 
-// store holds the coefficients by column: blocks of two parallel arrays, in
-// which a column has a run of a power of two places, and free runs by size. So
-// adding, growing and removing a column costs the column, memory is given back
-// to later columns, and a pass over all columns reads memory nearly in order.
+// store holds the coefficients by column, in blocks of two parallel arrays. A column has a run of a
+// power of two places; free runs are listed by size. So edits of a column cost the column, later
+// columns reuse memory, and a pass reads memory nearly in order.
 type store struct {
 	blocks []block
 	at     []run       // by column slot
@@ -27,14 +25,14 @@ type block struct {
 
 type place struct{ block, first uint32 }
 
-// A run is a column's coefficients: n places of 1<<size from place on.
+// A run is a column's coefficients: n of 1<<size places.
 type run struct {
 	place
 	n    uint32
 	size uint8
 }
 
-// add writes a new column and returns the number of its coefficients.
+// add stores a new column and returns the number of its coefficients.
 func (s *store) add(col uint32, entries []RowEntry) int {
 	for int(col) >= len(s.at) {
 		s.at = append(s.at, run{})
@@ -57,7 +55,6 @@ func (s *store) add(col uint32, entries []RowEntry) int {
 	return n
 }
 
-// take returns a run for n coefficients.
 func (s *store) take(n int) run {
 	if n == 0 {
 		return run{}
@@ -80,7 +77,7 @@ func (s *store) take(n int) run {
 	return r
 }
 
-// split puts what is left of the last block on the free lists.
+// split moves the rest of the last block to the free lists.
 func (s *store) split() {
 	if len(s.blocks) == 0 {
 		return
@@ -93,7 +90,7 @@ func (s *store) split() {
 	}
 }
 
-// column returns the rows and values of a column, to read, or to write values.
+// column returns the rows and the values, which may be written, of a column.
 func (s *store) column(col uint32) (rows []uint32, values []float64) {
 	r := s.at[col]
 	if r.n == 0 {
@@ -104,7 +101,6 @@ func (s *store) column(col uint32) (rows []uint32, values []float64) {
 	return b.rows[r.first:end:end], b.values[r.first:end:end]
 }
 
-// remove gives a column's run back.
 func (s *store) remove(col uint32) {
 	r := s.at[col]
 	if r.n > 0 {
@@ -113,7 +109,7 @@ func (s *store) remove(col uint32) {
 	s.at[col] = run{}
 }
 
-// set writes one coefficient and reports whether it is new.
+// set stores a coefficient and reports whether it is new.
 func (s *store) set(col, row uint32, value float64) bool {
 	rows, values := s.column(col)
 	if k := slices.Index(rows, row); k >= 0 {
@@ -136,7 +132,7 @@ func (s *store) set(col, row uint32, value float64) bool {
 	return true
 }
 
-// drop removes one coefficient and reports whether there was one.
+// drop removes a coefficient and reports whether there was one.
 func (s *store) drop(col, row uint32) bool {
 	rows, values := s.column(col)
 	k := slices.Index(rows, row)
@@ -152,21 +148,12 @@ func (s *store) drop(col, row uint32) bool {
 	return true
 }
 
-// bytes returns the memory the store holds.
-func (s *store) bytes() int64 {
-	total := int64(len(s.at)) * 16
-	for _, b := range s.blocks {
-		total += int64(len(b.rows)) * 12
-	}
-	return total
-}
-
-// A colset lists the columns of a row. Removed columns stay in it until half of
-// it is stale; a slot that was taken again may be in it twice.
+// A colset lists the columns of a row. Removed columns stay until half of it is stale; a reused
+// slot may be in it twice.
 type colset struct {
 	members []uint32
 	stale   int
-	clean   bool // ascending, each once, none stale
+	clean   bool // ascending, unique, none stale
 }
 
 func (c *colset) add(col uint32) {
@@ -174,15 +161,14 @@ func (c *colset) add(col uint32) {
 	c.members = append(c.members, col)
 }
 
-// tidy drops what is stale once that is worth it.
+// tidy sweeps if most columns are stale.
 func (c *colset) tidy(p *Problem, row uint32) {
 	if 2*c.stale > len(c.members) {
 		c.sweep(p, row)
 	}
 }
 
-// sweep leaves the columns that have a coefficient in the row, in ascending
-// order, each once.
+// sweep sorts the columns and drops stale and duplicate ones.
 func (c *colset) sweep(p *Problem, row uint32) {
 	if c.clean && c.stale == 0 {
 		return

@@ -198,3 +198,12 @@ func live() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// bytes returns the memory the store holds.
+func (s *store) bytes() int64 {
+	total := int64(len(s.at)) * 16
+	for _, b := range s.blocks {
+		total += int64(len(b.rows)) * 12
+	}
+	return total
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// edited solves a packing problem between random edits: with one solver all the
-// way, and with a new one on a problem built from nothing.
+// edited solves a packing problem between random edits, with one solver throughout, and with a new
+// one on a rebuilt problem.
 func (s suite) edited(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}
@@ -64,8 +64,8 @@ func rebuild(t tb, p *lp.Problem) *lp.Problem {
 	return b.p
 }
 
-// An editor edits a packing problem: coefficients and bounds from 0 up, so that
-// 0 is always feasible and there is always an optimum.
+// An editor edits a packing problem: coefficients and bounds are at least 0, so that 0 is feasible
+// and there is an optimum.
 type editor struct {
 	*builder
 	draw draw
@@ -93,7 +93,6 @@ func (e *editor) addCol() {
 	e.col(float64(e.draw(-9, 3)), 0, float64(e.draw(0, 5)), entries...)
 }
 
-// edit does one edit.
 func (e *editor) edit() {
 	kind := e.draw(0, 7)
 	if len(e.cols) == 0 && kind != 1 || len(e.rows) == 0 && kind > 4 {

@@ -1,6 +1,5 @@
-// Package lptest is the suite that every lp.Solver passes: optima that are known
-// by construction, problems without one, edits between solves, and that a
-// solution is what it says it is.
+// Package lptest is the test suite for lp.Solver: known optima, problems without one, edits between
+// solves, and checks of the numbers in a solution.
 package lptest
 
 import (
@@ -14,25 +13,23 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Tolerances say how exact a solver is. All are relative, as in lp.Solution.
+// Tolerances are the accuracy of a solver. All are relative, as in lp.Solution.
 type Tolerances struct {
-	Objective float64 // of an optimum, to what is known
-	Primal    float64 // residual of an optimum
-	Dual      float64 // residual of an optimum
+	Objective float64 // of an optimum, against the known one
+	Primal    float64 // of an optimum
+	Dual      float64 // of an optimum
 	Gap       float64 // of an optimum
-	// Unproven is true for a solver whose bound may be -Inf where a column has an
-	// infinite bound: first-order duals leave reduced costs there that nothing
-	// holds.
+	// Unproven allows a bound of -Inf if a column has an infinite bound, because first-order duals
+	// leave reduced costs there that nothing holds.
 	Unproven bool
-	// Undecided is true for a solver that may end with lp.Limited where there is
-	// no optimum.
+	// Undecided allows lp.Limited for a problem without an optimum.
 	Undecided bool
 }
 
-// Exact is what a simplex or interior point method keeps.
+// Exact suits a simplex or interior point method.
 var Exact = Tolerances{Objective: 1e-7, Primal: 1e-7, Dual: 1e-7, Gap: 1e-7}
 
-// Run runs the suite on the solvers that make returns, each of them new.
+// Run runs the suite on solvers from fresh, which must return a new one at every call.
 func Run(t *testing.T, fresh func() lp.Solver, tol Tolerances) {
 	s := suite{fresh, tol}
 	for _, c := range table() {
@@ -50,7 +47,7 @@ type suite struct {
 	tol   Tolerances
 }
 
-// a tb is what testing.T and rapid.T have in common.
+// A tb is the common part of testing.T and rapid.T.
 type tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -85,7 +82,6 @@ func solve(t tb, s lp.Solver, p *lp.Problem) *lp.Solution {
 	return out
 }
 
-// optimal checks an optimum whose objective is known.
 func (s suite) optimal(t tb, p *lp.Problem, out *lp.Solution, want float64) {
 	t.Helper()
 	if out.Status != lp.Optimal {
@@ -107,7 +103,6 @@ func (s suite) optimal(t tb, p *lp.Problem, out *lp.Solution, want float64) {
 	}
 }
 
-// open reports whether a column has an infinite bound.
 func open(p *lp.Problem) bool {
 	for j := range p.ColSlots() {
 		if p.HasCol(j) && (math.IsInf(p.Lows()[j], 0) || math.IsInf(p.Ups()[j], 0)) {
@@ -117,8 +112,7 @@ func open(p *lp.Problem) bool {
 	return false
 }
 
-// consistent checks that a solution's numbers are those of its X and Y, and that
-// holes are 0.
+// consistent checks that a solution's numbers match X and Y, and that holes are 0.
 func consistent(t tb, p *lp.Problem, out *lp.Solution) {
 	t.Helper()
 	if len(out.X) != p.ColSlots() || out.Y != nil && len(out.Y) != p.RowSlots() {
@@ -137,7 +131,7 @@ func consistent(t tb, p *lp.Problem, out *lp.Solution) {
 	graded(t, p, out)
 }
 
-// graded checks that a solution's figures are those that lp.Grade computes.
+// graded compares a solution with lp.Grade.
 func graded(t tb, p *lp.Problem, out *lp.Solution) {
 	t.Helper()
 	again := *out
@@ -150,7 +144,7 @@ func graded(t tb, p *lp.Problem, out *lp.Solution) {
 	if out.Y != nil && again.DualResidual > out.DualResidual+1e-12*(1+out.DualResidual) {
 		t.Errorf("dual residual %v, but that of Y is %v", out.DualResidual, again.DualResidual)
 	}
-	// A solver may have kept a better bound than that of its last duals.
+	// A solver may report a better bound than its last duals prove.
 	if out.Y != nil && out.Bound < again.Bound-1e-9*(1+math.Abs(again.Bound)) {
 		t.Errorf("bound %v, but that of Y is %v", out.Bound, again.Bound)
 	}
@@ -199,7 +193,7 @@ func (s suite) ended(t *testing.T) {
 	}
 }
 
-// equal checks that nothing but the input matters.
+// equal checks that only the input matters.
 func (s suite) equal(t *testing.T) {
 	b := &builder{t: t, p: &lp.Problem{}}
 	b.pair(stream("equal"), 20, 30, true)
@@ -209,7 +203,6 @@ func (s suite) equal(t *testing.T) {
 	}
 }
 
-// snapshot is a problem as numbers, to compare.
 func snapshot(p *lp.Problem) []float64 {
 	all := []float64{p.Offset, float64(p.Edits())}
 	for j := range p.ColSlots() {

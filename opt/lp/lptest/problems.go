@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A knownProblem is a problem and its optimum, or why it has none.
+// A knownProblem is a problem with its optimum, or why it has none.
 type knownProblem struct {
 	name   string
 	build  func(*builder)
@@ -16,7 +16,7 @@ type knownProblem struct {
 	want   float64
 }
 
-// A builder adds to a problem; rows go by their order.
+// A builder adds to a problem; rows are numbered from 0.
 type builder struct {
 	t    tb
 	p    *lp.Problem
@@ -24,7 +24,6 @@ type builder struct {
 	cols []lp.Col
 }
 
-// row adds a row and returns its place.
 func (b *builder) row(low, up float64) int {
 	r, err := b.p.AddRow(low, up)
 	if err != nil {
@@ -34,7 +33,7 @@ func (b *builder) row(low, up float64) int {
 	return len(b.rows) - 1
 }
 
-// col adds a column; its entries are pairs of a row's place and a value.
+// col adds a column; entries are pairs of a row number and a value.
 func (b *builder) col(cost, low, up float64, entries ...float64) {
 	var all []lp.RowEntry
 	for k := 0; k < len(entries); k += 2 {
@@ -53,7 +52,7 @@ func table() []knownProblem {
 	return slices.Concat(plainProblems(), specialProblems(), shapedProblems(), withoutOptimum())
 }
 
-// plainProblems have one feature each; their optima are worked out by hand.
+// plainProblems have one feature each; their optima are computed by hand.
 func plainProblems() []knownProblem {
 	return []knownProblem{
 		{name: "empty", want: 7, build: func(b *builder) { b.p.Offset = 7 }},
@@ -97,7 +96,7 @@ func plainProblems() []knownProblem {
 	}
 }
 
-// specialProblems have kinds of columns and rows that solvers treat apart.
+// specialProblems have columns and rows that solvers treat specially.
 func specialProblems() []knownProblem {
 	return []knownProblem{
 		{name: "free columns", want: -3, build: func(b *builder) { // x - y >= 1, x + y >= -3
@@ -143,8 +142,7 @@ func specialProblems() []knownProblem {
 			b.col(-1, 0, 1, 0, 1, 1, 2, 2, 1, 3, 3)
 			b.col(-1, 0, 1, 0, 1, 1, 1, 2, 2, 3, 1)
 		}},
-		// Beale's example, on which the simplex method with the largest reduced
-		// cost goes round in circles.
+		// Beale's example, on which the simplex method with the largest reduced cost cycles.
 		{name: "Beale", want: -0.05, build: func(b *builder) {
 			b.row(-inf, 0)
 			b.row(-inf, 0)
@@ -202,9 +200,9 @@ func shapedProblems() []knownProblem {
 	}
 }
 
-// transport ships 20, 30, 25 from three places to four that want 10, 25, 15, 25.
-// Costs are u_i + v_j, and more off the route: so every plan costs at least
-// sum u_i s_i + sum v_j d_j, and that of the route costs just this.
+// transport ships 20, 30, 25 from three places to four that want 10, 25, 15, 25. Costs are u_i +
+// v_j on the route, and more elsewhere: so every plan costs at least sum u_i s_i + sum v_j d_j,
+// which the route attains.
 func transport(b *builder) {
 	supply, demand := []float64{20, 30, 25}, []float64{10, 25, 15, 25}
 	u, v := []float64{0, 2, 4}, []float64{5, 3, 6, 4}
@@ -224,7 +222,7 @@ func transport(b *builder) {
 	b.p.Offset = 5
 }
 
-// assignment gives 7 workers a task each; the cheapest is the one without extra.
+// assignment gives 7 workers a task each; the optimum has no extra costs.
 func assignment(b *builder) {
 	const n = 7
 	for range 2 * n {
@@ -238,8 +236,8 @@ func assignment(b *builder) {
 	}
 }
 
-// maximumFlow sends as much as it can from node 0 to node 5; the arcs 1-3, 4-3
-// and 4-5 cut them apart and hold 12 + 7 + 4.
+// maximumFlow sends as much as possible from node 0 to node 5; the arcs 1-3, 4-3 and 4-5 are a cut
+// of 12 + 7 + 4.
 func maximumFlow(b *builder) {
 	arcs := [][3]float64{{0, 1, 16}, {0, 2, 13}, {1, 2, 10}, {2, 1, 4}, {1, 3, 12}, {3, 2, 9}, {2, 4, 14}, {4, 3, 7}, {3, 5, 20}, {4, 5, 4}}
 	for range 6 {
@@ -251,8 +249,7 @@ func maximumFlow(b *builder) {
 	b.col(-1, 0, inf, 5, -1, 0, 1) // back to the source
 }
 
-// knapsack packs 50 items into a capacity: the best per weight first, the last in
-// part.
+// knapsack packs 50 items into a capacity: the best per weight first, the last one partially.
 func knapsack(b *builder) {
 	b.row(-inf, 100)
 	for i := range 50 {
@@ -285,8 +282,8 @@ var knapsackValue = func() float64 {
 	return total
 }()
 
-// choices has 8 GPUs and three jobs that take 1 for a value of 2, 2 for 3, or 4
-// for 5: the first GPU of a job is worth 2, each further one 1.
+// choices has 8 GPUs and three jobs that take 1 for a value of 2, 2 for 3, or 4 for 5: the first
+// GPU of a job is worth 2, each other one 1.
 func choices(b *builder) {
 	capacity := float64(b.row(-inf, 8))
 	for range 3 {
@@ -297,8 +294,7 @@ func choices(b *builder) {
 	}
 }
 
-// loads spreads 21 units over three machines of which none may take more than
-// it must: 7 each.
+// loads spreads 21 units evenly over three machines: 7 each.
 func loads(b *builder) {
 	b.row(21, 21)
 	for range 3 {
@@ -310,9 +306,9 @@ func loads(b *builder) {
 	b.col(1, -inf, inf, 1, -1, 2, -1, 3, -1)
 }
 
-// stock makes at most 10 a month at 3 each and sells 4.5 in the first month and
-// one more in each later one: 120 in all, so every month makes 10. What is left
-// after each month, 5.5, 10, 13.5, ..., 143 in all, waits at 0.5 a month.
+// stock makes at most 10 a month at 3 each and sells 4.5 in the first month and one more in each
+// later one: 120 in total, so every month makes 10. Stock after each month, 5.5, 10, 13.5, ..., 143
+// in total, costs 0.5 a month.
 func stock(b *builder) {
 	for m := range 12 {
 		want := 4.5 + float64(m)
@@ -326,8 +322,8 @@ func stock(b *builder) {
 	}
 }
 
-// shifts hires people for two of six periods of the day in a row. The first,
-// third and fifth period share nobody and need 4 + 10 + 12.
+// shifts hires people for two consecutive periods of six. The first, third and fifth period share
+// nobody and need 4 + 10 + 12.
 func shifts(b *builder) {
 	for _, need := range []float64{4, 8, 10, 7, 12, 4} {
 		b.row(need, inf)
@@ -337,8 +333,8 @@ func shifts(b *builder) {
 	}
 }
 
-// mixture mixes one kilogram that has 20 to 25 % of something, of kinds that have
-// 0 and 40 % and cost 2 and 6: half and half. A third kind is too dear.
+// mixture mixes one kilogram with 20 to 25 % of something, from kinds with 0 and 40 % at 2 and 6:
+// half and half. A third kind is too expensive.
 func mixture(b *builder) {
 	b.row(1, 1)
 	b.row(0.20, 0.25)
@@ -347,7 +343,6 @@ func mixture(b *builder) {
 	b.col(9, 0, inf, 0, 1, 1, 0.2)
 }
 
-// withoutOptimum are infeasible and unbounded.
 func withoutOptimum() []knownProblem {
 	return []knownProblem{
 		{name: "infeasible rows", status: lp.Infeasible, build: func(b *builder) {

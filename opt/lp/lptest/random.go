@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// draw returns a whole number from low to up.
 type draw func(low, up int) int
 
 func rapidly(t *rapid.T) draw {
@@ -22,10 +21,9 @@ func stream(name string) draw {
 	return func(low, up int) int { return low + r.IntN(up-low+1) }
 }
 
-// pair adds random rows and columns to an empty problem, around a point and
-// multipliers that are optimal for it, and returns the optimum: it is that of
-// point and multipliers, whatever else the problem has. All numbers are small
-// and whole. With boxed every column has finite bounds.
+// pair adds random rows and columns to an empty problem, around a point and multipliers that are
+// optimal for it, and returns the optimum. All numbers are small integers. With boxed every column
+// has finite bounds.
 func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	x, reduced := make([]float64, cols), make([]float64, cols)
 	low, up := make([]float64, cols), make([]float64, cols)
@@ -59,9 +57,8 @@ func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	return best
 }
 
-// around returns a range that holds x, and a multiplier that x makes optimal: of
-// no sign if the range is a point, at least 0 where the lower end holds, at most
-// 0 where the upper one does, 0 between.
+// around returns a range that holds x, and a multiplier that makes x optimal: of any sign if the
+// range is a point, at least 0 at the lower end, at most 0 at the upper end, 0 in between.
 func around(d draw, x float64, finite bool) (low, up, multiplier float64) {
 	end := func(sign int) float64 {
 		if !finite && d(0, 2) == 0 {
@@ -81,7 +78,7 @@ func around(d draw, x float64, finite bool) (low, up, multiplier float64) {
 	}
 }
 
-// random solves problems whose optimum is known.
+// random solves problems with a known optimum.
 func (s suite) random(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}
@@ -89,8 +86,8 @@ func (s suite) random(t *rapid.T) {
 	s.optimal(t, b.p, solve(t, s.fresh(), b.p), best)
 }
 
-// honest solves problems that have a known point, with any costs: they are
-// feasible, and no bound is above the point.
+// honest solves problems with a known point and any costs: they are feasible, and no bound is above
+// the point.
 func (s suite) honest(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}
