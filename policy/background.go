@@ -5,13 +5,12 @@ import (
 	"fmt"
 )
 
-// Work is a computation that a plan starts and that runs beside the rounds: a
-// pure function of what it closed over. What it returns comes back to the policy
-// once, as Snapshot.Computed. It may run while the policy plans further rounds, so
-// neither changes what the other reads.
+// Work is a computation that a plan starts and that runs in the background. It is a pure function of its
+// closure. The policy receives the result once, as Snapshot.Computed. Neither may change what the other
+// reads, because the policy plans further rounds meanwhile.
 type Work func(ctx context.Context) any
 
-// Do runs w and returns what it does; a panic comes back as an error.
+// Do runs w and returns its result; a panic becomes an error.
 func (w Work) Do(ctx context.Context) (result any) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -9,34 +9,25 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Check returns nil if p keeps every rule that a plan for s must keep, and
-// otherwise an error that joins all complaints, in the order of the jobs:
+// Check returns nil if p keeps every rule for a plan for s, and otherwise all violations, joined, in the
+// order of the jobs:
 //
-//  1. One decision per job, and only finite numbers.
-//  2. A job that is still being profiled gets nothing.
-//  3. GPUs are of a type that the cluster has and the job may use, in an
-//     amount that some number of its nodes can carry.
-//  4. No GPU type, and no node that a job is newly placed on, is
-//     over-committed; a placement adds up to its allocation. CPUs and memory
-//     count where nodes say what they have.
-//  5. A job's limits hold: least and most GPUs, whole replicas, the exact
-//     count of a job whose count may not be adapted, one GPU type for a job
-//     whose type may not be.
+//  1. There is one decision per job, and all numbers are finite.
+//  2. A job that is being profiled gets nothing.
+//  3. GPUs are of a type that the cluster has and the job may use, in an amount that its nodes can carry.
+//  4. No GPU type, and no node with a new placement, is over-committed; a placement adds up to its
+//     allocation. CPUs and memory count if nodes have them.
+//  5. A job's limits hold: fewest and most GPUs, whole replicas, a fixed GPU count, a fixed GPU type.
 //  6. A non-preemptive job keeps exactly what it holds.
-//  7. A reservation is granted exactly, unless other reservations and
-//     non-preemptive jobs leave no room on nodes that do not go back, its placement was
-//     taken back, or it waits for nodes that can be rented, or for the budget they need.
-//  8. A batch size is the submitted one, or within the limits if batch sizes
-//     may be adapted.
-//  9. No more nodes are wanted than are offered, or lent and spare; those that go back
-//     are on loan, and no job is placed on them.
-//  10. GPUs of two types at once are only for heterogeneous jobs, which have neither a
-//     reservation nor replicas of several GPUs. What both are worth is within the limits,
-//     the plan says where they are, and no node of either type counts CPUs and memory.
+//  7. A reservation is granted exactly. Exceptions: other reservations and non-preemptive jobs leave no room
+//     on the remaining nodes, its placement was taken back, or it waits for rented nodes or their budget.
+//  8. A batch size is the submitted one, or within the limits if batch sizes may be adapted.
+//  9. No more nodes are requested than are offered, or lent and spare. Returned nodes are on loan or rented,
+//     and no job is placed on them.
+//  10. Only heterogeneous jobs get GPUs of two types, with a placement, without a reservation or replicas of
+//     several GPUs, and within their limits. No node of either type counts CPUs and memory.
 //
-// GPUs of continuing jobs are in use. They keep their rules, because they keep what they hold.
-//
-// Check modifies nothing. It takes time linear in jobs and shares.
+// GPUs of continuing jobs are in use. Check modifies nothing. It takes time linear in jobs and shares.
 func Check(s *Snapshot, p *Plan) error {
 	if p == nil {
 		return errors.New("plan: none")
@@ -77,7 +68,7 @@ func Check(s *Snapshot, p *Plan) error {
 	return errors.Join(c.errs...)
 }
 
-// capacity checks the nodes that are wanted.
+// capacity checks the requested nodes.
 func (c *checker) capacity(s *Snapshot, p *Plan) {
 	known := 0
 	for i := range s.Rentals {
@@ -106,7 +97,7 @@ func (c *checker) capacity(s *Snapshot, p *Plan) {
 	c.returns(p)
 }
 
-// returns checks the nodes that go back.
+// returns checks the returned nodes.
 func (c *checker) returns(p *Plan) {
 	for i, id := range p.Return {
 		n, ok := c.cluster.Index(id)
@@ -122,7 +113,6 @@ func (c *checker) returns(p *Plan) {
 	}
 }
 
-// vacated complains of jobs on nodes that go back.
 func (c *checker) vacated(p *Plan) {
 	for i := range p.Jobs {
 		for _, share := range p.Jobs[i].Placement {
@@ -140,10 +130,10 @@ type checker struct {
 	types      []cluster.TypeInfo
 	used       []int               // GPUs allocated, by type
 	host       []cluster.Resources // CPUs and memory allocated, by type; nil until a type counts them
-	pinned     []int               // of which to reservations and non-preemptive jobs
-	nodes      []cluster.Resources // placed, by node; nil until a job is placed anew
+	pinned     []int               // by type: GPUs used by reservations and non-preemptive jobs
+	nodes      []cluster.Resources // by node: placed; nil until a job is placed on other nodes
 	filter     [4]uint64           // hashes of those nodes
-	few        [2][8]int           // memory of used and pinned on clusters of few types
+	few        [2][8]int           // buffer of used and pinned for few types
 	errs       []error
 }
 
@@ -151,7 +141,7 @@ func (c *checker) fail(j *Job, format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("job %s: %w", j.ID, fmt.Errorf(format, args...)))
 }
 
-// decision checks what one job gets, except for capacity.
+// decision checks one job, without capacity.
 func (c *checker) decision(j *Job, d *Decision) {
 	a := &d.Allocation
 	if !finite(a.CPUs) || !finite(d.Why.Value) || !finite(d.Why.Limit) {
@@ -166,7 +156,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 		c.nothing(j, d)
 		return
 	}
-	t, same := c.typeIndex(a.GPUType), *a == j.Allocation // what it holds was right when it was granted
+	t, same := c.typeIndex(a.GPUType), *a == j.Allocation // an unchanged allocation was checked when granted
 	if (t < 0 || !same || j.Phase == job.Profiling) && !c.amount(j, a, t) {
 		return
 	}
@@ -183,7 +173,6 @@ func (c *checker) decision(j *Job, d *Decision) {
 	}
 }
 
-// nothing checks a job that gets no GPUs.
 func (c *checker) nothing(j *Job, d *Decision) {
 	if d.Allocation != (cluster.Allocation{}) || len(d.Placement) > 0 {
 		c.fail(j, "allocated or placed %v with %d shares, want nothing where there are no GPUs", d.Allocation, len(d.Placement))
@@ -193,7 +182,6 @@ func (c *checker) nothing(j *Job, d *Decision) {
 	}
 }
 
-// count adds an allocation of type t to the sums.
 func (c *checker) count(a *cluster.Allocation, t int, pinned bool) {
 	c.used[t] += a.GPUs
 	if c.host != nil {
@@ -205,7 +193,7 @@ func (c *checker) count(a *cluster.Allocation, t int, pinned bool) {
 	}
 }
 
-// allowed checks that a job may have an allocation: same as before, or held by a non-preemptive job, or a new one.
+// allowed checks a reservation, or the limits of a new allocation.
 func (c *checker) allowed(j *Job, a *cluster.Allocation, same, held bool) {
 	switch {
 	case !j.Reservation.IsZero() && !held:
@@ -219,10 +207,10 @@ func (c *checker) allowed(j *Job, a *cluster.Allocation, same, held bool) {
 	}
 }
 
-// cpuSlack is what sums of CPUs may be above a capacity by rounding, relatively.
+// cpuSlack is the permitted relative rounding error in sums of CPUs.
 const cpuSlack = 1e-9
 
-// hosts checks CPUs and memory of the types that count them.
+// hosts checks CPUs and memory by type.
 func (c *checker) hosts() {
 	for i, h := range c.host {
 		t := &c.types[i]
@@ -232,14 +220,13 @@ func (c *checker) hosts() {
 	}
 }
 
-// makeRoom counts a reservation that others made room for but that was not granted.
+// makeRoom counts a reservation that others made room for, but that was evicted.
 func (c *checker) makeRoom(r *cluster.Configuration) {
 	if t := c.typeIndex(r.GPUType); t >= 0 {
 		c.pinned[t] += r.GPUs
 	}
 }
 
-// typeIndex returns the position of t in types, or -1.
 func (c *checker) typeIndex(t cluster.GPUType) int {
 	for i := range c.types {
 		if c.types[i].Type == t {
@@ -249,7 +236,7 @@ func (c *checker) typeIndex(t cluster.GPUType) int {
 	return -1
 }
 
-// amount reports whether a could be granted to j on an empty cluster.
+// amount reports whether an empty cluster could grant a to j.
 func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 	before := len(c.errs)
 	if j.Phase == job.Profiling {
@@ -267,7 +254,7 @@ func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 	return len(c.errs) == before
 }
 
-// carried checks that nodes of type t could carry what j gets of it.
+// carried checks that nodes of type t can carry k.
 func (c *checker) carried(j *Job, k cluster.Configuration, t int) {
 	if !j.Eligible(k.GPUType) {
 		c.fail(j, "GPU type %s is not eligible", k.GPUType)
@@ -278,7 +265,7 @@ func (c *checker) carried(j *Job, k cluster.Configuration, t int) {
 	}
 }
 
-// limits checks what the job's submitter asked for.
+// limits checks a against the job's request.
 func (c *checker) limits(j *Job, a *cluster.Allocation) {
 	if p := j.ReplicaGPUs(a.GPUType); a.GPUs%p != 0 {
 		c.fail(j, "allocated %d GPUs, want a multiple of %d: whole replicas", a.GPUs, p)
@@ -295,15 +282,14 @@ func (c *checker) limits(j *Job, a *cluster.Allocation) {
 	c.sameType(j, a)
 }
 
-// sameType checks the type of a job whose type may not be adapted.
 func (c *checker) sameType(j *Job, a *cluster.Allocation) {
 	if !j.KeepsType(a.GPUType) {
 		c.fail(j, "allocated GPU type %s, want %s, which it holds", a.GPUType, j.Allocation.GPUType)
 	}
 }
 
-// KeepsType reports whether GPUs of type t are of the type the job holds, or
-// its type may be adapted, or it holds none.
+// KeepsType reports whether the job may get GPUs of type t: it holds that type or none, or its type may be
+// adapted.
 func (j *Job) KeepsType(t cluster.GPUType) bool {
 	if j.Adaptivity.Has(job.AnyGPUType) {
 		return true
@@ -311,7 +297,7 @@ func (j *Job) KeepsType(t cluster.GPUType) bool {
 	return !j.Holding() || j.Allocation.GPUType == t
 }
 
-// batch checks a batch size that the plan sets.
+// batch checks a batch size.
 func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
 	if b.Local < 1 || b.Accumulation < 0 {
 		c.fail(j, "batch of %d samples and %d accumulating passes, want at least 1 and 0", b.Local, b.Accumulation)
@@ -321,7 +307,7 @@ func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
 	if most, ok := l.LocalMax[a.GPUType]; ok && b.Local > most {
 		c.fail(j, "local batch %d, want at most %d on %s", b.Local, most, a.GPUType)
 	}
-	// Whole samples per pass round a total up, by less than one a pass.
+	// Whole samples round the total up, by less than one a pass.
 	passes := a.AllGPUs() / j.ReplicaGPUs(a.GPUType) * (b.Accumulation + 1)
 	total, below := passes*b.Local, passes*(b.Local-1)
 	if below < j.BatchSize && j.BatchSize <= total {
@@ -339,7 +325,7 @@ func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
 	}
 }
 
-// BatchLimits returns Limits, or those of the Spec if there are none.
+// BatchLimits returns Limits, or the limits of the Spec if nil.
 func (j *Job) BatchLimits() *job.BatchLimits {
 	if j.Limits != nil {
 		return j.Limits
@@ -347,8 +333,7 @@ func (j *Job) BatchLimits() *job.BatchLimits {
 	return &j.Spec.Batch
 }
 
-// reservations complains of reservations that got nothing although what is
-// pinned leaves room for them.
+// reservations checks that reservations without GPUs have no room.
 func (c *checker) reservations(s *Snapshot, p *Plan) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
@@ -365,7 +350,7 @@ func (c *checker) reservations(s *Snapshot, p *Plan) {
 	}
 }
 
-// summary checks the numbers that belong to no job.
+// summary checks prices and statistics.
 func (c *checker) summary(p *Plan) {
 	for _, t := range p.Prices {
 		if !finite(t.Price) || !finite(t.CPU) || !finite(t.Memory) {
@@ -377,6 +362,5 @@ func (c *checker) summary(p *Plan) {
 	}
 }
 
-// finite reports whether x is a number: infinity and NaN less themselves are
-// NaN.
+// finite reports whether x is neither infinite nor NaN.
 func finite(x float64) bool { return x-x == 0 }

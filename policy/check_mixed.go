@@ -5,10 +5,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// This file checks what heterogeneous jobs get of a second GPU type.
-
-// second checks what a job gets beside its GPUs of type t, and counts it. It reports whether
-// it could be granted on an empty cluster.
+// second checks and counts the second GPU type of a heterogeneous job. It reports whether an empty cluster
+// could grant it.
 func (c *checker) second(j *Job, d *Decision, t int) bool {
 	k, before := &d.Allocation.Also, len(c.errs)
 	u := c.typeIndex(k.GPUType)
@@ -35,7 +33,7 @@ func (c *checker) second(j *Job, d *Decision, t int) bool {
 	return true
 }
 
-// worth checks the limits of a job that gets GPUs of two types.
+// worth checks the limits of a job on two GPU types.
 func (c *checker) worth(j *Job, a *cluster.Allocation) {
 	got, asked := j.Worth(a), max(1, j.GPUs)
 	switch {
@@ -51,7 +49,7 @@ func (c *checker) worth(j *Job, a *cluster.Allocation) {
 	c.sameType(j, a)
 }
 
-// divided checks that a placement has of each of two types what is allocated of it.
+// divided checks the GPUs of the second type in a placement.
 func (c *checker) divided(j *Job, d *Decision) {
 	k := &d.Allocation.Also
 	if got := c.cluster.On(d.Placement, k.GPUType).GPUs(); got != k.GPUs {

@@ -6,10 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// CheckPlacement returns nil if the placements of a plan keep the rules of
-// Check, and otherwise an error that joins all complaints. It is for a plan
-// that Check has passed and that a placer has then completed: what is granted
-// is as it was, so only nodes are looked at.
+// CheckPlacement checks the placements of a plan by the rules of Check. It is for a plan that passed Check
+// and that a placer has completed, so it looks only at nodes.
 func CheckPlacement(s *Snapshot, p *Plan) error {
 	if p == nil || len(p.Jobs) != len(s.Jobs) {
 		return errors.New("plan: not one decision per job")
@@ -26,7 +24,7 @@ func CheckPlacement(s *Snapshot, p *Plan) error {
 	return errors.Join(c.errs...)
 }
 
-// placed checks where one job is, unless it is where it was.
+// placed checks one job, unless it is where it was.
 func (c *checker) placed(j *Job, d *Decision) {
 	keeps := keepsPlace(j, d)
 	if keeps && d.Allocation == j.Allocation {
@@ -46,8 +44,7 @@ func (c *checker) placed(j *Job, d *Decision) {
 	}
 }
 
-// addsUp checks that the shares of a placement are what is allocated of CPUs and
-// memory.
+// addsUp checks that shares add up to the allocated CPUs and memory.
 func (c *checker) addsUp(j *Job, d *Decision) {
 	a, got := &d.Allocation, cluster.Resources{}
 	for _, share := range d.Placement {
@@ -58,7 +55,7 @@ func (c *checker) addsUp(j *Job, d *Decision) {
 	}
 }
 
-// placement checks the nodes that a plan names.
+// placement checks the nodes of a placement.
 func (c *checker) placement(j *Job, d *Decision) {
 	if c.nodes == nil {
 		c.nodes = c.continuing.usage(len(c.cluster.Nodes()))
@@ -89,8 +86,7 @@ func (c *checker) placement(j *Job, d *Decision) {
 	}
 }
 
-// use counts a share of node n. CPUs and memory have a limit only where the node
-// says so.
+// use counts a share of node n.
 func (c *checker) use(j *Job, n int, share *cluster.Resources) {
 	u, node := &c.nodes[n], &c.cluster.Nodes()[n]
 	u.GPUs, u.CPUs, u.Memory = u.GPUs+share.GPUs, u.CPUs+share.CPUs, u.Memory+share.Memory
@@ -103,13 +99,12 @@ func (c *checker) use(j *Job, n int, share *cluster.Resources) {
 	}
 }
 
-// keepsPlace reports whether a decision names the very placement that j holds.
+// keepsPlace reports whether a decision has the same placement slice as j.
 func keepsPlace(j *Job, d *Decision) bool {
 	return len(d.Placement) > 0 && len(d.Placement) == len(j.Placement) && &d.Placement[0] == &j.Placement[0]
 }
 
-// kept counts what jobs that keep their place hold of the nodes on which
-// others are placed anew. On all other nodes nothing changed.
+// kept counts jobs that keep their place on nodes with new placements. All other nodes are unchanged.
 func (c *checker) kept(s *Snapshot, p *Plan) {
 	for i, j := range s.Jobs {
 		if d := &p.Jobs[i]; keepsPlace(j, d) {
@@ -126,8 +121,8 @@ func (c *checker) kept(s *Snapshot, p *Plan) {
 	}
 }
 
-// hash maps the names of nodes, which mostly differ in their last characters,
-// to 0..255: a look-up that can be spared is most of the cost of Check.
+// hash maps node names, which mostly differ in their last characters, to 0..255. It filters look-ups, most of
+// the cost of Check.
 func hash(id cluster.NodeID) uint8 {
 	var h uint8
 	for _, c := range []byte(id[max(0, len(id)-3):]) {

@@ -6,18 +6,17 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Continuing is what is held by the jobs that a snapshot leaves out, because they keep what they hold: see
-// Traits.Keeps. It holds for one round, and nobody but the scheduler changes it.
+// Continuing is the GPUs held by jobs that a snapshot leaves out because their decisions do not change: see
+// Traits.Keeps. It is valid for one round and read-only for policies.
 type Continuing struct {
 	Jobs   int
-	ByNode []int // GPUs, by the node's place in the cluster
-	ByType []int // GPUs, by the type's place among the types of the cluster
+	ByNode []int // GPUs, by node index
+	ByType []int // GPUs, by type index
 
-	used []cluster.Resources // memory of usage
+	used []cluster.Resources // buffer of usage
 }
 
-// usage returns what continuing jobs hold by node, in memory that the next call uses again; nothing of n nodes if s
-// is nil.
+// usage returns the GPUs held by node, for n nodes, in memory that the next call reuses. s may be nil.
 func (s *Continuing) usage(n int) []cluster.Resources {
 	if s == nil {
 		return make([]cluster.Resources, n)
@@ -29,7 +28,7 @@ func (s *Continuing) usage(n int) []cluster.Resources {
 	return s.used
 }
 
-// Of returns the GPUs that continuing jobs hold of a type, by its place; 0 if s is nil.
+// Of returns the GPUs held of type t; 0 if s is nil.
 func (s *Continuing) Of(t int) int {
 	if s == nil {
 		return 0
@@ -37,7 +36,7 @@ func (s *Continuing) Of(t int) int {
 	return s.ByType[t]
 }
 
-// On returns the GPUs that continuing jobs hold of a node, by its place; 0 if s is nil.
+// On returns the GPUs held of node n; 0 if s is nil.
 func (s *Continuing) On(n int) int {
 	if s == nil {
 		return 0
@@ -45,7 +44,7 @@ func (s *Continuing) On(n int) int {
 	return s.ByNode[n]
 }
 
-// Add counts one more job and where it is, on nodes of c; with n = -1, one less.
+// Add counts job j, n times (1 or -1).
 func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	s.Jobs += n
 	for _, share := range j.Placement {
@@ -60,9 +59,9 @@ func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	}
 }
 
-// Continues reports whether j, which got d, may be left out of later snapshots, as long as neither its row nor
-// the nodes change, under a policy with Traits.Keeps: it keeps the GPUs of one type that it holds, where they
-// are, and nothing obliges the policy to let it. Reservations come before other jobs.
+// Continues reports whether j, with decision d, may be left out of later snapshots under Traits.Keeps while
+// neither its row nor the nodes change: it keeps its GPUs of one type where they are, has no reservation, and
+// is preemptible.
 func (j *Job) Continues(d *Decision) bool {
 	return d.Why.Kind == AsPlanned && j.Holding() && !j.NonPreemptive && j.Reservation.IsZero() &&
 		d.Allocation == j.Allocation && !d.Allocation.Mixed() && keepsPlace(j, d)

@@ -2,9 +2,8 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// Forget returns what is known of the jobs of a snapshot, once jobs that are gone are the
-// most of all, and until then known itself: so that a policy that remembers jobs does not
-// grow with those it has ever seen.
+// Forget returns known without jobs that are not in the snapshot, once they are the majority; until then
+// known itself. It keeps a policy's memory of jobs from growing without bound.
 func Forget[V any](s *Snapshot, known map[job.ID]V) map[job.ID]V {
 	if len(known) <= 2*len(s.Jobs)+64 {
 		return known

@@ -8,11 +8,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// FillProportional gives the GPU-proportional share of CPUs and memory to every allocation that
-// says nothing of them on a GPU type whose nodes count them. So a policy that does not consider
-// CPUs grants what today's schedulers grant. Allocations of two GPU types are left alone, and those that a job keeps as it
-// has them: it may run without a share, taken over from a leader whose plan is lost, and its placement has none either.
-// Source: Synergy §2.
+// FillProportional gives the GPU-proportional share of CPUs and memory to every allocation without any on a
+// GPU type whose nodes count them: what today's schedulers grant. It skips allocations on two GPU types and
+// unchanged ones, which may have lost theirs with a leader's plan. Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
 	counts := func(t cluster.TypeInfo) bool { return t.Counts() }
 	if p == nil || !slices.ContainsFunc(s.Cluster.Types(), counts) {
@@ -29,11 +27,9 @@ func FillProportional(s *Snapshot, p *Plan) {
 	}
 }
 
-// Cells returns the cells of j's sensitivity matrix, per GPU, with GPUs of a type
-// of which at most perNode are on one node, and which take in rate samples per
-// second each where they never wait: see perf.Sensitivity.Cells. A job of which
-// nothing is known has the one cell of its GPU-proportional share; so has every
-// job where CPUs and memory are not counted, with neither.
+// Cells returns the cells of j's sensitivity matrix per GPU, for a type of which at most perNode GPUs share a
+// node, each taking in rate samples per second if it never waits: see perf.Sensitivity.Cells. If j's
+// sensitivity is unknown, or CPUs are not counted, there is one cell, the GPU-proportional share.
 func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell {
 	if j.Sensitivity == nil || !t.Counts() {
 		share := t.Proportional(cluster.Configuration{GPUs: 1})
@@ -44,9 +40,8 @@ func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell 
 	return j.Sensitivity.Cells(rate, t.Share, most)
 }
 
-// Expected returns the batch size that j is expected to train with on a: b, unless
-// that is zero, which leaves it to the job's agent, who takes the submitted one if
-// it may not be adapted and else the best. j has a model.
+// Expected returns the batch size that j, which has a model, will use on a: b, or if b is zero the choice of
+// its agent, which is the submitted size if it may not be adapted, and otherwise the best.
 func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
 	n, l := a.GPUs/j.ReplicaGPUs(a.GPUType), j.BatchLimits()
 	switch {
@@ -61,9 +56,8 @@ func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
 	return b
 }
 
-// Intake returns the samples per second that each GPU of c takes in where it never
-// waits for input, as believed, with the batch size of Expected; 0 if j has no
-// model.
+// Intake returns the estimated samples per second of each GPU of c if it never waits for input, with the
+// batch size of Expected; 0 without a model.
 func (j *Job) Intake(c cluster.Configuration, b job.BatchSize) float64 {
 	if j.Perf == nil || c.GPUs == 0 {
 		return 0

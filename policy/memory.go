@@ -2,12 +2,12 @@ package policy
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// A Rememberer is a policy whose plans depend on earlier rounds. A policy without this method, made the same way, plans alike
-// whatever it was shown before.
+// A Rememberer is a policy whose plans depend on earlier rounds. After another policy, made the same way, has
+// read what this one wrote, both make identical plans forever. Data that follows from the next snapshot, and
+// caches, may be left out. Job rows, specs, models and the cluster are written as references (memory.Shared),
+// because a policy may compare their addresses.
 //
-// After a policy that was made the same way has read what this one wrote, both plan alike for ever, bit by bit. What may be left
-// out is what follows from the next snapshot, and what was kept only to save time. Rows of jobs, specifications, models and the
-// cluster are written as references (memory.Shared), because a policy may compare their addresses.
+// The plans of a policy without this method do not depend on earlier rounds.
 type Rememberer interface {
 	Policy
 	memory.Rememberer

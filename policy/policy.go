@@ -1,5 +1,5 @@
-// Package policy defines what a scheduling policy gets and returns in each round: a Snapshot
-// goes in, a Plan comes out. Check says whether a plan keeps the rules.
+// Package policy defines the input and output of a scheduling policy: it gets a Snapshot in each round and
+// returns a Plan. Check reports whether a plan keeps the rules.
 package policy
 
 import (
@@ -13,39 +13,32 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Snapshot is everything a policy may look at in one round. It is immutable,
-// and a job whose row did not change since the last round keeps its pointer:
-// a policy that keeps state between rounds finds changed rows by comparing
-// pointers.
+// A Snapshot is everything a policy may look at in one round. It is immutable. An unchanged row of a job
+// keeps its pointer from round to round.
 type Snapshot struct {
 	Now     time.Time
 	Round   int
 	Length  time.Duration // of a round
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active, by submission time, then ID
-	// Computed is what the Background of an earlier plan returned, or an error if it failed or
-	// panicked. It is shown once; nil: none ended since the last round. Nobody
-	// changes it, because a round may be decided again.
+	// Computed is the result of an earlier plan's Background, or its error. It is given once and is
+	// read-only; nil: none ended since the last round.
 	Computed any
-	// Rentals are the nodes that can be rented, with the state of their orders; none if nothing
-	// can be rented. Nodes that are there are in Cluster too.
+	// Rentals are the nodes that can be rented, with their orders. Present ones are also in Cluster.
 	Rentals []cluster.Rental
-	// Loans are the nodes that are lent while their owner does not need them; none if
-	// nothing can be lent. Nodes that are there are in Cluster too.
+	// Loans are the nodes that other owners lend. Present ones are also in Cluster.
 	Loans []cluster.Loan
-	// Classes is what is believed of the classes of jobs that were seen, or are known
-	// beforehand, by class; nil where nothing learns it.
+	// Classes are the statistics of job classes, by class; nil without any.
 	Classes []*perf.ClassStats
 	// Locality is how much longer steps of some classes of jobs take in several racks than in one; nil: of none is
 	// it known.
 	Locality perf.LocalityCosts
-	// Continuing is what jobs hold that are not among Jobs; nil: all active ones are. Only policies with
-	// Traits.Keeps are shown such a snapshot.
+	// Continuing is the GPUs of active jobs that are not in Jobs; nil: there are none. Only policies with
+	// Traits.Keeps get such a snapshot.
 	Continuing *Continuing
 }
 
-// Index returns where a job is among Jobs, and among those of a plan; -1 if it is not, or s is
-// nil. Complexity: linear in the jobs.
+// Index returns the index of a job in Jobs, and in a plan's; -1 if there is none, or s is nil. Linear time.
 func (s *Snapshot) Index(id job.ID) int {
 	if s == nil {
 		return -1
@@ -61,7 +54,7 @@ func (s *Snapshot) Job(id job.ID) *Job {
 	return nil
 }
 
-// SeveralRacks returns what several racks cost the class of a job; false: it is not known, or there is no such job.
+// SeveralRacks returns the cost of several racks for the class of a job; false if unknown.
 func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	j := s.Job(id)
 	if j == nil {
@@ -71,54 +64,48 @@ func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	return c, known
 }
 
-// A Job is one row of a snapshot: what was submitted, what happened since, and
-// what the scheduler believes of its speed.
+// A Job is one row of a snapshot: the submission, its state, and the estimate of its speed.
 type Job struct {
 	*job.Spec
 	job.Status
 	Perf perf.Model
-	// Limits are the batch limits Perf is to be asked with: those of the Spec,
-	// unless the model borrows another GPU type's.
+	// Limits are the batch limits to use with Perf: the Spec's, unless the model borrows from another GPU
+	// type.
 	Limits *job.BatchLimits
-	// Sensitivity is what CPUs and memory are believed to do to the job's speed;
-	// Perf has it too. Nil: nothing.
+	// Sensitivity is the estimated effect of CPUs and memory on speed, which Perf includes; nil: none.
 	Sensitivity *perf.Sensitivity
 }
 
 // A Policy answers each round's snapshot with a plan.
 //
-// It reads no clock, no network and no global random source: its plans are a
-// function of how it was made and of the snapshots it has been shown, in
-// order. It may keep state (a warm start, a planned window). It must not
-// modify the snapshot. An error means that the last plan should stay.
+// It reads no clock, network or global random source: its plans depend only on its construction and on the
+// sequence of snapshots. It may keep state, but must not modify the snapshot. An error means that the last
+// plan should stay.
 //
-// Traits is the same in every call. It says what the scheduler has to provide, and what the
-// policy decides.
+// Traits always returns the same value.
 type Policy interface {
 	Traits() Traits
 	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
 }
 
-// Traits say what a policy asks of the scheduler, and what it decides. The zero value is a
-// policy that uses only what was submitted: it is shown no believed speed that would have to be
-// measured first, and every job runs on as many GPUs as it asks for.
+// Traits are what a policy needs from the scheduler, and what it decides. The zero value is a policy that
+// uses only submitted data, and runs every job on the requested GPUs.
 type Traits struct {
-	Models  bool // it decides by believed speed: one-GPU profiles are taken for it
-	Sizes   bool // it chooses how many GPUs an elastic job has
-	Classes bool // it decides by what is believed of classes of jobs: see Snapshot.Classes
-	Pools   bool // beliefs of the jobs of one class are to be pooled, so that a new job is known
-	Rents   bool // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
-	Borrows bool // it says how many nodes are on loan
-	// Steady: plans depend on the rows of the jobs and on the nodes, and neither on the time nor on
-	// earlier rounds, so that a round before which nothing happened needs no new plan. Plans of
-	// background work, rented nodes and classes are made in every round all the same.
+	Models  bool // it uses estimated speeds: one-GPU profiles are measured for it
+	Sizes   bool // it chooses the GPU counts of elastic jobs
+	Classes bool // it uses Snapshot.Classes
+	Pools   bool // estimates of jobs of one class are pooled, so that new jobs have one
+	Rents   bool // it decides how many nodes are rented: the whole cluster, if nothing is declared
+	Borrows bool // it decides how many nodes are on loan
+	// Steady: plans depend only on job rows and nodes, not on time or earlier rounds. So a round without
+	// changes needs no new plan, except with background work, rented nodes or classes.
 	Steady bool
-	// Keeps, with Steady: a job that holds GPUs keeps them, and the decision on it stays as it is, until its row or the
-	// nodes change or there is a reservation; and all else in a plan depends on it only by the GPUs that it holds of each
-	// node. So it may be left out: see Snapshot.Continuing and Job.Continues.
+	// Keeps, with Steady: a job that holds GPUs keeps them, with the same decision, until its row or the
+	// nodes change or there is a reservation; other decisions depend on it only by its GPUs on each node. So
+	// it may be left out: see Snapshot.Continuing and Job.Continues.
 	Keeps bool
-	// IgnoresProgress: plans do not depend on what jobs report of their progress (job.Status: Progress, Epoch, Reported),
-	// so that a simulation may leave out reports which say nothing else.
+	// IgnoresProgress: plans do not depend on reported progress (job.Status: Progress, Epoch, Reported), so a
+	// simulation may leave out reports of nothing else.
 	IgnoresProgress bool
 }
 
@@ -126,44 +113,37 @@ type Traits struct {
 type Plan struct {
 	// Jobs holds one decision per job of the snapshot, in the same order.
 	Jobs []Decision
-	// Prices are the dual prices of the GPU types, where the policy has them: what one more GPU
-	// of a type would add to the objective.
+	// Prices are the dual prices of the GPU types, if any: what one more GPU would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
-	// Capacity is how many nodes of a group are wanted, including those on their way. A group
-	// that is missing keeps its nodes. Nodes that a placement of this plan is on stay. Source:
-	// BOA §5.2, "Cluster Sizing".
+	// Capacity is the number of nodes wanted of each group, starting ones included. A missing group keeps its
+	// nodes. Nodes with placements of this plan stay. Source: BOA §5.2, "Cluster Sizing".
 	Capacity map[cluster.Group]int
-	// Return are nodes on loan, or rented, that go back, by ascending ID. No placement of this plan is on
-	// them. Source: Lyra §4.
+	// Return are nodes on loan or rented that go back, by ascending ID. They have no placement of this plan.
+	// Source: Lyra §4.
 	Return []cluster.NodeID
-	// Background is started now, if not nil, unless one is still under way, or the
-	// plan is refused: a policy that wants a result asks in every plan until it is
-	// shown one.
+	// Background is started now, unless other work is running or the plan is refused. A policy repeats it in
+	// every plan until it gets a result.
 	Background Work
-	// Fungible says that CPUs and memory of the allocations are what the policy
-	// would like jobs to have: where nodes count them, the placer gives each job
-	// what makes the most of its node, more or less than the plan says. In other
-	// plans no job gets more than its allocation names.
+	// Fungible means that CPUs and memory of the allocations are only wishes: the placer gives each job what
+	// makes the most of its node, more or less. In other plans no job gets more than its allocation.
 	Fungible bool
-	// Refused, if not empty, says why the policy's own plan was refused; this
-	// one then keeps what was.
+	// Refused, if not empty, is why the policy's own plan was refused; this plan keeps the last one.
 	Refused string
 }
 
 // A Decision is what one job gets for one round.
 type Decision struct {
-	// Allocation is what is granted. Zero grants nothing; a running job is
-	// then preempted.
+	// Allocation is the grant. Zero grants nothing; a running job is then preempted.
 	Allocation cluster.Allocation
-	// Placement says where. Nil leaves it to a placement.Placer.
+	// Placement is the nodes. Nil leaves them to a placement.Placer.
 	Placement cluster.Placement
 	// Batch is the batch size to train with. Zero leaves it to the job's agent.
 	Batch job.BatchSize
 	Why   Reason
 }
 
-// Returned returns how many GPUs of a type are on nodes of c that go back.
+// Returned returns the GPUs of a type on nodes of c that go back.
 func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	gpus := 0
 	for _, id := range p.Return {
@@ -174,8 +154,8 @@ func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	return gpus
 }
 
-// A TypePrice is the dual price of one GPU of a type, in objective units, and
-// those of the CPUs and memory of the type's nodes, where the policy has them.
+// A TypePrice is the dual price of one GPU of a type, in objective units, and of its nodes' CPUs and memory
+// if the policy prices them.
 type TypePrice struct {
 	Type   cluster.GPUType
 	Price  float64
@@ -183,22 +163,18 @@ type TypePrice struct {
 	Memory float64 // of 10^9 host bytes
 }
 
-// Stats says how a plan was found. It holds no times: those would differ
-// between runs.
+// Stats are how a plan was found. They hold no times, which would differ between runs.
 type Stats struct {
-	Iterations int
-	Objective  float64 // of the plan
-	Bound      float64 // no plan is better
-	Gap        float64 // see Gap
-	// Interrupted: the context ended first. The plan is the best found until then.
-	Interrupted bool
-	// Failed, if not empty, says why the last background work failed; what was
-	// planned before continuing.
+	Iterations  int
+	Objective   float64 // of the plan
+	Bound       float64 // upper bound of all plans
+	Gap         float64 // see Gap
+	Interrupted bool    // the context ended first; the plan is the best until then
+	// Failed, if not empty, is why the last background work failed; the plan before it stays in use.
 	Failed string
 }
 
-// Gap returns |bound - objective| / max(1, |objective|): by how much, relatively, a plan
-// may fall short of the best.
+// Gap returns |bound - objective| / max(1, |objective|): the relative distance of a plan from the bound.
 func Gap(objective, bound float64) float64 {
 	return math.Abs(bound-objective) / max(1, math.Abs(objective))
 }

@@ -2,37 +2,37 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// A Weigher is a policy that weighs jobs against one another, and says how.
+// A Weigher is a policy that weighs jobs against each other, and reports how.
 type Weigher interface {
 	Policy
-	// Weighed returns what a job counted in the last plan; false if it was not in it.
+	// Weighed returns the terms of a job in the last plan; false if it was not in it.
 	Weighed(id job.ID) (Terms, bool)
-	// Ignore leaves terms out of all plans from now on, as far as they bear on a job. A copy of a policy that
-	// decides a round again without a term shows whether that term decided.
+	// Ignore leaves terms out of all later plans, where they concern a job. Deciding a round again with a
+	// copy of the policy shows whether a term decided.
 	Ignore(id job.ID, all ...Term)
 }
 
-// A Term is a part of what decides about a job. The first four make jobs count more or less beside others, and are left
-// out for all of them: they then count alike.
+// A Term is a part of the decision about a job. The first four weigh jobs against each other; ignoring one
+// makes it equal for all jobs.
 type Term uint8
 
 // The terms.
 const (
-	TermWork     Term = iota // the work that it and others have left
-	TermEnd                  // the end of all jobs, which depends on some
-	TermFair                 // the finish-time fairness that each is heading for
-	TermShare                // what users give each
-	TermRestart              // what a move or a preemption costs the job
-	TermMargin               // what a better choice for it must be better by
-	TermOthers               // what a preemption would cost others
-	TermLoan                 // that nodes on loan may go back before it ends
-	TermPriority             // that jobs of a higher priority go before others; left out for all
+	TermWork     Term = iota // remaining work, its own and others'
+	TermEnd                  // the end of all jobs
+	TermFair                 // expected finish-time fairness
+	TermShare                // weights of users
+	TermRestart              // cost of a move or a preemption for the job
+	TermMargin               // margin by which another choice must be better
+	TermOthers               // cost of preemptions for others
+	TermLoan                 // nodes on loan may go back before it ends
+	TermPriority             // jobs of a higher priority go first; ignored for all
 	terms
 )
 
 var termNames = [terms]string{"work", "end", "fairness", "share", "restart", "margin", "others", "loan", "priority"}
 
-// String returns the term in a word.
+// String returns the term's name.
 func (t Term) String() string {
 	if t >= terms {
 		return "unknown"
@@ -43,7 +43,7 @@ func (t Term) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (t Term) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// AllTerms returns every term.
+// AllTerms returns all terms.
 func AllTerms() []Term {
 	all := make([]Term, terms)
 	for i := range all {
@@ -52,25 +52,24 @@ func AllTerms() []Term {
 	return all
 }
 
-// Terms are what decided how much a job counted in a plan beside others: its weight is
-// (Rank + Slack·Jobs) · max(1, Rho)² · Share, within bounds.
+// Terms are the terms of a job's weight in a plan: (Rank + Slack·Jobs) · max(1, Rho)² · Share, within bounds.
 type Terms struct {
 	Weight float64
-	Mean   float64 // weight, of all jobs of the plan
-	Jobs   int     // of the plan, less those that are profiled
-	Rank   float64 // jobs with as much work left as it has; of a fixed GPU count, halfway to Smith's rule
+	Mean   float64 // mean weight of all jobs
+	Jobs   int     // in the plan, without profiled ones
+	Rank   float64 // jobs with at least as much remaining work; with a fixed GPU count, halfway to Smith's rule
 	Slack  float64 // 0 to 1: how much the end of all jobs depends on it
-	Rho    float64 // the finish-time fairness it is heading for
-	Share  float64 // what its user or queue counts
-	Last   float64 // how many times more it counts that it runs, however fast, because the end of all waits for it; 0: it does not
-	// Restart is the seconds that a move counts, or a preemption: the restart, and the
-	// work that it would do twice, of which a second may count more than one. Move is the part of its goodput that is left by it over the
-	// time in which it has to pay. Redone is the seconds of work that it would do twice. All are 0 if it holds nothing.
+	Rho    float64 // expected finish-time fairness
+	Share  float64 // weight of its user or queue
+	Last   float64 // additional factor for running at any speed, because the end of all jobs depends on it; 0: none
+	// Restart is the cost of a move or preemption in seconds: the restart, plus the work done twice, of which
+	// a second may count more than one. Move is the part of its goodput that remains after a move, over the
+	// time in which the move must pay. Redone is the seconds of work done twice. All are 0 if it holds
+	// nothing.
 	Restart, Move, Redone float64
-	// Assumed says in words what was taken for granted, where nothing is known of the job, or what is said
-	// of it cannot be; nil: nothing was.
+	// Assumed describes assumptions about unknown or impossible values of the job.
 	Assumed []string `json:",omitempty"`
-	// Decided are the terms without any one of which the job would have been granted other GPUs, or more or fewer; none:
-	// none decided alone. Weighed leaves it to who decides again.
+	// Decided are the terms that decided alone: without any one of them the job would have got other GPUs.
+	// Weighed leaves it empty.
 	Decided []Term `json:",omitempty"`
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Without returns the snapshot as it is once nodes have gone back to their owner: the cluster
-// without them, and the rows of the jobs that are on them with what is left to these. Rows of
-// other jobs are the same pointers. Without nodes it returns s.
+// Without returns the snapshot after nodes went back: the cluster without them, and jobs on them with what is
+// left. Rows of other jobs keep their pointers.
 func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	if len(back) == 0 {
 		return s
@@ -30,7 +29,7 @@ func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	return &rest
 }
 
-// elsewhere returns the shares of a job that are not on nodes that are gone.
+// elsewhere returns the shares of a job on other nodes.
 func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	onOne := func(s cluster.Share) bool { return gone[s.Node] }
 	if !slices.ContainsFunc(j.Placement, onOne) {
@@ -39,15 +38,15 @@ func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	return slices.DeleteFunc(slices.Clone(j.Placement), onOne)
 }
 
-// Stopped returns the row of a job as it is once it has lost what it holds: it waits, with the progress that it has saved.
+// Stopped returns the row of a job that has lost its GPUs: it waits, with its saved progress.
 func (j *Job) Stopped(now time.Time) *Job { return j.reduced(nil, now) }
 
-// reduced returns the row of a job to which so much of its placement is left: it holds that if
-// it goes on with it, or else nothing, and waits.
+// reduced returns the row of a job with only left of its placement: it continues there if it can, and
+// otherwise waits.
 func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
 	row := *j
 	row.Service, row.GPUService, row.Since = j.AttainedService(now), j.AttainedGPUService(now), now
-	if j.GoesOn(left) {
+	if j.CanShrinkTo(left) {
 		row.Placement, row.Allocation = left, j.part(left)
 		return &row
 	}
@@ -58,13 +57,12 @@ func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
 	return &row
 }
 
-// GoesOn reports whether a job that runs trains on when it is left with a part of its placement:
-// its workers leave while the others train, and so few may run.
-func (j *Job) GoesOn(left cluster.Placement) bool {
+// CanShrinkTo reports whether a running job keeps training with a part of its placement: its workers may
+// leave, and enough remain.
+func (j *Job) CanShrinkTo(left cluster.Placement) bool {
 	return j.Resizes && !j.NonPreemptive && j.Phase == job.Running && !j.Allocation.Mixed() && len(left) > 0 && j.Allows(j.part(left).Configuration)
 }
 
-// part returns the allocation of a part of a placement on nodes of one GPU type.
 func (j *Job) part(of cluster.Placement) cluster.Allocation {
 	a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: len(of), GPUType: j.Allocation.GPUType}}
 	for _, s := range of {

@@ -9,15 +9,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An answer is what comes of asking the wrapped policy.
+// An answer is the result of asking the wrapped policy.
 type answer struct {
 	plan  *policy.Plan
-	err   error // of a cause
+	err   error
 	cause Cause
 }
 
-// patience is how long a policy is waited for once its context has ended, in deadlines: time
-// to return the best that it has.
+// patience is how long a policy has after its deadline to return its best plan, in deadlines.
 const patience = 0.5
 
 var (
@@ -25,7 +24,7 @@ var (
 	errBusy = errors.New("policy still plans an earlier round")
 )
 
-// ask returns what the wrapped policy plans, checked.
+// ask returns the checked plan of the wrapped policy.
 func (f *Policy) ask(ctx context.Context, s *policy.Snapshot) answer {
 	if err := ctx.Err(); err != nil {
 		return answer{err: err, cause: Error}
@@ -48,8 +47,7 @@ func (f *Policy) ask(ctx context.Context, s *policy.Snapshot) answer {
 	}
 }
 
-// busy reports whether the wrapped policy is still at an earlier round. What it says of that
-// comes too late.
+// busy reports whether the wrapped policy still plans an earlier round, whose result is dropped.
 func (f *Policy) busy() bool {
 	if f.late == nil {
 		return false
@@ -63,7 +61,7 @@ func (f *Policy) busy() bool {
 	}
 }
 
-// plan asks a policy; a panic is an answer too.
+// plan asks a policy and recovers from panics.
 func plan(ctx context.Context, p policy.Policy, s *policy.Snapshot) (a answer) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,8 +75,8 @@ func plan(ctx context.Context, p policy.Policy, s *policy.Snapshot) (a answer) {
 	return a
 }
 
-// judge says whether an answer is a failure, and which. A good plan is no failure, however late
-// it came. An error after the deadline counts as Deadline.
+// judge classifies an answer. A good plan is no failure, even if late. An error after the deadline counts as
+// Deadline.
 func judge(ctx context.Context, s *policy.Snapshot, a answer) answer {
 	if a.cause == Error && ctx.Err() != nil {
 		a.cause = Deadline
@@ -92,7 +90,7 @@ func judge(ctx context.Context, s *policy.Snapshot, a answer) answer {
 	return a
 }
 
-// checked returns what is wrong with a plan, as the scheduler checks it.
+// checked returns the scheduler's complaint about a plan.
 func checked(s *policy.Snapshot, p *policy.Plan) error {
 	policy.FillProportional(s, p)
 	return policy.Check(s, p)

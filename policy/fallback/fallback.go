@@ -12,24 +12,21 @@ import (
 
 // Options configure a Policy.
 type Options struct {
-	// Deadline is how long the wrapped policy may plan, most often a half of the round. Then
-	// its context ends. A policy without an answer after half as much again is not asked again
-	// until it answers.
+	// Deadline is the planning time of the wrapped policy, usually half a round. Then its context ends. A
+	// policy without an answer after half as much again is not asked until it answers.
 	Deadline time.Duration
-	// After is how many failures in a row it takes until the queue plans. Default 3.
+	// After is the number of consecutive failures after which the queue plans. Default 3.
 	After int
 }
 
-// DefaultOptions returns the options for rounds of such a length: half of it to plan, 5 s at
-// least.
+// DefaultOptions returns the options for a round length: a deadline of half a round, at least 5 s.
 func DefaultOptions(round time.Duration) Options {
 	return Options{Deadline: max(round/2, leastDeadline), After: 3}
 }
 
-// leastDeadline is the time that a policy has to plan however short rounds are.
 const leastDeadline = 5 * time.Second
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Deadline <= 0 || o.Deadline > 24*time.Hour {
@@ -41,53 +38,51 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Cause is how a policy failed.
+// A Cause is the kind of a failure.
 type Cause uint8
 
 // The causes.
 const (
-	None     Cause = iota // it did not
+	None     Cause = iota // no failure
 	Error                 // it returned an error
 	Panic                 // it panicked
-	Deadline              // it had no plan when its time was over
+	Deadline              // it had no plan in time
 	Check                 // policy.Check refused its plan
 	causes
 )
 
 var causeNames = [causes]string{"none", "error", "panic", "deadline", "check"}
 
-// String returns the cause in one word.
+// String returns the cause's name.
 func (c Cause) String() string { return causeNames[c] }
 
-// Causes returns every cause of a failure.
+// Causes returns all causes of failure.
 func Causes() []Cause { return []Cause{Error, Panic, Deadline, Check} }
 
-// A State says whether the wrapped policy failed in a round, and whether the queue planned
-// instead.
+// A State is the outcome of a round.
 type State struct {
-	Failures int   // in a row; 0: the wrapped policy made the plan
-	Cause    Cause // of the last of them
-	Err      error // what it said; nil if there was none
-	Active   bool  // the queue planned in its place
+	Failures int   // in a row; 0: the wrapped policy planned
+	Cause    Cause // of the last failure
+	Err      error // of the last failure
+	Active   bool  // the queue planned
 }
 
 // A Policy is a policy.Policy with a fallback. It is not safe for concurrent use.
 //
-// Its plans are a function of the snapshots and of what the wrapped policy answers and when.
-// The wrapped policy is asked in every round, except while it has not answered an earlier
-// one: that counts as one more failure.
+// The wrapped policy is asked in every round, unless it has not answered an earlier one: that counts as
+// another failure. Plans depend on the snapshots, and on what the wrapped policy answers and when.
 //
-// Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot
-// be stopped, and must not stop the scheduler.
+// Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot be stopped, and
+// must not stop the scheduler.
 type Policy struct {
 	wrapped policy.Policy
 	simple  policy.Policy
 	o       Options
 	state   State
-	late    <-chan answer // of a Plan that has not returned; nil: none
+	late    <-chan answer // from a Plan that has not returned, or nil
 }
 
-// New returns a Policy around p. It returns an error if the options are not valid.
+// New returns a Policy around p, or the error of o.Validate.
 func New(p policy.Policy, o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("fallback: %w", err)
@@ -95,24 +90,22 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 	return &Policy{wrapped: p, simple: queue.New(queue.FIFO()), o: o}, nil
 }
 
-// State returns the state after the last Plan. Call it from the goroutine that calls Plan, for
-// example from an observer of the scheduler.
+// State returns the state after the last Plan. Call it from the goroutine that calls Plan.
 func (f *Policy) State() State { return f.state }
 
-// Busy reports whether the wrapped policy has not answered an earlier round yet: its goroutine may still change
-// it. Call it as State.
+// Busy reports whether the wrapped policy has not answered an earlier round yet: its goroutine may still
+// change it. Call it as State.
 func (f *Policy) Busy() bool { return f.busy() }
 
-// Traits implements policy.Policy: those of the policy that it asks.
+// Traits implements policy.Policy: the wrapped policy's, less those that allow skipping rounds.
 func (f *Policy) Traits() policy.Traits {
 	t := f.wrapped.Traits()
-	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false // a policy that has failed is asked in every round whether it plans again
+	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false // a failed policy is asked in every round
 	return t
 }
 
-// Plan implements policy.Policy. The plans that it returns have passed policy.Check. An error
-// means that the last plan should stay, which is also what a cancelled ctx returns: that is
-// no failure.
+// Plan implements policy.Policy. Its plans have passed policy.Check. An error means that the last plan should
+// stay. A cancelled ctx returns an error but is no failure.
 func (f *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	a := f.ask(ctx, s)
 	if err := ctx.Err(); err != nil && a.cause != None {
@@ -134,7 +127,6 @@ func (f *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return p, nil
 }
 
-// queue returns the plan of the simple policy.
 func (f *Policy) queue(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p, err := f.simple.Plan(ctx, s)
 	if err != nil {

@@ -69,7 +69,7 @@ func flexibleOf(j *policy.Job) map[cluster.NodeID]bool {
 	left := slices.Clone(j.Placement)
 	slices.SortStableFunc(left, func(a, b cluster.Share) int { return cmp.Compare(b.GPUs, a.GPUs) })
 	flexible := make(map[cluster.NodeID]bool)
-	for len(left) > 1 && j.GoesOn(left[:len(left)-1]) {
+	for len(left) > 1 && j.CanShrinkTo(left[:len(left)-1]) {
 		flexible[left[len(left)-1].Node] = true
 		left = left[:len(left)-1]
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Placer is one placer of the table.
+// A Placer is an entry of the table of placers.
 type Placer struct {
 	Name string
 	Doc  string // one sentence
 	New  func(PlacerOptions) (placement.Placer, error)
 }
 
-// PlacerOptions are those of all placers.
+// PlacerOptions are the options of all placers.
 type PlacerOptions struct {
-	Penalty float64 // of pack: see pack.Options
+	Penalty float64 // see pack.Options
 }
 
 var placers []Placer
@@ -26,17 +26,17 @@ var placers []Placer
 // AddPlacers adds placers to the table. Call it from an init function.
 func AddPlacers(all ...Placer) { placers = append(placers, all...) }
 
-// Placers returns the placers that can be chosen by name.
+// Placers returns all placers.
 func Placers() []Placer { return slices.Clone(placers) }
 
-// NewPlacer makes the placer of a name for the entry's policy; without a name, the
-// one that the policy prefers. It returns the error of NewPlacer.
+// NewPlacer makes the named placer for the entry's policy, or if name is empty the one that the policy
+// prefers. Errors: see NewPlacer.
 func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	return NewPlacer(cmp.Or(name, e.Placer, "submesh"), o)
 }
 
-// NewPlacer makes a placer by name. Errors: an unknown name, which lists those there
-// are, and bad options.
+// NewPlacer makes a placer by name. It returns an error for unknown names, which lists the known ones, and
+// for bad options.
 func NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	var names []string
 	for _, p := range placers {

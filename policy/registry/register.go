@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// policyName is what a policy may be called: what can stand in a list by comma, and before a setting.
-// A regular expression with a count takes long to compile, and would be before main.
+// policyName matches valid names: they can stand in a comma-separated list, and before a setting. It is
+// compiled on first use.
 var policyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`) })
 
-// Register is Add for programs that add policies of their own. It returns an error if the name is taken
-// or cannot be one, or the entry makes no policy without settings.
+// Register is Add for programs with their own policies. It returns an error if the name is taken or invalid,
+// or the entry makes no policy without settings.
 func Register(e *Entry) error {
 	switch {
 	case !policyName().MatchString(e.Name):

@@ -1,6 +1,5 @@
-// Package registry is the table of policies and placers that can be chosen by name. It knows none
-// of them: each policy adds itself when a program imports it. Packages policy/standard and
-// policy/rivals import the policies of this repository.
+// Package registry is the table of policies and placers by name. Each policy adds itself when a program
+// imports it; packages policy/standard and policy/rivals import the policies of this repository.
 package registry
 
 import (
@@ -11,20 +10,18 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Entry is one policy of the table.
+// An Entry is a policy of the table.
 type Entry struct {
 	Name     string
-	Doc      string    // one sentence
-	Settings []Setting // what can be set by name
-	Placer   string    // the placer that it prefers; empty: submesh
-	// New makes the policy. Settings that are not given have their defaults.
-	// It returns an error that joins all complaints: settings the policy does
-	// not have, and values that cannot be read.
+	Doc      string // one sentence
+	Settings []Setting
+	Placer   string // preferred placer; empty: submesh
+	// New makes the policy, with defaults for settings that are not given. It returns all errors, joined:
+	// unknown settings and invalid values.
 	New func(settings map[string]string) (policy.Policy, error)
 }
 
-// Traits returns the traits of the policy with default settings, or none if its default settings
-// do not make a policy.
+// Traits returns the traits of the policy with default settings; none if these make no policy.
 func (e *Entry) Traits() policy.Traits {
 	p, err := e.New(nil)
 	if err != nil {
@@ -33,7 +30,7 @@ func (e *Entry) Traits() policy.Traits {
 	return p.Traits()
 }
 
-// SettingNames returns the names of the policy's settings, in order.
+// SettingNames returns the names of the settings, in order.
 func (e *Entry) SettingNames() []string { return namesOf(e.Settings) }
 
 func namesOf(settings []Setting) []string {
@@ -44,15 +41,15 @@ func namesOf(settings []Setting) []string {
 	return names
 }
 
-// Has reports whether the policy has a setting of that name.
+// Has reports whether the policy has a setting.
 func (e *Entry) Has(setting string) bool { return slices.Contains(e.SettingNames(), setting) }
 
-// order is the order in which policies are listed, as in docs/policies.md. Policies that are not
-// here follow in the order in which they were added.
+// order is the order of listings, as in docs/policies.md. Other policies follow in the order in which they
+// were added.
 var order = strings.Fields("oxgang sia pollux shockwave fifo easy multifactor kueue srtf las tiresias synergy drf tetris " +
 	"gavel mst ftf ossp allox gandivafair themis afs gandiva pop boa pollux-autoscale lyra")
 
-// A row is a policy that was added. Its entry may depend on the policies that are listed before it.
+// A row is an added policy. Its entry may depend on the policies listed before it.
 type row struct {
 	name  string
 	entry func(before []Entry) Entry
@@ -63,8 +60,7 @@ var table []row
 // Add adds a policy to the table. Call it from an init function. It panics if the name is taken.
 func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
 
-// AddAround adds a policy that is made of other policies: entry receives those that are listed
-// before it. Otherwise it is as Add.
+// AddAround is Add for a policy that is made of others: entry receives the policies listed before it.
 func AddAround(name string, entry func(before []Entry) Entry) {
 	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
 		panic(fmt.Sprintf("policy %s: there is one of this name already", name))
@@ -73,7 +69,6 @@ func AddAround(name string, entry func(before []Entry) Entry) {
 	slices.SortStableFunc(table, func(a, b row) int { return place(a.name) - place(b.name) })
 }
 
-// place returns the place of a policy in order.
 func place(name string) int {
 	if i := slices.Index(order, name); i >= 0 {
 		return i
@@ -81,7 +76,7 @@ func place(name string) int {
 	return len(order)
 }
 
-// Policies returns the policies of the program, as they are listed.
+// Policies returns all policies in listing order.
 func Policies() []Entry {
 	all := make([]Entry, 0, len(table))
 	for _, r := range table {
@@ -90,18 +85,18 @@ func Policies() []Entry {
 	return all
 }
 
-// An UnknownError says that there is no policy of a name.
+// An UnknownError reports an unknown policy name.
 type UnknownError struct {
 	Name  string
 	Known []string
 }
 
-// Error lists the policies there are.
+// Error names the known policies.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("policy %q is not known, want one of %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// Find returns the entry of a name. An unknown name is an *UnknownError.
+// Find returns an entry by name, or an *UnknownError.
 func Find(name string) (Entry, error) {
 	all := Policies()
 	i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })
@@ -111,7 +106,7 @@ func Find(name string) (Entry, error) {
 	return all[i], nil
 }
 
-// New makes a policy by name, with the errors of Find and of the entry's New.
+// New makes a policy by name. Errors: those of Find and Entry.New.
 func New(name string, settings map[string]string) (policy.Policy, error) {
 	e, err := Find(name)
 	if err != nil {
@@ -124,7 +119,7 @@ func New(name string, settings map[string]string) (policy.Policy, error) {
 	return p, nil
 }
 
-// Names returns the names of all policies, as they are listed.
+// Names returns the names of all policies in listing order.
 func Names() []string {
 	names := make([]string, len(table))
 	for i, r := range table {

@@ -12,27 +12,26 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Setting is one option of a policy, written as text.
+// A Setting is an option of a policy as text.
 type Setting struct {
 	Name    string
 	Default string
 	Doc     string // with unit
 }
 
-// Settings bind names to the options of a policy, as package flag binds flags to variables.
+// Settings bind names to options, as package flag does to variables.
 type Settings struct {
 	list []Setting
 	set  []func(text string) error
 }
 
-// Var adds a setting of the option at to: a pointer to a number, a text, a bool or a
-// time.Duration. The default of the setting is what the option has now.
+// Var adds a setting for *to: a number, string, bool or time.Duration. Its present value is the default.
 func (s *Settings) Var(name string, to any, doc string) {
 	option := reflect.ValueOf(to).Elem()
 	s.add(Setting{name, fmt.Sprint(option.Interface()), doc}, func(text string) error { return set(option, text) })
 }
 
-// Enum adds a setting of the option at to, which is one of all by name.
+// Enum adds a setting for *to, one of all by name.
 func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) {
 	s.add(Setting{name, (*to).String(), doc}, func(text string) error {
 		names := make([]string, len(all))
@@ -47,7 +46,7 @@ func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) 
 	})
 }
 
-// Has reports whether there is a setting of that name.
+// Has reports whether a setting exists.
 func (s *Settings) Has(name string) bool { return slices.Contains(namesOf(s.list), name) }
 
 func (s *Settings) add(one Setting, set func(text string) error) {
@@ -55,7 +54,7 @@ func (s *Settings) add(one Setting, set func(text string) error) {
 	s.set = append(s.set, set)
 }
 
-// set reads the text form of an option. Its error says what is wanted.
+// set parses text into an option. Its error names the expected form.
 func set(option reflect.Value, text string) error {
 	var err error
 	switch to := option.Addr().Interface().(type) {
@@ -85,12 +84,12 @@ func set(option reflect.Value, text string) error {
 		}
 		return nil
 	}
-	option.SetString(text) // the policy's Validate knows which texts there are
+	option.SetString(text) // validated by the policy
 	return nil
 }
 
-// Read sets the options that are given. It returns an error that joins all complaints: first the
-// settings that are not known, in alphabetical order, then values that cannot be read.
+// Read sets the given options. It returns all errors, joined: first unknown settings in alphabetical order,
+// then invalid values.
 func (s *Settings) Read(given map[string]string) error {
 	names := namesOf(s.list)
 	var unknown, errs []error
@@ -110,8 +109,8 @@ func (s *Settings) Read(given map[string]string) error {
 	return errors.Join(append(unknown, errs...)...)
 }
 
-// WithOptions returns e with the settings that bind adds to the default options, and with a New
-// that reads them and passes the options to build.
+// WithOptions returns e with the settings that bind adds to the default options, and with a New that reads
+// them and calls build.
 func WithOptions[O any, P policy.Policy](e Entry, defaults func() O, bind func(*Settings, *O), build func(O) (P, error)) Entry {
 	bound := func() (*O, *Settings) {
 		o, s := defaults(), new(Settings)

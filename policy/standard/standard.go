@@ -1,5 +1,5 @@
-// Package standard adds to policy/registry the policies that schedulers of real clusters offer, and
-// all placers. Package policy/rivals adds the other policies of papers.
+// Package standard adds to policy/registry all placers and the policies that real clusters' schedulers offer.
+// Package policy/rivals adds more policies of papers.
 package standard
 
 import (
@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/registry"
 
-	// Each policy adds itself to policy/registry when it is linked.
 	_ "github.com/oxgang/oxgang/policy/boa"
 	_ "github.com/oxgang/oxgang/policy/kueue"
 	_ "github.com/oxgang/oxgang/policy/lyra"
