@@ -68,7 +68,6 @@ func Check(s *Snapshot, p *Plan) error {
 	return errors.Join(c.errs...)
 }
 
-// capacity checks the requested nodes.
 func (c *checker) capacity(s *Snapshot, p *Plan) {
 	known := 0
 	for i := range s.Rentals {
@@ -97,7 +96,6 @@ func (c *checker) capacity(s *Snapshot, p *Plan) {
 	c.returns(p)
 }
 
-// returns checks the returned nodes.
 func (c *checker) returns(p *Plan) {
 	for i, id := range p.Return {
 		n, ok := c.cluster.Index(id)
@@ -141,7 +139,6 @@ func (c *checker) fail(j *Job, format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("job %s: %w", j.ID, fmt.Errorf(format, args...)))
 }
 
-// decision checks one job, without capacity.
 func (c *checker) decision(j *Job, d *Decision) {
 	a := &d.Allocation
 	if !finite(a.CPUs) || !finite(d.Why.Value) || !finite(d.Why.Limit) {
@@ -193,7 +190,6 @@ func (c *checker) count(a *cluster.Allocation, t int, pinned bool) {
 	}
 }
 
-// allowed checks a reservation, or the limits of a new allocation.
 func (c *checker) allowed(j *Job, a *cluster.Allocation, same, held bool) {
 	switch {
 	case !j.Reservation.IsZero() && !held:
@@ -210,7 +206,6 @@ func (c *checker) allowed(j *Job, a *cluster.Allocation, same, held bool) {
 // cpuSlack is the permitted relative rounding error in sums of CPUs.
 const cpuSlack = 1e-9
 
-// hosts checks CPUs and memory by type.
 func (c *checker) hosts() {
 	for i, h := range c.host {
 		t := &c.types[i]
@@ -254,7 +249,6 @@ func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 	return len(c.errs) == before
 }
 
-// carried checks that nodes of type t can carry k.
 func (c *checker) carried(j *Job, k cluster.Configuration, t int) {
 	if !j.Eligible(k.GPUType) {
 		c.fail(j, "GPU type %s is not eligible", k.GPUType)
@@ -265,7 +259,6 @@ func (c *checker) carried(j *Job, k cluster.Configuration, t int) {
 	}
 }
 
-// limits checks a against the job's request.
 func (c *checker) limits(j *Job, a *cluster.Allocation) {
 	if p := j.ReplicaGPUs(a.GPUType); a.GPUs%p != 0 {
 		c.fail(j, "allocated %d GPUs, want a multiple of %d: whole replicas", a.GPUs, p)
@@ -297,7 +290,6 @@ func (j *Job) KeepsType(t cluster.GPUType) bool {
 	return !j.Holding() || j.Allocation.GPUType == t
 }
 
-// batch checks a batch size.
 func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
 	if b.Local < 1 || b.Accumulation < 0 {
 		c.fail(j, "batch of %d samples and %d accumulating passes, want at least 1 and 0", b.Local, b.Accumulation)
@@ -333,7 +325,6 @@ func (j *Job) BatchLimits() *job.BatchLimits {
 	return &j.Spec.Batch
 }
 
-// reservations checks that reservations without GPUs have no room.
 func (c *checker) reservations(s *Snapshot, p *Plan) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
@@ -350,7 +341,6 @@ func (c *checker) reservations(s *Snapshot, p *Plan) {
 	}
 }
 
-// summary checks prices and statistics.
 func (c *checker) summary(p *Plan) {
 	for _, t := range p.Prices {
 		if !finite(t.Price) || !finite(t.CPU) || !finite(t.Memory) {

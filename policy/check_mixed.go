@@ -33,7 +33,6 @@ func (c *checker) second(j *Job, d *Decision, t int) bool {
 	return true
 }
 
-// worth checks the limits of a job on two GPU types.
 func (c *checker) worth(j *Job, a *cluster.Allocation) {
 	got, asked := j.Worth(a), max(1, j.GPUs)
 	switch {
@@ -49,7 +48,6 @@ func (c *checker) worth(j *Job, a *cluster.Allocation) {
 	c.sameType(j, a)
 }
 
-// divided checks the GPUs of the second type in a placement.
 func (c *checker) divided(j *Job, d *Decision) {
 	k := &d.Allocation.Also
 	if got := c.cluster.On(d.Placement, k.GPUType).GPUs(); got != k.GPUs {

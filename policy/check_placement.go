@@ -24,7 +24,6 @@ func CheckPlacement(s *Snapshot, p *Plan) error {
 	return errors.Join(c.errs...)
 }
 
-// placed checks one job, unless it is where it was.
 func (c *checker) placed(j *Job, d *Decision) {
 	keeps := keepsPlace(j, d)
 	if keeps && d.Allocation == j.Allocation {
@@ -44,7 +43,6 @@ func (c *checker) placed(j *Job, d *Decision) {
 	}
 }
 
-// addsUp checks that shares add up to the allocated CPUs and memory.
 func (c *checker) addsUp(j *Job, d *Decision) {
 	a, got := &d.Allocation, cluster.Resources{}
 	for _, share := range d.Placement {
@@ -55,7 +53,6 @@ func (c *checker) addsUp(j *Job, d *Decision) {
 	}
 }
 
-// placement checks the nodes of a placement.
 func (c *checker) placement(j *Job, d *Decision) {
 	if c.nodes == nil {
 		c.nodes = c.continuing.usage(len(c.cluster.Nodes()))
@@ -86,7 +83,6 @@ func (c *checker) placement(j *Job, d *Decision) {
 	}
 }
 
-// use counts a share of node n.
 func (c *checker) use(j *Job, n int, share *cluster.Resources) {
 	u, node := &c.nodes[n], &c.cluster.Nodes()[n]
 	u.GPUs, u.CPUs, u.Memory = u.GPUs+share.GPUs, u.CPUs+share.CPUs, u.Memory+share.Memory

@@ -29,7 +29,6 @@ func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	return &rest
 }
 
-// elsewhere returns the shares of a job on other nodes.
 func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	onOne := func(s cluster.Share) bool { return gone[s.Node] }
 	if !slices.ContainsFunc(j.Placement, onOne) {

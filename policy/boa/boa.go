@@ -34,7 +34,6 @@ type Policy struct {
 	drawn   map[job.Class]int
 }
 
-// inputs are the inputs of widths.
 type inputs struct {
 	classes []*perf.ClassStats
 	offers  []cluster.Offer
@@ -102,7 +101,6 @@ func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	return all, ends
 }
 
-// owned returns owned nodes by GPU type and size.
 func owned(c *cluster.Cluster) []cluster.Offer {
 	var all []cluster.Offer
 	for _, n := range c.Nodes() {

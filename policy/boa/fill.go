@@ -9,7 +9,6 @@ type fill struct {
 	had, paid  float64 // GPU-hours used and paid before at
 }
 
-// enter books the time since the last call.
 func (f *fill) enter(now time.Time) {
 	if !f.at.IsZero() {
 		hours := now.Sub(f.at).Hours()
@@ -26,5 +25,4 @@ const (
 	unheard = 48
 )
 
-// part returns the used part of shared nodes.
 func (f *fill) part() float64 { return (lonely*unheard + f.had) / (unheard + f.paid) }

@@ -49,7 +49,6 @@ func (w *widths) runs(class, offer, epoch, gpus int) bool {
 	return gpus <= len(rows) && !math.IsInf(rows[gpus-1][epoch], 1)
 }
 
-// find returns the index of an offer of the same nodes, or -1.
 func find(offers []cluster.Offer, like *cluster.Offer) int {
 	for i := range offers {
 		if o := &offers[i]; o.Group == like.Group && alike(o, like) {
@@ -72,12 +71,10 @@ func clamp(j *policy.Job, t cluster.GPUType, width int) int {
 	return max(width/replica*replica, least)
 }
 
-// fitting reports whether a job may run on so many GPUs of an offer.
 func fitting(j *policy.Job, o *cluster.Offer, gpus int) bool {
 	return gpus <= o.Most*o.Node.Capacity.GPUs && j.KeepsType(o.Node.GPUType) && j.Allows(o.Fewest(gpus))
 }
 
-// timeLeft returns the seconds to a job's end under a table.
 func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
 	left := w.left[table][class]
 	return left[epoch+1] + w.undone(class, epoch, progress)*(left[epoch]-left[epoch+1])
@@ -148,7 +145,6 @@ func (w *widths) undone(class, epoch int, progress float64) float64 {
 
 func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
 
-// rate returns the cost of c per hour by the first offer of its type, or 0.
 func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
 	for i := range offers {
 		if o := &offers[i]; o.Node.GPUType == c.GPUType {
@@ -210,7 +206,6 @@ func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 	return best
 }
 
-// linger decides whether a job keeps its GPUs.
 func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
 	held := j.Allocation.Configuration
 	switch {
@@ -225,7 +220,6 @@ func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price fl
 	}
 }
 
-// remaining returns a job's remaining work; infinite if its target is unknown.
 func (p *Policy) remaining(j *policy.Job) float64 {
 	b := j.Basis(p.now)
 	left, from := b.Work()

@@ -58,7 +58,6 @@ func (l *ledger) before(at time.Time) int {
 	return max(0, i)
 }
 
-// since returns the spending from a time on.
 func (l *ledger) since(at time.Time) (spent, width float64) {
 	if len(l.points) == 0 {
 		return 0, 0

@@ -66,7 +66,6 @@ type need struct {
 	nodes int
 }
 
-// spareNodes keeps nodes that were wanted within the time spared.
 func (r *round) spareNodes() {
 	if r.p.o.Budget > 0 {
 		return

@@ -159,7 +159,6 @@ func own(j *policy.Job, held *pool) map[cluster.NodeID]bool {
 	return nodes
 }
 
-// free returns the free GPUs of present nodes.
 func (r *round) free(y *pool) int {
 	total := 0
 	for i := range y.nodes {
@@ -199,7 +198,6 @@ func alike(a, b *cluster.Offer) bool {
 	return a.Node.GPUType == b.Node.GPUType && a.Node.Capacity.GPUs == b.Node.Capacity.GPUs
 }
 
-// give grants job i GPUs on present nodes.
 func (r *round) give(i int, g *goal, where cluster.Placement) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	d.Placement = where

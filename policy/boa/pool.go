@@ -15,7 +15,6 @@ type pool struct {
 	rooms []int // number of nodes by free GPUs
 }
 
-// A slot is one node.
 type slot struct {
 	id    cluster.NodeID // empty: not there yet
 	group int            // index of its offer; -1: owned
@@ -35,7 +34,6 @@ func (y *pool) fits(n *slot) int {
 	return gpus
 }
 
-// has reports whether all GPUs of a placement are there and free.
 func (y *pool) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
 	for _, s := range p {
 		i, ok := at[s.Node]
@@ -61,7 +59,6 @@ func (y *pool) use(i int, r cluster.Resources) {
 	y.change(n, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// change adds to the free resources of a node.
 func (y *pool) change(n *slot, r cluster.Resources) {
 	y.rooms[n.free.GPUs]--
 	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+r.GPUs, n.free.CPUs+r.CPUs, n.free.Memory+r.Memory
@@ -72,7 +69,6 @@ func (y *pool) room(gpus int) bool {
 	return gpus < len(y.rooms) && slices.ContainsFunc(y.rooms[gpus:], func(nodes int) bool { return nodes > 0 })
 }
 
-// A part is some GPUs of a node of a pool.
 type part struct{ node, gpus int }
 
 // seat finds a node for each number of GPUs, the tightest first, so that other nodes become empty. Held nodes

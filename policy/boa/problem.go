@@ -39,7 +39,6 @@ func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) 
 	return p, nil
 }
 
-// newProblem returns the problem of all valid classes, and the errors of the others.
 func newProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (p *Problem, errs []error) {
 	p = &Problem{Offers: offers}
 	for i := range offers {
@@ -77,7 +76,6 @@ func checkOffers(offers []cluster.Offer) error {
 	return nil
 }
 
-// class returns the goodput of a class in each epoch, by offer and width.
 func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	c := convex.Class{Rate: s.Rate, Rescale: s.Restart.Seconds()}
 	if s.Rate == 0 {

@@ -24,7 +24,6 @@ func BindUnit(s *registry.Settings, o *Options) {
 	registry.Enum(s, "unit", (*unit)(&o.Money), []unit{false, true}, "of the budget: gpu-hours, or money at the prices of nodes")
 }
 
-// A unit is Options.Money as text.
 type unit bool
 
 // String returns the unit's name.

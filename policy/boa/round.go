@@ -29,14 +29,12 @@ type round struct {
 	rents  map[cluster.GPUType]float64 // by GPU type: rent of a GPU, see ration
 }
 
-// A seat is an undecided job and its goal.
 type seat struct {
 	index int
 	goal  goal
 	held  *pool // pool of its present GPUs; nil: none
 }
 
-// A goal is the GPUs that a job should have.
 type goal struct {
 	offer int // -1: none suits
 	cluster.Configuration
@@ -88,7 +86,6 @@ func (r *round) pool(t cluster.GPUType) *pool {
 	return y
 }
 
-// group returns the offer of a rented node, -1 for an owned one.
 func (r *round) group(n *cluster.Node) int {
 	if n.Tenure != cluster.Rented {
 		return -1
@@ -150,7 +147,6 @@ func (r *round) price(n *slot) float64 {
 	return r.offers[n.group].NodePrice()
 }
 
-// release is the inverse of hold.
 func (r *round) release(y *pool, p cluster.Placement) {
 	for _, s := range p {
 		n := &y.nodes[r.at[s.Node]]
@@ -163,7 +159,6 @@ func (r *round) release(y *pool, p cluster.Placement) {
 	}
 }
 
-// reserve grants job i its reservation, where it is or on other nodes.
 func (r *round) reserve(i int, j *policy.Job) {
 	d := &r.plan.Jobs[i]
 	if j.Allocation.Configuration == j.Reservation && r.hold(j) != nil {
@@ -192,7 +187,6 @@ func (r *round) carrier(c *cluster.Configuration) int {
 	})
 }
 
-// aim sets the goals of all undecided jobs.
 func (r *round) aim() {
 	r.seats = make([]seat, 0, len(r.s.Jobs))
 	for i, j := range r.s.Jobs {

@@ -155,7 +155,6 @@ func (r *round) settle(all [][]option, room map[cluster.GPUType]int) float64 {
 	}
 }
 
-// demand returns by type the GPUs that all jobs want at the rents.
 func (r *round) demand(all [][]option) map[cluster.GPUType]int {
 	wanted := make(map[cluster.GPUType]int)
 	for _, of := range all {
@@ -167,7 +166,6 @@ func (r *round) demand(all [][]option) map[cluster.GPUType]int {
 	return wanted
 }
 
-// cheapest returns the first option of least cost.
 func (r *round) cheapest(of []option) *option {
 	price, best, least := r.p.price(), 0, math.Inf(1)
 	for i := range of {
@@ -178,7 +176,6 @@ func (r *round) cheapest(of []option) *option {
 	return &of[best]
 }
 
-// take makes an option the goal.
 func (g *goal) take(o *option) {
 	g.offer, g.Configuration, g.left = o.offer, o.Configuration, o.time
 	g.stay, g.why = o.held, policy.Reason{}

@@ -78,7 +78,6 @@ func newWidths(t *Table, note string) *widths {
 	return w
 }
 
-// sums returns the prefix sums.
 func sums(values []float64) []float64 {
 	out, total := make([]float64, len(values)), 0.0
 	for i, v := range values {
@@ -128,7 +127,6 @@ func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster
 	return p.work
 }
 
-// computing returns the work that computes widths from p.asked.
 func (p *Policy) computing() policy.Work {
 	in, o := p.asked, p.o
 	return func(context.Context) any {
@@ -140,7 +138,6 @@ func (p *Policy) computing() policy.Work {
 	}
 }
 
-// take stores the result of work, if any.
 func (p *Policy) take(computed any) {
 	switch c := computed.(type) {
 	case nil:
@@ -171,7 +168,6 @@ func (p *Policy) drifted(at time.Time, now *inputs) bool {
 
 func moved(now, was float64) bool { return now != was && !(math.Abs(now-was) <= drift*was) }
 
-// entry returns the width of a class in an epoch, in the table of a draw.
 func (w *widths) entry(class, epoch int, draw float64) (table int, at convex.Point) {
 	plan := &w.table.Cheap
 	if draw < w.table.Share {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An answer is the result of asking the wrapped policy.
 type answer struct {
 	plan  *policy.Plan
 	err   error
@@ -24,7 +23,6 @@ var (
 	errBusy = errors.New("policy still plans an earlier round")
 )
 
-// ask returns the checked plan of the wrapped policy.
 func (f *Policy) ask(ctx context.Context, s *policy.Snapshot) answer {
 	if err := ctx.Err(); err != nil {
 		return answer{err: err, cause: Error}
@@ -61,7 +59,6 @@ func (f *Policy) busy() bool {
 	}
 }
 
-// plan asks a policy and recovers from panics.
 func plan(ctx context.Context, p policy.Policy, s *policy.Snapshot) (a answer) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -90,7 +87,6 @@ func judge(ctx context.Context, s *policy.Snapshot, a answer) answer {
 	return a
 }
 
-// checked returns the scheduler's complaint about a plan.
 func checked(s *policy.Snapshot, p *policy.Plan) error {
 	policy.FillProportional(s, p)
 	return policy.Check(s, p)

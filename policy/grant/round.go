@@ -198,7 +198,6 @@ func (r *Round) typeIndex(t cluster.GPUType) int {
 	return -1
 }
 
-// take books n GPUs of a type if they are free.
 func (r *Round) take(t, n int) bool {
 	if r.free[t] < n {
 		return false

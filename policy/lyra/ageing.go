@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// ageing serves jobs that have waited too long.
 type ageing struct{ *placer }
 
 // serveLate starts the jobs that have waited too long, the longest first. For the first that does not fit it
@@ -93,13 +92,11 @@ func (g *ageing) slots(at, unit int) []slot {
 	return all
 }
 
-// leaving is GPUs of a node that become free.
 type leaving struct {
 	at   time.Time
 	gpus int
 }
 
-// units returns the slots of a node in order of time.
 func units(first slot, free, unit int, ends []leaving) []slot {
 	slices.SortStableFunc(ends, func(a, b leaving) int { return a.at.Compare(b.at) })
 	var all []slot

@@ -71,7 +71,6 @@ func (s *sharing) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
 	}
 }
 
-// asks returns the demand of a job on a pair; false if it has none there.
 func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
 	at := s.pairs[k]
 	switch {
@@ -96,7 +95,6 @@ func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
 	return j, true
 }
 
-// refusal returns why a job gets nothing of a pair.
 func (s *sharing) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
 	own := at[allocate.Training]
 	need := s.gpus(t, own, t.least)
@@ -115,7 +113,6 @@ type watch struct {
 	worth    int   // GPUs equivalent to one training GPU
 }
 
-// foresee returns the watch of a pair; nil without expectations.
 func (s *sharing) foresee(at pair) *watch {
 	lent := at[allocate.Loaned]
 	if lent == none || !s.policy.o.Foresee {
@@ -159,7 +156,6 @@ func (s *sharing) expected(lent int) (all []int, every time.Duration) {
 	return all, every
 }
 
-// add books servers for a time.
 func (w *watch) add(servers int, long time.Duration) {
 	for k := range w.needed {
 		if time.Duration(k)*w.every < long {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// endless caps all durations.
 const endless = 365 * 24 * time.Hour
 
 // demand sets a job's worker size, limits, speed and work on GPU type at. least is 0 if it can have nothing.
@@ -99,7 +98,6 @@ func (t *tenant) left() time.Duration {
 // unread marks work that is computed on demand.
 const unread = -1
 
-// todo returns the remaining work of a job.
 func (t *tenant) todo() time.Duration {
 	if t.work == unread {
 		t.work = t.left()
@@ -123,12 +121,10 @@ func lasting(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// end returns when a job will end with its base demand.
 func (d *demands) end(t *tenant) time.Time {
 	return d.s.Now.Add(t.todo() / time.Duration(max(1, t.least)))
 }
 
-// held returns the workers of a placement by side.
 func (d *demands) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
 	var gpus [2]int
 	for _, s := range p {
@@ -183,7 +179,6 @@ func (d *demands) belongs(t *tenant, at pair) bool {
 	return apart == d.lent[own]
 }
 
-// fungible reports whether a job may run on a type on loan.
 func (d *demands) fungible(t *tenant, lent int) bool {
 	if lent == none || d.policy.o.Loan == NoLoan || t.NonPreemptive {
 		return false

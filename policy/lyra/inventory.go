@@ -22,7 +22,6 @@ type spot struct {
 	side allocate.Side
 }
 
-// An inventory is the nodes of a round, and what is free.
 type inventory struct {
 	policy *Policy
 	s      *policy.Snapshot
@@ -36,7 +35,6 @@ type inventory struct {
 	nodes  []host // by node
 }
 
-// A host is the state of a node.
 type host struct {
 	t              int // GPU type
 	loaned         bool
@@ -45,7 +43,6 @@ type host struct {
 	kept           time.Time // until then only for jobs that end before; zero: for all
 }
 
-// lasts extends ends.
 func (h *host) lasts(end time.Time) {
 	if end.After(h.ends) {
 		h.ends = end
@@ -77,7 +74,6 @@ func (p *Policy) stock(s *policy.Snapshot) inventory {
 	return inv
 }
 
-// pairUp sets types on loan and pairs, in the order of the cluster.
 func (inv *inventory) pairUp() {
 	l := &inv.policy.layout
 	if l.of != inv.s.Cluster {
@@ -128,7 +124,6 @@ func (inv *inventory) add(at pair) {
 	inv.pairs = append(inv.pairs, at)
 }
 
-// split separates the types whose nodes are all on loan.
 func (inv *inventory) split() (own, lent []int) {
 	inv.lent = make([]bool, len(inv.types))
 	for t := range inv.lent {
@@ -158,7 +153,6 @@ func (inv *inventory) typeOf(t cluster.GPUType) int {
 	return none
 }
 
-// capacity returns the free and all GPUs of a pair.
 func (inv *inventory) capacity(at pair) allocate.Capacity {
 	var c allocate.Capacity
 	for side, t := range at {
@@ -188,7 +182,6 @@ func (inv *inventory) perGPU(t int) int {
 	return inv.worth[t]
 }
 
-// gpus returns the GPUs of a type for some workers of a job.
 func (inv *inventory) gpus(t *tenant, at, workers int) int {
 	return workers * t.unit * t.same(inv.types[at].Type)
 }

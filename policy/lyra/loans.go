@@ -30,7 +30,6 @@ func (b *borrower) reclaim() error {
 	return nil
 }
 
-// giveBack chooses the servers of one owner.
 func (b *borrower) giveBack(l *cluster.Loan) error {
 	servers, able := b.servers(l.Group)
 	o := b.policy.o.Reclaim
@@ -82,7 +81,6 @@ func (b *borrower) share(servers []reclaim.Server, at []int, p cluster.Placement
 	}
 }
 
-// vacate removes all jobs from a node.
 func (b *borrower) vacate(n int) {
 	id := b.s.Cluster.Nodes()[n].ID
 	for _, t := range b.tenants {

@@ -77,7 +77,6 @@ type Policy struct {
 	layout    layout
 }
 
-// A base is the placement of a job's base demand.
 type base struct {
 	on   cluster.Placement
 	seen int // round
@@ -134,7 +133,6 @@ func (p *placer) plan(ctx context.Context) error {
 	return nil
 }
 
-// keep stores base demands and drops old entries.
 func (p *Policy) keep(r *demands) {
 	for _, t := range r.tenants {
 		if t.elastic() && len(t.base) > 0 {

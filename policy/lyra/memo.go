@@ -46,7 +46,6 @@ func older(a, b *policy.Job) bool {
 	return c < 0 || c == 0 && a.ID < b.ID
 }
 
-// remember makes a job's memo.
 func (d *demands) remember(t *tenant, at int) {
 	if t.least == 0 {
 		return

@@ -62,7 +62,6 @@ func (p *placer) reserve(d *policy.Decision, used []int) {
 	p.count(where, -1)
 }
 
-// each returns the CPUs and memory for each GPU of an allocation.
 func each(a *cluster.Allocation) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
 }

@@ -36,7 +36,6 @@ func (p *placer) placeBases() bool {
 	return all
 }
 
-// placeFlexible places granted flexible workers while there is room.
 func (p *placer) placeFlexible() {
 	for _, t := range p.tenants {
 		if !t.elastic() || t.pair == none {
@@ -88,7 +87,6 @@ func (p *placer) trim(t *tenant, at int) {
 	}
 }
 
-// loneliest returns the flexible workers of a job on the emptiest node of a type.
 func (p *placer) loneliest(t *tenant, at int) (s cluster.Share, ok bool) {
 	most := -1
 	for _, share := range t.flex {
@@ -189,7 +187,6 @@ func (p *placer) cheapest(w *placement.Want, at int) int {
 	return best
 }
 
-// clear releases whole flexible workers on a node until so many GPUs are free.
 func (p *placer) clear(n, want int) {
 	id := p.s.Cluster.Nodes()[n].ID
 	for _, t := range p.tenants {
@@ -202,7 +199,6 @@ func (p *placer) clear(n, want int) {
 	}
 }
 
-// grow places the additional flexible workers of a job on a side.
 func (p *placer) grow(t *tenant, side allocate.Side) {
 	at := p.pairs[t.pair][side]
 	for more := t.want[side] - p.has(t)[side]; more > 0; more-- {

@@ -11,14 +11,12 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// demands holds the jobs of a round, shared by its phases.
 type demands struct {
 	inventory
 	*grant.Round
 	tenants []*tenant // by job
 }
 
-// A tenant is a job in this round.
 type tenant struct {
 	*policy.Job
 	index      int
@@ -118,7 +116,6 @@ func (d *demands) first(t *tenant) (base cluster.Placement) {
 	return base
 }
 
-// note adds workers to the hosts.
 func (d *demands) note(t *tenant, p cluster.Placement, flexible bool) {
 	for _, s := range p {
 		n, ok := d.s.Cluster.Index(s.Node)
@@ -134,7 +131,6 @@ func (d *demands) note(t *tenant, p cluster.Placement, flexible bool) {
 	}
 }
 
-// leave removes workers from their hosts.
 func (d *demands) leave(p cluster.Placement, flexible bool) {
 	d.give(p)
 	for _, s := range p {
@@ -149,7 +145,6 @@ func (d *demands) leave(p cluster.Placement, flexible bool) {
 	}
 }
 
-// letGo releases flexible workers.
 func (d *demands) letGo(t *tenant, gone ...cluster.Share) {
 	d.leave(gone, true)
 	t.flex, t.untouched = less(t.flex, gone), false

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// join returns the sum of two placements.
 func join(p, q cluster.Placement) cluster.Placement {
 	switch {
 	case len(q) == 0:
@@ -61,7 +60,6 @@ func first(p cluster.Placement, gpus int) cluster.Placement {
 	return out
 }
 
-// some returns so many GPUs of a share, with their CPUs and memory.
 func some(s cluster.Share, gpus int) cluster.Share {
 	if gpus == s.GPUs {
 		return s

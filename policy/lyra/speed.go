@@ -16,7 +16,6 @@ type curve struct {
 	seen  int // round
 }
 
-// A shape is the inputs of a curve.
 type shape struct {
 	model      perf.Model
 	limits     *job.BatchLimits

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A writer writes the plan, with reasons.
 type writer struct{ *demands }
 
 func (w *writer) write(prices []float64) {
@@ -76,7 +75,6 @@ func (w *writer) allocation(t *tenant, where cluster.Placement) cluster.Allocati
 	return a
 }
 
-// fill adds CPUs and memory in proportion to GPUs.
 func (w *writer) fill(p cluster.Placement, a *cluster.Allocation) cluster.Placement {
 	if info := &w.types[w.typeOf(a.GPUType)]; !info.Counts() || a.Mixed() {
 		return p

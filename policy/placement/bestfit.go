@@ -76,7 +76,6 @@ func unit(s *policy.Snapshot, p *policy.Plan, i int) int {
 	return (a.GPUs + a.Nodes - 1) / a.Nodes
 }
 
-// place finds nodes for job i, or takes its allocation back.
 func place(s *policy.Snapshot, p *policy.Plan, room *Room, i int) {
 	d := &p.Jobs[i]
 	a := &d.Allocation

@@ -122,7 +122,6 @@ func (b *board) open(g int32, of []int32) (nodes []int32) {
 	return nodes
 }
 
-// yields reports whether all other jobs on a node may give way to a gang.
 func (b *board) yields(g, node int32) bool {
 	return !slices.ContainsFunc(b.on[node], func(i int32) bool { return i != g && !b.givesWay(i, g) })
 }

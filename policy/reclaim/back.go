@@ -39,7 +39,6 @@ func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.No
 	return answer.Servers, nil
 }
 
-// serversOf returns the servers of an owner with their jobs.
 func serversOf(s *policy.Snapshot, g cluster.Group) []Server {
 	var servers []Server
 	at := make(map[cluster.NodeID]int) // place in servers
@@ -61,7 +60,6 @@ func serversOf(s *policy.Snapshot, g cluster.Group) []Server {
 	return servers
 }
 
-// flexibleOf returns the nodes that a job can do without, all together, while it trains.
 func flexibleOf(j *policy.Job) map[cluster.NodeID]bool {
 	if !j.Resizes || len(j.Placement) < 2 {
 		return nil

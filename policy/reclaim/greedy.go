@@ -23,7 +23,6 @@ func (w *serverSet) greedy(n int) []int {
 // tie is the difference up to which costs, sums of fractions, count as equal.
 const tie = 1e-9
 
-// A selection is a greedy choice under construction.
 type selection struct {
 	w    *serverSet
 	each func(j int) float64 // cost that a job adds to its servers
@@ -54,7 +53,6 @@ func (w *serverSet) pick(n int, each func(j int) float64) []int {
 	return picked
 }
 
-// next returns the server to pick if so many are still wanted.
 func (c *selection) next(wanted int) int {
 	least := math.Inf(1)
 	for s, cost := range c.cost {
@@ -74,7 +72,6 @@ func (c *selection) next(wanted int) int {
 	return best
 }
 
-// vacate removes the jobs of server s from all servers.
 func (c *selection) vacate(s int) {
 	c.left[s] = false
 	for _, j := range c.w.jobs[s] {

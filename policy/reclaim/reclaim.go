@@ -98,7 +98,6 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	return w.answer(append(free, w.greedy(rest)...)), nil
 }
 
-// check returns all errors in the servers, joined.
 func check(servers []Server) error {
 	var bad []error
 	ids := map[cluster.NodeID]bool{}

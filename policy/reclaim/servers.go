@@ -38,7 +38,6 @@ func newServerSet(servers []Server) *serverSet {
 	return w
 }
 
-// add adds share h of server s.
 func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 	if h.Flexible {
 		w.flexible[s] += h.GPUs
@@ -68,7 +67,6 @@ func (w *serverSet) busy() []int {
 	return busy
 }
 
-// answer returns the answer with its costs.
 func (w *serverSet) answer(picked []int) *Answer {
 	slices.Sort(picked)
 	a := &Answer{}

@@ -54,7 +54,6 @@ func (s *Settings) add(one Setting, set func(text string) error) {
 	s.set = append(s.set, set)
 }
 
-// set parses text into an option. Its error names the expected form.
 func set(option reflect.Value, text string) error {
 	var err error
 	switch to := option.Addr().Interface().(type) {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An account is the state kept for a job.
 type account struct {
 	row   *policy.Job // as last read
 	index int         // in this round's snapshot
@@ -56,7 +55,6 @@ func (p *Policy) update(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// open returns the account of a new job.
 func (p *Policy) open(j *policy.Job) *account {
 	a := &account{upto: j.Submitted, skew: 1}
 	if p.o.Error > 0 {
@@ -123,7 +121,6 @@ func (a *account) rho(now time.Time, more float64) float64 {
 	return perf.Life{Waited: seconds(age + more), Remaining: seconds(left), Total: seconds(a.past + left)}.Estimate(a.contention / max(age, 1))
 }
 
-// seconds converts to a duration, capped at endless.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, endless) * float64(time.Second))
 }

@@ -53,7 +53,6 @@ func (a *account) guess(window, served float64) {
 	}
 }
 
-// compare sets alone, fastest, leanest and past.
 func (a *account) compare() {
 	if len(a.options) == 0 {
 		return

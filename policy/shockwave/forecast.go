@@ -13,7 +13,6 @@ type forecast []stretch
 // endless caps all durations in seconds, at about 30 years.
 const endless = 1e9
 
-// time returns the seconds to the end, at most endless.
 func (f forecast) time() float64 {
 	total := 0.0
 	for _, s := range f {
@@ -22,7 +21,6 @@ func (f forecast) time() float64 {
 	return min(total, endless)
 }
 
-// run returns the progress in some seconds.
 func (f forecast) run(seconds float64) float64 {
 	made := 0.0
 	for _, s := range f {

@@ -113,7 +113,6 @@ func (p *Predictor) Observe(batchSize, epochs int) error {
 	return nil
 }
 
-// place returns the index of the first regime with a batch size, from the present one on.
 func (p *Predictor) place(batchSize int) (int, error) {
 	has := func(r Regime) bool { return r.BatchSize == batchSize }
 	if i := slices.IndexFunc(p.regimes[p.present:], has); i >= 0 {
@@ -126,7 +125,6 @@ func (p *Predictor) place(batchSize int) (int, error) {
 	return len(p.regimes) - 1, nil
 }
 
-// batchSizes returns the batch sizes of the regimes, for messages.
 func (p *Predictor) batchSizes() []int {
 	var all []int
 	for _, r := range p.regimes {

@@ -38,7 +38,6 @@ func (p *Predictor) times(epochTimes map[int]time.Duration) (total, past float64
 	return total, past, nil
 }
 
-// duration rounds nanoseconds to a Duration.
 func duration(ns float64) time.Duration {
 	if ns >= math.MaxInt64 {
 		return math.MaxInt64

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// A greedy is a round of Synergy-GREEDY.
 type greedy struct {
 	of    *policy.Snapshot
 	slots [][]hostalloc.Slot  // by job; nil: not placed
@@ -75,7 +74,6 @@ func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
 	return a.CPUs+owed.CPUs <= free.CPUs && a.Memory+owed.Memory <= free.Memory
 }
 
-// each returns the resources for each GPU of an allocation.
 func each(a *cluster.Allocation) cluster.Resources {
 	return perGPU(cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory})
 }
@@ -106,7 +104,6 @@ func (r refusal) atLeast(o refusal) bool {
 	return r.gpus == o.gpus && r.demand.GPUs >= o.demand.GPUs && r.demand.CPUs >= o.demand.CPUs && r.demand.Memory >= o.demand.Memory
 }
 
-// placeAdmitted writes the placements into the plan.
 func (p *Policy) placeAdmitted(s *policy.Snapshot, plan *policy.Plan) {
 	if p.greedy.of != s {
 		return

@@ -119,7 +119,6 @@ func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Pr
 	return best, nil
 }
 
-// divided returns the GPUs of the divided jobs.
 func (m *spreading) divided(sol *lp.Solution) int {
 	gpus := 0
 	for k := range m.x {

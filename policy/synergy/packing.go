@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// A packing is the placement of tenants under construction.
 type packing struct {
 	nodes *hostalloc.Nodes
 	on    [][]int            // by node: tenants
@@ -35,7 +34,6 @@ func (g *packing) held(j *policy.Job) []hostalloc.Slot {
 	return g.stay
 }
 
-// take places tenant k.
 func (g *packing) take(k int, slots []hostalloc.Slot, per cluster.Resources) {
 	g.slots[k] = append([]hostalloc.Slot(nil), slots...)
 	g.nodes.TakeAll(slots, per)

@@ -141,7 +141,6 @@ const tuneNodes = 1000
 // small is the most choices for which Opt uses the exact solver if the engine proves nothing.
 const small = 4096
 
-// solve runs the engine, and for Opt the exact solver if a gap remains.
 func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) {
 	sol, err := m.engine.Solve(ctx)
 	if err != nil || p.o.Mechanism != Opt || sol.Gap <= 1e-9 || !exact.Available {
@@ -171,7 +170,6 @@ func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) 
 	return best, nil
 }
 
-// resize sets the engine's capacities.
 func (m *program) resize(o *Options) error {
 	for k, left := range m.left {
 		for r, amount := range [2]float64{math.Max(0, left.CPUs), math.Max(0, float64(left.Memory)/gb)} {
@@ -201,7 +199,6 @@ func (m *program) start(o *Options) (err error) {
 	return err
 }
 
-// number gives a row an item number.
 func (m *program) number(r *row) {
 	switch n := len(m.numbers); {
 	case r.known:
@@ -214,7 +211,6 @@ func (m *program) number(r *row) {
 	}
 }
 
-// drop removes a row from the engine.
 func (m *program) drop(r *row) error {
 	if !r.known {
 		return nil
@@ -237,7 +233,6 @@ func (m *program) report(p *Policy, plan *policy.Plan, sol *mmkp.Solution) {
 	}
 }
 
-// worth returns the value of the tenants' cells, and of their first cells.
 func worth(tenants []tenant) (all, first float64) {
 	for i := range tenants {
 		all += tenants[i].cells[tenants[i].level].worth
@@ -246,7 +241,6 @@ func worth(tenants []tenant) (all, first float64) {
 	return all, first
 }
 
-// forget removes the rows of jobs that no longer run.
 func (p *Policy) forget() {
 	for id, r := range p.rows {
 		if r.seen != p.round {

@@ -48,7 +48,6 @@ func (p *Policy) binary(t *tenant) {
 	t.level = 0
 }
 
-// byDemand returns the tenants by demand, largest first.
 func (p *Policy) byDemand() []int {
 	order := make([]int, len(p.tenants))
 	for k := range order {

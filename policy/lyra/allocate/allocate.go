@@ -97,14 +97,12 @@ func (r *round) keep() {
 	}
 }
 
-// take gives job i more workers on side s.
 func (r *round) take(i int, s Side, more int) {
 	has := &r.plan.Grants[i].Has
 	r.free[s].Free -= r.free[s].extra(&r.jobs[i], has[s], has[s]+more)
 	has[s] += more
 }
 
-// elastic returns the elastic jobs of a class with their base demand.
 func (r *round) elastic(last bool) []int {
 	r.who = r.who[:0]
 	for i := range r.jobs {

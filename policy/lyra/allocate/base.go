@@ -68,7 +68,6 @@ func (t turn) compare(other turn) int {
 	return cmp.Compare(t.job, other.job)
 }
 
-// A room is GPUs of each side.
 type room [sides]int
 
 func (c *Capacity) total() room { return room{c[Training].Total, c[Loaned].Total} }

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// check returns all errors in the jobs, joined.
 func (a *Allocator) check(jobs []Job) error {
 	var bad []error
 	if a.seen == nil {

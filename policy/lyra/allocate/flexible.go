@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// flexible is phase two for a class.
 func (r *round) flexible(ctx context.Context, last bool) error {
 	who := r.elastic(last)
 	switch r.o.Growth {

@@ -116,15 +116,12 @@ type Capacity [sides]Pool
 // slack is the permitted rounding error of GPU counts.
 const slack = 1e-9
 
-// need returns the GPUs for w workers of j.
 func (p *Pool) need(j *Job, w int) int {
 	return int(math.Ceil(float64(w*j.GPUs)*p.PerGPU - slack))
 }
 
-// extra returns the GPUs for w workers of j beyond few.
 func (p *Pool) extra(j *Job, few, w int) int { return p.need(j, w) - p.need(j, few) }
 
-// hosts returns how many workers of j fit in so many GPUs.
 func (p *Pool) hosts(j *Job, gpus int) int {
 	return int((float64(gpus) + slack) / (float64(j.GPUs) * p.PerGPU))
 }

@@ -81,7 +81,6 @@ func (r *round) award(h *contenders) {
 	heap.Fix(h, 0)
 }
 
-// A contender is a job that may get one more worker.
 type contender struct {
 	job  int
 	side Side    // of that worker

@@ -16,7 +16,6 @@ type key struct {
 	cell  int
 }
 
-// recall restores the last answer of node n if its jobs are unchanged.
 func (st *Settler) recall(n int) (value float64, ok bool) {
 	a, k := &st.nodes[n].last, 0
 	if a.taken != st.nodes[n].taken {

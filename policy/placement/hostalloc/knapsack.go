@@ -109,7 +109,6 @@ func (k *knapsack) climb() {
 	}
 }
 
-// setPrices finds prices that make the bound small.
 func (k *knapsack) setPrices() {
 	k.price = [2]float64{}
 	for _, r := range [...]int{0, 1, 0} {

@@ -156,7 +156,6 @@ func (st *Settler) evict(n int) {
 	}
 }
 
-// ready fills the knapsack of node n and reports whether the first cells fit.
 func (st *Settler) ready(n int) bool {
 	has, taken, k := &st.cluster.Nodes()[n].Capacity, &st.nodes[n].taken, &st.knapsack
 	k.cpus, k.memory, k.items = has.CPUs*(1+cpuSlack/2)-taken.CPUs, float64(has.Memory-taken.Memory), k.items[:0]

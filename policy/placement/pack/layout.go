@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// A layout is one way to place all jobs.
 type layout struct {
 	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no room
 	cells []int              // by job: the cell that the Settler chose
@@ -66,7 +65,6 @@ func (pl *Placer) start(l *layout) {
 	pl.retake(l)
 }
 
-// retake books all jobs of a layout, from empty nodes.
 func (pl *Placer) retake(l *layout) {
 	pl.wish.Reset()
 	pl.least.Reset()

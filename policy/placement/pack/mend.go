@@ -16,7 +16,6 @@ const (
 	weighed  = 200_000 // exchanges weighed in a layout
 )
 
-// A mending is the state of mend.
 type mending struct {
 	pending []int   // jobs that were packed
 	movable [][]int // by node: jobs that may be exchanged

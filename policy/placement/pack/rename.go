@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A naming is the state of rename.
 type naming struct {
 	count map[[2]int]int
 	pairs []pair

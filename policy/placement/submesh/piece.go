@@ -105,7 +105,6 @@ func (p *pool) exactly(n, g, last int) []int {
 	return nil
 }
 
-// name returns slots as a placement and its node positions, sorted by node ID.
 func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, []int32) {
 	slices.SortFunc(slots, func(x, y slot) int { return cmp.Compare(pl.nodes[x.node].rank, pl.nodes[y.node].rank) })
 	p, at := make(cluster.Placement, 0, len(slots)), make([]int32, 0, len(slots))

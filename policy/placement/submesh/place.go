@@ -135,7 +135,6 @@ func (pl *Placer) restore() {
 	pl.back = pl.back[:0]
 }
 
-// A clearing is a node on which room can be made.
 type clearing struct {
 	node int32
 	cost int   // sum of weights of the displaced jobs
@@ -189,7 +188,6 @@ func (pl *Placer) listTenants() {
 	pl.listed = true
 }
 
-// A tenant is a job that may be displaced from a node.
 type tenant struct {
 	job, gpus int32
 	weight    int

@@ -126,7 +126,6 @@ func (p *pool) freest() int32 {
 	return -1
 }
 
-// A set is a set of positions in a pool.
 type set struct {
 	words []uint64
 	n     int

@@ -65,7 +65,6 @@ type claim struct {
 	own   int     // a resized job: how many of slots it held before
 }
 
-// A state is the state of a job in the current round.
 type state uint8
 
 const (
@@ -76,7 +75,6 @@ const (
 	dropped              // no placement
 )
 
-// A slot is some GPUs of a node.
 type slot struct{ node, gpus int32 }
 
 // Place implements placement.Placer. It returns an error, with the plan unfinished, if a given placement is
