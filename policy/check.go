@@ -91,7 +91,7 @@ func (c *checker) capacity(s *Snapshot, p *Plan) {
 		}
 	}
 	if known < len(p.Capacity) {
-		c.errs = append(c.errs, fmt.Errorf("plan: nodes wanted of %d groups, of which %d can be rented or lent", len(p.Capacity), known))
+		c.errs = append(c.errs, fmt.Errorf("plan: %d of the groups with wanted nodes can be neither rented nor lent", len(p.Capacity)-known))
 	}
 	c.returns(p)
 }
@@ -101,9 +101,9 @@ func (c *checker) returns(p *Plan) {
 		n, ok := c.cluster.Index(id)
 		switch {
 		case !ok || c.cluster.Nodes()[n].Tenure == cluster.Owned:
-			c.errs = append(c.errs, fmt.Errorf("node %s: goes back, want one that is on loan or rented", id))
+			c.errs = append(c.errs, fmt.Errorf("node %s: returned, want only nodes on loan or rented", id))
 		case i > 0 && p.Return[i-1] >= id:
-			c.errs = append(c.errs, fmt.Errorf("node %s goes back after %s, want each once, in ascending order", id, p.Return[i-1]))
+			c.errs = append(c.errs, fmt.Errorf("node %s: returned after %s, want each node once, in ascending order", id, p.Return[i-1]))
 		}
 	}
 	if len(p.Return) > 0 {
@@ -115,7 +115,7 @@ func (c *checker) vacated(p *Plan) {
 	for i := range p.Jobs {
 		for _, share := range p.Jobs[i].Placement {
 			if _, back := slices.BinarySearch(p.Return, share.Node); back {
-				c.errs = append(c.errs, fmt.Errorf("node %s: goes back, want none that a job is placed on", share.Node))
+				c.errs = append(c.errs, fmt.Errorf("node %s: returned, want no node with a job", share.Node))
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 
 func (c *checker) nothing(j *Job, d *Decision) {
 	if d.Allocation != (cluster.Allocation{}) || len(d.Placement) > 0 {
-		c.fail(j, "allocated or placed %v with %d shares, want nothing where there are no GPUs", d.Allocation, len(d.Placement))
+		c.fail(j, "allocated or placed %v with %d shares, want nothing without GPUs", d.Allocation, len(d.Placement))
 	}
 	if d.Why.Kind == Evicted && !j.Reservation.IsZero() {
 		c.makeRoom(&j.Reservation)

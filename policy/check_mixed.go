@@ -14,13 +14,13 @@ func (c *checker) second(j *Job, d *Decision, t int) bool {
 	case u < 0:
 		c.fail(j, "GPU type %q is not in the cluster", k.GPUType)
 	case u == t:
-		c.fail(j, "allocated %v, want a second type beside %s", d.Allocation, k.GPUType)
+		c.fail(j, "allocated %v, want a second GPU type, not %s again", d.Allocation, k.GPUType)
 	case c.types[t].Counts() || c.types[u].Counts():
-		c.fail(j, "allocated %v, want one GPU type where nodes count CPUs and memory", d.Allocation)
+		c.fail(j, "allocated %v, want one GPU type: its nodes count CPUs and memory", d.Allocation)
 	case !j.Adaptivity.Has(job.Heterogeneous) || j.GPUsPerReplica != nil:
 		c.fail(j, "allocated %v, want one GPU type: it is not heterogeneous, or has replicas of several GPUs", d.Allocation)
 	case d.Placement == nil:
-		c.fail(j, "allocated %v and no placement, want one: placers divide no job between types", d.Allocation)
+		c.fail(j, "allocated %v without a placement, want one: placers do not divide a job between types", d.Allocation)
 	default:
 		c.carried(j, *k, u)
 	}

@@ -44,7 +44,7 @@ func TestCheck_of_two_types(t *testing.T) {
 		"a pipeline": {func(_ *planned, j *job.Spec, _ *policy.Decision) {
 			j.GPUsPerReplica = map[cluster.GPUType]int{"t4": 1, "a100": 1}
 		}, "want one GPU type: it is not heterogeneous, or has replicas of several GPUs"},
-		"a type twice": {func(_ *planned, _ *job.Spec, d *policy.Decision) { d.Allocation.Also.GPUType = "a100" }, "want a second type beside a100"},
+		"a type twice": {func(_ *planned, _ *job.Spec, d *policy.Decision) { d.Allocation.Also.GPUType = "a100" }, "want a second GPU type, not a100 again"},
 		"an unknown type": {func(_ *planned, _ *job.Spec, d *policy.Decision) {
 			d.Allocation.Also.GPUType = "k80"
 		}, `GPU type "k80" is not in the cluster`},
@@ -56,12 +56,12 @@ func TestCheck_of_two_types(t *testing.T) {
 			},
 			"configuration (none), want 1 to 3 nodes",
 		},
-		"no placement":       {func(_ *planned, _ *job.Spec, d *policy.Decision) { d.Placement = nil }, "and no placement, want one"},
+		"no placement":       {func(_ *planned, _ *job.Spec, d *policy.Decision) { d.Placement = nil }, "without a placement, want one"},
 		"another division":   {func(_ *planned, _ *job.Spec, d *policy.Decision) { d.Placement[0].GPUs, d.Placement[2].GPUs = 2, 3 }, "placed 3 GPUs of type t4, want the 2 allocated"},
 		"less than it holds": {func(_ *planned, _ *job.Spec, d *policy.Decision) { d.Placement[2].GPUs = 3 }, "placed 5 GPUs, want the 6 allocated"},
 		"nothing and a second": {func(_ *planned, _ *job.Spec, d *policy.Decision) {
 			d.Allocation.Configuration, d.Placement = cluster.Configuration{}, nil
-		}, "want nothing where there are no GPUs"},
+		}, "want nothing without GPUs"},
 		"a type that may not change": {func(w *planned, j *job.Spec, _ *policy.Decision) {
 			j.Adaptivity &^= job.AnyGPUType
 			w.s.Jobs[0].Phase, w.s.Jobs[0].Allocation = job.Running, grant(1, 8, "t4")
@@ -80,7 +80,7 @@ func TestCheck_of_two_types(t *testing.T) {
 				nodes[i].Capacity.CPUs, nodes[i].Capacity.Memory = 8, 64
 			}
 			w.s.Cluster, _ = cluster.New(nodes)
-		}, "want one GPU type where nodes count CPUs and memory"},
+		}, "want one GPU type: its nodes count CPUs and memory"},
 		"more than there is": {func(w *planned, _ *job.Spec, _ *policy.Decision) {
 			other := &policy.Job{Spec: &job.Spec{ID: "t", GPUs: 11, Adaptivity: job.Rigid}, Status: job.Status{Phase: job.Waiting}}
 			w.s.Jobs = append(w.s.Jobs, other)

@@ -122,20 +122,20 @@ func TestCheckCatchesSeededBugsOfLoans(t *testing.T) {
 	}{
 		"more wanted than are lent and spare": {func(w planned) { w.p.Capacity["l"] = 4 }, "group l: 4 nodes wanted, want 0 to 3"},
 		"less than none wanted":               {func(w planned) { w.p.Capacity["l"] = -1 }, "group l: -1 nodes wanted, want 0 to 3"},
-		"an unknown group":                    {func(w planned) { w.p.Capacity["m"] = 1 }, "plan: nodes wanted of 2 groups, of which 1 can be rented or lent"},
+		"an unknown group":                    {func(w planned) { w.p.Capacity["m"] = 1 }, "plan: 1 of the groups with wanted nodes can be neither rented nor lent"},
 		"a node that is owned goes back": {func(w planned) {
 			w.p.Jobs[1].Placement = cluster.Placement{share("n1", 3)}
 			w.p.Return[0] = "n0"
-		}, "node n0: goes back, want one that is on loan or rented"},
-		"a node that is not there goes back": {func(w planned) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan or rented"},
-		"a node with a job on it goes back":  {func(w planned) { w.p.Return[0] = "n1" }, "node n1: goes back, want none that a job is placed on"},
+		}, "node n0: returned, want only nodes on loan or rented"},
+		"a node that is not there goes back": {func(w planned) { w.p.Return[0] = "n9" }, "node n9: returned, want only nodes on loan or rented"},
+		"a node with a job on it goes back":  {func(w planned) { w.p.Return[0] = "n1" }, "node n1: returned, want no node with a job"},
 		"a node goes back twice": {func(w planned) {
 			w.p.Return = []cluster.NodeID{"n4", "n4"}
-		}, "node n4 goes back after n4, want each once, in ascending order"},
+		}, "node n4: returned after n4, want each node once, in ascending order"},
 		"not in order": {func(w planned) {
 			w.p.Jobs[1].Placement = cluster.Placement{share("n0", 3)}
 			w.p.Return = []cluster.NodeID{"n4", "n1"}
-		}, "node n1 goes back after n4, want each once, in ascending order"},
+		}, "node n1: returned after n4, want each node once, in ascending order"},
 		"a reservation that has room on the others": {func(w planned) {
 			w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "a100"}
 			w.p.Jobs[5] = policy.Decision{}
@@ -229,7 +229,7 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 		{"fixed batch changed", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[1].Batch.Local = 17 }, "job rigid: batch of 51 samples, want the submitted 48"},
 		{"more nodes wanted than are offered", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "g", 3) }, "group g: 3 nodes wanted, want 0 to 2"},
 		{"less than no nodes wanted", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "g", -1) }, "group g: -1 nodes wanted, want 0 to 2"},
-		{"nodes wanted of an unknown group", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "h", 1) }, "plan: nodes wanted of 1 groups, of which 0 can be rented"},
+		{"nodes wanted of an unknown group", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "h", 1) }, "plan: 1 of the groups with wanted nodes can be neither"},
 		{"batch of nothing", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[1].Batch.Local = -1 }, "job rigid: batch of -1 samples"},
 	}
 	for _, test := range tests {

@@ -30,8 +30,7 @@ type Snapshot struct {
 	Loans []cluster.Loan
 	// Classes are the statistics of job classes, by class; nil without any.
 	Classes []*perf.ClassStats
-	// Locality is how much longer steps of some classes of jobs take in several racks than in one; nil: of none is
-	// it known.
+	// Locality is how much longer steps take in several racks, by job class; nil: unknown.
 	Locality perf.LocalityCosts
 	// Continuing is the GPUs of active jobs that are not in Jobs; nil: there are none. Only policies with
 	// Traits.Keeps get such a snapshot.

@@ -36,10 +36,10 @@ func TestBadClassesAreNamed(t *testing.T) {
 		"size NaN":       {func(c *perf.ClassStats) { c.Sizes[0] = math.NaN() }, []string{"class bad", "epoch 0", "size NaN"}},
 		"no speeds":      {func(c *perf.ClassStats) { c.Speeds = nil }, []string{"class bad", "speeds known: false"}},
 		"restart":        {func(c *perf.ClassStats) { c.Restart = -time.Second }, []string{"class bad", "rescale time -1"}},
-		"speeds NaN":     {func(c *perf.ClassStats) { c.Speeds = always(math.NaN()) }, []string{"class bad", "epoch 0", "runs on nothing"}},
+		"speeds NaN":     {func(c *perf.ClassStats) { c.Speeds = always(math.NaN()) }, []string{"class bad", "epoch 0", "runs on no node"}},
 		"speeds huge":    {func(c *perf.ClassStats) { c.Speeds = always(1e200) }, []string{"class bad", "epoch 0", "speed 1e+200"}},
-		"speeds below 0": {func(c *perf.ClassStats) { c.Speeds = always(-1) }, []string{"class bad", "runs on nothing"}},
-		"unknown type":   {func(c *perf.ClassStats) { c.Speeds = linear("", "h100", 8, 8).Speeds }, []string{"class bad", "runs on nothing"}},
+		"speeds below 0": {func(c *perf.ClassStats) { c.Speeds = always(-1) }, []string{"class bad", "runs on no node"}},
+		"unknown type":   {func(c *perf.ClassStats) { c.Speeds = linear("", "h100", 8, 8).Speeds }, []string{"class bad", "runs on no node"}},
 		"panic": {func(c *perf.ClassStats) {
 			c.Speeds = perf.EpochSpeed(func(int, cluster.Configuration) float64 { panic("no such point") })
 		}, []string{"no such point"}},

@@ -68,7 +68,7 @@ func checkOffers(offers []cluster.Offer) error {
 		}
 	}
 	if len(offers) == 0 {
-		errs = append(errs, errors.New("no offers, want at least one kind of nodes that can be rented"))
+		errs = append(errs, errors.New("no offers, want at least one kind of rented node"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("boa: %w", err)
@@ -90,7 +90,7 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 			e.Points = append(e.Points, p.points(s, j, h, widest)...)
 		}
 		if len(e.Points) == 0 {
-			return c, fmt.Errorf("epoch %d: runs on nothing that can be rented", j)
+			return c, fmt.Errorf("epoch %d: runs on no node that can be rented", j)
 		}
 		c.Epochs = append(c.Epochs, e)
 	}

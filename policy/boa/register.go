@@ -4,24 +4,24 @@ import "github.com/oxgang/oxgang/policy/registry"
 
 func init() {
 	registry.Add(registry.WithOptions(registry.Entry{
-		Name: "boa", Doc: "BOA Constrictor: rented GPUs within a budget; each class of jobs has the widths that make all end soonest.",
+		Name: "boa", Doc: "BOA Constrictor: rents GPUs within a budget; gives each class of jobs the GPU counts with the least mean completion time.",
 	}, DefaultOptions, bind, New))
 }
 
 func bind(s *registry.Settings, o *Options) {
-	s.Var("budget", &o.Budget, "what may be spent per hour on average, in unit; 0: no limit")
+	s.Var("budget", &o.Budget, "mean spending allowed per hour, in unit; 0: no limit")
 	BindUnit(s, o)
-	registry.Enum(s, "method", &o.Method, Methods(), "how widths are chosen (mixture, single, published)")
+	registry.Enum(s, "method", &o.Method, Methods(), "how GPU counts are chosen (mixture, single, published)")
 	s.Var("widest", &o.Widest, "most GPUs of a job")
-	s.Var("recompute", &o.Recompute, "time for which widths stand at least")
-	s.Var("window", &o.Window, "time in any stretch of which the budget holds")
-	s.Var("slack", &o.Slack, "part of the budget by which it may be exceeded there")
-	s.Var("horizon", &o.Horizon, "time in which what was spent too much is saved; 0: spending does not feed back, and nothing is promised")
+	s.Var("recompute", &o.Recompute, "least time between computations of GPU counts")
+	s.Var("window", &o.Window, "length of the intervals in which the budget holds")
+	s.Var("slack", &o.Slack, "fraction by which an interval may exceed the budget")
+	s.Var("horizon", &o.Horizon, "time in which overspending is made up for; 0: past spending is ignored, and the budget is not guaranteed")
 }
 
 // BindUnit adds the setting of Options.Money.
 func BindUnit(s *registry.Settings, o *Options) {
-	registry.Enum(s, "unit", (*unit)(&o.Money), []unit{false, true}, "of the budget: gpu-hours, or money at the prices of nodes")
+	registry.Enum(s, "unit", (*unit)(&o.Money), []unit{false, true}, "unit of the budget: gpu-hours, or money at node prices")
 }
 
 type unit bool

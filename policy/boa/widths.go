@@ -40,14 +40,14 @@ func compute(in *inputs, o *Options) (*widths, error) {
 		notes = append(notes, "boa: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if len(p.Classes) == 0 {
-		return nil, fmt.Errorf("boa: no class of jobs to choose widths for: %s", strings.Join(notes, "; "))
+		return nil, fmt.Errorf("boa: no class of jobs has valid statistics: %s", strings.Join(notes, "; "))
 	}
 	p.ByNode(in.fill)
 	t, err := p.Table(in.budget, o.Method)
 	if low, ok := errors.AsType[*convex.BudgetError](err); ok {
 		t, err = p.Table(low.Least, Mixture)
 		if o.Budget < low.Least {
-			notes = append(notes, fmt.Sprintf("boa: budget %g per hour, want at least %g: jobs have the widths that cost least, and wait", o.Budget, low.Least))
+			notes = append(notes, fmt.Sprintf("boa: budget %g per hour, want at least %g: jobs get the cheapest GPU counts, and wait", o.Budget, low.Least))
 		}
 	}
 	if errors.Is(err, convex.ErrNoPlan) {

@@ -19,8 +19,8 @@ type answer struct {
 const patience = 0.5
 
 var (
-	errLate = errors.New("policy does not answer, and does not heed its deadline")
-	errBusy = errors.New("policy still plans an earlier round")
+	errLate = errors.New("policy exceeded its deadline and has not returned")
+	errBusy = errors.New("policy is still planning an earlier round")
 )
 
 func (f *Policy) ask(ctx context.Context, s *policy.Snapshot) answer {

@@ -121,7 +121,7 @@ func (f *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	}
 	p, err := f.queue(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("failure %d in a row: %w; and the fallback: %w", f.state.Failures, a.err, err)
+		return nil, fmt.Errorf("failure %d in a row: %w; the fallback failed too: %w", f.state.Failures, a.err, err)
 	}
 	f.state.Active = true
 	return p, nil

@@ -75,7 +75,7 @@ var bugs = []struct {
 	{"a hang for minutes", func(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 		time.Sleep(10 * time.Minute)
 		return fifo(ctx, s)
-	}, fallback.Deadline, "does not heed"},
+	}, fallback.Deadline, "has not returned"},
 	{"NaN", spoilt(func(_ *policy.Snapshot, p *policy.Plan) { p.Stats.Objective = math.NaN() }), fallback.Check, "want finite"},
 	{"too many GPUs", spoilt(func(_ *policy.Snapshot, p *policy.Plan) {
 		for i := range p.Jobs {

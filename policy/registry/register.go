@@ -16,9 +16,9 @@ var policyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func Register(e *Entry) error {
 	switch {
 	case !policyName().MatchString(e.Name):
-		return fmt.Errorf("policy %q: want a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter", e.Name)
+		return fmt.Errorf("policy %q: want a name of at most 63 lower-case letters, digits and hyphens that starts with a letter", e.Name)
 	case slices.Contains(Names(), e.Name):
-		return fmt.Errorf("policy %s: there is one of this name already", e.Name)
+		return fmt.Errorf("policy %s: this name is taken", e.Name)
 	case e.New == nil:
 		return fmt.Errorf("policy %s: no New, want a function that makes it", e.Name)
 	}

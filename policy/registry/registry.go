@@ -63,7 +63,7 @@ func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
 // AddAround is Add for a policy that is made of others: entry receives the policies listed before it.
 func AddAround(name string, entry func(before []Entry) Entry) {
 	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
-		panic(fmt.Sprintf("policy %s: there is one of this name already", name))
+		panic(fmt.Sprintf("policy %s: this name is taken", name))
 	}
 	table = append(table, row{name, entry})
 	slices.SortStableFunc(table, func(a, b row) int { return place(a.name) - place(b.name) })

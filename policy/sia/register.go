@@ -28,9 +28,9 @@ func bind(s *registry.Settings, o *settings) {
 	s.Var("p", &o.P, "fairness exponent, not 0")
 	s.Var("lambda", &o.Lambda, "penalty for giving a job nothing")
 	s.Var("growth", &o.Growth, "factor by which a job's GPUs may grow in a round")
-	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", ")+", or pop:K: exact in K parts (pop:K:NAME: by another)")
-	s.Var("cells", &o.Cells, "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share")
-	s.Var("ties", &o.Ties, "which of equally good plans: 0 serves first who came first, any other number at random")
+	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", ")+", or pop:K: K parts by exact (pop:K:NAME: by solver NAME)")
+	s.Var("cells", &o.Cells, "choose CPUs and memory with GPUs if nodes count them; otherwise jobs get their GPU-proportional share")
+	s.Var("ties", &o.Ties, "choice among equally good plans: 0 prefers jobs submitted first; any other number is a random seed")
 	s.Var("rules", &o.rules, "thesis or public-code")
 }
 
@@ -56,7 +56,7 @@ func inParts(o Options, parts string) (policy.Policy, error) {
 		return nil, fmt.Errorf("setting solver is %q: %q parts, want a whole number", o.Solver, count)
 	}
 	if InParts == nil {
-		return nil, fmt.Errorf("setting solver is %q, want another in this program: it lacks policy pop", o.Solver)
+		return nil, fmt.Errorf("setting solver is %q, want another: this program lacks policy pop", o.Solver)
 	}
 	if o.Solver = solver; !named {
 		o.Solver = Exact

@@ -21,11 +21,11 @@ import (
 
 func init() {
 	registry.AddPlacers(
-		registry.Placer{Name: "submesh", Doc: "Sia's rules; what fits no node whole is scattered as a last resort.", New: newSubmesh},
-		registry.Placer{Name: "submesh-whole", Doc: "Sia's rules; what fits no node whole waits.", New: newWhole},
+		registry.Placer{Name: "submesh", Doc: "Sia's rules; a part of a job that fits no node is spread over several as a last resort.", New: newSubmesh},
+		registry.Placer{Name: "submesh-whole", Doc: "Sia's rules; a job with a part that fits no node waits.", New: newWhole},
 		registry.Placer{Name: "best-fit", Doc: "Best-fit decreasing; running jobs never move.", New: newBestFit},
-		registry.Placer{Name: "pack", Doc: "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", New: newPack},
-		registry.Placer{Name: "racks", Doc: "As submesh, and jobs on several nodes are brought into one NVLink domain or one rack, where nodes have these.", New: newRacks},
+		registry.Placer{Name: "pack", Doc: "Best fit by GPUs, CPUs and memory; running jobs move if the gain exceeds the cost.", New: newPack},
+		registry.Placer{Name: "racks", Doc: "Like submesh; brings each job on several nodes into one NVLink domain or rack, if nodes have these.", New: newRacks},
 	)
 }
 

@@ -26,7 +26,7 @@ func bigData(name, doc string) {
 		return o
 	}
 	add(name, doc, defaults, func(s *registry.Settings, o *Options) {
-		bindSharing(s, o, "greedy: its full demand or nothing; or as of policy synergy")
+		bindSharing(s, o, "greedy (full demand or nothing), or another mechanism of policy synergy")
 	})
 }
 
@@ -38,13 +38,13 @@ func add(name, doc string, defaults func() Options, bind func(*registry.Settings
 }
 
 func bind(s *registry.Settings, o *Options) {
-	s.Var("order", &o.Order, "who runs first: "+strings.Join(Orders(), ", "))
+	s.Var("order", &o.Order, "order of jobs: "+strings.Join(Orders(), ", "))
 	bindSharing(s, o, "proportional, greedy, tune or opt")
 }
 
 func bindSharing(s *registry.Settings, o *Options, mechanisms string) {
 	s.Var("mechanism", &o.Mechanism, mechanisms)
-	s.Var("cells", &o.Cells, "what tune chooses from: all cells of a job's sensitivity matrix, or demand: full demand or the share of its GPUs")
+	s.Var("cells", &o.Cells, "choices of tune: all (a job's whole sensitivity matrix) or demand (its full demand or GPU share)")
 	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", "))
 	s.Var("rules", &o.Rules, "paper or public-code")
 }

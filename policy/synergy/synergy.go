@@ -41,7 +41,7 @@ func New(o Options) (policy.Policy, error) {
 	}
 	if o.Rules == PublicCode {
 		if o.Public == nil {
-			return nil, errors.New("synergy: rules public-code, want paper in this program: it lacks the public code's rules")
+			return nil, errors.New("synergy: rules public-code, want paper: this program lacks the public code's rules")
 		}
 		return o.Public(o), nil
 	}

@@ -474,8 +474,8 @@ func TestMeasured_names_what_is_missing(t *testing.T) {
 	for _, tt := range []struct{ goodputs, sizes, want string }{
 		{head + "b,0,1,1\n", "application,size\na,10\n", `g: nothing was measured of class "a"`},
 		{head + "a,0,1,1\n", "application,size\nb,10\n", "g: class a, epoch 0: its size is not known"},
-		{head + "a,0,1,1\na,2,1,1\n", "application,size\na,10\n", "class a: epoch 1: runs on nothing that can be rented"},
-		{head + "a,0,1,1\na,1,1,0\n", "application,size\na,10\n", "class a: epoch 1: runs on nothing that can be rented"},
+		{head + "a,0,1,1\na,2,1,1\n", "application,size\na,10\n", "class a: epoch 1: runs on no node that can be rented"},
+		{head + "a,0,1,1\na,1,1,0\n", "application,size\na,10\n", "class a: epoch 1: runs on no node that can be rented"},
 		{head + "a,0,128,1\n", "application,size\na,10\n", `GPU type "t4": no class of the workload has a speed on it`},
 	} {
 		g, err := ReadGoodputs(strings.NewReader(tt.goodputs), strings.NewReader(tt.sizes), "g", "s")

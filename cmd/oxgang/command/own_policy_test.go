@@ -84,8 +84,8 @@ func in(t *testing.T, dir, program string, args ...string) (string, error) {
 func TestRun_refuses_policies(t *testing.T) {
 	works := func(map[string]string) (policy.Policy, error) { return queue.New(queue.FIFO()), nil }
 	for want, e := range map[string]registry.Entry{
-		`policy "My Policy": want a name of lower-case`: {Name: "My Policy", New: works},
-		"policy sia: there is one of this name already": {Name: "sia", New: works},
+		`policy "My Policy": want a name of at most 63 lower-case`: {Name: "My Policy", New: works},
+		"policy sia: this name is taken": {Name: "sia", New: works},
 		"policy mine: no New":                           {Name: "mine"},
 		"policy mine: without settings: no file":        {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, errors.New("no file") }},
 		"policy mine: New returned none":                {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, nil }},

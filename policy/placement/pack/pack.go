@@ -120,7 +120,7 @@ func (pl *Placer) check() error {
 		for _, share := range j.Fixed {
 			n, ok := pl.s.Cluster.Index(share.Node)
 			if !ok || share.GPUs < 1 || share.GPUs > pl.wish.Free(n).GPUs || !d.Allocation.Has(pl.s.Cluster.Nodes()[n].GPUType) {
-				return fmt.Errorf("pack: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, j.Fixed)
+				return fmt.Errorf("pack: job %s: the placement %v chosen by the policy is not free", pl.s.Jobs[i].ID, j.Fixed)
 			}
 			pl.wish.Take(n, share.Resources)
 		}

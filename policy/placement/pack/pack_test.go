@@ -226,7 +226,7 @@ func TestPlaceRefusesAGivenPlacementThatIsNotFree(t *testing.T) {
 		s, p := round(nodes(t, [2]int{8, 24}), []row{{gpus: 4, needs: 1, given: "a4"}, {gpus: 8, needs: 1, given: given}})
 		pl, _ := pack.New(pack.DefaultOptions())
 		_, err := pl.Place(t.Context(), s, p)
-		if err == nil || !strings.HasPrefix(err.Error(), "pack: job j1: its given placement") {
+		if err == nil || !strings.HasPrefix(err.Error(), "pack: job j1: the placement") {
 			t.Errorf("given %s: got %v", given, err)
 		}
 	}

@@ -148,7 +148,7 @@ func (pl *Placer) claim() error {
 	for i := range pl.claims { // jobs that must stay come before jobs that may
 		if c := &pl.claims[i]; c.state == fixed && !pl.occupy(i) {
 			if len(pl.p.Jobs[i].Placement) > 0 {
-				return fmt.Errorf("submesh: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, pl.p.Jobs[i].Placement)
+				return fmt.Errorf("submesh: job %s: the placement %v chosen by the policy is not free", pl.s.Jobs[i].ID, pl.p.Jobs[i].Placement)
 			}
 			c.state = moving
 		}

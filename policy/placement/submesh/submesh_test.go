@@ -378,7 +378,7 @@ func TestPlaceRefusesAGivenPlacementThatIsNotFree(t *testing.T) {
 			{nodes: 1, gpus: 4, set: func(_ *policy.Job, d *policy.Decision) { d.Placement = parse(given) }},
 		})
 		_, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p)
-		if err == nil || !strings.HasPrefix(err.Error(), "submesh: job j1: its given placement") {
+		if err == nil || !strings.HasPrefix(err.Error(), "submesh: job j1: the placement") {
 			t.Errorf("given %s: got %v", given, err)
 		}
 	}
