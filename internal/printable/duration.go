@@ -19,6 +19,21 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/day, d%day/time.Hour)
 }
 
+// Rough returns a duration that is only estimated, in two or three digits and one unit: "50 s", "95 min", "2.5 h", "3.1 days". A
+// negative one is "0 s".
+func Rough(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	}
+	return fmt.Sprintf("%.1f days", d.Hours()/24)
+}
+
 // Short returns a duration in two units at most: "45s", "12m", "1h20m", "2d3h"; one that
 // is over is "0s".
 func Short(d time.Duration) string {

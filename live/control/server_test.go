@@ -270,7 +270,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := p.Client.Explain(t.Context(), "a")
-	if err != nil || got.Text != "a is waiting: no round has decided on it yet; the next one does\n" || string(got.Story) != `{"job":"a","policy":"sia"}` {
+	if err != nil || got.Text != "a is waiting: the next round decides on it\n" || string(got.Story) != `{"job":"a","policy":"sia"}` {
 		t.Errorf("got %+v and %v", got, err)
 	}
 }

@@ -52,6 +52,7 @@ type PruneRequest struct {
 
 // An Explanation explains the state of a job.
 type Explanation struct {
-	Text  string          `json:"text"`
-	Story json.RawMessage `json:"story,omitempty"` // an explain.Story; may be nil
+	Text    string          `json:"text"`
+	Details string          `json:"details,omitempty"` // prices and weights behind the reasons, as text
+	Story   json.RawMessage `json:"story,omitempty"`   // an explain.Story; may be nil
 }

@@ -59,7 +59,7 @@ func TestDriver(t *testing.T) {
 
 		last, _ := d.ahead.Last()
 		last.Locality = perf.LocalityCosts{"bert": {Times: 1.5, Pairs: 2}} // the toy has no racks
-		story, err := d.Story(t.Context(), "second", Unseen)
+		story, err := d.Story(t.Context(), "second", explain.Seen{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestDriver(t *testing.T) {
 		if err := story.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPUs free", "it would get 1 h100 GPU if", "took 1.5 times as long in several racks"} {
+		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPU free", "it would get 1 h100 GPU if", "took 1.5 times as long in several racks"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("want %q in\n%s", want, text.String())
 			}
@@ -121,7 +121,7 @@ func TestDriver_without_journal(t *testing.T) {
 	if err := d.Attach(newToy(testCluster(t)), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Story(t.Context(), "first", Unseen); err == nil {
+	if _, err := d.Story(t.Context(), "first", explain.Seen{}); err == nil {
 		t.Error("it explains a job without a journal")
 	}
 	if etas, _ := d.Look(t.Context()); etas != nil || d.Predictions() != nil || d.Journal() != "" || d.Close() != nil {
@@ -136,7 +136,7 @@ func TestStory_of_nobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	_, err := d.Story(t.Context(), "nobody", Unseen)
+	_, err := d.Story(t.Context(), "nobody", explain.Seen{})
 	if unknown := (*explain.UnknownJobError)(nil); !errors.As(err, &unknown) {
 		t.Errorf("got %v, want that the job is unknown", err)
 	}

@@ -174,7 +174,7 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 // clause describes a change. It leaves out the time until a job ends, because the clause is read later.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
-	then.In, then.Start = -1, 0
+	then.In = -1
 	return then.Text(func(id job.ID) string {
 		if j := s.Job(id); j != nil {
 			return explain.Called(j.Spec)

@@ -11,24 +11,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// Up reports whether processes run for a job whose program has not reported yet.
-type Up bool
-
-// What a Backend observes of a job.
-const (
-	Unseen  Up = false // only the journal is known
-	Running Up = true
-)
-
-// Story explains a job as of now. The journal gives what happened and why. A prediction adds the cheapest change
-// that would help, and the expected start and end. It returns an *explain.UnknownJobError if the journal lacks the
+// Story explains a job as of now; it sets seen.At. The journal gives what happened and why. A prediction adds the
+// cheapest change that would help, and the expected start and end. It returns an *explain.UnknownJobError if the journal lacks the
 // job, and an error if no journal is written. Earlier parts of the journal are read only if the last ones lack the
 // job.
-func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, error) {
+func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.Seen) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")
 	}
-	s, err := d.recorded(id, up)
+	s, err := d.recorded(id, seen)
 	if err == nil {
 		d.foresee(ctx, s)
 	}
@@ -36,14 +27,14 @@ func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, e
 }
 
 // recorded returns the story of a job from the journal.
-func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
+func (d *Driver) recorded(id job.ID, seen explain.Seen) (*explain.Story, error) {
 	all, err := JournalParts(d.record.Path())
 	if err != nil {
 		return nil, err
 	}
-	s, err := d.read(all[max(0, len(all)-lastParts):], id, up)
+	s, err := d.read(all[max(0, len(all)-lastParts):], id, seen)
 	if _, unknown := errors.AsType[*explain.UnknownJobError](err); unknown && len(all) > lastParts {
-		return d.read(all, id, up)
+		return d.read(all, id, seen)
 	}
 	return s, err
 }
@@ -52,7 +43,7 @@ func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
 const lastParts = 2
 
 // read returns the story of a job from parts of the journal.
-func (d *Driver) read(parts []string, id job.ID, up Up) (*explain.Story, error) {
+func (d *Driver) read(parts []string, id job.ID, seen explain.Seen) (*explain.Story, error) {
 	f, err := OpenJournal(nil, parts...)
 	if err != nil {
 		return nil, err
@@ -62,8 +53,8 @@ func (d *Driver) read(parts []string, id job.ID, up Up) (*explain.Story, error) 
 	if err != nil {
 		return nil, err
 	}
-	at := d.begun.Sub(d.record.Start) + time.Since(d.begun) // the clock may have been set since
-	return explain.Live(r, id, explain.Seen{At: at, Up: bool(up)})
+	seen.At = d.begun.Sub(d.record.Start) + time.Since(d.begun) // the clock may have been set since
+	return explain.Live(r, id, seen)
 }
 
 // foresee adds the cheapest helpful change and the expected start and end to a story.
@@ -85,7 +76,7 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 		m.Change, m.Unblock = d.unblock(ctx, s.Job, whatif.Ends(etas, passed))
 	}
 	if m.Change != nil {
-		whatif.Until(m.Change, s.Job, etas, passed)
+		whatif.Until(m.Change, etas, passed)
 		m.Unblock = m.Change.String()
 	}
 	eta, ok := etas[s.Job]
@@ -112,7 +103,7 @@ func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Du
 	case ctx.Err() != nil:
 		return nil, "not found within " + whatif.Patience.String()
 	case err != nil:
-		return nil, "not known: the last round cannot be decided again"
+		return nil, "unknown: the last round cannot be decided again"
 	}
 	return change, change.String()
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
@@ -81,7 +80,7 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if why := c.withheld(id); why != "" {
 		return &control.Explanation{Text: fmt.Sprintf("%s waits for the quota of its user: %s.\n", id, why)}, nil
 	}
-	story, err := c.driver.Story(ctx, id, c.up(id))
+	story, err := c.driver.Story(ctx, id, c.seen(id))
 	if unknown := (*explain.UnknownJobError)(nil); errors.As(err, &unknown) {
 		v, err := c.Job(id)
 		return &control.Explanation{Text: fmt.Sprintf("%s: %s %s", id, v.Outcome, v.Detail)}, err
@@ -89,8 +88,8 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if err != nil {
 		return nil, err
 	}
-	var text strings.Builder
-	if err := story.WriteText(&text); err != nil {
+	var text, details strings.Builder
+	if err := errors.Join(story.WriteText(&text), story.WriteDetails(&details)); err != nil {
 		return nil, err
 	}
 	if v, err := c.Job(id); err == nil && v.Trouble != "" {
@@ -99,7 +98,7 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if caveat := c.backend.Caveat(); caveat != "" && j.Ended == nil {
 		fmt.Fprintf(&text, "\nNote: %s.\n", caveat)
 	}
-	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil
+	return &control.Explanation{Text: text.String(), Details: details.String(), Story: marshal(story)}, nil
 }
 
 // Ask implements control.Service.
@@ -122,14 +121,25 @@ func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMess
 	return json.Marshal(a)
 }
 
-// up reports whether a job runs although its program has not reported yet.
-func (c *controller) up(id job.ID) driver.Up {
+// seen returns what the backend knows of a job, and the journal does not.
+func (c *controller) seen(id job.ID) explain.Seen {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {
-			return driver.Up(l.Up && !l.Spoke)
+			return explain.Seen{Up: l.Up && !l.Spoke, Preemption: preemption(&l)}
 		}
 	}
-	return driver.Unseen
+	return explain.Seen{}
+}
+
+// preemption returns why a job must not be preempted, if it must not.
+func preemption(l *local.Live) explain.Preemption {
+	switch {
+	case l.Asked != nil && l.Asked.NonPreemptive:
+		return explain.Forbidden
+	case !l.Spoke:
+		return explain.NotYet
+	}
+	return explain.NotKnown
 }
 
 // withheld returns why the scheduler does not have a job yet; empty if it has.

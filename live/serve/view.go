@@ -47,6 +47,12 @@ func (c *controller) state(ctx context.Context) *state {
 	for _, l := range c.backend.Live() {
 		s.live[l.Spec.ID] = l
 	}
+	s.reasons.Preemption = func(id job.ID) explain.Preemption {
+		if l, ok := s.live[id]; ok {
+			return preemption(&l)
+		}
+		return explain.NotKnown
+	}
 	for id, q := range c.agents.Quarantined() {
 		s.refused[id] = int(q.Count)
 	}
@@ -122,7 +128,7 @@ func (s *state) view(j *store.Job) status.Job {
 		v.Phase = job.Running.String()
 	}
 	if v.Sentence = cmp.Or(l.Withheld, s.reasons.Text(j.Spec.ID)); v.Sentence == "" {
-		v.Sentence = "no round has decided on it yet; the next one does"
+		v.Sentence = explain.Undecided
 	}
 	s.foresee(&v)
 	return v
@@ -161,8 +167,13 @@ func (s *state) foresee(v *status.Job) {
 
 // expected converts a predicted range; zero if unknown.
 func (s *state) expected(g *whatif.Range) status.Range {
-	if g.Why != whatif.Known {
+	switch why := g.Unreliable(); {
+	case g.Why != whatif.Known:
 		return status.Range{}
+	case why != "":
+		return status.Range{Unknown: why}
+	case g.Open:
+		return status.Range{Early: s.from.Add(g.Early), Likely: s.from.Add(g.Likely), Probability: calibration.Share}
 	}
 	return status.Range{Early: s.from.Add(g.Early), Likely: s.from.Add(g.Likely), Late: s.from.Add(g.Late), Probability: calibration.Share}
 }

@@ -20,7 +20,7 @@ func TestETA(t *testing.T) {
 		{Job{Start: Range{Late: at(time.Hour)}}, "starts <1h00m"},
 		{Job{Start: Range{Late: at(time.Hour)}, End: Range{Early: at(time.Hour)}}, ">1h00m"},
 		{Job{End: Range{Late: at(time.Minute)}}, "<1m"},
-		{Job{End: Range{Early: at(-time.Hour), Late: at(26 * time.Hour)}}, "0s-1d2h"},
+		{Job{End: Range{Early: at(-time.Hour), Late: at(26 * time.Hour)}}, "<1d2h"},
 		{Job{End: Range{Early: at(time.Hour), Late: at(time.Hour)}}, "1h00m"},
 		{Job{End: Range{Early: at(time.Hour)}, Outcome: "done"}, ""},
 	} {
@@ -65,7 +65,7 @@ pods     1 of 2 run
 planned  4 h200 GPUs on n2:4
 reason   Started: there is room
 since    2025-12-31 23:00 UTC, 1h00m ago
-end      2026-01-01 00:00 UTC to 2026-01-01 02:00 UTC (80 %), median 2026-01-01 01:00 UTC
+end      2026-01-01 00:00 UTC to 2026-01-01 02:00 UTC, median 2026-01-01 01:00 UTC (80 % interval)
 plan     round 7
 `
 	var b strings.Builder

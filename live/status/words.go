@@ -72,13 +72,17 @@ func (j *Job) eta(at time.Time) string {
 	return ""
 }
 
-// in returns the time until a range: "1h20m-2h10m", ">3h00m", "<12m".
+// in returns the time until a range: "1h20m-2h10m", ">3h00m", "<12m"; "overdue" if the range is over.
 func (r *Range) in(at time.Time) string {
 	early, late := printable.Short(r.Early.Sub(at)), printable.Short(r.Late.Sub(at))
 	switch {
+	case r.Late.IsZero() && r.Early.Before(at):
+		return ""
 	case r.Late.IsZero():
 		return ">" + early
-	case r.Early.IsZero():
+	case r.Late.Before(at):
+		return "overdue"
+	case r.Early.Before(at):
 		return "<" + late
 	case early == late:
 		return early
@@ -89,12 +93,14 @@ func (r *Range) in(at time.Time) string {
 // minute is the format of times.
 const minute = "2006-01-02 15:04 UTC"
 
-// text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC (80 %), median 2026-11-22 06:52
-// UTC".
+// text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC, median 2026-11-22 06:52 UTC (80 %
+// interval)".
 func (r *Range) text() string {
 	at := func(t time.Time) string { return t.UTC().Format(minute) }
 	var text string
 	switch {
+	case !r.Known() && strings.HasPrefix(r.Unknown, "unreliable: "):
+		return r.Unknown
 	case !r.Known() && r.Unknown != "":
 		return "unknown: " + r.Unknown
 	case !r.Known():
@@ -103,11 +109,16 @@ func (r *Range) text() string {
 		text = "not before " + at(r.Early)
 	case r.Early.IsZero():
 		text = "by " + at(r.Late)
+	case at(r.Early) == at(r.Late):
+		text = at(r.Early)
 	default:
 		text = at(r.Early) + " to " + at(r.Late)
+		if !r.Likely.IsZero() {
+			text += ", median " + at(r.Likely)
+		}
 	}
-	if r.Probability > 0 && !r.Likely.IsZero() {
-		text += fmt.Sprintf(" (%.0f %%), median %s", 100*r.Probability, at(r.Likely))
+	if r.Probability > 0 && !r.Late.IsZero() {
+		text += fmt.Sprintf(" (%.0f %% interval)", 100*r.Probability)
 	}
 	for _, more := range []string{r.Source, r.Unknown} {
 		if more != "" {
@@ -118,13 +129,16 @@ func (r *Range) text() string {
 }
 
 // mostReason is the maximum length of a reason in a table.
-const mostReason = 60
+const mostReason = 90
 
 // shortReason returns the reason for a job's state, or its ending, in one line.
 func (j *Job) shortReason() string {
 	text := cmp.Or(j.Trouble, j.Reason)
-	if j.HasEnded() {
+	switch {
+	case j.HasEnded():
 		text = Headline(j.Detail)
+	case j.Trouble == "" && strings.HasPrefix(j.Reason, waiting): // the fact, not the kind of reason
+		text, _, _ = strings.Cut(cmp.Or(j.Sentence, j.Reason), ";")
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > mostReason {

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -66,8 +67,31 @@ type Range struct {
 	Held, Of int
 }
 
-// Recent is the largest number of ranges of which it is said how many held.
+// Recent is the largest number of ranges that Held counts.
 const Recent = 200
+
+// leastHeld is the share of the last ranges that must have held for a range to be stated.
+const leastHeld = 0.7
+
+// Unreliable returns "unreliable: ..." with the reason if too few of the last ranges of this kind held; else an empty text.
+func (r *Range) Unreliable() string {
+	if float64(r.Held) >= leastHeld*float64(r.Of) {
+		return ""
+	}
+	return "unreliable: " + TrackRecord(r.Held, r.Of)
+}
+
+// TrackRecord says how many of the last ranges of a kind held.
+func TrackRecord(held, of int) string {
+	if of == 1 {
+		return map[bool]string{true: "the last estimate of this kind was right", false: "the last estimate of this kind was wrong"}[held == 1]
+	}
+	verb := "were"
+	if held == 1 {
+		verb = "was"
+	}
+	return fmt.Sprintf("%d of the last %d estimates of this kind %s right", held, of, verb)
+}
 
 // most bounds the predictions of one phase that are kept: the oldest go.
 const most = 2000

@@ -3,6 +3,7 @@ package explain
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -11,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A clusterState is the state of the cluster and its jobs, as recorded events and actions
-// leave it.
+// A clusterState is the state of the cluster and its jobs after some recorded events and actions.
 type clusterState struct {
+	now     time.Duration // of the last record
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
 	jobs    map[job.ID]*row
@@ -21,6 +22,11 @@ type clusterState struct {
 	prices  []policy.TypePrice
 	refused string // why the last round's plan was refused, if it was
 	gains   gains  // of the last round
+
+	length    time.Duration                     // of a round
+	lastRound time.Duration                     // when the last round was
+	freed     map[cluster.GPUType]int           // since then
+	freedAt   map[cluster.GPUType]time.Duration // the last of freed
 }
 
 // A row is one job that has not ended.
@@ -28,12 +34,15 @@ type row struct {
 	spec  *job.Spec
 	holds cluster.Allocation
 	on    cluster.Placement
-	why   policy.Reason // that a round gave last
+	why   policy.Reason // of the last decision
 	ruled bool          // why explains what the job has now; false until a round has decided on it
 }
 
 func newClusterState(h journal.Header) clusterState {
-	return clusterState{cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}}
+	return clusterState{
+		cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}, length: h.Round,
+		freed: map[cluster.GPUType]int{}, freedAt: map[cluster.GPUType]time.Duration{},
+	}
 }
 
 // event changes the state by an event.
@@ -52,12 +61,21 @@ func (w *clusterState) event(ev scheduler.Event) {
 			w.jobs[ev.Spec.ID] = &row{spec: ev.Spec, holds: ev.Status.Allocation, on: ev.Status.Placement}
 		}
 	case scheduler.NodesChanged:
+		before := map[cluster.GPUType]int{}
+		for _, t := range w.cluster.Types() {
+			before[t.Type] = t.GPUs
+		}
+		for _, t := range ev.Cluster.Types() {
+			w.free(t.Type, t.GPUs-before[t.Type])
+		}
 		w.cluster, w.rentals = ev.Cluster, ev.Rentals
 	case scheduler.Exited:
 		r := w.jobs[ev.Job]
 		if r == nil {
 			return
 		}
+		w.free(r.holds.GPUType, r.holds.GPUs)
+		w.free(r.holds.Also.GPUType, r.holds.Also.GPUs)
 		r.holds, r.on, r.ruled = cluster.Allocation{}, nil, false // its reason explained GPUs that it no longer has
 		if ev.Outcome != scheduler.Lost {
 			delete(w.jobs, ev.Job)
@@ -65,8 +83,27 @@ func (w *clusterState) event(ev scheduler.Event) {
 	}
 }
 
+// free adds GPUs that became free after the last round.
+func (w *clusterState) free(t cluster.GPUType, n int) {
+	if n > 0 {
+		w.freed[t] += n
+		w.freedAt[t] = w.now
+	}
+}
+
+// freedOf returns the GPUs of a type that became free after the last round, as of a time.
+func (w *clusterState) freedOf(t cluster.GPUType, at time.Duration, waiting int) freed {
+	f := freed{gpus: w.freed[t], ago: at - w.freedAt[t], next: w.lastRound + w.length - at, waiting: waiting}
+	if f.ago > w.length || f.ago < 0 { // there was a round since, which is not recorded
+		return freed{}
+	}
+	return f
+}
+
 // round changes the state by the decisions and actions of a round.
 func (w *clusterState) round(r *journal.Round) {
+	w.lastRound = w.now
+	clear(w.freed)
 	w.prices, w.refused = r.Prices, r.Refused
 	w.gains = w.gainsOf(r.Actions)
 	for i := range r.Changed {
@@ -88,7 +125,7 @@ func (w *clusterState) round(r *journal.Round) {
 	}
 }
 
-// view returns the state as it is shown to users.
+// view returns the state as users see it.
 func (w *clusterState) view() View {
 	var v View
 	held := map[cluster.GPUType]int{}
@@ -129,8 +166,7 @@ func (v *View) rented(r *cluster.Rental) {
 	t.Refused = t.Refused || r.Refused
 }
 
-// Called returns what a job is called on a page: its ID, which users type and which no other job has, or its name if nobody can read
-// the ID, as on Kubernetes.
+// Called returns what a job is called on a page: its ID, which users type, or its name if the ID is a UUID, as on Kubernetes.
 func Called(s *job.Spec) string {
 	if s.Name != "" && unreadable.MatchString(string(s.ID)) {
 		return s.Name
@@ -141,11 +177,21 @@ func Called(s *job.Spec) string {
 // unreadable are IDs that a cluster makes (RFC 9562).
 var unreadable = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// contextOf returns what sentences about a job may use now.
-func (w *clusterState) contextOf(r *row) explainContext {
-	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused, moved: w.gave(r.spec.ID)}
+// contextOf returns what sentences about a job may use at a time.
+func (w *clusterState) contextOf(r *row, at time.Duration) explainContext {
+	s := w.contextWith(r, w.view(), at)
 	if needsOrder(s.why) {
 		w.order().others(&s)
+	}
+	return s
+}
+
+// contextWith is contextOf without other jobs, if the view is known.
+func (w *clusterState) contextWith(r *row, view View, at time.Duration) explainContext {
+	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: w.refused}
+	s.freed = w.freedOf(r.why.Config.GPUType, at, view.Waiting)
+	if s.gave = w.gave(r.spec.ID); s.gave {
+		s.lost, s.takers = w.gains.had[r.spec.ID], w.takers(r.spec.ID)
 	}
 	return s
 }

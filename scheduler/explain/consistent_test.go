@@ -74,15 +74,19 @@ func pages(t testing.TB, text []byte, id job.ID, each func(string)) {
 			return
 		}
 		then := l.snapshot()
-		if now := fmt.Sprint(then.row.why, then.row.holds, then.state.phase, then.context.view.text()); now != last {
+		if now := fmt.Sprint(then.row.why, then.row.holds, then.state.phase, then.context.view.text(), then.context.view.prices()); now != last {
 			last, all = now, append(all, page{then, l.now})
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range all {
-		s := Story{Job: id, Policy: l.policy, Asked: asked(l.state.spec), Moment: l.moment(p.then, p.at)}
-		each(render(t, &s, nil))
+		s := Story{Job: id, Policy: l.policy, Asked: asked(l.state.spec, NotKnown), Moment: l.moment(p.then, p.at)}
+		var details strings.Builder
+		if err := s.WriteDetails(&details); err != nil {
+			t.Fatal(err)
+		}
+		each(render(t, &s, nil) + details.String())
 	}
 	s, err := Life(open(), id)
 	each(render(t, s, err))
@@ -104,15 +108,15 @@ var (
 		{regexp.MustCompile(`makes? it (\S+) (times) as fast`), gain},
 		{regexp.MustCompile(`, and it is (\S+) (times) as fast as before`), loss},
 		{regexp.MustCompile(`would be (\S+) times as good, and a restart pays only from (\S+) times`), below},
-		{regexp.MustCompile(`planned \((\S+) times [^;]*; [^;]* would be worth their price \(([0-9.e+-]*[0-9]) times`), below},
-		{regexp.MustCompile(`by today's prices (\S+) (times) as much`), gain},
+		{regexp.MustCompile(`it has (\S+) times the speed of its smallest size; with [^;]*, which are worth their price, it would have (\S+) times`), below},
+		{regexp.MustCompile(`its previous GPUs cost (\S+) (times) as much`), gain},
 		{regexp.MustCompile(`grew from (\d+) to (\d+)`), below},
 		{regexp.MustCompile(`shrank from (\d+) to (\d+)`), above},
 	}
 	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free[;.]`)
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
 	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)`)
-	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would be worth their price [^;]*, but are not free`)
+	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would make it faster, but are not free`)
 	never    = regexp.MustCompile(`it asks for (\d+)(?: \w+)? GPUs?[^,]*, and the cluster has (\d+)`)
 )
 
@@ -146,7 +150,7 @@ func contradiction(page string) string {
 func againstFree(page string) string {
 	page, _, _ = strings.Cut(page, "\n  next ") // of another time
 	free := func(typ string) int {
-		m := regexp.MustCompile(typ + ` (\d+) of \d+ GPUs free`).FindStringSubmatch(page)
+		m := regexp.MustCompile(typ + ` (\d+) of \d+ GPUs? free`).FindStringSubmatch(page)
 		if m == nil {
 			return 0
 		}
@@ -158,7 +162,7 @@ func againstFree(page string) string {
 	if m := lacks.FindStringSubmatch(page); m != nil && strings.Contains(page, "holds    no GPUs") && integer(m[1]) <= free(m[2]) {
 		return "not free: " + m[0]
 	}
-	if m := regexp.MustCompile(`granted (\d+) (\w+) GPU.* lie scattered`).FindStringSubmatch(page); m != nil && integer(m[1]) > free(m[2]) {
+	if m := regexp.MustCompile(`the plan had (\d+) (\w+) GPU.* are scattered`).FindStringSubmatch(page); m != nil && integer(m[1]) > free(m[2]) {
 		return "scattered: " + m[0]
 	}
 	return ""
@@ -169,12 +173,13 @@ func againstPhase(page string) string {
 	_, now, _ := strings.Cut(page, "\n\n")
 	now, _, _ = strings.Cut(now, "\n")
 	for _, c := range []struct{ says, against string }{
-		{"has been waiting", "keeps what it has"},
+		{"has been waiting", "keeps its GPUs"},
 		{"has been waiting", "there is room for it"},
 		{"has been waiting", "it is starting or restoring"},
-		{"has been waiting", "non-preemptible, and keeps"},
+		{"has been waiting", "not preemptible, and keeps"},
 		{"has been running", "it is starting or restoring"},
-		{"has been running", "its best choice"},
+		{"has been running", "no free slot"},
+		{"has been running", "come first"},
 		{"has been running", "and none is free"},
 	} {
 		if strings.Contains(now, c.says) && strings.Contains(now, c.against) {
@@ -244,7 +249,7 @@ func consistent(t *testing.T, text []byte) {
 // A page with a contradiction seeded into it is found, and one without is not.
 func TestContradiction(t *testing.T) {
 	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU as it would with 2 t4 GPUs, its best choice.\n\n" +
-		"  asked    2 GPUs or more (4 requested) of any type\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free, price 1.3; 1 job holds GPUs, 1 waits\n"
+		"  asked    2 GPUs or more (4 requested) of any type\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free; 1 job holds GPUs, 1 waits\n"
 	if bad := contradiction(good); bad != "" {
 		t.Fatal(bad)
 	}
@@ -254,16 +259,17 @@ func TestContradiction(t *testing.T) {
 		"more GPUs make it 1 times as fast",
 		"another GPU type makes it 0.7 times as fast",
 		"the plan for all jobs together moves it, and it is 1.1 times as fast as before",
-		"it leaves GPUs that are worth more to others: by today's prices 1 times as much as what it gets",
+		"its previous GPUs cost 1 times as much as its present ones",
 		"4 t4 GPUs would be 1.1 times as good, and a restart pays only from 1.1 times;",
-		"it keeps what it has, as planned (3 times as fast as on the least it runs on); 1 t4 GPU would be worth their price (4 times), but are not free;",
-		"it needs at least 12 t4 GPUs on 3 nodes and 1 is free;",
-		"it needs at least 2 t4 GPUs and none is free;",
+		"it keeps its GPUs, as planned; 1 t4 GPU would make it faster, but are not free;",
+		"it has 4 times the speed of its smallest size; with 1 t4 GPU, which are worth their price, it would have 3 times",
+		"it needs at least 12 t4 GPUs on 3 nodes, and 1 is free;",
+		"it needs at least 2 t4 GPUs, and none is free;",
 		"it needs at least 2 t4 GPUs, and 4 are free;",
 		" 0 jobs are ahead of it",
 		"it asks for 2 GPUs, and the cluster has 8 in all;",
-		"it was granted 2 t4 GPUs, but the free GPUs lie scattered",
-		"it keeps what it has, as planned",
+		"the plan had 2 t4 GPUs for it, but the free GPUs are scattered",
+		"it keeps its GPUs, as planned",
 	} {
 		head, rest, _ := strings.Cut(good, "others gain")
 		_, tail, _ := strings.Cut(rest, "best choice")

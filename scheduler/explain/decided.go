@@ -44,8 +44,8 @@ func (t *journalReader) waits(r *row) {
 		text = "still waits: "
 	}
 	s.told[r.why.Kind] = true
-	sc := t.contextOf(r)
-	t.add(Waits, cluster.Allocation{}, cluster.Allocation{}, text+sc.reason())
+	sc := t.contextOf(r, t.now)
+	t.add(Waits, cluster.Allocation{}, cluster.Allocation{}, text, &sc)
 }
 
 func (t *journalReader) preempted(r *row, held cluster.Allocation) {
@@ -53,9 +53,10 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	r.holds = held
 	t.settle(t.now)
 	r.holds = cluster.Allocation{}
-	sc := t.contextOf(r)
-	s.takers = t.takers(t.id)
-	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason()+t.went(t.id))
+	sc := t.contextOf(r, t.now)
+	sc.gave, sc.lost = true, held // also if its placement is not known
+	s.takers = sc.takers
+	t.add(Preempted, held, cluster.Allocation{}, "", &sc)
 	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""
 	clear(s.told)
 	s.told[r.why.Kind] = true
@@ -71,17 +72,17 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	r.holds = held
 	t.settle(t.now)
 	r.holds = now
-	sc := t.contextOf(r)
+	sc := t.contextOf(r, t.now)
 	what, text := t.verb(held, now)
 	text += t.racks(a.Placement)
 	switch {
 	case a.Free:
 		text += " at no cost"
 	case a.Resized:
-		text += " while it trained on"
+		text += " while it continued to train"
 	}
-	t.state.takers = t.takers(t.id)
-	t.add(what, held, now, text+": "+sc.reason()+t.went(t.id))
+	t.state.takers = sc.takers
+	t.add(what, held, now, text+": ", &sc)
 	if !held.IsZero() {
 		s.before, s.lost = held, ""
 	}

@@ -13,20 +13,19 @@ import (
 
 // Life returns the whole life of a job, with one Change for every change. Only the
 // header of the journal may have been read. If the journal is truncated, the life
-// ends there, and a Note says so. It returns an *UnknownJobError if the journal does
+// ends there and gets a Note. It returns an *UnknownJobError if the journal does
 // not have the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
+	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
 // At returns the state of a job at a time since the start of the recording, after
-// everything that is recorded for that time, and what came next. A negative time
-// counts as 0, and a time after the end of the recording as its end. Only the header
-// of the journal may have been read. Errors are those of Life.
+// all records of that time, and what came next. A negative time counts as 0, a time after the
+// end of the recording as its end. Only the header of the journal may have been read. Errors: as Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -41,11 +40,11 @@ func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 
 // story returns the story of a moment. then is nil if nothing came after it.
 func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
-	story := &Story{Job: t.id, Policy: t.policy, Asked: asked(t.state.spec), Note: t.note}
+	story := &Story{Job: t.id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Note: t.note}
 	if then == nil {
 		then = t.snapshot()
 		if at > t.now && t.note == "" && !then.state.phase.Terminal() {
-			story.Note = fmt.Sprintf("The recording ends at %s; this is how things stood then.", clock(t.now))
+			story.Note = fmt.Sprintf("The recording ends at %s; this is the state at its end.", clock(t.now))
 		}
 		if !then.state.phase.Terminal() {
 			at = min(at, t.now)
@@ -55,16 +54,27 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// Seen is what is known of a job whose run goes on, and not from its journal.
+// Seen is what a running scheduler knows of a job, and its journal does not.
 type Seen struct {
-	At time.Duration // the present, since the start of the recording
-	Up bool          // processes of the job run, and its program has not said yet whether it trains
+	At         time.Duration // the present, since the start of the recording
+	Up         bool          // processes of the job run, and its program has not reported yet whether it trains
+	Preemption Preemption
 }
 
-// Live returns the state of a job now, while its run goes on. Only the header of the journal may have
-// been read. Errors are those of Life.
+// A Preemption says why a job must not be preempted, if its journal does not.
+type Preemption uint8
+
+// What is known of a job that must not be preempted.
+const (
+	NotKnown  Preemption = iota
+	Forbidden            // its user submitted it with --no-preempt
+	NotYet               // its program has not connected yet, so it is not known to save checkpoints
+)
+
+// Live returns the present state of a job. Only the header of the journal may have been read. Errors: as Life.
 func Live(r *journal.Reader, id job.ID, seen Seen) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
+	t.preemption = seen.Preemption
 	then, err := t.until(r, seen.At)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
@@ -75,14 +85,13 @@ func Live(r *journal.Reader, id job.ID, seen Seen) (*Story, error) {
 	if seen.Up && then.state.phase == job.Restoring {
 		then.state.phase = job.Running
 	}
-	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Moment: t.moment(then, seen.At)}
+	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, seen.Preemption), Moment: t.moment(then, seen.At)}
 	story.Moment.Next, story.Moment.NextAt = "", nil
 	story.Note = noted(r.Sealed(), "")
 	return story, nil
 }
 
-// until reads the journal to its end. It returns what was known after everything that is recorded up
-// to a time; nil if nothing is recorded for later.
+// until reads the journal to its end. It returns the state after all records up to a time; nil if there are no later ones.
 func (t *journalReader) until(r *journal.Reader, at time.Duration) (then *snapshot, err error) {
 	err = t.listen(r, func(next time.Duration) {
 		if then == nil && next > at {
@@ -103,29 +112,31 @@ func noted(sealed bool, note string) string {
 	return note + " " + journal.Unverified
 }
 
-// A snapshot is what is known of the job at one time.
+// A snapshot is the state of the job at one time.
 type snapshot struct {
 	state   state
 	row     *row // nil: not submitted, or ended
 	context explainContext
-	told    int     // number of changes so far
-	lost    float64 // GPU-hours that starts took, without the present one
+	at      time.Duration // of context
+	changes int           // so far
+	lost    float64       // GPU-hours that starts took, without the present one
 }
 
 func (t *journalReader) snapshot() *snapshot {
-	s := &snapshot{state: t.state, told: len(t.changes), lost: t.totals.LostHours, context: explainContext{view: t.view()}}
+	s := &snapshot{state: t.state, changes: len(t.changes), lost: t.totals.LostHours, at: t.now, context: explainContext{view: t.view()}}
 	if r := t.jobs[t.id]; r != nil {
 		row := *r
-		s.row, s.context = &row, t.contextOf(r)
+		s.row, s.context = &row, t.contextOf(r, t.now)
 	}
 	return s
 }
 
-// moment returns the moment of a snapshot. The reader has read the whole journal since, and
-// so knows what came next.
+// moment returns the moment of a snapshot. The reader has read the rest of the journal, so it knows what came next.
 func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.context.view}
 	t.next(m, then, at)
+	then.context.freed.later(at - then.at)
+	then.context.preemption = t.preemption
 	if then.state.spec == nil {
 		came := time.Duration(t.totals.Submitted)
 		m.Sentence = fmt.Sprintf("%s had not been submitted yet: it came at %s, %s later.", t.id, clock(came), passed(at, came))
@@ -137,7 +148,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	if phase.Terminal() {
 		m.Phase, m.Ended = phase.String(), true
 		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
-		if !strings.Contains(then.state.detail, "\n") { // the last lines of its output are as it wrote them
+		if !strings.Contains(then.state.detail, "\n") { // the last lines of its output get no full stop
 			m.Sentence += "."
 		}
 		if t.totals.Ended == nil {
@@ -153,7 +164,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 		m.Holds.CPUs, m.Holds.Memory = then.row.holds.CPUs, then.row.holds.Memory
 	}
 	if then.row.ruled {
-		m.Reason, m.Best = then.row.why.Kind.String(), best(then.row.why)
+		m.Reason, m.Best, m.Details = then.row.why.Kind.String(), best(then.row.why), then.context.details()
 	}
 	if m.LostHours, m.Starts = then.lost, then.state.starts; phase == job.Restoring {
 		m.LostHours += float64(then.row.holds.AllGPUs()) * max(0, at-then.state.train).Hours()
@@ -162,11 +173,10 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	return m
 }
 
-// ended says what a job did whose phase is the last.
+// ended is what a job did to reach its last phase.
 var ended = map[job.Phase]string{job.Completed: "completed", job.Failed: "failed", job.Cancelled: "was cancelled"}
 
-// best returns the configuration that a reason calls better at today's prices than the one the
-// job has; nil if the reason names none.
+// best returns the configuration that a reason calls better at today's prices than the present one; nil if there is none.
 func best(why policy.Reason) *Holding {
 	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
 		return holding(cluster.Allocation{Configuration: why.Config})
@@ -179,7 +189,7 @@ func (t *journalReader) profiling(then *snapshot) bool {
 	if then.row.why.Kind == policy.WaitProfile {
 		return true
 	}
-	for _, c := range t.changes[then.told:] {
+	for _, c := range t.changes[then.changes:] {
 		if c.What == Profiled {
 			return !then.row.ruled
 		}
@@ -187,11 +197,14 @@ func (t *journalReader) profiling(then *snapshot) bool {
 	return false
 }
 
+// Undecided is the sentence of a job that no round has decided on.
+const Undecided = "the next round decides on it"
+
 // sentence says what the job was doing, for how long, and why.
 func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {
 	held := both(then.row.holds)
 	then.context.trains = phase == job.Running
-	because := "no round has decided on it yet; the next one does"
+	because := Undecided
 	if then.row.ruled {
 		because = then.context.because()
 	}
@@ -203,19 +216,22 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 		return fmt.Sprintf("%s has been profiled for %s: %s.", t.id, length, because)
 	}
 	if phase == job.Restoring {
-		return fmt.Sprintf("%s got %s %s ago and is starting there, or restoring its checkpoint: %s.", t.id, held, length, because)
+		return fmt.Sprintf("%s got %s %s ago and is starting or restoring its checkpoint: %s.", t.id, held, length, because)
 	}
 	if phase == job.Running {
 		return fmt.Sprintf("%s has been running on %s for %s: %s.", t.id, held, length, because)
 	}
+	if by, ok := strings.CutPrefix(because, "preempted: "); ok {
+		return fmt.Sprintf("%s was preempted %s ago: %s.", t.id, length, by)
+	}
 	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
 }
 
-// next sets the first change after a moment that matters to the owner of the job: the start if
-// the job waits; any change, or the end, if it runs.
+// next sets the first change after a moment that matters to the owner of the job: its start if
+// it waits, else any change or its end.
 func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	waiting := then.row != nil && then.row.holds.IsZero()
-	for _, c := range t.changes[then.told:] {
+	for _, c := range t.changes[then.changes:] {
 		if waiting && c.What == Waits || c.What == Profiled {
 			continue
 		}
@@ -224,7 +240,7 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 		return
 	}
 	switch {
-	case then.state.phase.Terminal(): // nothing comes
+	case then.state.phase.Terminal():
 	case waiting:
 		m.Next = fmt.Sprintf("it did not start before the recording ends at %s", clock(t.now))
 	default:
@@ -232,7 +248,7 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	}
 }
 
-// text returns what is held: "4 a100 GPUs, 12 cores and 232.8 GiB of memory".
+// text returns "4 a100 GPUs, 12 cores and 232.8 GiB of memory".
 func (h *Holding) text() string {
 	what := both(h.allocation())
 	if h != nil && (h.CPUs > 0 || h.Memory > 0) {

@@ -28,36 +28,36 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 // sentences are what the examples of References must say.
 var sentences = map[policy.Kind]string{
 	policy.Unexplained:      "its policy gives no reason",
-	policy.AsPlanned:        "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)",
-	policy.Started:          "there is room for it (2.5 times as fast as on the least it runs on)",
+	policy.AsPlanned:        "it keeps its GPUs, as planned (3.14 times the speed of its smallest size)",
+	policy.Started:          "there is room for it (2.5 times the speed of its smallest size)",
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
-	policy.Shrunk:           "others gain 1.5 times as much with each of its GPUs as it did",
+	policy.Shrunk:           "other jobs gain more from its GPUs",
 	policy.Moved:            "another GPU type makes it 2 times as fast",
-	policy.KeptNoRestart:    "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs",
-	policy.AboveShare:       "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them",
-	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest",
+	policy.KeptNoRestart:    "it keeps its GPUs: a move to 16 a100 GPUs on 2 nodes would gain less than its restart costs; a restart counts less as the job gets older",
+	policy.AboveShare:       "more CPUs or memory than its GPUs' share make it 1.8 times as fast; it loses them when other jobs gain more from them",
+	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory; other jobs use the rest",
 	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",
 	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
-	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs and 3 are free",
-	policy.WaitServed:       "it needs at least 8 a100 GPUs and 3 are free; jobs that have GPUs are before it in its policy's order",
-	policy.WaitPriority:     "it needs at least 8 a100 GPUs and 3 are free; jobs of a higher priority go before it",
-	policy.WaitPrice:        "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more",
-	policy.WaitHost:         "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants",
+	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs, and 3 are free",
+	policy.WaitServed:       "it needs at least 8 a100 GPUs, and 3 are free; jobs that have GPUs come first in the order of its policy",
+	policy.WaitPriority:     "it needs at least 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",
+	policy.WaitPrice:        "3 jobs that gain more from a100 GPUs come first: x, y and z",
+	policy.WaitHost:         "no node has 4 a100 GPUs free together with the 24 cores and 372.5 GiB of memory that it needs",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
-	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free",
-	policy.WaitNodes:        "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; the first round after its nodes are up decides anew",
-	policy.WaitBudget:       "it is to have 4 t4 GPUs, but with that 43.50 would be paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room",
-	policy.Reclaimed:        "the nodes that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on",
-	policy.WaitProfile:      "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile",
-	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the 20m00s since it was submitted; its turn comes again when others have had theirs",
-	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off",
-	policy.Unpredicted:      "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes",
-	policy.Evicted:          "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again",
-	policy.KeptNoPlace:      "it was granted 4 a100 GPUs, but no nodes were left for it beside the others', so it keeps what it has; the next round tries again",
-	policy.WaitQuota:        "its queue's quota leaves 3 GPUs, and it needs 8; ends of jobs that use this quota, or a larger one, make room",
-	policy.Impossible:       "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less",
-	policy.Refused:          "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew",
+	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but its start would delay the first job in the queue, which is expected to start in 1h00m; it can start after that job, or earlier if more GPUs become free",
+	policy.WaitNodes:        "1 rented node for its 16 a100 GPUs on 2 nodes has not arrived yet; the first round after its nodes are up decides again",
+	policy.WaitBudget:       "4 t4 GPUs for it would raise the cost to 43.50 per hour, and the budget allows 40.00 now; it can start when other jobs end, when past spending no longer counts, or with a larger budget",
+	policy.Reclaimed:        "its nodes, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits for GPUs from the next round on",
+	policy.WaitProfile:      "its one-GPU profiles are not complete, so its speed is not known yet; the first round after its last profile plans for it",
+	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the 20m00s since it was submitted; its next turn comes after the turns of other jobs",
+	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s; it starts earlier if other jobs end early; new jobs can delay it",
+	policy.Unpredicted:      "it keeps 2 a100 GPUs; the plan assumes that its batch size stays at 96, because its schedule does not predict changes",
+	policy.Evicted:          "the plan had 16 a100 GPUs on 2 nodes for it, but the nodes went to other jobs; the next round tries again",
+	policy.KeptNoPlace:      "the plan had 4 a100 GPUs for it, but the nodes went to other jobs, so it keeps what it has; the next round tries again",
+	policy.WaitQuota:        "its queue has 3 GPUs of quota left, and it needs 8; it can start when jobs that use this quota end, or with a larger quota",
+	policy.Impossible:       "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted again for fewer GPUs",
+	policy.Refused:          "the policy's plan broke a rule (job x: 9 GPUs), so every job keeps what it has; the next valid plan decides again",
 }
 
 // Every kind of reason has its sentence: a kind added to the closed list
@@ -82,21 +82,25 @@ func TestEveryKindHasASentence(t *testing.T) {
 	}
 }
 
-func TestView_names_the_prices_there_are(t *testing.T) {
+func TestView(t *testing.T) {
 	price, none := 1.7, 0.0
-	for want, v := range map[string]TypeView{
-		"a100 3 of 8 GPUs free, price 1.7":                                              {Price: &price},
-		"a100 3 of 8 GPUs free, price 0":                                                {Price: &none},
-		"a100 3 of 8 GPUs free, price of a core 0.04 and of a GB of memory 0":           {Price: &none, CPU: 0.04},
-		"a100 3 of 8 GPUs free, price 1.7, price of a core 0 and of a GB of memory 0.5": {Price: &price, Memory: 0.5},
-		"a100 3 of 8 GPUs free":                                                         {},
-		"a100 3 of 8 GPUs free, 16 rented on their way":                                 {Starting: 16},
-		"a100 3 of 8 GPUs free, 8 rented on their way, more not to be had, price 1.7":   {Starting: 8, Refused: true, Price: &price},
+	for _, c := range []struct {
+		v            TypeView
+		text, prices string
+	}{
+		{TypeView{Price: &price}, "a100 3 of 8 GPUs free", "a100 1.7"},
+		{TypeView{Price: &none}, "a100 3 of 8 GPUs free", "a100 0"},
+		{TypeView{Price: &none, CPU: 0.04}, "a100 3 of 8 GPUs free", "a100 a core 0.04 and a GB of memory 0"},
+		{TypeView{Price: &price, Memory: 0.5}, "a100 3 of 8 GPUs free", "a100 1.7, a core 0 and a GB of memory 0.5"},
+		{TypeView{}, "a100 3 of 8 GPUs free", ""},
+		{TypeView{Starting: 16}, "a100 3 of 8 GPUs free, 16 rented and not up yet", ""},
+		{TypeView{Starting: 8, Refused: true, Price: &price}, "a100 3 of 8 GPUs free, 8 rented and not up yet, the provider has no more", "a100 1.7"},
 	} {
+		v := c.v
 		v.Type, v.GPUs, v.Free = "a100", 8, 3
 		view := View{Types: []TypeView{v}}
-		if got, _, _ := strings.Cut(view.text(), ";"); got != want {
-			t.Errorf("got %q, want %q", got, want)
+		if text, _, _ := strings.Cut(view.text(), ";"); text != c.text || view.prices() != c.prices {
+			t.Errorf("got %q and %q, want %q and %q", text, view.prices(), c.text, c.prices)
 		}
 	}
 }
@@ -120,7 +124,7 @@ func TestView_of_rented_nodes(t *testing.T) {
 	}
 	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free")
 	w.event(scheduler.NodesChanged{Cluster: c.Held(), Rentals: []cluster.Rental{{Offer: c.Offers()[0], Starting: 1}}})
-	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free, 8 rented on their way")
+	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free, 8 rented and not up yet")
 	w.event(scheduler.NodesChanged{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 1}}})
 	say("t4 4 of 4 GPUs free; a100 8 of 8 GPUs free")
 }
@@ -143,15 +147,19 @@ func TestHolding_names_CPUs_and_memory_where_they_count(t *testing.T) {
 // the sentence says what does.
 func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 	for _, c := range []struct {
-		why  policy.Reason
-		text string
+		why           policy.Reason
+		text, details string
 	}{
-		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps what it has, as planned (3.14 times as fast as on the least it runs on); 8 a100 GPUs would be worth their price (5.1 times), but are not free"},
-		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "its GPUs do more for others now"},
+		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
+			"it has 3.14 times the speed of its smallest size; with 8 a100 GPUs, which are worth their price, it would have 5.1 times"},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from its GPUs", ""},
 	} {
 		s := explainContext{why: c.why}
 		if diff := cmp.Diff(c.text, s.because()); diff != "" {
 			t.Error(diff)
+		}
+		if s.details() != c.details {
+			t.Errorf("got %q, want %q", s.details(), c.details)
 		}
 	}
 }
@@ -160,8 +168,8 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 func TestSentence_of_a_price_with_CPUs(t *testing.T) {
 	s := exampleContext(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
 	s.view.Types[0].CPU = 0.3
-	if want := "per a100 GPU, with its CPUs and memory, as it would"; !strings.Contains(s.because(), want) {
-		t.Errorf("got %q, want it to say %q", s.because(), want)
+	if want := "per a100 GPU, with its CPUs and memory, as it would"; !strings.Contains(s.details(), want) {
+		t.Errorf("got %q, want %q in it", s.details(), want)
 	}
 }
 
@@ -319,17 +327,17 @@ func TestLife(t *testing.T) {
 	want := `cifar10-17 under sia
 
      0h10m00s  submitted, asking for 1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
-     0h10m00s  waits: its one-GPU profiles are not complete, so nobody knows yet how fast it trains
+     0h10m00s  waits: its one-GPU profiles are not complete, so its speed is not known yet
      0h13m00s  profiled on one GPU of each type, which took 3m00s
-     0h13m00s  waits: others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice
-     0h15m00s  still waits: it needs at least 1 a100 GPU and none is free
-     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
+     0h13m00s  waits: no free slot: all 8 a100 GPUs are held by a job that gains more from them (bert-1)
+     0h15m00s  still waits: it needs at least 1 a100 GPU, and none is free
+     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its smallest size)
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
-     0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
-     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times as fast as on the least it runs on)
-     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted; no other job got GPUs that it had
+     0h30m00s  lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times the speed of its smallest size)
+     0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
-     0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did; no other job got GPUs that it had
+     0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from its GPUs; no other job got its previous GPUs
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
@@ -356,28 +364,27 @@ func TestAt(t *testing.T) {
 	}{
 		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17 at 0h14m30s, under sia
 
-cifar10-17 has been waiting 1m30s: others gain 1.42 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice.
+cifar10-17 has been waiting 1m30s: no free slot: all 8 a100 GPUs are held by a job that gains more from them (bert-1).
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    waiting
   since    0h13m00s
   holds    no GPUs
-  cluster  a100 0 of 8 GPUs free, price 1.7; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
-  best     2 a100 GPUs at today's prices
-  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
+  cluster  a100 0 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its smallest size)
 `},
 		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
 
-cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as planned (3.5 times as fast as on the least it runs on).
+cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as planned (3.5 times the speed of its smallest size).
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    running
   since    0h20m00s
   holds    4 a100 GPUs
   before   2 a100 GPUs
-  cluster  a100 4 of 8 GPUs free, price 0.2; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
+  cluster  a100 4 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
   lost     0.05 GPU-hours to starting and 1 restart
-  next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
+  next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
 `},
 		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
 
@@ -410,11 +417,11 @@ func TestAt_in_every_phase(t *testing.T) {
 		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 10m00s later.", ""},
 		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 1m00s later.", ""},
 		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been profiled for 2m00s: its one-GPU profiles are not complete", ""},
-		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting there", ""},
+		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting or restoring", ""},
 		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
-		{"cifar10-17", 41 * m, "waiting", "cifar10-17 has been waiting 1m00s: jobs take turns", ""},
+		{"cifar10-17", 41 * m, "waiting", "cifar10-17 was preempted 1m00s ago: no other job got its 4 t4 GPUs; jobs take turns", ""},
 		{"cifar10-17", 60 * m, "completed", "cifar10-17 completed at 1h00m00s, 0s before.", ""},
-		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: no round has decided on it yet", "The recording ends at 1h01m00s; this is how things stood then."},
+		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: the next round decides on it", "The recording ends at 1h01m00s; this is the state at its end."},
 	} {
 		s, err := At(reader(t, text), c.id, c.at)
 		if err != nil {
@@ -434,7 +441,7 @@ func TestAt_names_those_who_offer_more(t *testing.T) {
 	}
 	r.round(time.Minute, 9, offer("mine", 1, "a100"), offer("more", 2, "a100"), offer("less", 0.5, "a100"), offer("other", 3, "t4"))
 	s, err := At(reader(t, r.text()), "mine", time.Minute)
-	if err != nil || !strings.Contains(s.Moment.Sentence, "of those that wait, more would gain more") {
+	if err != nil || !strings.Contains(s.Moment.Sentence, "1 job that gains more from a100 GPUs comes first: more.") {
 		t.Errorf("got %v, %v", s, err)
 	}
 	if want := "it did not start before the recording ends at 0h01m00s"; s.Moment.Next != want {
@@ -475,13 +482,13 @@ func TestWho_got_the_GPUs_is_named(t *testing.T) {
 	text := r.text()
 	life, err := Life(reader(t, text), "mine")
 	got := render(t, life, err)
-	for _, want := range []string{"as it did; GPUs that it had went to other (1, started)\n", "in the last round; GPUs that it had went to other (2, grown)\n"} {
+	for _, want := range []string{"other jobs gain more from its GPUs; other started on 1 of its previous GPUs\n", "preempted: other got its 2 a100 GPUs\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %q", got, want)
 		}
 	}
 	page, err := At(reader(t, text), "mine", 3*time.Minute)
-	if got := render(t, page, err); !strings.Contains(got, "before   2 a100 GPUs; GPUs that it had went to other (2, grown)\n") || page.Moment.Takers[0].Job != "other" {
+	if got := render(t, page, err); !strings.Contains(got, "before   2 a100 GPUs; other got 2 of them\n") || page.Moment.Takers[0].Job != "other" {
 		t.Error(got)
 	}
 }
@@ -512,7 +519,7 @@ func TestLive_counts_to_the_present(t *testing.T) {
 		sentence string
 	}{
 		"waits":    {text, Seen{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
-		"starts":   {restores, Seen{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting there"},
+		"starts":   {restores, Seen{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting or restoring"},
 		"runs":     {restores, Seen{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s: "},
 		"complete": {text, Seen{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed at 1h00m00s, 10m00s before."},
 	} {
@@ -532,7 +539,7 @@ func TestTruncatedJournal_tells_the_life_so_far(t *testing.T) {
 	s, err := Life(reader(t, text[:cut]), "cifar10-17")
 	got := render(t, s, err)
 	if !strings.Contains(got, "Not over when the recording ends: 3m00s profiling, 5m00s waiting") ||
-		!strings.Contains(got, "Note: The journal has no end after 0h40m00s: ") {
+		!strings.Contains(got, "Note: The journal stops at 0h40m00s without an end: ") {
 		t.Error(got)
 	}
 	damaged := strings.Replace(text, `"why":["grown"`, `"why":["kept"`, 1)
@@ -552,7 +559,7 @@ func TestStory_as_JSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096",` +
-		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…",` +
+		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…","details":"others gain 1.42 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice",` +
 		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020,"best":{"nodes":1,"gpus":2,"type":"a100"}}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
@@ -586,19 +593,26 @@ func FuzzStory(f *testing.F) {
 	})
 }
 
-// A program on one machine that has not spoken yet is not preemptible until it does: nobody submitted it so.
-func TestNot_preemptible_until_it_speaks(t *testing.T) {
+// The sentence says why a job is not preemptible, if that is known: a program on one machine that has not connected yet is not, and
+// its user may have asked for it.
+func TestNot_preemptible(t *testing.T) {
 	silent := &job.Spec{ID: "j", GPUs: 1, NonPreemptive: true, NoCheckpoint: true}
 	declared := &job.Spec{ID: "j", GPUs: 1, NonPreemptive: true}
 	why := policy.Reason{Kind: policy.PinnedNonPreempt}
-	for s, want := range map[*job.Spec][2]string{
-		silent:   {"exactly 1 GPU of any type, not preemptible until its program says that it saves checkpoints", "nothing says yet that it saves checkpoints, and it keeps its GPUs until its program does or ends"},
-		declared: {"exactly 1 GPU of any type, not preemptible", "it was submitted as not preemptible, and keeps its GPUs until it ends"},
+	for _, c := range []struct {
+		s           *job.Spec
+		p           Preemption
+		asked, text string
+	}{
+		{silent, NotYet, "exactly 1 GPU of any type, not preemptible until its program connects", "it is not preemptible yet: its program has not connected with the client that saves checkpoints"},
+		{silent, Forbidden, "exactly 1 GPU of any type, not preemptible", "it was submitted with --no-preempt, and keeps its GPUs until it ends"},
+		{silent, NotKnown, "exactly 1 GPU of any type, not preemptible", "it is not preemptible and has no checkpoints, so it keeps its GPUs until it ends"},
+		{declared, NotKnown, "exactly 1 GPU of any type, not preemptible", "it was submitted as not preemptible, and keeps its GPUs until it ends"},
 	} {
 		x := exampleContext(why)
-		x.spec = s
-		if got := [2]string{asked(s), x.because()}; got != want {
-			t.Errorf("got %q, want %q", got, want)
+		x.spec, x.preemption = c.s, c.p
+		if asked, text := asked(c.s, c.p), x.because(); asked != c.asked || text != c.text {
+			t.Errorf("got %q and %q, want %q and %q", asked, text, c.asked, c.text)
 		}
 	}
 }

@@ -201,7 +201,7 @@ type part struct {
 // last change of GPUs, to the moment, and to the first change after it.
 func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then *snapshot, at time.Duration) ([]part, error) {
 	ends := []time.Duration{at}
-	for _, c := range t.changes[:then.told] {
+	for _, c := range t.changes[:then.changes] {
 		switch c.What {
 		case Started, Resumed, Grown, Shrunk, Moved, Preempted:
 			ends[0] = time.Duration(c.At)
@@ -299,7 +299,8 @@ func (t *journalReader) readPart(f *journal.File, p part, before func(time.Durat
 // restoreFrom makes the state that of a checkpoint.
 func (w *clusterState) restoreFrom(c *journal.Checkpoint) {
 	w.cluster, w.rentals, w.prices, w.refused = c.Nodes.Cluster, c.Nodes.Rentals, c.Prices, c.Refused
-	w.gains = newGains()
+	w.gains, w.now, w.lastRound = newGains(), c.At, c.At
+	clear(w.freed)
 	clear(w.jobs)
 	for i := range c.Jobs {
 		j := &c.Jobs[i]

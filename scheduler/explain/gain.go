@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// apart returns two numbers with three digits, or with as many more as they need to differ. It
-// returns true if they are the same with nine digits: solvers are no more exact than that.
+// apart returns two numbers with three digits, or with as many more as they need to differ. same is true
+// if they agree in nine digits: solvers are no more exact than that.
 func apart(a, b float64) (x, y string, same bool) {
 	for digits := 3; digits <= 9; digits++ {
 		x, y = strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
@@ -34,10 +34,9 @@ func grew(s *explainContext) string {
 	return "the plan for all jobs together gives it more GPUs" + outcome(s)
 }
 
-// moved says why a job is on other GPUs: because it gains goodput, or else because these GPUs cost
-// less, or else because of the plan for all jobs together.
+// moved says why a job is on other GPUs: it is faster there, fewer GPUs are as good, or the plan for all jobs moves it.
 func moved(s *explainContext) string {
-	verb, fewer := "another GPU type makes", s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
+	verb, fewer := "another GPU type makes", fewerGPUs(s)
 	switch {
 	case fewer:
 		verb = "fewer GPUs make"
@@ -50,16 +49,35 @@ func moved(s *explainContext) string {
 	if fewer && s.why.Limit > 0 {
 		return "fewer GPUs are as good for it"
 	}
-	was, before := s.cost(s.why.Config)
-	is, after := s.cost(s.holds)
-	if _, _, same := apart(was, is); before && after && !same && was > is && is > 0 {
-		return fmt.Sprintf("it leaves GPUs that are worth more to others: by today's prices %s times as much as what it gets%s", ratio(was, is), outcome(s))
+	if _, ok := cheaper(s); ok {
+		return "other jobs gain more from the GPUs that it leaves" + outcome(s)
 	}
 	return "the plan for all jobs together moves it" + outcome(s)
 }
 
-// gained says how many times as fast a change makes the job. It returns false if the change
-// does not make it faster, or if that is not known.
+func movedDetails(s *explainContext) string {
+	_, faster := gained(s, "")
+	if times, ok := cheaper(s); ok && !faster && !(fewerGPUs(s) && s.why.Limit > 0) {
+		return "its previous GPUs cost " + times + " times as much as its present ones at today's prices"
+	}
+	return ""
+}
+
+func fewerGPUs(s *explainContext) bool {
+	return s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
+}
+
+// cheaper returns how many times as much the previous GPUs cost, if that is known to be more.
+func cheaper(s *explainContext) (times string, ok bool) {
+	was, before := s.cost(s.why.Config)
+	is, after := s.cost(s.holds)
+	if _, _, same := apart(was, is); !before || !after || same || was <= is || is <= 0 {
+		return "", false
+	}
+	return ratio(was, is), true
+}
+
+// gained says how many times as fast a change makes the job. ok is false if it does not, or if that is not known.
 func gained(s *explainContext, verb string) (text string, ok bool) {
 	_, _, same := apart(s.why.Limit, s.why.Value)
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
@@ -68,7 +86,7 @@ func gained(s *explainContext, verb string) (text string, ok bool) {
 	return verb + " it " + ratio(s.why.Value, s.why.Limit) + " times as fast", true
 }
 
-// outcome says what a change that is no gain does to the job's speed, as far as it is known.
+// outcome says what a change that is no gain does to the job's speed, if that is known.
 func outcome(s *explainContext) string {
 	switch _, _, same := apart(s.why.Limit, s.why.Value); {
 	case s.why.Limit <= 0:
@@ -90,7 +108,7 @@ func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool
 	return *t.Price * float64(c.GPUs), true
 }
 
-// ratio returns how many times b is in a, in as many digits as show that they differ.
+// ratio returns a/b, with enough digits to show that it is not 1.
 func ratio(a, b float64) string {
 	_, times, _ := apart(1, a/b)
 	return times
@@ -100,18 +118,23 @@ func ratio(a, b float64) string {
 func shrank(s *explainContext) string {
 	_, _, same := apart(s.why.Value, s.why.Limit)
 	switch {
-	case s.why.Limit <= 0: // the price is not the only reason
-		return "its GPUs do more for others now"
-	case same:
-		return "others gain as much with each of its GPUs as it did"
-	case s.why.Value <= 0:
-		return "others gain by its GPUs, and it gained nothing"
+	case s.why.Limit > 0 && same:
+		return "other jobs gain as much from its GPUs"
+	case s.why.Limit > 0 && s.why.Value <= 0:
+		return "it gained nothing from its GPUs, and other jobs do"
+	}
+	return "other jobs gain more from its GPUs"
+}
+
+func shrankDetails(s *explainContext) string {
+	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 || s.why.Value <= 0 {
+		return "" // the price alone did not decide, or there is no ratio
 	}
 	return "others gain " + ratio(s.why.Limit, s.why.Value) + " times as much with each of its GPUs as it did"
 }
 
-// kept says why a job keeps its GPUs although others would be better.
-func kept(s *explainContext) string {
+// restartDetails compares what a better configuration gains with what a restart costs.
+func restartDetails(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	better := amount(s.why.Config) + " would be " + x + " times as good, and a restart pays only from "
 	if same {
@@ -120,15 +143,11 @@ func kept(s *explainContext) string {
 	return better + y + " times"
 }
 
-// planned says that a job keeps its GPUs, and which ones would be worth their price but are not
-// free.
+// planned says that a job keeps its GPUs, and which better ones are not free.
 func planned(s *explainContext) string {
-	if s.why.Limit <= 0 {
-		return "it keeps what it has, as planned" + speed(s)
-	}
-	x, y, same := apart(s.why.Value, s.why.Limit)
-	if same {
-		return "it keeps what it has, as planned" + speed(s)
+	const keeps = "it keeps its GPUs, as planned"
+	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 {
+		return keeps + speed(s)
 	}
 	free, known := s.freeOf(s.why.Config)
 	if s.holds.GPUType == s.why.Config.GPUType {
@@ -138,5 +157,13 @@ func planned(s *explainContext) string {
 	if known && free >= s.why.Config.GPUs {
 		lack = "were not free in the last round"
 	}
-	return fmt.Sprintf("it keeps what it has, as planned%s; %s would be worth their price (%s times), but %s", times(x), amount(s.why.Config), y, lack)
+	return fmt.Sprintf("%s; %s would make it faster, but %s", keeps, amount(s.why.Config), lack)
+}
+
+func plannedDetails(s *explainContext) string {
+	x, y, same := apart(s.why.Value, s.why.Limit)
+	if same || s.why.Limit <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("it has %s times the speed of its smallest size; with %s, which are worth their price, it would have %s times", x, amount(s.why.Config), y)
 }

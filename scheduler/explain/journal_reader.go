@@ -19,12 +19,13 @@ type journalReader struct {
 	id      job.ID
 	policy  string
 	start   time.Time     // of the recording
-	now     time.Duration // of the last record
 	came    time.Duration // when the job was submitted; negative if before the recording
 	state   state
 	changes []Change
 	totals  Totals
 	note    string
+
+	preemption Preemption
 }
 
 // A state is the state of the job.
@@ -74,7 +75,7 @@ func (t *journalReader) over() error {
 
 // cutOff says that a journal has no end.
 func cutOff(now time.Duration) string {
-	return fmt.Sprintf("The journal has no end after %s: it was cut off, as by a crash, or its run goes on; what came later is not known.", clock(now))
+	return fmt.Sprintf("The journal stops at %s without an end: its run crashed or still writes it. Later events are not known.", clock(now))
 }
 
 func (t *journalReader) take(rec journal.Record) {
@@ -117,13 +118,12 @@ func (t *journalReader) take(rec journal.Record) {
 	}
 }
 
-// add adds a change of the job.
-func (t *journalReader) add(what What, from, to cluster.Allocation, text string) {
+// add adds a change of the job. why is what a round knew that decided it; nil: no round did.
+func (t *journalReader) add(what What, from, to cluster.Allocation, text string, why *explainContext) {
 	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
-	switch what {
-	case Submitted, Profiled, Lost, Ended: // no round decided these: they have no reason
-	default:
-		c.Reason = t.jobs[t.id].why.Kind.String()
+	if why != nil {
+		c.Reason, c.Details = why.why.Kind.String(), why.details()
+		c.Text += why.reason()
 	}
 	t.changes = append(t.changes, c)
 }
@@ -131,7 +131,7 @@ func (t *journalReader) add(what What, from, to cluster.Allocation, text string)
 func (t *journalReader) submitted(spec *job.Spec) {
 	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
 	t.came, t.totals.Submitted = t.now, journal.Seconds(t.now)
-	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
+	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec, NotKnown), nil)
 }
 
 // restored begins with a job that was submitted before the recording. What it did before is not
@@ -153,7 +153,7 @@ func (t *journalReader) restored(ev *scheduler.Restored) {
 		t.totals.Outcome = st.Phase.String()
 		before = t.totals.Outcome + " " + before
 	}
-	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.UTC().Format(time.DateTime)+" UTC, "+before+"; asking for "+asked(ev.Spec))
+	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.UTC().Format(time.DateTime)+" UTC, "+before+"; asking for "+asked(ev.Spec, NotKnown), nil)
 }
 
 func (t *journalReader) profiled() {
@@ -162,7 +162,7 @@ func (t *journalReader) profiled() {
 		return
 	}
 	t.totals.Profiling += journal.Seconds(t.now - s.since)
-	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+passed(s.since, t.now))
+	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+passed(s.since, t.now), nil)
 	s.phase, s.since = job.Waiting, t.now
 	clear(s.told)
 }
@@ -221,11 +221,11 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 		detail = ": " + ev.Detail
 	}
 	if ev.Outcome == scheduler.Lost {
-		then := "goes on from its last checkpoint"
+		then := "continues from its last checkpoint"
 		if s.spec.NoCheckpoint {
-			then = "begins anew: it has no checkpoints"
+			then = "starts from the beginning: it has no checkpoints"
 		}
-		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then)
+		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then, nil)
 		s.phase, s.since, s.before, s.takers = job.Waiting, t.now, held, nil
 		s.lost = "lost at " + clock(t.now) + detail
 		clear(s.told)
@@ -235,7 +235,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s.since, s.before, s.lost, s.detail = t.now, held, "", detail
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
-	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission")
+	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission", nil)
 }
 
 // lastPhase is the phase of a job after an outcome that ended it.

@@ -2,10 +2,12 @@ package explain
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
 )
 
 // typeOf returns the view of a GPU type; nil if there is none.
@@ -37,36 +39,77 @@ func (s *explainContext) least() int {
 	return s.spec.Requested(s.why.Config.GPUType)
 }
 
-// need says that a job needs n GPUs, for which words stands. If the job asked for fewer, it says
-// that its policy wants so many.
+// need says that a job needs n GPUs, written as words. If the job accepts fewer, it says that its policy does not offer fewer.
 func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
 		return "it needs at least " + words
 	case s.spec.Adaptivity.Has(job.GPUCount) && n == s.spec.Requested(s.why.Config.GPUType):
-		return "its policy would give it no fewer than " + words + ", as many as it requested,"
+		return "its policy does not shrink it below the " + words + " that it requested"
 	}
-	return "its policy would give it no fewer than " + words + ", more than the least that it asked for,"
+	return "its policy offers it no fewer than " + words
 }
 
-// short says how many GPUs a job needs, and how many are free. It takes the number that the view
-// shows now, which may differ from the number that was free when the policy decided.
+// A freed is a number of GPUs that became free after the last round.
+type freed struct {
+	gpus    int
+	ago     time.Duration // since the last of them did
+	next    time.Duration // until the next round, at most; 0: not known
+	waiting int           // jobs that wait
+}
+
+// later makes f what is known a time later.
+func (f *freed) later(d time.Duration) {
+	f.ago += d
+	f.next = max(0, f.next-d)
+}
+
+// text says that GPUs became free, and what happens next.
+func (f *freed) text(t cluster.GPUType) string {
+	round := "the next round"
+	if f.next > 0 {
+		round += ", within " + span(f.next) + ","
+	}
+	then := "assigns them"
+	switch {
+	case f.waiting == 1:
+		then = "should give them to it"
+	case f.gpus == 1:
+		then = "assigns it"
+	}
+	return fmt.Sprintf("%s became free %s ago; %s %s", gpus(f.gpus, t), span(f.ago), round, then)
+}
+
+// short says how many GPUs a job needs, and how many are free in the view, which may be more than in the last round.
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
 	text := need(s, least, amount(s.why.Config))
 	free, known := s.freeOf(s.why.Config)
 	switch {
 	case !known:
-		return text + " and " + verb(then) + " free"
+		return text + ", and " + verb(then) + " free"
 	case free < least:
-		return text + " and " + verb(free) + " free"
+		return text + ", and " + verb(free) + " free" + s.allPinned(free > 0)
+	case then < least && s.freed.gpus > 0:
+		return text + "; " + s.freed.text(s.why.Config.GPUType)
 	case then < least:
-		return fmt.Sprintf("%s and %s free in the last round", text, was(then))
+		return fmt.Sprintf("%s, and %s free in the last round", text, was(then))
 	}
-	return text + " and the last round could not give it them" + unplaced(s)
+	return text + ", and the last round could not give it them" + unplaced(s)
 }
 
-// was returns "none was", "1 was" or "3 were", for things that were just named.
+// verb returns "none is", "1 is" or "3 are", for things that were just named.
+func verb(n int) string {
+	switch n {
+	case 0:
+		return "none is"
+	case 1:
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
+}
+
+// was returns "none was", "1 was" or "3 were".
 func was(n int) string {
 	switch n {
 	case 0:
@@ -77,39 +120,66 @@ func was(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// priced is the share of a price by which the offer of the job that sets it may be below it. The solver (opt/mmkp) raises each offer by up to
-// half that share, so that no two are equal.
-const priced = 2e-6
+// tieShare is the share of a price by which the offer of the job that sets the price may be below it. The solver (opt/mmkp)
+// raises each offer by up to half that share, so that no two are equal.
+const tieShare = 2e-6
 
-// dear compares what a job would gain per GPU with what others do. If both are equal, other jobs won
-// the tie.
-func dear(s *explainContext) string {
-	_, _, same := apart(s.why.Value, s.why.Limit)
-	same = same || s.why.Limit-s.why.Value <= priced*s.why.Limit
+// tied reports whether a job's offer equals the price: other jobs of the same offer got the GPUs.
+func tied(why policy.Reason) bool {
+	_, _, same := apart(why.Value, why.Limit)
+	return same || why.Limit-why.Value <= tieShare*why.Limit
+}
+
+// outbid says who has the GPUs that a job would choose, or comes first for them.
+func outbid(s *explainContext) string {
+	c := s.why.Config
+	free, known := s.freeOf(c)
+	switch {
+	case known && free >= c.GPUs && free-s.freed.gpus < c.GPUs:
+		return s.freed.text(c.GPUType)
+	case len(s.rivals) == 1:
+		return fmt.Sprintf("1 job that gains more from %s GPUs comes first: %s", c.GPUType, s.rivals[0])
+	case len(s.rivals) > 1:
+		return fmt.Sprintf("%d jobs that gain more from %s GPUs come first: %s", len(s.rivals), c.GPUType, named(s.rivals, len(s.rivals)))
+	case known && free >= c.GPUs:
+		return fmt.Sprintf("%s free, but the plan with it was not better", are(free, string(c.GPUType)+" GPU"))
+	case s.why.Value <= 0:
+		return "it would gain nothing from any GPUs now"
+	case s.holders == nil || s.holders.jobs() == 0 || !known:
+		return fmt.Sprintf("other jobs gain more from %s GPUs", c.GPUType)
+	case free == 0:
+		return "no free slot: " + s.holders.text(s.typeOf(c.GPUType).GPUs, c.GPUType, false, tied(s.why))
+	}
+	return fmt.Sprintf("its best choice is %s, and %s free; %s", amount(c), verb(free), s.holders.text(s.typeOf(c.GPUType).GPUs-free, c.GPUType, true, tied(s.why)))
+}
+
+// outbidDetails compares what a job would gain per GPU with what others do.
+func outbidDetails(s *explainContext) string {
 	choice := fmt.Sprintf("per %s GPU%s", s.why.Config.GPUType, included(s))
 	switch {
 	case s.why.Value <= 0:
 		return "it gains nothing by any GPUs at today's prices"
-	case same && s.taken():
-		return fmt.Sprintf("others gain as much %s as it would with %s, its best choice, and got them", choice, amount(s.why.Config))
-	case same:
-		return fmt.Sprintf("it would gain as much %s with %s, its best choice, as they cost today, so a plan may leave it out", choice, amount(s.why.Config))
+	case tied(s.why):
+		return fmt.Sprintf("it would gain %s with %s, its best choice, as much as they cost today", choice, amount(s.why.Config))
 	}
-	return fmt.Sprintf("others gain %s times as much %s as it would with %s, its best choice%s", ratio(s.why.Limit, s.why.Value), choice, amount(s.why.Config), rivals(s))
+	return fmt.Sprintf("others gain %s times as much %s as it would with %s, its best choice", ratio(s.why.Limit, s.why.Value), choice, amount(s.why.Config))
 }
 
-// taken reports whether too few GPUs are free for what a job would choose.
-func (s *explainContext) taken() bool {
-	free, known := s.freeOf(s.why.Config)
-	return known && free < s.why.Config.GPUs
+// included says what the price of a GPU includes.
+func included(s *explainContext) string {
+	if t := s.typeOf(s.why.Config.GPUType); t != nil && (t.CPU > 0 || t.Memory > 0) {
+		return ", with its CPUs and memory,"
+	}
+	return ""
 }
 
-// rivals names waiting jobs that would gain more.
-func rivals(s *explainContext) string {
-	if len(s.rivals) == 0 {
+// allPinned says that the jobs that hold all GPUs, or all others, cannot be preempted, if that is so.
+func (s *explainContext) allPinned(others bool) string {
+	h := s.holders
+	if h == nil || len(h.free) > 0 || len(h.pinned) == 0 {
 		return ""
 	}
-	return "; of those that wait, " + named(s.rivals, len(s.rivals)) + " would gain more"
+	return map[bool]string{false: "; all are held by ", true: "; the others are held by "}[others] + h.who(false)
 }
 
 // line says how many jobs are ahead of a job in the queue, and what it needs.
@@ -118,10 +188,9 @@ func line(s *explainContext) string {
 	needs := "it needs " + count(n, "GPU")
 	if asked := s.least(); asked > 0 && n > asked && s.spec.Reservation.IsZero() {
 		needs = need(s, n, count(n, "GPU"))
-		needs = strings.TrimSuffix(needs, ",")
 	}
 	if s.why.Value < 1 {
-		return "others keep what they have, and " + needs
+		return "it is first in the queue, running jobs keep their GPUs, and " + needs
 	}
 	text := are(int(s.why.Value), "job") + " ahead of it in the queue"
 	if len(s.ahead) > 0 {
@@ -130,37 +199,42 @@ func line(s *explainContext) string {
 	return text + ", and " + needs + unplaced(s)
 }
 
-// unplaced names those that were granted GPUs which lie scattered: they wait, too, and nobody else has these GPUs.
+// unplaced names the jobs that the plan gave GPUs without finding a placement: they wait, too, and no other job has these GPUs.
 func unplaced(s *explainContext) string {
 	switch n := len(s.displaced); n {
 	case 0:
 		return ""
 	case 1:
-		return "; " + s.displaced[0] + " was granted GPUs, which lie scattered"
+		return "; the free GPUs planned for " + s.displaced[0] + " are scattered"
 	default:
-		return "; " + named(s.displaced, n) + " were granted GPUs, which lie scattered"
+		return "; the free GPUs planned for " + named(s.displaced, n) + " are scattered"
 	}
 }
 
-// scattered says why there was no placement for the GPUs that a job was granted.
+// scattered says why there was no placement for the GPUs that a plan gave a job.
 func scattered(s *explainContext) string {
-	text := "it was granted " + amount(s.why.Config)
+	text := "the plan had " + amount(s.why.Config) + " for it"
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
-		return text + ", but no nodes were left for it beside the others'"
+		return text + ", but the nodes went to other jobs"
 	}
-	return text + ", but the free GPUs lie scattered and no whole nodes were left for it"
+	return text + ", but the free GPUs are scattered and no whole nodes were left"
 }
 
 // impossible says why a job cannot run on this cluster.
 func impossible(s *explainContext) string {
-	if n := have(s); n >= s.why.Config.GPUs {
-		return fmt.Sprintf("its policy finds no way to run it on this cluster, though that has %d GPUs that it may use", n)
+	n := have(s)
+	if n >= s.why.Config.GPUs {
+		return fmt.Sprintf("its policy finds no way to run it on this cluster, although the cluster has %d GPUs that it may use", n)
 	}
-	return "it asks for " + amount(s.why.Config) + ", and the cluster has " + most(s) + " in all"
+	has := "none"
+	if n > 0 {
+		has = strconv.Itoa(n) + " in all"
+	}
+	return "it asks for " + amount(s.why.Config) + ", and the cluster has " + has
 }
 
-// have returns the most GPUs that the cluster has of any one type that the job may use. If the
-// reason has a type, only that counts.
+// have returns the most GPUs that the cluster has of any one type that the job may use, or of the type of its reason if that
+// has one.
 func have(s *explainContext) int {
 	n := 0
 	for _, t := range s.view.Types {
@@ -174,7 +248,7 @@ func have(s *explainContext) int {
 // faster says what CPUs and memory above the share of its GPUs do for a job.
 func faster(s *explainContext) string {
 	if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {
-		return "more CPUs or memory than the share of its GPUs make it " + x + " times as fast"
+		return "more CPUs or memory than its GPUs' share make it " + x + " times as fast"
 	}
-	return "it has more CPUs or memory than the share of its GPUs, and is no faster by them"
+	return "it has more CPUs or memory than its GPUs' share, and is no faster with them"
 }

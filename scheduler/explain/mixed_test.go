@@ -50,7 +50,7 @@ func TestLife_on_two_types(t *testing.T) {
 		}
 	}
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "grew from 4 to 4 a100 GPUs and 2 t4 GPUs while it trained on: ") || life.Totals.Restarts != 0 {
+	if got := render(t, life, err); !strings.Contains(got, "grew from 4 to 4 a100 GPUs and 2 t4 GPUs while it continued to train: ") || life.Totals.Restarts != 0 {
 		t.Errorf("got %s, want both types told, and no restart", got)
 	}
 }
@@ -66,11 +66,11 @@ func TestLife_without_checkpoints(t *testing.T) {
 	r.exit(4*m, "j", scheduler.Lost, "")
 	text := r.text()
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "; it begins anew: it has no checkpoints") {
+	if got := render(t, life, err); !strings.Contains(got, "; it starts from the beginning: it has no checkpoints") {
 		t.Errorf("got %s, want it to begin anew", got)
 	}
 	s, err := At(reader(t, text), "j", 2*m)
-	if got := render(t, s, err); !strings.Contains(got, "with checkpoints it would lose nothing") {
+	if got := render(t, s, err); !strings.Contains(got, "with checkpoints it would lose no work") {
 		t.Errorf("got %s, want what checkpoints would change", got)
 	}
 }

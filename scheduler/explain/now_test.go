@@ -26,15 +26,15 @@ func TestNow(t *testing.T) {
 	on := cluster.Placement{{Node: "n", Resources: cluster.Resources{GPUs: 4}}}
 	p.Jobs[0].Placement = on
 	add("stops", cluster.Configuration{}, policy.Reason{Kind: policy.WaitNoCapacity, Config: four, Limit: 4})
-	s.Jobs[1].Placement = on
+	s.Jobs[1].Placement, s.Jobs[1].Allocation.Configuration = on, four
 	add("dear", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 2})
 	add("dearer", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 0.5, Limit: 2})
 	all := explain.Now(s, p)
 	for id, want := range map[job.ID]struct{ reason, text string }{
 		"runs":   {"started", "there is room for it"},
-		"stops":  {"waiting: no capacity", "; GPUs that it had went to runs (4, started)"},
-		"dear":   {"waiting: price too high", "others gain 2 times as much per a100 GPU"},
-		"dearer": {"waiting: price too high", "of those that wait, dear would gain more"},
+		"stops":  {"waiting: no capacity", "preempted: runs started on its 4 a100 GPUs"},
+		"dear":   {"waiting: price too high", "4 a100 GPUs are free, but the plan with it was not better"},
+		"dearer": {"waiting: price too high", "1 job that gains more from a100 GPUs comes first: dear"},
 	} {
 		if got := all.Of(id); got.Reason != want.reason || !strings.Contains(got.Text, want.text) {
 			t.Errorf("%s: %+v, want %q and %q", id, got, want.reason, want.text)

@@ -2,25 +2,28 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A waitingOrder has the jobs that wait, in the orders in which reasons speak of them: the queue, and for each
-// GPU type what they offer for it. It is made once for the reasons of all jobs of a state.
-type waitingOrder struct {
+// A jobOrder has the names of other jobs that reasons mention: the queue, what waiting jobs offer for each GPU type, and who
+// holds GPUs. It is made once for the reasons of all jobs of a state.
+type jobOrder struct {
 	queue  ranking
-	single int // at each of so many places, from the first on, there is one job
+	single int // the first places of the queue, so many, have one job each
 	offers map[cluster.GPUType]*ranking
-	// displaced are jobs that were granted GPUs for which there was no place. Reasons of the queue do not count
+	// displaced are jobs that the plan gave GPUs for which there was no placement. Reasons of the queue do not count
 	// them among those ahead.
 	displaced []string
+	holders   map[cluster.GPUType]*holders
 }
 
 // A ranking has the names of jobs and the values by which they are ranked, in ascending order.
@@ -29,13 +32,52 @@ type ranking struct {
 	values []float64
 }
 
-// order ranks the jobs that wait. Complexity: O(n log n) for n jobs.
-func (w *clusterState) order() *waitingOrder { return orderOf(maps.Values(w.jobs)) }
+// A holders has the jobs that hold GPUs of one type, those with most GPUs first.
+type holders struct {
+	pinned []string // they cannot be preempted
+	free   []string // the others
+}
 
-// orderOf ranks those of some jobs that wait. It is fastest if they come in order.
-func orderOf(jobs iter.Seq[*row]) *waitingOrder {
-	o := &waitingOrder{offers: make(map[cluster.GPUType]*ranking)}
-	for _, x := range ranked(jobs) {
+func (h *holders) jobs() int { return len(h.pinned) + len(h.free) }
+
+// text says who holds n GPUs, all or all others. tie says that the job would gain as much from them as these jobs.
+func (h *holders) text(n int, t cluster.GPUType, others, tie bool) string {
+	which := map[bool]string{false: "all ", true: "the other "}[others]
+	if n == 1 {
+		return strings.Replace(which, "all", "the", 1) + string(t) + " GPU is held by " + h.who(tie)
+	}
+	return which + gpus(n, t) + " are held by " + h.who(tie)
+}
+
+// who names the holders and says why they keep their GPUs.
+func (h *holders) who(tie bool) string {
+	all := slices.Concat(h.pinned, h.free)
+	names := " (" + named(all, len(all)) + ")"
+	gain := "more"
+	if tie {
+		gain = "as much"
+	}
+	switch {
+	case len(all) == 1 && len(h.pinned) == 1:
+		return "a job that cannot be preempted" + names
+	case len(h.free) == 0:
+		return "jobs that cannot be preempted" + names
+	case len(all) == 1:
+		return "a job that gains " + gain + " from them" + names
+	case len(h.pinned) == 0:
+		return "jobs that gain " + gain + " from them" + names
+	}
+	return fmt.Sprintf("%d jobs, of which %d cannot be preempted%s", len(all), len(h.pinned), names)
+}
+
+// order ranks the jobs. Complexity: O(n log n) for n jobs.
+func (w *clusterState) order() *jobOrder { return orderOf(maps.Values(w.jobs)) }
+
+// orderOf ranks jobs. It is fastest if they come in order.
+func orderOf(jobs iter.Seq[*row]) *jobOrder {
+	o := &jobOrder{offers: make(map[cluster.GPUType]*ranking), holders: make(map[cluster.GPUType]*holders)}
+	waiting, holding := ranked(jobs)
+	for _, x := range waiting {
 		r := x.row
 		at, queued := place(r.why)
 		switch {
@@ -52,35 +94,55 @@ func orderOf(jobs iter.Seq[*row]) *waitingOrder {
 		}
 	}
 	o.single = o.queue.single()
+	for _, x := range holding {
+		o.hold(x.row, x.row.holds.GPUType)
+		if x.row.holds.Mixed() {
+			o.hold(x.row, x.row.holds.Also.GPUType)
+		}
+	}
 	return o
 }
 
-// ranked returns the jobs that wait by place in the queue or, highest first, by offer, then by name.
-func ranked(jobs iter.Seq[*row]) []rankedRow {
-	var all []rankedRow
-	for r := range jobs {
-		if !r.holds.IsZero() || !r.ruled {
-			continue
-		}
-		rank := -r.why.Value
-		if at, queued := place(r.why); queued {
-			rank = at
-		}
-		all = append(all, rankedRow{rank, r})
+func (o *jobOrder) hold(r *row, t cluster.GPUType) {
+	h := o.holders[t]
+	if h == nil {
+		h = &holders{}
+		o.holders[t] = h
 	}
-	slices.SortFunc(all, func(a, b rankedRow) int {
-		if c := cmp.Compare(a.rank, b.rank); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.row.spec.ID, b.row.spec.ID)
-	})
-	return all
+	if r.spec.NonPreemptive || !r.spec.Reservation.IsZero() {
+		h.pinned = append(h.pinned, Called(r.spec))
+	} else {
+		h.free = append(h.free, Called(r.spec))
+	}
 }
 
-// A rankedRow is a job that waits, and by what it is ranked.
+// A rankedRow is a job and its rank.
 type rankedRow struct {
 	rank float64
 	row  *row
+}
+
+// ranked returns the jobs that wait by place in the queue or, highest first, by offer; and those that hold GPUs, the largest
+// first. Equal ones come by name.
+func ranked(jobs iter.Seq[*row]) (waiting, holding []rankedRow) {
+	for r := range jobs {
+		switch {
+		case !r.holds.IsZero():
+			holding = append(holding, rankedRow{-float64(r.holds.AllGPUs()), r})
+		case r.ruled:
+			rank := -r.why.Value
+			if at, queued := place(r.why); queued {
+				rank = at
+			}
+			waiting = append(waiting, rankedRow{rank, r})
+		}
+	}
+	for _, all := range [][]rankedRow{waiting, holding} {
+		slices.SortFunc(all, func(a, b rankedRow) int {
+			return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.row.spec.ID, b.row.spec.ID))
+		})
+	}
+	return waiting, holding
 }
 
 func (k *ranking) add(r *row, value float64) {
@@ -95,7 +157,7 @@ func (k *ranking) single() (n int) {
 	return n
 }
 
-// place returns how many jobs are ahead of one in the queue: nobody, if only GPUs are lacking.
+// place returns how many jobs are ahead of one in the queue: none, if only GPUs are lacking.
 func place(why policy.Reason) (ahead float64, queued bool) {
 	switch why.Kind {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
@@ -107,13 +169,14 @@ func place(why policy.Reason) (ahead float64, queued bool) {
 	}
 }
 
-// needsOrder reports whether a reason speaks of other jobs that wait.
+// needsOrder reports whether a reason mentions other jobs.
 func needsOrder(why policy.Reason) bool {
-	return why.Kind == policy.WaitPrice || why.Kind == policy.WaitOrder || why.Kind == policy.WaitNoCapacity || why.Kind == policy.WaitServed || why.Kind == policy.WaitPriority
+	_, queued := place(why)
+	return queued || why.Kind == policy.WaitPrice
 }
 
-// others adds to a context the other jobs that its reason speaks of.
-func (o *waitingOrder) others(s *explainContext) {
+// others adds to a context the other jobs that its reason mentions.
+func (o *jobOrder) others(s *explainContext) {
 	switch s.why.Kind {
 	case policy.WaitPrice:
 		s.rivals = o.rivals(s.why)
@@ -122,12 +185,14 @@ func (o *waitingOrder) others(s *explainContext) {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
 		s.displaced = o.displaced
 	default:
+		return
 	}
+	s.holders = o.holders[s.why.Config.GPUType]
 }
 
 // rivals returns the names of the waiting jobs that offer more per GPU of the same type than the job
-// with the reason why, those that offer most first.
-func (o *waitingOrder) rivals(why policy.Reason) []string {
+// with the reason why, the highest offer first.
+func (o *jobOrder) rivals(why policy.Reason) []string {
 	k := o.offers[why.Config.GPUType]
 	if k == nil {
 		return nil
@@ -135,9 +200,9 @@ func (o *waitingOrder) rivals(why policy.Reason) []string {
 	return k.names[:sort.Search(len(k.values), func(i int) bool { return !offersMore(-k.values[i], why.Value) })]
 }
 
-// ahead returns the names of the jobs that wait in the queue before the job with the reason why, the
-// first one first; none where reasons do not say who stands at each place.
-func (o *waitingOrder) ahead(why policy.Reason) []string {
+// ahead returns the names of the jobs that wait in the queue before the job with the reason why, in order; none if reasons
+// do not give one job for each place.
+func (o *jobOrder) ahead(why policy.Reason) []string {
 	if int(why.Value) > o.single {
 		return nil
 	}

@@ -100,7 +100,7 @@ func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	return s, nil
 }
 
-// A overviewReader follows all jobs through a journal.
+// An overviewReader follows all jobs through a journal.
 type overviewReader struct {
 	clusterState
 	begun  time.Time
@@ -146,6 +146,7 @@ func (t *overviewReader) restored(ev *scheduler.Restored) {
 }
 
 func (t *overviewReader) take(rec *journal.Record) {
+	t.now = rec.At
 	if rec.Round != nil {
 		t.round(rec.At, rec.Round)
 		return
@@ -223,7 +224,7 @@ func (t *overviewReader) overview(at time.Duration) *Overview {
 		for _, sh := range t.jobs[id].on {
 			held[sh.Node] = append(held[sh.Node], OverviewHolder{id, sh.GPUs})
 		}
-		s.Jobs = append(s.Jobs, t.job(id, view, order))
+		s.Jobs = append(s.Jobs, t.job(id, view, order, at))
 	}
 	for _, n := range t.cluster.Nodes() {
 		s.Nodes = append(s.Nodes, OverviewNode{ID: n.ID, Type: n.GPUType, GPUs: n.Capacity.GPUs, Held: held[n.ID]})
@@ -234,17 +235,18 @@ func (t *overviewReader) overview(at time.Duration) *Overview {
 }
 
 // job returns a job as the overview has it.
-func (t *overviewReader) job(id job.ID, view View, order *waitingOrder) OverviewJob {
+func (t *overviewReader) job(id job.ID, view View, order *jobOrder, at time.Duration) OverviewJob {
 	r, l := t.jobs[id], t.all[id]
 	j := OverviewJob{
-		ID: id, Name: cmp.Or(r.spec.Name, string(id)), Phase: l.phase.String(), Asked: asked(r.spec), Submitted: journal.Seconds(l.submitted), Since: journal.Seconds(l.since),
+		ID: id, Name: cmp.Or(r.spec.Name, string(id)), Phase: l.phase.String(), Asked: asked(r.spec, NotKnown), Submitted: journal.Seconds(l.submitted), Since: journal.Seconds(l.since),
 		Holds: holding(r.holds), Restarts: max(0, l.starts-1), Progress: l.progress, Target: r.spec.Target,
-		Sentence: "no round has decided on it yet; the next one does",
+		Sentence: Undecided,
 	}
 	if r.ruled {
-		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: t.refused, moved: t.gave(id), trains: l.phase == job.Running}
+		here := t.contextWith(r, view, at)
+		here.trains = l.phase == job.Running
 		order.others(&here)
-		j.Reason, j.Sentence = r.why.Kind.String(), here.because()+t.went(id)
+		j.Reason, j.Sentence = r.why.Kind.String(), here.because()
 	}
 	return j
 }

@@ -115,7 +115,7 @@ func sameAsPage(t *testing.T, text []byte, j *OverviewJob, at time.Duration) {
 	if diff := cmp.Diff(m.Holds, j.Holds); diff != "" {
 		t.Errorf("%s at %v: %s", j.ID, at, diff)
 	}
-	if why, _, _ := strings.Cut(j.Sentence, ";"); m.Phase != "profiling" && !strings.Contains(m.Sentence, why) {
+	if why, _, _ := strings.Cut(strings.TrimPrefix(j.Sentence, "preempted: "), ";"); m.Phase != "profiling" && !strings.Contains(m.Sentence, why) {
 		t.Errorf("%s at %v: %q in the overview, page %q", j.ID, at, j.Sentence, m.Sentence)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler/calibration"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
@@ -19,17 +19,20 @@ func in(early, likely, late time.Duration) *Expected {
 func TestOutlook(t *testing.T) {
 	unknown, open := &Expected{Unknown: "no target declared"}, in(time.Minute, time.Hour, 33*time.Hour)
 	open.Open, open.Held, open.Of = true, 30, 40
+	tested := in(3*time.Hour, 390*time.Minute, 50*time.Hour)
+	tested.Held, tested.Of = 6, 8
 	for want, m := range map[string]*Moment{
-		"":                                   {},
-		"next at 0h10m00s":                   {Next: "at 0h10m00s"},
-		"best 8 a100 GPUs at today's prices": {Best: holding(exampleHolding)},
-		"lost 1.25 GPU-hours to starting and 2 restarts":                                                 {LostHours: 1.25, Starts: 3},
-		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                                       {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
-		"start in 10m00s to 25m00s (80 %), median 14m00s; no such range of this run could be tested yet": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
+		"":                 {},
+		"next at 0h10m00s": {Next: "at 0h10m00s"},
+		"lost 1.25 GPU-hours to starting and 2 restarts":                                       {LostHours: 1.25, Starts: 3},
+		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                             {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
+		"start in 10 min to 25 min, median 14 min (80 % interval, not tested in this run yet)": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
 		"start now": {Start: &Expected{}},
-		"end in 14m00s (80 %), median 14m00s; no such range of this run could be tested yet":                    {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
-		"end in 1m00s or later, perhaps after 1d09h (80 %), median 1h00m; of the last 40 such ranges 75 % held": {End: open},
-		"end not known: no target declared": {End: unknown},
+		"end in 14 min (80 % interval, not tested in this run yet)":                                                 {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
+		"end in 60 s at the earliest; how much later is not known":                                                  {End: open},
+		"end in 3.0 h to 2.1 days, median 6.5 h (80 % interval; 6 of the last 8 estimates of this kind were right)": {End: tested},
+		"start unreliable: 1 of the last 8 estimates of this kind was right":                                        {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
+		"end unknown: no target declared":                                                                         {End: unknown},
 	} {
 		var rows []string
 		m.prediction(func(key, value string) { rows = append(rows, key+" "+value) })
@@ -39,8 +42,6 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-var exampleHolding = cluster.Allocation{Configuration: config(1, 8, "a100")}
-
 // A story without recording, as a live run has it, is written like any other.
 func TestOutlook_of_a_live_story(t *testing.T) {
 	m := &Moment{Phase: "waiting", Sentence: "x waits.", Cluster: &View{}, Unblock: "it would run if asked", Start: in(0, 60*time.Second, 2*time.Minute)}
@@ -48,7 +49,7 @@ func TestOutlook_of_a_live_story(t *testing.T) {
 	if err := (&Story{Job: "x", Policy: "sia", Asked: "1 GPU", Moment: m}).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(b.String(), "  unblock  it would run if asked\n  start    in 0s to 2m00s (80 %), median 1m00s; no such range of this run could be tested yet\n") {
+	if !strings.HasSuffix(b.String(), "  unblock  it would run if asked\n  start    in 0 s to 2 min, median 60 s (80 % interval, not tested in this run yet)\n") {
 		t.Errorf("got %q", b.String())
 	}
 }

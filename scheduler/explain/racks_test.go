@@ -98,7 +98,7 @@ func TestMoved_by_the_placer(t *testing.T) {
 		plan := &policy.Plan{Jobs: []policy.Decision{j, k}}
 		r.w.Round(s, plan, acts)
 		said := Now(s, plan).Text("j")
-		if moves := n == 2; strings.Contains(said, "the placer put it on other nodes to make room for others; GPUs that it had went to k (4, started)") != moves {
+		if moves := n == 2; strings.Contains(said, "the placer put it on other nodes to make room for other jobs; k started on 4 of its previous GPUs") != moves {
 			t.Errorf("now, in round %d: %q", n, said)
 		}
 		jobs[0] = &policy.Job{Spec: jobs[0].Spec, Status: job.Status{Phase: job.Running, Allocation: j.Allocation, Placement: j.Placement}}
@@ -119,7 +119,7 @@ func TestMoved_by_the_placer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := story.Moment.Sentence; strings.Contains(got, "the placer") != moved || strings.Contains(got, "keeps what it has") == moved {
+		if got := story.Moment.Sentence; strings.Contains(got, "the placer") != moved || strings.Contains(got, "keeps its GPUs") == moved {
 			t.Errorf("after %d minutes: %q", minutes, got)
 		}
 	}

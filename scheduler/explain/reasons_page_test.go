@@ -46,11 +46,14 @@ func TestReasonsPage(t *testing.T) {
 
 func reasonsTable() string {
 	var b strings.Builder
-	b.WriteString("\n| Reason | What it means | Its numbers | What the sentence says of the rounds to come | Example |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n| Reason | What it means | Its numbers | What the sentence says about later rounds | Example |\n| --- | --- | --- | --- | --- |\n")
 	for _, r := range References() {
 		ahead := r.Ahead
 		if ahead == "" {
 			ahead = "—"
+		}
+		if r.Details != "" {
+			r.Example += ". With `--verbose`: " + r.Details
 		}
 		fmt.Fprintf(&b, "| `%v` | %s | %s | %s | %s |\n", r.Why.Kind, r.Means, r.Numbers, ahead, r.Example)
 	}

@@ -6,12 +6,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Reference says what one kind of reason means: a row of docs/guide/reasons.md.
+// A Reference explains one kind of reason: a row of docs/guide/reasons.md.
 type Reference struct {
 	Means   string
 	Numbers string // that the policy adds
-	Ahead   string // what the sentence says of the rounds to come; empty: nothing
+	Ahead   string // what the sentence says about later rounds; empty: nothing
 	Example string // the sentence of Why
+	Details string // what --verbose adds; empty: nothing
 	Why     policy.Reason
 }
 
@@ -22,13 +23,14 @@ func References() []Reference {
 	for _, k := range policy.Kinds() {
 		r := references[k]
 		r.Why.Kind = k
-		r.Example = exampleContext(r.Why).because()
+		s := exampleContext(r.Why)
+		r.Example, r.Details = s.because(), s.details()
 		all = append(all, r)
 	}
 	return all
 }
 
-// exampleContext is what the examples speak of.
+// exampleContext returns what the examples use.
 func exampleContext(why policy.Reason) *explainContext {
 	price := 1.8
 	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
@@ -40,7 +42,7 @@ func configured(nodes, n int, t cluster.GPUType) cluster.Configuration {
 	return cluster.Configuration{Nodes: nodes, GPUs: n, GPUType: t}
 }
 
-// references has what is said of each kind, with the numbers of an example.
+// references has the row of each kind, with the numbers of an example.
 var references = map[policy.Kind]Reference{
 	policy.Unexplained: {
 		Means:   "the policy gives no reason",

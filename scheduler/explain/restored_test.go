@@ -56,7 +56,7 @@ It held 0.00 GPU-hours, of which 0.00 went into starting and 0 restarts.
 
 func TestAt_of_jobs_that_were_there_before(t *testing.T) {
 	for id, want := range map[job.ID]string{
-		"x":   "x has been running on 2 a100 GPUs for 3m00s: it keeps what it has",
+		"x":   "x has been running on 2 a100 GPUs for 3m00s: it keeps its GPUs",
 		"old": "old failed before this recording begins.",
 	} {
 		s, err := At(reader(t, again(t)), id, 3*time.Minute)

@@ -82,6 +82,8 @@ type Change struct {
 	To     *Holding        `json:"to,omitempty"`
 	Reason string          `json:"reason,omitempty"` // name of the policy's reason
 	Text   string          `json:"text"`
+	// Details has the prices and speeds behind the reason; empty: there are none.
+	Details string `json:"details,omitempty"`
 }
 
 // Totals sum up a life, as far as it is recorded.
@@ -108,7 +110,8 @@ type Moment struct {
 	Lost     string           `json:"lost,omitempty"`   // when and how it lost Before, as with a node: "lost at 1h02m03s: node failed"; empty: it did not
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
-	Ended    bool             `json:"ended,omitempty"` // before: nothing is to come
+	Details  string           `json:"details,omitempty"` // the prices and speeds behind Sentence; empty: there are none
+	Ended    bool             `json:"ended,omitempty"`   // before: nothing is to come
 	Cluster  *View            `json:"cluster,omitempty"`
 	Next     string           `json:"next"` // what came next, in words; empty: the moment is now, or nothing comes
 	NextAt   *journal.Seconds `json:"next_at,omitempty"`

@@ -4,21 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Taker is a job that got GPUs of nodes on which another has fewer since the same round.
+// A Taker is a job that got GPUs of nodes on which another job has fewer since the same round.
 type Taker struct {
 	Job    job.ID `json:"job"`
 	Name   string `json:"name"`
 	GPUs   int    `json:"gpus"`   // that it got on these nodes
-	Reason string `json:"reason"` // why it got them: name of the policy's reason
+	Reason string `json:"reason"` // name of the policy's reason for it
 }
 
-// byNode adds up the GPUs of a placement by node, so many times.
+// byNode adds the GPUs of a placement to a sum by node, times a factor.
 func byNode(sum map[cluster.NodeID]int, p cluster.Placement, times int) {
 	for _, share := range p {
 		sum[share.Node] += times * share.GPUs
@@ -37,15 +39,16 @@ func more(now, was cluster.Placement) map[cluster.NodeID]int {
 type gains struct {
 	of  map[job.ID]map[cluster.NodeID]int // by node; negative: given up
 	got map[cluster.NodeID][]job.ID       // who got some of a node
+	had map[job.ID]cluster.Allocation     // what jobs of of held before
 }
 
 func newGains() gains {
-	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}}
+	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}, had: map[job.ID]cluster.Allocation{}}
 }
 
-// add records what a job has by node more than before.
-func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int) {
-	g.of[id] = byNode
+// add records what a job has more than before, by node, and what it had.
+func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int, had cluster.Allocation) {
+	g.of[id], g.had[id] = byNode, had
 	for node, n := range byNode {
 		if n > 0 {
 			g.got[node] = append(g.got[node], id)
@@ -53,26 +56,26 @@ func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int) {
 	}
 }
 
-// gainsOf returns what the actions of a round change; the state is that before the round.
+// gainsOf returns what the actions of a round change, from the state before the round.
 func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	all := newGains()
 	for _, a := range acts {
 		switch a := a.(type) {
 		case scheduler.Run:
 			if r := w.jobs[a.Job]; r != nil {
-				all.add(a.Job, more(a.Placement, r.on))
+				all.add(a.Job, more(a.Placement, r.on), r.holds)
 			}
 		case scheduler.Preempt:
 			if r := w.jobs[a.Job]; r != nil {
-				all.add(a.Job, more(nil, r.on))
+				all.add(a.Job, more(nil, r.on), r.holds)
 			}
 		}
 	}
 	return all
 }
 
-// share adds to a sum who got so many GPUs that a job gave up on a node. If others gave some up there, too,
-// nobody can say whose went to whom: those who got most are taken first.
+// share adds to a sum who got the GPUs that a job gave up on a node. If several jobs gave some up there, it is not known
+// whose went to whom: the jobs that got most are counted first.
 func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
 	if gave <= 0 {
 		return
@@ -113,22 +116,60 @@ func (w *clusterState) gave(id job.ID) bool {
 	return false
 }
 
-// went says who got the GPUs that a job gave up in the last round; nothing if it gave up none.
-func (w *clusterState) went(id job.ID) string {
-	if !w.gave(id) {
-		return ""
+// takenBy says who got GPUs of a job, which the text of calls "them" or so: "; b started on 4 of them".
+func takenBy(takers []Taker, of string) string {
+	if len(takers) == 0 {
+		return "; no other job got " + of
 	}
-	return toWhom(w.takers(id))
+	parts := make([]string, 0, mostNamed+1)
+	for i, t := range takers {
+		part := fmt.Sprintf("%s %s %d", t.Name, tookBy(t.Reason), t.GPUs)
+		if i == 0 {
+			part += " of " + of
+		}
+		if parts = append(parts, part); i+1 == mostNamed && len(takers) > mostNamed {
+			parts = append(parts, fmt.Sprintf("%d more jobs got the others", len(takers)-mostNamed))
+			break
+		}
+	}
+	return "; " + strings.Join(parts, ", ")
 }
 
-// toWhom names those who got GPUs.
-func toWhom(takers []Taker) string {
-	if len(takers) == 0 {
-		return "; no other job got GPUs that it had"
+// tookBy returns how a job got GPUs, by the name of its reason.
+func tookBy(reason string) string {
+	switch reason {
+	case policy.Started.String():
+		return "started on"
+	case policy.Moved.String():
+		return "moved to"
 	}
-	names := make([]string, len(takers))
-	for i, t := range takers {
-		names[i] = fmt.Sprintf("%s (%d, %s)", t.Name, t.GPUs, t.Reason)
+	return "got"
+}
+
+// preempted says who got the GPUs that a job lost in the last round, and why it lost them unless that is the whole reason.
+func (s *explainContext) preempted() string {
+	why := s.template().why(s)
+	switch s.why.Kind {
+	case policy.Reclaimed:
+		return "preempted: " + why
+	case policy.WaitNoCapacity, policy.WaitPrice, policy.WaitOrder:
+		why = ""
+	case policy.WaitServed:
+		why = "jobs that have GPUs come first in the order of its policy"
+	case policy.WaitPriority:
+		why = "jobs of a higher priority come first"
 	}
-	return "; GPUs that it had went to " + named(names, len(names))
+	text := "preempted: no other job got its " + both(s.lost)
+	switch n := len(s.takers); {
+	case n == 1 && s.takers[0].GPUs == s.lost.AllGPUs():
+		text = fmt.Sprintf("preempted: %s %s its %s", s.takers[0].Name, tookBy(s.takers[0].Reason), both(s.lost))
+	case n > 0:
+		text = "preempted" + strings.Replace(takenBy(s.takers, "its "+both(s.lost)), ";", ":", 1)
+	case why == "":
+		why = s.template().why(s)
+	}
+	if why != "" {
+		text += "; " + why
+	}
+	return text
 }

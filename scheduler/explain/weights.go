@@ -8,18 +8,18 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Weigh adds to a moment what its job counted in the plan.
+// Weigh adds the weight of a moment's job in the plan.
 func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
 
-// weighed says in words what a job counted in a plan beside others, and why: the terms that
-// moved its weight, what it would cost to move it, which terms decided, and what was assumed.
+// weighed returns the weight of a job in words: the terms that changed it, the cost of a move, which terms decided, and
+// what was assumed.
 func weighed(t policy.Terms) string {
 	parts := []string{rank(t)}
 	if extra := t.Slack * float64(t.Jobs); extra >= 0.05 {
-		parts = append(parts, fmt.Sprintf("%s more because the end of all jobs depends on it", number(extra)))
+		parts = append(parts, fmt.Sprintf("plus %s because the end of all jobs depends on it", number(extra)))
 	}
 	if t.Last >= 0.05 {
-		parts = append(parts, fmt.Sprintf("that it runs at all counts %s times more, because the end of all jobs waits for it", number(t.Last)))
+		parts = append(parts, fmt.Sprintf("having any GPUs counts %s times more, because the end of all jobs waits for it", number(t.Last)))
 	}
 	if t.Rho > 1.05 {
 		parts = append(parts, fmt.Sprintf("times %s because it is heading for %s times its fair time", number(t.Rho*t.Rho), number(t.Rho)))
@@ -30,52 +30,53 @@ func weighed(t policy.Terms) string {
 	if t.Restart > 0 {
 		parts = append(parts, moves(t))
 	}
-	parts = append(parts, swayed(t.Decided))
+	parts = append(parts, decidedBy(t.Decided))
 	if len(t.Assumed) > 0 {
 		parts = append(parts, "assumed: "+strings.Join(t.Assumed, "; "))
 	}
-	return fmt.Sprintf("it counts %s, the mean is %s: ", number(t.Weight), number(t.Mean)) + strings.Join(parts, "; ")
+	return fmt.Sprintf("its weight is %s (average %s): ", number(t.Weight), number(t.Mean)) + strings.Join(parts, "; ")
 }
 
-// deciding says what each term is.
+// deciding names each term.
 var deciding = map[policy.Term]string{
-	policy.TermWork: "the work that each has left", policy.TermEnd: "the end of all jobs, which depends on some", policy.TermFair: "how unfairly each is treated",
-	policy.TermShare: "the shares", policy.TermRestart: "what a move costs it", policy.TermMargin: "that what is better must be better by a tenth",
-	policy.TermOthers: "what a preemption would cost others", policy.TermLoan: "that nodes on loan may go back",
+	policy.TermWork: "the remaining work of the jobs", policy.TermEnd: "the end of all jobs", policy.TermFair: "the fairness of the jobs",
+	policy.TermShare: "the shares of the jobs", policy.TermRestart: "the cost of a move", policy.TermMargin: "the margin of 10 %",
+	policy.TermOthers: "what a preemption would cost other jobs", policy.TermLoan: "the risk that nodes on loan go back",
 	policy.TermPriority: "the priorities",
 }
 
-// swayed says which terms decided: without any one of them the job would have been granted other GPUs, or none.
-func swayed(all []policy.Term) string {
-	if len(all) == 0 {
-		return "none of these decided alone"
+// decidedBy names the terms that decided: without any one of them the job would have got other GPUs, or none.
+func decidedBy(all []policy.Term) string {
+	switch {
+	case len(all) == 0:
+		return "no single term decided"
+	case len(all) == 1 && all[0] == policy.TermMargin:
+		return "nothing changed: no other plan was at least 10 % better"
 	}
 	words := make([]string, len(all))
 	for i, t := range all {
 		words[i] = deciding[t]
 	}
-	return "decided by " + strings.Join(words, ", and by ")
+	return "decided by " + strings.Join(words, ", ")
 }
 
-// rank says what its length counts.
+// rank says what its remaining work counts.
 func rank(t policy.Terms) string {
 	if t.Rank == math.Trunc(t.Rank) {
-		return fmt.Sprintf("of the %s weighed %d %s no less work left, itself among them", count(t.Jobs, "job"), int(t.Rank), has(int(t.Rank)))
+		verb := "have"
+		if t.Rank == 1 {
+			verb = "has"
+		}
+		return fmt.Sprintf("%.0f of the %s, itself included, %s at least as much work left", t.Rank, count(t.Jobs, "job"), verb)
 	}
-	return fmt.Sprintf("%s for the work it has left, among the %s weighed", number(t.Rank), count(t.Jobs, "job"))
-}
-
-func has(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
+	return fmt.Sprintf("%s for its remaining work, among %s", number(t.Rank), count(t.Jobs, "job"))
 }
 
 // moves says what a move would cost.
 func moves(t policy.Terms) string {
+	leaves := fmt.Sprintf("and leaves %.0f %% of its speed over the next 15 minutes", 100*t.Move)
 	if t.Redone > 0 {
-		return fmt.Sprintf("a move would have it do %s of work again, counts as a loss of %s, and leaves %.0f %% of its speed over the next 15 minutes", secs(t.Redone), secs(t.Restart), 100*t.Move)
+		return fmt.Sprintf("a move repeats %s of work, counts as a loss of %s, %s", secs(t.Redone), secs(t.Restart), leaves)
 	}
-	return fmt.Sprintf("a move costs it %s, and leaves %.0f %% of its speed over the next 15 minutes", secs(t.Restart), 100*t.Move)
+	return fmt.Sprintf("a move costs it %s, %s", secs(t.Restart), leaves)
 }

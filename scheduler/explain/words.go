@@ -13,16 +13,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// clock returns a time of the recording: 2h13m05s.
+// clock returns a time of the recording: "2h13m05s".
 func clock(d time.Duration) string {
 	d = d.Round(time.Second)
 	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
 }
 
-// span returns a duration as people read it.
+// span returns a duration in its two largest units: "1h05m".
 func span(d time.Duration) string { return printable.Duration(d) }
 
-// passed returns how long it is from one time of the recording to another, as clock writes them: what a reader finds who subtracts them.
+// passed returns the time between two times of the recording, as the difference of what clock prints.
 func passed(from, to time.Duration) string {
 	return span(to.Round(time.Second) - from.Round(time.Second))
 }
@@ -69,7 +69,7 @@ func amount(c cluster.Configuration) string {
 	return text
 }
 
-// both returns amount of each GPU type of an allocation: "8 v100 GPUs and 6 t4 GPUs".
+// both returns the amount of each GPU type of an allocation: "8 v100 GPUs and 6 t4 GPUs".
 func both(a cluster.Allocation) string {
 	if !a.Mixed() {
 		return amount(a.Configuration)
@@ -77,8 +77,8 @@ func both(a cluster.Allocation) string {
 	return amount(a.Configuration) + " and " + amount(a.Also)
 }
 
-// asked returns what a job was submitted with.
-func asked(s *job.Spec) string {
+// asked returns the request of a job in words.
+func asked(s *job.Spec, p Preemption) string {
 	parts := []string{size(s), "of " + types(s)}
 	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
 		if n := s.Equivalent(t); n > 1 {
@@ -92,8 +92,8 @@ func asked(s *job.Spec) string {
 		parts = append(parts, fmt.Sprintf("batch size %d", s.BatchSize))
 	}
 	switch {
-	case s.NonPreemptive && s.NoCheckpoint: // a program on one machine has not spoken yet
-		parts = append(parts, "not preemptible until its program says that it saves checkpoints")
+	case s.NonPreemptive && p == NotYet:
+		parts = append(parts, "not preemptible until its program connects")
 	case s.NonPreemptive:
 		parts = append(parts, "not preemptible")
 	}
@@ -128,7 +128,7 @@ func types(s *job.Spec) string {
 // mostNamed is how many jobs a sentence names before it counts the others.
 const mostNamed = 3
 
-// named returns "a and b", or "a, b, c and 4 more", of so many in all.
+// named returns "a and b", or "a, b, c and 4 more" if there are 7 in all.
 func named(names []string, all int) string {
 	shown := names[:min(mostNamed, len(names))]
 	text := strings.Join(shown, ", ")

@@ -20,6 +20,7 @@ var explanations = []string{"text", "json", "yaml"}
 func ExplainJobCommand() *cobra.Command {
 	var s liveState
 	var format string
+	var verbose bool
 	cmd := &cobra.Command{
 		Use: "job NAME", Short: "Say why a job of this machine's scheduler, or of a Slurm, waits or has what it has",
 		Long: `Ask the scheduler of this machine how a job stands, why, and what comes next. With --slurm, Slurm is asked, as
@@ -39,12 +40,16 @@ Without a scheduler on this machine, that is also done for a number where Slurm'
 			return err
 		}
 		if format == "text" {
+			if verbose && e.Details != "" {
+				e.Text = strings.TrimRight(e.Text, "\n") + "\n\n" + e.Details
+			}
 			return writeLines(cmd.OutOrStdout(), e.Text)
 		}
 		return cli.Write(cmd.OutOrStdout(), format, e)
 	})
 	s.add(cmd)
 	cli.Output(cmd, &format, explanations...)
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "also print the prices and weights behind the reasons")
 	s.completeJobs(cmd, true, 1)
 	return cmd
 }

@@ -27,6 +27,7 @@ type explanation struct {
 	journal, job, format string
 	at                   time.Duration
 	moment               bool // at was given
+	verbose              bool
 }
 
 // ExplainCommand returns the command "oxgang explain".
@@ -61,6 +62,10 @@ every change, or with --at how it stood at one time, why, and what came next.
 			e.moment = cmd.Flags().Changed("at")
 			if err := e.check(); err != nil {
 				return cli.Usage(err)
+			}
+			var err error
+			if e.verbose, err = cmd.Flags().GetBool("verbose"); err != nil {
+				return err
 			}
 			s, err := e.story(cmd.Context())
 			if err != nil {
@@ -154,7 +159,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	case m.Change != nil:
 		m.Unblock = m.Change.String()
 	case err != nil && !errors.Is(err, whatif.ErrUndecided) && m.Holds == nil:
-		m.Unblock = "not known: the round cannot be decided again: " + err.Error()
+		m.Unblock = "unknown: the round cannot be decided again: " + err.Error()
 	}
 }
 
@@ -198,7 +203,7 @@ func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mom
 			}
 		}
 	}
-	whatif.Until(m.Change, id, all, round.Passed())
+	whatif.Until(m.Change, all, round.Passed())
 	return nil
 }
 
@@ -227,8 +232,16 @@ func (e *explanation) unknown(err *explain.UnknownJobError) error {
 }
 
 func (e *explanation) write(w io.Writer, s *explain.Story) error {
-	if e.format == "text" {
-		return s.WriteText(w)
+	if e.format != "text" {
+		return cli.WriteJSON(w, s)
 	}
-	return cli.WriteJSON(w, s)
+	if err := s.WriteText(w); err != nil || !e.verbose {
+		return err
+	}
+	var details strings.Builder
+	if err := s.WriteDetails(&details); err != nil || details.Len() == 0 {
+		return err
+	}
+	_, err := fmt.Fprint(w, "\n", details.String())
+	return err
 }

@@ -175,7 +175,7 @@ func helpable(t *testing.T, path string, then *explain.Overview, at time.Duratio
 // loser returns a job that lost GPUs, and the words that say to whom.
 func loser(t *testing.T, f *journal.File, then *explain.Overview) (job.ID, string) {
 	t.Helper()
-	went := regexp.MustCompile(`GPUs that it had went to .*`)
+	went := regexp.MustCompile(`\S+ (?:started on|moved to|got) .*GPUs?$`)
 	for _, j := range then.Jobs {
 		for _, c := range lifeOf(t, f, j.ID).Changes {
 			if text := went.FindString(c.Text); text != "" {

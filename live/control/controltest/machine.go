@@ -58,7 +58,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	m.jobs = append(m.jobs, &status.Job{
 		ID: id, Name: r.Name, Phase: job.Waiting.String(), MinGPUs: r.GPUs.Min, MaxGPUs: r.GPUs.Max,
 		Target: r.Samples, Batch: r.Batch, Submitted: m.now, Command: r.Command,
-		Reason: "no-round", Sentence: "no round has decided on it yet; the next one does",
+		Reason: "no-round", Sentence: "the next round decides on it",
 	})
 	close(m.changed)
 	m.changed = make(chan struct{})

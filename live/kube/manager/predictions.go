@@ -37,9 +37,9 @@ func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
 	return all
 }
 
-// timeRange returns a range as times in whole seconds, as the API keeps them.
+// timeRange returns a range as times in whole seconds, as the API keeps them; nil if it is not known, or unreliable.
 func timeRange(r *whatif.Range, from time.Time) *v1alpha1.TimeRange {
-	if r.Why != whatif.Known {
+	if r.Why != whatif.Known || r.Unreliable() != "" {
 		return nil
 	}
 	at := func(d time.Duration) *metav1.Time {

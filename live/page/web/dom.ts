@@ -69,11 +69,11 @@ export const seconds = (time: string | undefined): number => Date.parse(time ?? 
 export function ahead(r: Range | undefined, at: string): string | undefined {
   if (!r) return undefined;
   const until = (t: string): string => span(seconds(t) - seconds(at));
-  if (!r.early && !r.late) return r.unknown ? "unknown: " + r.unknown : undefined;
-  let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early!)} or later`;
-  if (r.early && r.late) text = `in ${until(r.early)} to ${until(r.late)}`;
-  if (r.probability) text += ` (${Math.round(100 * r.probability)} %)`;
-  if (r.likely) text += `, median ${until(r.likely)}`;
+  if (!r.early && !r.late) return r.unknown ? notKnown(r.unknown) : undefined;
+  if (r.late && seconds(r.late) < seconds(at)) return "overdue";
+  const interval = r.probability ? ` (${Math.round(100 * r.probability)} % interval)` : "";
+  let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early!)} at the earliest; how much later is not known`;
+  if (r.early && r.late) text = between(until(r.early), until(r.late), r.likely && until(r.likely)) + interval;
   return [text, r.source, r.unknown].filter((s) => s).join("; ");
 }
 
@@ -86,12 +86,17 @@ export function when(overview: { begun: string; live: boolean }, at: number): st
 // expected formats a range with its probability.
 export function expected(e: Expected | undefined): string | undefined {
   if (!e) return undefined;
-  if (e.unknown) return "unknown: " + e.unknown;
+  if (e.unknown) return notKnown(e.unknown);
   if (!e.probability) return "now";
-  const range = e.open ? `in ${span(e.early)} or later` : `in ${span(e.early)} to ${span(e.late)}`;
-  const record = e.of > 0 ? `; ${Math.round((100 * e.held) / e.of)} % of the last ${e.of} such estimates were right` : "";
-  return `${range} (${Math.round(100 * e.probability)} %), median ${span(e.likely)}${record}`;
+  if (e.open) return `in ${span(e.early)} at the earliest; how much later is not known`;
+  const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, "estimate")} of this kind ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
+  return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
 }
+
+const notKnown = (why: string): string => (why.startsWith("unreliable: ") ? why : "unknown: " + why);
+
+// between formats a range that is not empty, with its median.
+const between = (early: string, late: string, likely?: string): string => (early === late ? `in ${early}` : `in ${early} to ${late}` + (likely ? `, median ${likely}` : ""));
 
 // hue gives a job one of twelve colours.
 export function hue(id: string): string {

@@ -9,11 +9,13 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   const known = m !== undefined || page.job !== undefined;
   const facts: Fact[] = page.job ? factsOf(page.job, overview) : [
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
-    ["weight", m?.weight], ["start", expected(m?.start)], ["end", expected(m?.end)], ["next", m?.next || undefined], ["spent", spent(page.life)],
+    ["start", expected(m?.start)], ["end", expected(m?.end)], ["next", m?.next || undefined], ["spent", spent(page.life)],
   ];
   const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
   if (sentence) all.push(el("p", { class: "sentence" }, sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
+  const details: Fact[] = [["reason", m?.details], ["weight", m?.weight]];
+  if (details.some(([, v]) => v)) all.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => (v ? [el("dt", {}, k), el("dd", {}, v)] : [])))));
   if (overview.asks && known && m?.phase !== "not submitted" && overview.jobs.some((j) => j.id === id)) all.push(onJob(id, overview));
   if (overview.acts && known && overview.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview.cancelling));
   if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));

@@ -66,7 +66,7 @@ function table(id: string, jobs: Job[], overview: Overview): void {
 }
 
 function row(j: Job, overview: Overview): HTMLElement {
-  const done = j.target && j.progress ? `${Math.floor((100 * j.progress) / j.target)} %` : "";
+  const done = j.target && j.progress ? `${Math.min(100, Math.floor((100 * j.progress) / j.target))} %` : "";
   const eta = ahead(waits(j) ? j.start : j.end, overview.at) ?? "";
   return el("tr", {}, el("th", { scope: "row" }, link(j.id)), el("td", {}, waits(j) ? asked(j) : gpus(holds(j))), el("td", {}, j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
     el("td", { class: "number" }, j.since ? span(seconds(overview.at) - seconds(j.since)) : ""), el("td", { class: "number" }, done), el("td", {}, j.sentence ?? ""), el("td", {}, eta));

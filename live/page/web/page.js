@@ -52,11 +52,11 @@
   function ahead(r, at2) {
     if (!r) return void 0;
     const until = (t) => span(seconds(t) - seconds(at2));
-    if (!r.early && !r.late) return r.unknown ? "unknown: " + r.unknown : void 0;
-    let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early)} or later`;
-    if (r.early && r.late) text = `in ${until(r.early)} to ${until(r.late)}`;
-    if (r.probability) text += ` (${Math.round(100 * r.probability)} %)`;
-    if (r.likely) text += `, median ${until(r.likely)}`;
+    if (!r.early && !r.late) return r.unknown ? notKnown(r.unknown) : void 0;
+    if (r.late && seconds(r.late) < seconds(at2)) return "overdue";
+    const interval = r.probability ? ` (${Math.round(100 * r.probability)} % interval)` : "";
+    let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early)} at the earliest; how much later is not known`;
+    if (r.early && r.late) text = between(until(r.early), until(r.late), r.likely && until(r.likely)) + interval;
     return [text, r.source, r.unknown].filter((s) => s).join("; ");
   }
   function when(overview2, at2) {
@@ -65,12 +65,14 @@
   }
   function expected(e) {
     if (!e) return void 0;
-    if (e.unknown) return "unknown: " + e.unknown;
+    if (e.unknown) return notKnown(e.unknown);
     if (!e.probability) return "now";
-    const range = e.open ? `in ${span(e.early)} or later` : `in ${span(e.early)} to ${span(e.late)}`;
-    const record = e.of > 0 ? `; ${Math.round(100 * e.held / e.of)} % of the last ${e.of} such estimates were right` : "";
-    return `${range} (${Math.round(100 * e.probability)} %), median ${span(e.likely)}${record}`;
+    if (e.open) return `in ${span(e.early)} at the earliest; how much later is not known`;
+    const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, "estimate")} of this kind ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
+    return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
   }
+  var notKnown = (why) => why.startsWith("unreliable: ") ? why : "unknown: " + why;
+  var between = (early, late, likely) => early === late ? `in ${early}` : `in ${early} to ${late}` + (likely ? `, median ${likely}` : "");
   function hue(id) {
     let h = 0;
     for (const c of id) h = h * 31 + c.codePointAt(0) >>> 0;
@@ -139,8 +141,8 @@
   }
   var starts = (a) => a.start_sooner + a.start_later > 0 ? ` ${counted(a.start_sooner, "job")} would get GPUs sooner, and ${a.start_later} later.` : "";
   var head = () => el("thead", {}, el("tr", {}, ...["job", "gets GPUs", "would get them", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
-  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "unknown"))));
-  function between(r, absent) {
+  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between2(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between2(r, "unknown"))));
+  function between2(r, absent) {
     if (!r) return absent;
     const [early, late] = r.map(span);
     return early === late ? early === "0 s" ? "now" : `in ${early}` : `in ${early} to ${late}`;
@@ -164,7 +166,6 @@
       ["holds", m && gpus(m.holds)],
       ["before", m?.before && gpus(m.before)],
       ["what helps", m?.unblock],
-      ["weight", m?.weight],
       ["start", expected(m?.start)],
       ["end", expected(m?.end)],
       ["next", m?.next || void 0],
@@ -173,6 +174,8 @@
     const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
     if (sentence) all.push(el("p", { class: "sentence" }, sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
+    const details = [["reason", m?.details], ["weight", m?.weight]];
+    if (details.some(([, v]) => v)) all.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => v ? [el("dt", {}, k), el("dd", {}, v)] : []))));
     if (overview2.asks && known && m?.phase !== "not submitted" && overview2.jobs.some((j) => j.id === id)) all.push(onJob(id, overview2));
     if (overview2.acts && known && overview2.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview2.cancelling));
     if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
@@ -268,7 +271,7 @@
     fill(byId(id + "-more"), more(jobs.length, mostRows, "job"));
   }
   function row2(j, overview2) {
-    const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
+    const done = j.target && j.progress ? `${Math.min(100, Math.floor(100 * j.progress / j.target))} %` : "";
     const eta = ahead(waits(j) ? j.start : j.end, overview2.at) ?? "";
     return el(
       "tr",

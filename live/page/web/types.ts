@@ -19,7 +19,7 @@ export interface Overview {
 export interface Change { at: number; what: string; text: string; from?: Holding; to?: Holding }
 export interface Totals { waiting: number; holding: number; profiling: number; gpu_hours: number; restarts: number; lost_hours: number }
 export interface Moment {
-  at: number; phase: string; sentence: string; holds?: Holding; before?: Holding; unblock?: string; weight?: string;
+  at: number; phase: string; sentence: string; holds?: Holding; before?: Holding; unblock?: string; weight?: string; details?: string;
   start?: Expected; end?: Expected; next?: string; lost_hours?: number; starts?: number;
 }
 export interface Story { job: string; policy: string; asked: string; moment?: Moment; changes?: Change[]; totals?: Totals; note?: string }

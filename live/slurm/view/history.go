@@ -62,7 +62,9 @@ func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
 	if e.Late.IsZero() || late.Before(e.Late) {
 		e.Late = late
 	}
-	e.Early, e.Unknown = early, ""
+	if e.Early, e.Unknown = early, ""; early.After(e.Late) {
+		e.Early = e.Late // its time limit comes first
+	}
 	e.Source = fmt.Sprintf("the middle 80 %% of %d similar past runs (same user, name and GPUs) that took longer than this one so far", len(longer))
 	return e
 }

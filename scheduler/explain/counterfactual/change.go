@@ -22,7 +22,6 @@ type Change struct {
 	Rough    bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
 	Rounds   int                `json:"rounds,omitzero"` // of RoundsPass
 	In       time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
-	Start    time.Duration      `json:"-"`               // until the job is to get GPUs, if that is not about In; 0: it is, or is not known
 	Gets     cluster.Allocation `json:"-"`
 	Each     int                `json:"-"`                 // GPUs of the type of Gets that do the work of one that the job counts; 0: one
 	Priority float64            `json:"priority,omitzero"` // that it has, of MorePriority
@@ -76,13 +75,20 @@ func (c *Change) String() string { return c.Text(func(id job.ID) string { return
 func (c *Change) Text(name func(job.ID) string) string {
 	switch c.Kind {
 	case NothingHelps:
-		return "none of the changes that were decided again gives it more now: " + c.tried()
+		return "no single change helps; tried: " + c.tried()
 	case NoChange:
-		return "a later round gives it " + amount(c.Gets) + " if nothing changes"
+		return "one of the next rounds should give it " + amount(c.Gets) + " if nothing else changes"
 	case NodesCome:
-		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
+		verb := "are"
+		if c.GPUs == 1 {
+			verb = "is"
+		}
+		return fmt.Sprintf("it would get %s if the %s that %s ordered were up", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "), verb)
 	case JobsEnd:
-		return fmt.Sprintf("it would get %s if %s ended%s%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In), meanwhile(c.Start))
+		if c.Rough && len(c.Jobs) > mostNamed {
+			return fmt.Sprintf("no small change helps: it would get %s if %s ended; perhaps fewer are enough%s", amount(c.Gets), c.named(name), in(c.In))
+		}
+		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: "; perhaps fewer are enough"}[c.Rough], in(c.In))
 	case MorePriority:
 		return fmt.Sprintf("it would get %s if its priority were %s", amount(c.Gets), strconv.FormatFloat(c.Priority, 'f', -1, 64))
 	case FewerGPUs:
@@ -96,7 +102,11 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case MoreGPUs:
 		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" ")) + c.others()
 	case RoundsPass:
-		return fmt.Sprintf("it would get %s if %d rounds passed and nothing else changed", amount(c.Gets), c.Rounds)
+		rounds := strconv.Itoa(c.Rounds) + " rounds"
+		if c.Rounds == 1 {
+			rounds = "1 round"
+		}
+		return fmt.Sprintf("it would get %s if %s passed and nothing else changed", amount(c.Gets), rounds)
 	case kinds:
 	}
 	return "unknown"
@@ -183,17 +193,10 @@ func amount(a cluster.Allocation) string {
 	return text
 }
 
-// meanwhile says when a job is to start by all that is foreseen.
-func meanwhile(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("; by all that ends and comes meanwhile, it should start in %s", printable.Duration(d))
-}
-
+// in says when the last of some jobs is expected to end.
 func in(d time.Duration) string {
 	if d < 0 {
 		return ""
 	}
-	return fmt.Sprintf(", which should be in %s", printable.Duration(d))
+	return fmt.Sprintf(" (expected in %s)", printable.Rough(d))
 }

@@ -149,7 +149,7 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 	s := waiting(a100s(1), 1)
 	s.Jobs[0].GPUTypes = []cluster.GPUType{"h100"}
 	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"h100": 1}
-	if got, want := find(t, s, "a").String(), "none of the changes that were decided again gives it more now: no change, rounds pass"; got != want {
+	if got, want := find(t, s, "a").String(), "no single change helps; tried: no change, rounds pass"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	twice := Change{Kind: NothingHelps, Tried: []Kind{JobsEnd, MoreGPUs, JobsEnd}}

@@ -93,6 +93,21 @@ func (x *round) wait(names []job.ID) bool {
 	})
 }
 
+// hold returns how many jobs have GPUs of a type after a round; -1 if one of some jobs has none.
+func (x *round) hold(names []job.ID, t string) (all int) {
+	for i, j := range x.s.Jobs {
+		a := &x.p.Jobs[i].Allocation
+		holds := string(a.GPUType) == t || a.Mixed() && string(a.Also.GPUType) == t
+		switch {
+		case holds:
+			all++
+		case slices.Contains(names, j.ID):
+			return -1
+		}
+	}
+	return all
+}
+
 // seconds returns a duration as it is written.
 func seconds(text string) int {
 	d, _ := time.ParseDuration(text)
@@ -110,7 +125,7 @@ func each(j *policy.Job, of string) int { return max(1, j.Equivalents[cluster.GP
 
 // facts are what a page of a job that waits says of the round.
 var facts = []fact{
-	{regexp.MustCompile(`[ ;] *(\S+) (\d+) of (\d+) GPUs free`), func(x *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`[ ;] *(\S+) (\d+) of (\d+) GPUs? free`), func(x *round, _ job.ID, m []string) bool {
 		free, all := x.free(m[1])
 		return number(m[2]) == free && number(m[3]) == all
 	}},
@@ -118,7 +133,7 @@ var facts = []fact{
 		hold, wait := x.count()
 		return number(m[1]) == hold && number(m[2]) == wait
 	}},
-	{regexp.MustCompile(`\d+ (\S+) GPUs?(?: on \d+ nodes)?(?:, [^;]*,)? and (none|\d+) (?:is|are) free`), func(x *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`\d+ (\S+) GPUs?(?: on \d+ nodes)?(?: that it requested)?, and (none|\d+) (?:is|are) free`), func(x *round, _ job.ID, m []string) bool {
 		free, _ := x.free(m[1])
 		return number(m[2]) == free
 	}},
@@ -143,22 +158,34 @@ var facts = []fact{
 	}},
 	{regexp.MustCompile(`ahead of it in the queue[^\n]*`), func(x *round, _ job.ID, m []string) bool {
 		scattered := slices.ContainsFunc(x.p.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted && d.Allocation.IsZero() })
-		return scattered == strings.Contains(m[0], "granted GPUs, which lie scattered")
+		return scattered == strings.Contains(m[0], "the free GPUs planned for")
 	}},
-	{regexp.MustCompile(`of those that wait, (.*) would gain more`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`(\d+) jobs? that gains? more from \S+ GPUs comes? first: ([^;.]*)`), func(x *round, id job.ID, m []string) bool {
+		names, all := listed(m[2])
+		return all == number(m[1]) && x.wait(names) && !slices.Contains(names, id)
+	}},
+	{regexp.MustCompile(`(?:all|the|other) (\d*) ?(\S+) GPUs? (?:is|are) held by [^(;\n]*\(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
+		names, all := listed(m[3])
+		free, total := x.free(m[2])
+		return max(1, number(m[1])) == total-free && x.hold(names, m[2]) == all && !slices.Contains(names, id)
+	}},
+	{regexp.MustCompile(`cannot be preempted \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, _ := listed(m[1])
-		return x.wait(names) && !slices.Contains(names, id)
+		return slices.ContainsFunc(names, func(id job.ID) bool { return x.s.Job(id).NonPreemptive || !x.s.Job(id).Reservation.IsZero() })
 	}},
-	{regexp.MustCompile(`GPUs that it had went to ([^\n]*)`), func(x *round, id job.ID, m []string) bool {
-		names, _ := listed(regexp.MustCompile(` \(\d+, [^)]*\)`).ReplaceAllString(m[1], ""))
+	{regexp.MustCompile(`; (\S+ (?:started on|moved to|got) \d+ of them[^\n]*)`), func(x *round, id job.ID, m []string) bool {
+		names := strings.Split(m[1], ", ")
+		for i := range names {
+			names[i], _, _ = strings.Cut(names[i], " ")
+		}
 		slices.Sort(names)
 		return len(slices.Compact(names)) == len(names)
 	}},
-	{regexp.MustCompile(`if jobs? ([^\n]*?) (?:\(perhaps fewer are enough\) )?ended`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`if jobs? ([^\n]*?) ended`), func(x *round, id job.ID, m []string) bool {
 		names, _ := listed(m[1])
 		return !slices.ContainsFunc(names, func(other job.ID) bool { return other == id || x.s.Job(other) == nil })
 	}},
-	{regexp.MustCompile(`(?s:.*) at (\S+), under .*\n\n.* has been waiting (\S+):(?s:.*)\n  since +(\S+)`), func(_ *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`(?s:.*) at (\S+), under .*\n\n.* (?:has been waiting|was preempted) (\S+?)(?: ago)?:(?s:.*)\n  since +(\S+)`), func(_ *round, _ job.ID, m []string) bool {
 		return spans(m[2], seconds(m[1])-seconds(m[3]))
 	}},
 	{regexp.MustCompile(`needs (?:at least )?(\d+)(?: \S+)? GPUs?[^;]* (?:and|but) (\d+) are free`), func(_ *round, _ job.ID, m []string) bool {
@@ -167,8 +194,8 @@ var facts = []fact{
 	{regexp.MustCompile(`needs (?:at least )?(\d+) (?:(\S+) )?GPUs?(?s:.*)asked +exactly (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) == number(m[3])*each(x.s.Job(id), m[2])
 	}},
-	{regexp.MustCompile(`no fewer than (\d+) (?:(\S+) )?GPUs?(?: on \d+ nodes)?, (as many|more)(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
-		return (number(m[1]) == number(m[4])*each(x.s.Job(id), m[2])) == (m[3] == "as many")
+	{regexp.MustCompile(`(does not shrink it below the|offers it no fewer than) (\d+) (?:(\S+) )?GPUs?(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
+		return (number(m[2]) == number(m[4])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "does")
 	}},
 	{regexp.MustCompile(`if it asked for (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) < least(x.s.Job(id).Spec)
@@ -188,13 +215,13 @@ var facts = []fact{
 	{regexp.MustCompile(`asked [^\n]* of type ([^,\n]*)(?s:.*)it would get \d+ (\S+) GPUs?([^\n]*)`), func(_ *round, _ job.ID, m []string) bool {
 		return strings.Contains(m[3], "if it allowed GPUs of type") || strings.Contains(" or "+m[1]+" or ", " or "+m[2]+" or ")
 	}},
-	{regexp.MustCompile(`jobs of a higher (priority) go before it`), func(x *round, id job.ID, _ []string) bool {
+	{regexp.MustCompile(`jobs of a higher (priority) come first`), func(x *round, id job.ID, _ []string) bool {
 		own := x.s.Job(id)
 		return slices.ContainsFunc(x.s.Jobs, func(j *policy.Job) bool {
 			return j.Priority > own.Priority && x.p.Jobs[x.s.Index(j.ID)].Allocation.GPUs > 0
 		})
 	}},
-	{regexp.MustCompile(`jobs that have (GPUs) are before it`), func(x *round, _ job.ID, _ []string) bool {
+	{regexp.MustCompile(`jobs that have (GPUs) come first`), func(x *round, _ job.ID, _ []string) bool {
 		hold, _ := x.count()
 		return hold > 0
 	}},
@@ -204,7 +231,7 @@ var facts = []fact{
 	{regexp.MustCompile(`it had (\S+) of service in the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
 		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Round(time.Second).Seconds()))
 	}},
-	{regexp.MustCompile(`with that (\S+) would be paid per hour, and no more than (\S+) may be`), func(_ *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`raise the cost to (\S+) per hour, and the budget allows (\S+) now`), func(_ *round, _ job.ID, m []string) bool {
 		paid, err := strconv.ParseFloat(m[1], 64)
 		most, also := strconv.ParseFloat(m[2], 64)
 		return err == nil && also == nil && paid >= most
