@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Backup ends etcd, copies what it holds, and starts it again. It returns the directory of the copy, which is removed
-// with the cluster.
+// Backup stops etcd, copies its data, and starts it again. It returns the directory of the copy, which is
+// removed with the cluster.
 func (c *Cluster) Backup(ctx context.Context) (string, error) {
 	to, err := os.MkdirTemp(c.Dir, "backup-")
 	if err != nil {
@@ -28,9 +28,8 @@ func (c *Cluster) Backup(ctx context.Context) (string, error) {
 	return to, c.answers(ctx, APIServer)
 }
 
-// Restore puts a copy that Backup made in the place of what etcd holds. It does it as Kubernetes advises: all programs of
-// the control plane are ended before, and started again afterwards. What else runs beside the cluster runs on. Revisions
-// of etcd fall, too.
+// Restore replaces etcd's data with a copy from Backup. As Kubernetes advises, all programs of the control
+// plane are stopped before and started afterwards; other programs keep running. etcd's revisions go back.
 func (c *Cluster) Restore(ctx context.Context, backup string) error {
 	for _, name := range slices.Backward(names) {
 		if err := c.Process(name).Kill(); err != nil {
@@ -43,7 +42,7 @@ func (c *Cluster) Restore(ctx context.Context, backup string) error {
 	if err := os.CopyFS(c.data(), os.DirFS(backup)); err != nil {
 		return fmt.Errorf("restore etcd: %w", err)
 	}
-	for _, name := range names { // each as soon as those before it answer, or it ends
+	for _, name := range names { // each starts once the one before answers
 		if err := c.Process(name).Start(); err != nil {
 			return fmt.Errorf("restore etcd: %w", err)
 		}
@@ -54,10 +53,9 @@ func (c *Cluster) Restore(ctx context.Context, backup string) error {
 	return nil
 }
 
-// data is etcd's directory.
 func (c *Cluster) data() string { return filepath.Join(c.Dir, "etcd") }
 
-// answers waits until etcd or the API server is ready; of others it asks nothing.
+// answers waits until etcd or the API server is ready. It does not wait for other programs.
 func (c *Cluster) answers(ctx context.Context, name string) error {
 	client := c.Client().RESTClient()
 	return poll(ctx, c.Process(name), name, func() bool {

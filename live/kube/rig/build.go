@@ -19,20 +19,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Set is of programs that are built together.
+// A Set is a set of programs that are built together.
 type Set string
 
-// The sets.
 const (
-	Planes     Set = "planes"     // of control planes with fake nodes
-	Everything Set = "everything" // these, and those of real nodes and of package eco
-	Oldest     Set = "oldest"     // Planes, with the servers of the oldest version of Kubernetes that the chart takes
-	Baseline   Set = "baseline"   // of Kueue's own performance test, which package load runs
-	Ray        Set = "ray"        // the operator of KubeRay, which package eco runs
-	Karpenter  Set = "karpenter"  // Karpenter with its provider of kwok's nodes, which package eco runs
+	Planes     Set = "planes"     // control planes with fake nodes
+	Everything Set = "everything" // Planes, and the programs of real nodes and of package eco
+	Oldest     Set = "oldest"     // Planes, with servers of the oldest Kubernetes version that the chart supports
+	Baseline   Set = "baseline"   // Kueue's own performance test, for package load
+	Ray        Set = "ray"        // KubeRay's operator, for package eco
+	Karpenter  Set = "karpenter"  // Karpenter with its kwok provider, for package eco
 )
 
-// releases are the versions of Kubernetes, as its programs call themselves, and the modules that they are built from.
+// releases are the Kubernetes version of each set and the module that it is built from.
 var releases = map[Set]struct{ version, minor, module string }{
 	Planes:     {"v1.36.3", "36", "binaries"},
 	Everything: {"v1.36.3", "36", "binaries"},
@@ -42,8 +41,7 @@ var releases = map[Set]struct{ version, minor, module string }{
 	Karpenter:  {"v1.35.1", "35", "karpenter"},
 }
 
-// programs are the packages of Planes, with the names that the rig uses, and the names that go
-// build gives to those that Everything has besides.
+// programs maps packages of Planes to program names, and for Everything go build's names to program names.
 var programs = map[Set]map[string]string{
 	Planes: {
 		"go.etcd.io/etcd/server/v3":                     "etcd",
@@ -76,11 +74,10 @@ var programs = map[Set]map[string]string{
 	Karpenter: {"sigs.k8s.io/karpenter/kwok": "karpenter"},
 }
 
-// Build builds a set of the programs of module live/kube/rig/binaries, oldest, ray or karpenter of live/kube/rig, unless that was done before,
-// and returns the directory that holds them: one below the user's cache directory, named by a
-// hash of what they are built from. Everything takes about 6 minutes on two idle cores the
-// first time, and less than a minute if the go command has its build cache. Two that build at
-// once wait for each other. The go command's output goes to standard error.
+// Build builds a set from its module in live/kube/rig, unless it was built before. It returns the directory of
+// the programs: below the user's cache directory, named by a hash of their sources. Everything takes about 6
+// minutes on two idle cores the first time, and less than a minute with a build cache. Concurrent builds wait
+// for each other. The go command's output goes to standard error.
 func Build(ctx context.Context, set Set) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {
@@ -104,7 +101,7 @@ func Build(ctx context.Context, set Set) (string, error) {
 	return dir, nil
 }
 
-// sources returns the directory of a module of programs: beside this file.
+// sources returns the directory of a module of programs.
 func sources(module string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	dir := filepath.Join(filepath.Dir(file), module)
@@ -114,8 +111,7 @@ func sources(module string) (string, error) {
 	return dir, nil
 }
 
-// buildKey returns a hash of all that decides what is built: the module's files, the Go
-// version, the platform and the flags.
+// buildKey returns a hash of all inputs: the module's files, the Go version, the platform and the flags.
 func buildKey(source string, set Set) (string, error) {
 	h := sha256.New()
 	if set == Planes {
@@ -139,7 +135,6 @@ func buildKey(source string, set Set) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
-// hashFile adds a file's name below source, its size and its contents to h.
 func hashFile(h io.Writer, source, name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -154,9 +149,8 @@ func hashFile(h io.Writer, source, name string) error {
 	return err
 }
 
-// buildArgs returns the arguments of the go command that builds a set into dir: one command, so
-// that what they share is compiled once. Without the version the API server calls itself
-// v0.0.0, and what compares versions goes wrong.
+// buildArgs returns the arguments of go build for a set. One command compiles shared packages once. Without the
+// version flags the API server reports v0.0.0, which breaks version comparisons.
 func buildArgs(dir string, set Set) []string {
 	link := []string{"-s", "-w"}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
@@ -171,7 +165,7 @@ func buildArgs(dir string, set Set) []string {
 	}, packages)
 }
 
-// mark returns the file that says that a directory holds a set.
+// mark returns the file that marks a complete set.
 func mark(dir string, set Set) string {
 	if set == Everything {
 		return filepath.Join(dir, "complete")
@@ -179,7 +173,6 @@ func mark(dir string, set Set) string {
 	return filepath.Join(dir, "complete-"+string(set))
 }
 
-// built reports whether dir holds every program of a set.
 func built(dir string, set Set) bool {
 	for _, s := range []Set{set, Everything} {
 		if _, err := os.Stat(mark(dir, s)); err == nil {
@@ -189,8 +182,7 @@ func built(dir string, set Set) bool {
 	return false
 }
 
-// buildInto builds a set into dir, alone: others wait for the lock beside it. A cluster that
-// runs programs of dir meanwhile can go on starting them.
+// buildInto builds a set into dir under a lock. A running cluster can still start programs of dir meanwhile.
 func buildInto(ctx context.Context, source, dir string, set Set) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -199,7 +191,7 @@ func buildInto(ctx context.Context, source, dir string, set Set) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // and gives the lock back
+	defer lock.Close() // also unlocks it
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
@@ -207,7 +199,7 @@ func buildInto(ctx context.Context, source, dir string, set Set) error {
 		return nil
 	}
 	fresh := filepath.Join(dir, "fresh")
-	if err := os.RemoveAll(fresh); err != nil { // what a killed build left
+	if err := os.RemoveAll(fresh); err != nil { // left by a killed build
 		return err
 	}
 	if err := goBuild(ctx, source, fresh, set); err != nil {
@@ -216,7 +208,6 @@ func buildInto(ctx context.Context, source, dir string, set Set) error {
 	return finish(fresh, dir, set)
 }
 
-// goBuild runs the go command.
 func goBuild(ctx context.Context, source, dir string, set Set) error {
 	cmd := exec.CommandContext(ctx, "go", buildArgs(dir, set)...)
 	cmd.Dir = source
@@ -228,7 +219,7 @@ func goBuild(ctx context.Context, source, dir string, set Set) error {
 	return nil
 }
 
-// finish moves programs to dir, under the names that the rig uses, and marks the set as there.
+// finish moves programs to dir under the rig's names and marks the set as complete.
 func finish(fresh, dir string, set Set) error {
 	all := map[string]string{}
 	of := set

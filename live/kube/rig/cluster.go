@@ -18,30 +18,30 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Cluster is a running control plane, with what runs beside it.
+// A Cluster is a running control plane and the programs that run with it.
 type Cluster struct {
-	Config       *rest.Config // as an administrator: may do everything
-	Kubeconfig   string       // a file of the same
+	Config       *rest.Config // as an administrator with all rights
+	Kubeconfig   string       // file with the same
 	EtcdEndpoint string       // http://127.0.0.1:port
-	Bin          string       // the directory of the programs
+	Bin          string       // directory of the programs
 	Dir          string       // removed with the cluster
-	Logs         string       // the output of its programs, name.log
+	Logs         string       // output of its programs, name.log
 	Authority    *Authority
 
 	options   Options
 	lock      *os.File // held while Dir is in use
 	mu        sync.Mutex
-	processes []*Process // in the order of their start
+	processes []*Process // in order of their start
 }
 
-// startTimeout bounds how long a cluster takes to start: 4 s idle, 10 s under load.
+// startTimeout bounds the start of a cluster: 4 s idle, 10 s under load.
 const startTimeout = 2 * time.Minute
 
-// attempts is how often New tries again when another program took a port that was free.
+// attempts is how often New tries if another program takes a port.
 const attempts = 3
 
-// Start starts a cluster for a test, and ends it with it. The test fails if it does not
-// start; the ends of its logs are shown if the test fails.
+// Start starts a cluster for a test and closes it at the end. The test fails if the cluster does not start. A
+// failed test prints the ends of the logs.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	c, err := New(t.Context(), o)
@@ -50,7 +50,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			sameLog := func(a, b *Process) bool { return a.Log == b.Log } // one that was started again
+			sameLog := func(a, b *Process) bool { return a.Log == b.Log } // a program that was restarted
 			for _, p := range slices.CompactFunc(c.all(), sameLog) {
 				t.Logf("%s:\n%s", p.Name, p.Tail())
 			}
@@ -62,8 +62,8 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// New starts a cluster. It must be closed; if it is not, because this process was killed,
-// its programs die all the same, and the next New removes its directory.
+// New starts a cluster, which must be closed. If this process is killed, the programs die too, and the next New
+// removes the directory.
 func New(ctx context.Context, o Options) (*Cluster, error) {
 	o.everywhere()
 	if err := o.validate(); err != nil {
@@ -88,7 +88,6 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 	return nil, fmt.Errorf("start a cluster: %w", err)
 }
 
-// start starts a cluster, or leaves nothing behind.
 func start(ctx context.Context, o Options) (*Cluster, error) {
 	c := &Cluster{Bin: o.Bin, options: o}
 	for _, step := range []func(context.Context) error{
@@ -101,7 +100,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// makeDir makes the cluster's directory, and removes those whose clusters were killed.
+// makeDir makes the cluster's directory, and removes those of killed clusters.
 func (c *Cluster) makeDir(context.Context) error {
 	sweep()
 	dir, err := os.MkdirTemp("", prefix)
@@ -123,14 +122,14 @@ func (c *Cluster) makeDir(context.Context) error {
 	return unix.Flock(int(c.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// prefix begins the name of every cluster's directory.
+// prefix is the prefix of all cluster directories.
 const prefix = "oxgang-rig-"
 
-// sweep removes the directories of clusters that are no more: nobody holds their lock.
+// sweep removes the directories of killed clusters: nobody holds their lock.
 func sweep() {
 	locks, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*", "lock"))
 	if err != nil {
-		panic(err) // the pattern is bad
+		panic(err) // bad pattern
 	}
 	for _, name := range locks {
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
@@ -138,29 +137,27 @@ func sweep() {
 			continue
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && !fresh(f) {
-			_ = os.RemoveAll(filepath.Dir(name)) // another may be at it
+			_ = os.RemoveAll(filepath.Dir(name)) // somebody else may remove it too
 		}
-		_ = f.Close() // nothing was written
+		_ = f.Close()
 	}
 }
 
-// fresh reports whether f was made a moment ago: its maker may be about to lock it.
+// fresh reports whether f is so new that its maker may be about to lock it.
 func fresh(f *os.File) bool {
 	info, err := f.Stat()
 	return err != nil || time.Since(info.ModTime()) < time.Minute
 }
 
-// pki returns the directory of the certificates.
 func (c *Cluster) pki() string { return filepath.Join(c.Dir, "pki") }
 
-// all returns the programs, in the order of their start.
 func (c *Cluster) all() []*Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.processes)
 }
 
-// Process returns a program of the cluster by its name. It panics if there is none.
+// Process returns a program by name. It panics if there is none.
 func (c *Cluster) Process(name string) *Process {
 	for _, p := range slices.Backward(c.all()) {
 		if p.Name == name {
@@ -170,17 +167,17 @@ func (c *Cluster) Process(name string) *Process {
 	panic(fmt.Sprintf("rig: no program %q in this cluster", name))
 }
 
-// Client returns a client that may do everything.
+// Client returns a client with all rights.
 func (c *Cluster) Client() *kubernetes.Clientset { return kubernetes.NewForConfigOrDie(c.Config) }
 
-// Etcd returns a client of the cluster's etcd, past the API server; it is closed with the test.
+// Etcd returns a client of the cluster's etcd, which is closed with the test.
 func (c *Cluster) Etcd(t testing.TB) *clientv3.Client {
 	t.Helper()
 	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = etcd.Close() }) // nothing of it is under way
+	t.Cleanup(func() { _ = etcd.Close() })
 	return etcd
 }
 

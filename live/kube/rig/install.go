@@ -21,14 +21,13 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// crd is the resource of custom resource definitions.
 var crd = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// first are the kinds that others of the same files need, in their order.
+// first are the kinds that others depend on, in order.
 var first = []string{"CustomResourceDefinition", "Namespace"}
 
-// Install applies the objects of YAML files, and of the *.yaml files of directories, server
-// side: definitions of custom resources first, and what remains when these are served.
+// Install applies the objects in YAML files, or the *.yaml files of directories, server-side. It applies custom
+// resource definitions first and waits until they are served.
 func (c *Cluster) Install(ctx context.Context, paths ...string) error {
 	objects, err := ReadObjects(paths...)
 	if err != nil {
@@ -37,7 +36,7 @@ func (c *Cluster) Install(ctx context.Context, paths ...string) error {
 	return c.Apply(ctx, objects...)
 }
 
-// Apply applies objects as Install does. It changes their order.
+// Apply applies objects as Install does. It reorders them.
 func (c *Cluster) Apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
 	client, err := dynamic.NewForConfig(c.Config)
 	if err != nil {
@@ -49,7 +48,7 @@ func (c *Cluster) Apply(ctx context.Context, objects ...*unstructured.Unstructur
 	}
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(found))
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
-	var waiting []string // definitions
+	var waiting []string // names of definitions
 	for _, o := range objects {
 		if rank(o) > 0 && len(waiting) > 0 {
 			if err := c.established(ctx, client, waiting); err != nil {
@@ -68,7 +67,7 @@ func (c *Cluster) Apply(ctx context.Context, objects ...*unstructured.Unstructur
 	return c.established(ctx, client, waiting)
 }
 
-// rank orders the kinds: those of first, then the rest.
+// rank orders kinds: first, then the rest.
 func rank(o *unstructured.Unstructured) int {
 	if i := slices.Index(first, o.GetKind()); i >= 0 {
 		return i
@@ -76,7 +75,7 @@ func rank(o *unstructured.Unstructured) int {
 	return len(first)
 }
 
-// apply applies one object. Its namespace, if it has to have one and has none, is default.
+// apply applies one object. The default namespace is default.
 func apply(ctx context.Context, client dynamic.Interface, mapper meta.RESTMapper, o *unstructured.Unstructured) error {
 	kind := o.GroupVersionKind()
 	m, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -95,7 +94,7 @@ func apply(ctx context.Context, client dynamic.Interface, mapper meta.RESTMapper
 	return err
 }
 
-// established waits until the custom resources that definitions define are served.
+// established waits until custom resource definitions are served.
 func (c *Cluster) established(ctx context.Context, client dynamic.Interface, definitions []string) error {
 	for _, name := range definitions {
 		err := poll(ctx, c.Process(APIServer), name+" to be established", func() bool {
@@ -109,7 +108,7 @@ func (c *Cluster) established(ctx context.Context, client dynamic.Interface, def
 	return nil
 }
 
-// condition returns the status of a condition of o; empty: it has none.
+// condition returns the status of a condition; empty: none.
 func condition(o *unstructured.Unstructured, kind string) string {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
 	if err != nil {
@@ -124,7 +123,7 @@ func condition(o *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// ReadObjects reads the objects of YAML files, and of the *.yaml files of directories.
+// ReadObjects reads the objects in YAML files, or the *.yaml files of directories.
 func ReadObjects(paths ...string) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	for _, path := range paths {
@@ -147,7 +146,6 @@ func ReadObjects(paths ...string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// yamlFiles returns path, or the YAML files in it if it is a directory.
 func yamlFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -158,12 +156,12 @@ func yamlFiles(path string) ([]string, error) {
 	}
 	files, err := filepath.Glob(filepath.Join(path, "*.yaml"))
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: no *.yaml files, want some", path)
+		err = fmt.Errorf("%s: no *.yaml files", path)
 	}
 	return files, err
 }
 
-// decode returns the objects of a YAML file; empty documents are none.
+// decode returns the objects of a YAML file and skips empty documents.
 func decode(data []byte) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
@@ -178,7 +176,7 @@ func decode(data []byte) ([]*unstructured.Unstructured, error) {
 		case len(o.Object) == 0:
 			continue
 		case o.GetKind() == "" || o.GetName() == "":
-			return nil, fmt.Errorf("object %d has kind %q and name %q, want both", len(all), o.GetKind(), o.GetName())
+			return nil, fmt.Errorf("object %d has kind %q and name %q; both are required", len(all), o.GetKind(), o.GetName())
 		}
 		all = append(all, o)
 	}

@@ -9,14 +9,13 @@ import (
 	"os/exec"
 )
 
-// ModuleDir returns the directory of a module that module live/kube/rig/binaries requires: that of Everything.
+// ModuleDir returns the directory of a module that Everything requires.
 func ModuleDir(ctx context.Context, module string) (string, error) {
 	return ModuleDirOf(ctx, Everything, module)
 }
 
-// ModuleDirOf returns the directory of a module that the module of a set requires, of the
-// version that it pins. The go command downloads it if it is not there: to build a set takes
-// the packages of that set, not the manifests of all.
+// ModuleDirOf returns the directory of a module at the version that a set's module pins. The go command
+// downloads it if necessary: building a set does not download manifests.
 func ModuleDirOf(ctx context.Context, set Set, module string) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {

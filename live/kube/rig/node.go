@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// GPU is the resource that stands for GPUs.
+	// GPU is the resource name of GPUs.
 	GPU corev1.ResourceName = "nvidia.com/gpu"
-	// Product is the label of a node that names its GPU type.
+	// Product is the node label with the GPU type.
 	Product = "nvidia.com/gpu.product"
-	// Rack is the label of a node that names its rack; eight nodes share one.
+	// Rack is the node label with the rack. Eight nodes share one.
 	Rack = "rig.oxgang.dev/rack"
-	// Alive is the label of a node, "true", for which kwok stands in.
+	// Alive is the node label with value "true" while kwok serves the node.
 	Alive = "rig.oxgang.dev/alive"
 )
 
-// addNodes makes the nodes of the options, and waits until pods can be scheduled to them.
+// addNodes adds the nodes of the options.
 func (c *Cluster) addNodes(ctx context.Context) error {
 	for i := range c.options.Nodes {
 		if err := c.AddNodes(ctx, c.options.Nodes[i]); err != nil {
@@ -35,7 +35,7 @@ func (c *Cluster) addNodes(ctx context.Context) error {
 	return nil
 }
 
-// AddNodes makes fake nodes, and waits until they have no taint.
+// AddNodes adds fake nodes, and waits until they have no taint.
 func (c *Cluster) AddNodes(ctx context.Context, n Nodes) error {
 	n.fill()
 	client := c.Client().CoreV1().Nodes()
@@ -65,10 +65,10 @@ func (c *Cluster) AddNodes(ctx context.Context, n Nodes) error {
 	return poll(ctx, nil, "nodes "+n.Name+" without taints", untainted)
 }
 
-// set is the label of a node that names the Nodes it is one of.
+// set is the node label with the name of its Nodes.
 const set = "rig.oxgang.dev/nodes"
 
-// fill puts in what was left out.
+// fill sets defaults.
 func (n *Nodes) fill() {
 	if n.Name == "" {
 		n.Name = strings.ToLower(n.Type)
@@ -84,7 +84,7 @@ func (n *Nodes) fill() {
 	}
 }
 
-// node returns the i-th node: ready when it is made.
+// node returns node i, which is ready at creation.
 func (n *Nodes) node(i int) *corev1.Node {
 	name := fmt.Sprintf("%s-%d", n.Name, i)
 	labels := map[string]string{
@@ -113,8 +113,8 @@ func (n *Nodes) node(i int) *corev1.Node {
 	}
 }
 
-// Lose cuts a fake node off, at once: nothing runs or ends its pods any more, its lease is
-// not renewed, and its condition says that nobody heard of it, for which it is tainted.
+// Lose cuts a fake node off at once: its pods neither run nor end, its lease is not renewed, and its condition
+// is Unknown, so it is tainted.
 func (c *Cluster) Lose(ctx context.Context, node string) error {
 	if err := c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"false"}}}`); err != nil {
 		return err
@@ -123,18 +123,17 @@ func (c *Cluster) Lose(ctx context.Context, node string) error {
 		`"reason":"NodeStatusUnknown","message":"the rig lost it"}]}}`)
 }
 
-// Silence stops a fake node as Lose does, but says so to nobody: it is found to be lost when
-// its lease has run out.
+// Silence stops a fake node like Lose, but without the condition: it counts as lost when its lease expires.
 func (c *Cluster) Silence(ctx context.Context, node string) error {
 	return c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"false"}}}`)
 }
 
-// Return brings a lost node back. Pods that were deleted while it was lost end now.
+// Return brings a lost node back. Pods that were deleted meanwhile end now.
 func (c *Cluster) Return(ctx context.Context, node string) error {
 	return c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"true"}}}`)
 }
 
-// patchNode merges data into a node, or into its status.
+// patchNode merges data into a node or a subresource.
 func (c *Cluster) patchNode(ctx context.Context, node, sub, data string) error {
 	var subs []string
 	if sub != "" {

@@ -22,7 +22,7 @@ func (o *Options) build(ctx context.Context) error {
 	return err
 }
 
-// buildOldest builds Oldest, and returns its directory, in which all that is not of that set is from planes.
+// buildOldest builds Oldest, and links the remaining programs from planes.
 func buildOldest(ctx context.Context, planes string) (string, error) {
 	dir, err := Build(ctx, Oldest)
 	if err != nil {
@@ -41,7 +41,6 @@ func buildOldest(ctx context.Context, planes string) (string, error) {
 	return dir, nil
 }
 
-// ignoreMissing returns err, but nil of a file that is not there.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

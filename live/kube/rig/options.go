@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// The programs of a cluster, as Process and Options.Flags name them.
+// Programs of a cluster, as in Process and Options.Flags.
 const (
 	Etcd       = "etcd"
 	APIServer  = "kube-apiserver"
@@ -19,60 +19,57 @@ const (
 	Kwok       = "kwok"
 )
 
-// names are all of them, in the order in which they start.
+// names are these programs in order of their start.
 var names = []string{Etcd, APIServer, Controller, Scheduler, Kwok}
 
-// Options say what a cluster consists of. The zero value is a whole control plane without
-// nodes.
+// Options configure a cluster. The zero value is a complete control plane without nodes.
 type Options struct {
-	Bin  string // the directory of the programs; empty: what Build returns
-	Logs string // where their output is kept; empty: it is removed with the cluster
+	Bin  string // directory of the programs; empty: from Build
+	Logs string // directory of their output; empty: removed with the cluster
 
-	// APIOnly: etcd and API server are all. Nothing schedules, collects garbage or makes
-	// pods of Jobs.
+	// APIOnly starts only etcd and the API server. Nothing schedules, collects garbage or creates pods of Jobs.
 	APIOnly bool
-	// Lean: what serves the health of nodes is off, and leases are long. 5000 nodes cost
-	// what 300 cost else. None of them is ever found to be lost.
+	// Lean disables node health checks and uses long leases: 5000 nodes cost what 300 cost otherwise. Lost
+	// nodes are never detected.
 	Lean bool
-	// History: the API server has etcd forget nothing. Else it does after five minutes, and what
-	// was before cannot be audited.
+	// History disables etcd's compaction. Otherwise the history is limited to five minutes and cannot be
+	// audited completely.
 	History bool
-	// Gangs: the alpha gates of workload-aware scheduling are on: the Job controller makes Workloads and
-	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together. The environment
-	// variable OXGANG_GANGS turns them on for all clusters but those of Oldest.
+	// Gangs enables the alpha gates of workload-aware scheduling: the Job controller creates Workloads and
+	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together. The
+	// environment variable OXGANG_GANGS enables it for all clusters except Oldest ones.
 	Gangs bool
-	// Oldest: API server, controllers and kube-scheduler are of the oldest version that the chart takes.
+	// Oldest uses the oldest version of API server, controllers and kube-scheduler that the chart supports.
 	Oldest bool
-	// Nodes are fake, served by kwok.
+	// Nodes are fake nodes, served by kwok.
 	Nodes []Nodes
-	// NodeLease is how long a node is taken to live after it was last heard of: whole
-	// seconds, at least 4; 0: 40 s. Each node renews four times in that time.
+	// NodeLease is how long a node counts as alive after its last renewal: whole seconds, at least 4; 0: 40 s.
+	// Nodes renew four times in that period.
 	NodeLease time.Duration
 
-	Flags map[string][]string // more flags, by program
+	Flags map[string][]string // additional flags by program
 }
 
-// Nodes are fake nodes of one kind, called after Name with a number from 0 on.
+// Nodes are fake nodes of one kind, named Name and a number from 0.
 type Nodes struct {
-	Name   string            // "" : Type in lower case
-	Type   string            // the label nvidia.com/gpu.product
-	Count  int               // nodes
-	GPUs   int               // of each; 0: 8
-	CPUs   int               // cores of each; 0: 96
-	Memory resource.Quantity // bytes of each; 0: 1 Ti
-	Labels map[string]string // more labels
+	Name   string            // empty: Type in lower case
+	Type   string            // label nvidia.com/gpu.product
+	Count  int               // number of nodes
+	GPUs   int               // per node; 0: 8
+	CPUs   int               // cores per node; 0: 96
+	Memory resource.Quantity // bytes per node; 0: 1 Ti
+	Labels map[string]string // additional labels
 }
 
-// HasGangs reports whether the gates of Options.Gangs are on in the cluster.
+// HasGangs reports whether Options.Gangs is on.
 func (c *Cluster) HasGangs() bool { return c.options.Gangs }
 
-// everywhere turns Gangs on if the environment says so.
+// everywhere enables Gangs according to the environment.
 func (o *Options) everywhere() { o.Gangs = o.Gangs || os.Getenv("OXGANG_GANGS") != "" && !o.Oldest }
 
-// maxNodes is how many nodes may serve their health in full: 100 renew ten leases a second.
+// maxNodes is the limit without Lean: 100 nodes renew ten leases a second.
 const maxNodes = 200
 
-// validate returns all that is wrong with o.
 func (o *Options) validate() error {
 	var all []error
 	complain := func(bad bool, format string, args ...any) {
@@ -83,8 +80,8 @@ func (o *Options) validate() error {
 	lease := o.NodeLease
 	complain(lease != 0 && (lease < 4*time.Second || lease%time.Second != 0),
 		"node lease %s, want whole seconds and at least 4s", lease)
-	complain(o.APIOnly && len(o.Nodes) > 0, "nodes of a cluster with an API server only, want none")
-	complain(o.Oldest && o.Gangs, "gangs in the oldest version, which has none")
+	complain(o.APIOnly && len(o.Nodes) > 0, "APIOnly excludes nodes")
+	complain(o.Oldest && o.Gangs, "Oldest excludes Gangs")
 	count := 0
 	for i := range o.Nodes {
 		n := &o.Nodes[i]
@@ -93,14 +90,14 @@ func (o *Options) validate() error {
 			"nodes %s: count %d, GPUs %d, CPUs %d, want none negative", n.Type, n.Count, n.GPUs, n.CPUs)
 		count += n.Count
 	}
-	complain(count > maxNodes && !o.Lean, "%d nodes, want at most %d, or Lean", count, maxNodes)
+	complain(count > maxNodes && !o.Lean, "%d nodes, want at most %d without Lean", count, maxNodes)
 	for name := range o.Flags {
 		complain(!slices.Contains(names, name), "flags of program %q, want one of %v", name, names)
 	}
 	return errors.Join(all...)
 }
 
-// gates are those that Gangs switches on, with what serves their kinds; by program.
+// gates are the flags for Gangs by program.
 var gates = map[string][]string{
 	APIServer:  {"--feature-gates", gangGates, "--runtime-config", "scheduling.k8s.io/v1alpha2=true"},
 	Controller: {"--feature-gates", gangGates},
@@ -109,7 +106,7 @@ var gates = map[string][]string{
 
 const gangGates = "GenericWorkload=true,GangScheduling=true,WorkloadWithJob=true"
 
-// flags returns those that the options add to a program's.
+// flags returns the additional flags of a program.
 func (o *Options) flags(program string) []string {
 	if !o.Gangs {
 		return o.Flags[program]
@@ -117,7 +114,7 @@ func (o *Options) flags(program string) []string {
 	return slices.Concat(gates[program], o.Flags[program])
 }
 
-// lease returns NodeLease, or what stands for none.
+// lease returns NodeLease or its default.
 func (o *Options) lease() time.Duration {
 	switch {
 	case o.NodeLease != 0:

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FollowGo ends this process, and with it all that it started, within a second of the end of the
-// go command that runs it as a test: one that is killed, as timeout(1) does, leaves its test
-// binaries running. Whoever else runs the binary is not followed.
+// FollowGo ends this process within a second after the go command that runs it as a test has died. Otherwise a
+// killed go command, for example by timeout(1), leaves its test binaries and their programs running. Other
+// parents are not followed.
 var FollowGo = sync.OnceFunc(func() {
 	parent := os.Getppid()
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", parent))

@@ -18,15 +18,13 @@ import (
 // A Pair is a certificate and its key, as PEM.
 type Pair struct{ Cert, Key []byte }
 
-// An Authority signs what a cluster's programs and users show each other. It is made for
-// one cluster and valid for a day.
+// An Authority signs the certificates of a cluster's programs and users. It is valid for a day.
 type Authority struct {
 	Pair
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority returns one with a new key.
 func newAuthority() (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -47,7 +45,7 @@ func newAuthority() (*Authority, error) {
 	return &Authority{Pair: pair, cert: cert, key: key}, err
 }
 
-// Client returns a certificate by which Kubernetes knows a user and the groups it is in.
+// Client returns a client certificate for a user in groups.
 func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	t := template(user, groups)
 	t.KeyUsage = x509.KeyUsageDigitalSignature
@@ -55,7 +53,7 @@ func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	return a.sign(t)
 }
 
-// Server returns a certificate of a server that is reached by hosts: names or addresses.
+// Server returns a server certificate for host names or addresses.
 func (a *Authority) Server(hosts ...string) (Pair, error) {
 	t := template("server", nil)
 	t.KeyUsage = x509.KeyUsageDigitalSignature
@@ -70,11 +68,11 @@ func (a *Authority) Server(hosts ...string) (Pair, error) {
 	return a.sign(t)
 }
 
-// template returns what all certificates have in common.
+// template returns the common part of certificates.
 func template(name string, groups []string) *x509.Certificate {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		panic("rig: no random numbers") // crypto/rand never fails on what the rig runs on
+		panic("rig: no random numbers") // crypto/rand never fails here
 	}
 	now := time.Now()
 	return &x509.Certificate{
@@ -85,7 +83,6 @@ func template(name string, groups []string) *x509.Certificate {
 	}
 }
 
-// sign returns t signed, with a new key.
 func (a *Authority) sign(t *x509.Certificate) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -98,7 +95,6 @@ func (a *Authority) sign(t *x509.Certificate) (Pair, error) {
 	return encode(der, key)
 }
 
-// encode returns a certificate and its key as PEM.
 func encode(der []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	k, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -110,7 +106,7 @@ func encode(der []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	}, nil
 }
 
-// Write puts the pair into dir as name.crt and name.key.
+// Write writes the pair to dir as name.crt and name.key.
 func (p Pair) Write(dir, name string) error {
 	if err := os.WriteFile(filepath.Join(dir, name+".crt"), p.Cert, 0o600); err != nil {
 		return err
@@ -118,8 +114,8 @@ func (p Pair) Write(dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name+".key"), p.Key, 0o600)
 }
 
-// writePKI fills dir with what the control plane's programs read: ca, apiserver, front
-// (of the aggregation layer) and sa, which signs the tokens of service accounts.
+// writePKI writes the certificates of the control plane: ca, apiserver, front (of the aggregation layer) and
+// sa, which signs service account tokens.
 func writePKI(dir string, a *Authority) error {
 	server, err := a.Server("127.0.0.1", "10.96.0.1", "localhost",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc")

@@ -21,7 +21,6 @@ import (
 //go:embed stages/*.yaml
 var stages embed.FS
 
-// certify makes the certificates and the administrator's configuration.
 func (c *Cluster) certify(context.Context) error {
 	a, err := newAuthority()
 	if err != nil {
@@ -46,8 +45,7 @@ func (c *Cluster) run(name string, args ...string) (*Process, error) {
 	return c.Run(name, filepath.Join(c.Bin, name), nil, append(args, c.options.flags(name)...)...)
 }
 
-// startEtcd starts etcd, which does not wait for the disk: nobody reads it after a crash
-// of the machine.
+// startEtcd starts etcd without fsync: no test survives a crash of the machine.
 func (c *Cluster) startEtcd(ctx context.Context) error {
 	client, err := FreePort()
 	if err != nil {
@@ -70,7 +68,7 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	return poll(ctx, p, "etcd", func() bool { return healthy(c.EtcdEndpoint + "/health") })
 }
 
-// healthy reports whether url answers 200, whatever certificate it shows.
+// healthy reports whether url answers 200, whatever its certificate.
 func healthy(url string) bool {
 	client := http.Client{
 		Timeout:   time.Second,
@@ -84,8 +82,7 @@ func healthy(url string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// startAPIServer starts the API server. Requests are not rationed: a test should find what
-// it does to a cluster, not what a busy machine does to it.
+// startAPIServer starts the API server without rate limits, so that tests do not depend on a busy machine.
 func (c *Cluster) startAPIServer(ctx context.Context) error {
 	admin, err := c.Authority.Client("kube-apiserver-kubelet-client", "system:masters")
 	if err != nil {
@@ -115,10 +112,8 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 	})
 }
 
-// file returns the path of a file of the certificates.
 func (c *Cluster) file(name string) string { return filepath.Join(c.pki(), name) }
 
-// apiServerFlags returns those that are not about certificates.
 func (c *Cluster) apiServerFlags() []string {
 	flags := []string{
 		"--etcd-servers", c.EtcdEndpoint,
@@ -132,13 +127,13 @@ func (c *Cluster) apiServerFlags() []string {
 	if c.options.History {
 		flags = append(flags, "--etcd-compaction-interval", "0")
 	}
-	if c.options.Lean { // nodes come ready: nothing has to take a taint off them
+	if c.options.Lean { // nodes are created ready, and nothing would remove the taint
 		flags = append(flags, "--disable-admission-plugins", "TaintNodesByCondition")
 	}
 	return flags
 }
 
-// startRest starts what is left, at once, and waits until Jobs and pods are served.
+// startRest starts the remaining programs, and waits until Jobs and pods are served.
 func (c *Cluster) startRest(ctx context.Context) error {
 	if c.options.APIOnly {
 		return nil
@@ -163,8 +158,8 @@ func (c *Cluster) startRest(ctx context.Context) error {
 	})
 }
 
-// serving returns the flags of a program that serves its health over TLS on a free port and
-// asks the API server as user, and the URL of its health.
+// serving returns the flags of a program that serves its health over TLS and calls the API server as user, and
+// the URL of its health.
 func (c *Cluster) serving(name, user string) (flags []string, url string, err error) {
 	port, err := FreePort()
 	if err != nil {
@@ -181,8 +176,8 @@ func (c *Cluster) serving(name, user string) (flags []string, url string, err er
 	}, fmt.Sprintf("https://127.0.0.1:%d/healthz", port), nil
 }
 
-// startController starts the controller manager. Its controllers act as service accounts
-// of their own, or RBAC refuses them.
+// startController starts the controller manager. Its controllers use their own service accounts, as RBAC
+// requires.
 func (c *Cluster) startController() (*Process, string, error) {
 	flags, url, err := c.serving(Controller, "system:kube-controller-manager")
 	if err != nil {
@@ -203,7 +198,6 @@ func (c *Cluster) startController() (*Process, string, error) {
 	return p, url, err
 }
 
-// startScheduler starts the scheduler.
 func (c *Cluster) startScheduler() (*Process, string, error) {
 	flags, url, err := c.serving(Scheduler, "system:kube-scheduler")
 	if err != nil {
@@ -213,8 +207,7 @@ func (c *Cluster) startScheduler() (*Process, string, error) {
 	return p, url, err
 }
 
-// startKwok starts kwok, which plays the kubelets of the nodes with label Alive. It serves
-// when it has read the stages; if they are bad it ends.
+// startKwok starts kwok, which simulates the kubelets of nodes with label Alive. It ends if a stage is invalid.
 func (c *Cluster) startKwok() (*Process, string, error) {
 	files, err := fs.Glob(stages, "stages/*.yaml")
 	if err != nil {

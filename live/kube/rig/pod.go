@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// ExitCode is an annotation on a pod of a fake node: it ends with that code.
+	// ExitCode is an annotation on a pod of a fake node: the pod ends with this code.
 	ExitCode = "rig.oxgang.dev/exit"
-	// ExitAfter is an annotation on a pod that has ExitCode: how long after it runs it ends, as
-	// "2s". At once, if it has none.
+	// ExitAfter is an annotation on a pod with ExitCode: how long it runs before, such as "2s"; default: not at
+	// all.
 	ExitAfter = "rig.oxgang.dev/exit-after"
-	// StopAfter is an annotation on a pod of a fake node: how long it takes to end when it
-	// is deleted, as "2s". At once, if it has none.
+	// StopAfter is an annotation on a pod of a fake node: how long it takes to end after its deletion, such as
+	// "2s"; default: not at all.
 	StopAfter = "rig.oxgang.dev/stop-after"
 )
 

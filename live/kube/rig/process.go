@@ -17,11 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// A Process is a program that a cluster runs. It dies with the process that started it,
-// however that ends.
+// A Process is a program of a cluster. It dies with the process that started it.
 type Process struct {
 	Name string
-	Log  string   // the file that its output goes to, over all its starts
+	Log  string   // file with the output of all its starts
 	Args []string // of the next start
 
 	path string
@@ -36,7 +35,7 @@ func (p *Process) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd != nil && !closed(p.done) {
-		return fmt.Errorf("start %s: it runs already", p.Name)
+		return fmt.Errorf("start %s: it is already running", p.Name)
 	}
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -51,14 +50,13 @@ func (p *Process) Start() error {
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // how it ended is asked of ProcessState
+		_ = cmd.Wait() // see ProcessState
 		close(done)
 	}()
 	p.cmd, p.done = cmd, done
 	return nil
 }
 
-// closed reports whether c is.
 func closed(c chan struct{}) bool {
 	select {
 	case <-c:
@@ -68,14 +66,14 @@ func closed(c chan struct{}) bool {
 	}
 }
 
-// Done returns a channel that is closed when the running start has ended.
+// Done returns a channel that is closed when the last start has ended.
 func (p *Process) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.done
 }
 
-// PID returns the process id of the last start; 0: it was never started.
+// PID returns the process ID of the last start; 0: none.
 func (p *Process) PID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,15 +83,14 @@ func (p *Process) PID() int {
 	return p.cmd.Process.Pid
 }
 
-// Running reports whether the program runs; one that was stopped (SIGSTOP) does.
+// Running reports whether the program runs, even if it is stopped (SIGSTOP).
 func (p *Process) Running() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cmd != nil && !closed(p.done)
 }
 
-// Kill ends the program by SIGKILL and waits until it is gone. Killing what does not run
-// is no error.
+// Kill sends SIGKILL and waits for the end. It does nothing if the program does not run.
 func (p *Process) Kill() error {
 	if !p.Running() {
 		return nil
@@ -105,7 +102,7 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Terminate asks the program to end by SIGTERM and waits until it is gone.
+// Terminate sends SIGTERM and waits for the end.
 func (p *Process) Terminate(ctx context.Context) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -118,10 +115,10 @@ func (p *Process) Terminate(ctx context.Context) error {
 	}
 }
 
-// Stop halts the program where it is (SIGSTOP); Cont lets it go on.
+// Stop pauses the program (SIGSTOP).
 func (p *Process) Stop() error { return p.Signal(syscall.SIGSTOP) }
 
-// Cont lets a stopped program go on (SIGCONT).
+// Cont resumes the program (SIGCONT).
 func (p *Process) Cont() error { return p.Signal(syscall.SIGCONT) }
 
 // Restart kills the program if it runs, and starts it with its Args.
@@ -145,7 +142,7 @@ func (p *Process) Signal(s os.Signal) error {
 	return nil
 }
 
-// Tail returns the last lines of the program's output, at most 2000 bytes.
+// Tail returns the end of the program's output, up to 2000 bytes.
 func (p *Process) Tail() string {
 	data, err := os.ReadFile(p.Log)
 	if err != nil {
@@ -154,7 +151,7 @@ func (p *Process) Tail() string {
 	return strings.TrimSpace(string(data[max(0, len(data)-2000):]))
 }
 
-// spawns is where starts are asked for; see spawn.
+// spawns receives the calls of spawn.
 var spawns = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go func() {
@@ -166,17 +163,16 @@ var spawns = sync.OnceValue(func() chan<- func() {
 	return c
 })
 
-// spawn starts cmd from a thread that never ends: the kernel sends a child its death
-// signal when the thread that started it does.
+// spawn starts cmd from a thread that never ends: the kernel sends a child its death signal when the thread
+// that started it ends.
 func spawn(cmd *exec.Cmd) error {
 	err := make(chan error)
 	spawns() <- func() { err <- cmd.Start() }
 	return <-err
 }
 
-// Run starts a program beside the cluster, which ends with it: a scheduler under test, or
-// a controller. Its output goes to name.log of the cluster's log directory. Of two
-// programs with one name Process returns the later.
+// Run starts an additional program, such as the scheduler under test, that ends with the cluster. Its output
+// goes to name.log in the log directory. Process returns the latest program of a name.
 func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
 	p := &Process{
 		Name: name, Log: filepath.Join(c.Logs, name+".log"), Args: args,
@@ -191,9 +187,8 @@ func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process
 	return p, nil
 }
 
-// FreePort returns a port of the loopback address on which nothing listens. It is below
-// those from which the kernel serves clients, so that none takes it before its server
-// does, or while that is being restarted.
+// FreePort returns a free loopback port. It is below the kernel's range for clients, so no client takes it
+// before the server listens or restarts.
 func FreePort() (int, error) {
 	const least, span, tries = 12000, 20000, 100
 	for range tries {
@@ -207,5 +202,5 @@ func FreePort() (int, error) {
 		}
 		return port, nil
 	}
-	return 0, fmt.Errorf("free port: none of %d from %d on that were tried", tries, least)
+	return 0, fmt.Errorf("free port: tried %d from %d on, all in use", tries, least)
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// As returns a configuration for clients that are user, in groups, known by a certificate.
-// What they may do is what RBAC says of them. It panics if it cannot sign.
+// As returns a client configuration for a user in groups, with the user's rights by RBAC. It panics if it
+// cannot sign the certificate.
 func (c *Cluster) As(user string, groups ...string) *rest.Config {
 	pair, err := c.Authority.Client(user, groups...)
 	if err != nil {
@@ -25,15 +25,13 @@ func (c *Cluster) As(user string, groups ...string) *rest.Config {
 	}
 }
 
-// AsServiceAccount returns a configuration for clients that are a service account, which
-// need not exist.
+// AsServiceAccount returns a client configuration for a service account, which need not exist.
 func (c *Cluster) AsServiceAccount(namespace, name string) *rest.Config {
 	return c.As("system:serviceaccount:"+namespace+":"+name,
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
 
-// WriteKubeconfig writes config to a file that programs can be given, and returns its path.
-// It lies in the cluster's directory, as name.kubeconfig.
+// WriteKubeconfig writes config to name.kubeconfig in the cluster's directory, and returns the path.
 func (c *Cluster) WriteKubeconfig(name string, config *rest.Config) (string, error) {
 	path := filepath.Join(c.Dir, name+".kubeconfig")
 	k := api.NewConfig()

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A Fatal error ends what waits for it to go away.
+// A Fatal error ends a wait.
 type Fatal struct{ Err error }
 
 // Error implements error.
 func (f Fatal) Error() string { return f.Err.Error() }
 
-// Unwrap returns what cannot go away.
+// Unwrap returns the cause.
 func (f Fatal) Unwrap() error { return f.Err }
 
-// Until calls ready every 50 ms until it returns nil. It fails when ctx ends, or with a
-// Fatal error; the error says what was waited for, and what was still in the way.
+// Until calls ready every 50 ms until it returns nil. It fails at the end of ctx or with a Fatal error. The
+// error names what it waited for and the last error.
 func Until(ctx context.Context, what string, ready func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -37,10 +37,10 @@ func Until(ctx context.Context, what string, ready func() error) error {
 	}
 }
 
-// errNot is in the way as long as something is not so.
-var errNot = errors.New("it is not so")
+// errNot means that the condition does not hold yet.
+var errNot = errors.New("the condition does not hold")
 
-// poll waits until ok returns true, or p, if not nil, ends.
+// poll waits until ok returns true. It fails if p, if not nil, ends.
 func poll(ctx context.Context, p *Process, what string, ok func() bool) error {
 	return Until(ctx, what, func() error {
 		switch {
@@ -53,10 +53,10 @@ func poll(ctx context.Context, p *Process, what string, ok func() bool) error {
 	})
 }
 
-// ended returns the error that the program ended, with what it said last.
+// ended returns an error with the last output of the program.
 func (p *Process) ended() error { return fmt.Errorf("%s ended: %s", p.Name, p.Tail()) }
 
-// Answers returns nothing if ok does. It is Fatal that the program does not run.
+// Answers returns the error of ok, or a Fatal error if the program does not run.
 func (p *Process) Answers(ok func() error) error {
 	if !p.Running() {
 		return Fatal{p.ended()}

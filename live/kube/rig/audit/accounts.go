@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Accounts is I21: no pod is bound that makes the pods of a job hold more GPUs than the plan of its queue gives
-// the job, in the modes Admit and Resize. Whose a pod is its controllers say, not its labels, and a pod with the
-// marks of a job that has lost its controller is found, too.
+// Accounts is I21: in the modes Admit and Resize, no pod is bound if its job would hold more GPUs than the plan
+// gives it. A pod's job is determined by its controllers, not its labels. A pod that has lost its controller is
+// found too.
 type Accounts struct{}
 
 // Name implements [Check].
@@ -26,7 +26,7 @@ func (k Accounts) See(s *State, c *Change) []Finding {
 	}
 	old, was := as[*corev1.Pod](c.Old)
 	if was && metav1.GetControllerOf(old) != nil && metav1.GetControllerOf(p) == nil {
-		return []Finding{{k.Name(), c.Revision, c.Key, "it lost its controller while it holds GPUs, want it in the account of its job"}}
+		return []Finding{{k.Name(), c.Revision, c.Key, "it lost its controller while it holds GPUs"}}
 	}
 	job := s.controller(p)
 	if job == nil || was && bound(old) || !s.starts(job) {
@@ -44,13 +44,14 @@ func (k Accounts) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// starts says that the scheduler starts a job: it names a queue of mode Admit or Resize, and has not opted out.
+// starts reports whether the scheduler starts a job: its queue has mode Admit or Resize, and it has not opted
+// out.
 func (s *State) starts(job *Object) bool {
 	q, ok := as[*v1alpha1.Queue](s.Get(Key{queues, "", job.Meta.GetLabels()[v1alpha1.QueueLabel]}))
 	return ok && (q.Spec.Mode == v1alpha1.Admit || q.Spec.Mode == v1alpha1.Resize) && job.Meta.GetAnnotations()[v1alpha1.OptOut] != "true"
 }
 
-// controller returns the Job of a pod's own namespace that controls it; nil: none does.
+// controller returns the job that controls a pod in the same namespace; nil: none.
 func (s *State) controller(p *corev1.Pod) *Object {
 	by := metav1.GetControllerOf(p)
 	if by == nil {
@@ -62,7 +63,7 @@ func (s *State) controller(p *corev1.Pod) *Object {
 	return nil
 }
 
-// givenTo returns the GPUs that a plan gives a job; 0: none does.
+// givenTo returns the GPUs that a plan gives a job; 0: none.
 func (s *State) givenTo(uid types.UID) int64 {
 	if a := s.planned(string(uid)); a != nil {
 		return int64(a.GPUs)
@@ -70,7 +71,7 @@ func (s *State) givenTo(uid types.UID) int64 {
 	return 0
 }
 
-// Untouched holds that nobody stops a pod of a namespace that is bound, before its job has ended or is deleted.
+// Untouched requires that no bound pod of a namespace is stopped before its job has ended or is deleted.
 type Untouched struct{ Namespace string }
 
 // Name implements [Check].
@@ -91,7 +92,7 @@ func (k *Untouched) See(s *State, c *Change) []Finding {
 	return []Finding{{k.Name(), c.Revision, c.Key, "stopped, want it left alone"}}
 }
 
-// Holds returns the GPUs that bound pods hold of jobs that name a queue, and those that its plan gives them.
+// Holds returns how many GPUs a queue's jobs hold in bound pods, and how many the plan gives them.
 func (s *State) Holds(queue string) (held, planned int64) {
 	for p := range s.Pods() {
 		if job := s.controller(p); bound(p) && job != nil && job.Meta.GetLabels()[v1alpha1.QueueLabel] == queue {

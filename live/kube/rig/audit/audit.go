@@ -5,19 +5,17 @@ import (
 	"time"
 )
 
-// A Check holds one invariant. It is told of every change, in order, with the state after it,
-// and may keep what it needs of those before.
+// A Check verifies one invariant. It receives every change in order, with the state after it.
 type Check interface {
 	Name() string
 	See(s *State, c *Change) []Finding
 }
 
-// An Ender is a check of which some findings are known only by the clock: End is asked when
-// there is no further change, with the time of the end in s.
+// An Ender is a check that needs the clock: End is called after the last change, with the end time in s.
 type Ender interface{ End(s *State) []Finding }
 
-// All returns every check, with the bounds that a cluster of a test has: generations are let
-// go within start, and an over-full node is relieved within repair.
+// All returns all checks for a test cluster. start bounds how long a generation may take to start, repair how
+// long a node may be overfull.
 func All(start, repair time.Duration) []Check {
 	return []Check{
 		&Capacity{}, &Pinned{}, &Repair{Within: repair}, &Generations{}, &Gang{Within: start},
@@ -26,7 +24,7 @@ func All(start, repair time.Duration) []Check {
 	}
 }
 
-// An Auditor holds checks against a history. It is for one goroutine.
+// An Auditor applies checks to a history. It is for one goroutine.
 type Auditor struct {
 	State    *State
 	Log      Log
@@ -34,11 +32,11 @@ type Auditor struct {
 	checks   []Check
 }
 
-// New returns an auditor of a history that has not begun.
+// New returns an auditor for a new history.
 func New(checks ...Check) *Auditor { return &Auditor{State: NewState(), checks: checks} }
 
-// See takes the next write, an object's new version or its end (nil), and asks the checks.
-// It returns an error for a history that goes backwards.
+// See processes the next write, an object's new version or its deletion (nil). It returns an error if revisions
+// are out of order.
 func (a *Auditor) See(revision int64, at time.Time, k Key, o *Object) error {
 	if revision < a.State.Revision {
 		return fmt.Errorf("audit: revision %d after %d, want them in order", revision, a.State.Revision)
@@ -55,7 +53,7 @@ func (a *Auditor) See(revision int64, at time.Time, k Key, o *Object) error {
 	return nil
 }
 
-// End says that nothing was written until a time, and returns all findings.
+// End processes the end of the history and returns all findings.
 func (a *Auditor) End(at time.Time) []Finding {
 	if at.After(a.State.Time) {
 		a.State.Time = at
@@ -68,27 +66,27 @@ func (a *Auditor) End(at time.Time) []Finding {
 	return a.Findings
 }
 
-// A timer remembers since when something is so of what.
+// A timer stores since when a condition holds for a key.
 type timer[K comparable] map[K]since
 
 type since struct {
-	at   time.Time
-	told bool
+	at       time.Time
+	reported bool
 }
 
-// late notes whether something is so of k and says, once each time that it came to be so, that
-// it has been for longer than a bound.
+// late updates whether the condition holds for k. It returns true, once per period, when the condition has held
+// for longer than bound.
 func (t timer[K]) late(k K, so bool, now time.Time, bound time.Duration) bool {
 	was, ok := t[k]
 	if !ok {
 		was.at = now
 	}
-	late := (so || ok) && !was.told && now.Sub(was.at) > bound
+	late := (so || ok) && !was.reported && now.Sub(was.at) > bound
 	if !so {
 		delete(t, k)
 		return late
 	}
-	was.told = was.told || late
+	was.reported = was.reported || late
 	t[k] = was
 	return late
 }

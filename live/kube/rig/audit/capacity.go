@@ -9,14 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// GPU is the resource that GPUs are counted by.
+// GPU is the resource name of GPUs.
 const GPU corev1.ResourceName = "nvidia.com/gpu"
 
 // checked are the resources that a node must have enough of.
 var checked = []corev1.ResourceName{GPU, corev1.ResourceCPU, corev1.ResourceMemory}
 
-// used returns what pods that are bound to a node ask for; with those that are pinned to it,
-// if pinned.
+// used returns the requests of pods bound to a node, and if pinned, of pods pinned to it.
 func (s *State) used(node string, pinned bool) amounts {
 	sum := amounts{}
 	for _, p := range s.byNode[node] {
@@ -27,7 +26,7 @@ func (s *State) used(node string, pinned bool) amounts {
 	return sum
 }
 
-// has returns what pods may use of a node; nothing, if it is not there.
+// has returns a node's allocatable resources; nothing: no such node.
 func (s *State) has(node string) amounts {
 	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
 	if !ok {
@@ -36,7 +35,7 @@ func (s *State) has(node string) amounts {
 	return amountsOf(n.Status.Allocatable)
 }
 
-// Overcommitted returns how much of a resource is bound beyond what nodes have, over all nodes.
+// Overcommitted returns how much of a resource is bound beyond the nodes' capacity.
 func (s *State) Overcommitted(r corev1.ResourceName) int64 {
 	var sum int64
 	for node := range s.byNode {
@@ -47,8 +46,7 @@ func (s *State) Overcommitted(r corev1.ResourceName) int64 {
 	return sum
 }
 
-// Capacity is I1: no bind makes the pods that are bound to a node and have not ended ask for
-// more GPUs, cores or memory than it has for pods.
+// Capacity is I1: no bind makes the unfinished pods of a node request more GPUs, cores or memory than it has.
 type Capacity struct{}
 
 // Name implements [Check].
@@ -59,8 +57,8 @@ func (k Capacity) See(s *State, c *Change) []Finding {
 	return overfull(k.Name(), s, c, false)
 }
 
-// Pinned is I1 one step earlier: no pod is let go towards a node that has no room for it
-// beside the pods that are bound there, or let go towards it.
+// Pinned is I1 one step earlier: no pod is released towards a node without room for it next to other bound or
+// released pods.
 type Pinned struct{}
 
 // Name implements [Check].
@@ -71,8 +69,7 @@ func (k Pinned) See(s *State, c *Change) []Finding {
 	return overfull(k.Name(), s, c, true)
 }
 
-// overfull returns a finding for each resource that a pod asks for, takes in this change, and
-// its node has too little of.
+// overfull returns a finding for each resource that a pod takes in this change and its node lacks.
 func overfull(check string, s *State, c *Change, pinned bool) (found []Finding) {
 	p, ok := as[*corev1.Pod](c.New)
 	if !ok || !takes(c, pinned) {
@@ -91,7 +88,7 @@ func overfull(check string, s *State, c *Change, pinned bool) (found []Finding) 
 	return found
 }
 
-// takes says that a pod holds more of a node, or another node, after a change than before.
+// takes reports whether a change makes a pod hold more of a node, or another node.
 func takes(c *Change, pinned bool) bool {
 	now, _ := as[*corev1.Pod](c.New)
 	node := nodeOf(now)
@@ -111,8 +108,8 @@ func takes(c *Change, pinned bool) bool {
 	return false
 }
 
-// Repair is I2: a node that has come to have less for pods than is bound to it is relieved
-// Within a time. That nothing new is put there is Capacity.
+// Repair is I2: a node with less capacity than is bound to it is relieved Within a time. Capacity checks that
+// nothing new is added.
 type Repair struct {
 	Within time.Duration
 	since  timer[string]
@@ -127,7 +124,7 @@ func (k *Repair) See(s *State, c *Change) []Finding { return k.look(s, touched(c
 // End implements [Ender].
 func (k *Repair) End(s *State) []Finding { return k.look(s, nil) }
 
-// look times the nodes that a change touched and those that are timed already.
+// look times the nodes of a change and those that are already timed.
 func (k *Repair) look(s *State, names []string) (found []Finding) {
 	if k.since == nil {
 		k.since = timer[string]{}
@@ -147,7 +144,7 @@ func (k *Repair) look(s *State, names []string) (found []Finding) {
 	return found
 }
 
-// touched returns the nodes that a change may be about.
+// touched returns the nodes that a change may concern.
 func touched(c *Change) (names []string) {
 	if c.Key.Resource == nodes {
 		names = append(names, c.Key.Name)

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Root is the prefix of all keys that the API server writes.
+// Root is the prefix of the API server's keys.
 const Root = "/registry/"
 
 var codec = func() runtime.Decoder {
@@ -26,8 +26,7 @@ var codec = func() runtime.Decoder {
 	return serializer.NewCodecFactory(s).UniversalDeserializer()
 }()
 
-// ParseKey returns the object that an etcd key is of, and false where it is none that has an
-// owner to hold anything against: the API server's own book-keeping.
+// ParseKey returns the object of an etcd key. ok is false for the API server's own bookkeeping.
 func ParseKey(key string) (Key, bool) {
 	parts := strings.Split(strings.TrimPrefix(key, Root), "/")
 	if !strings.HasPrefix(key, Root) || len(parts) < 2 {
@@ -49,7 +48,7 @@ func ParseKey(key string) (Key, bool) {
 	return k, true
 }
 
-// group takes the second part of a key into the resource: of "services" it is a kind of book.
+// group returns the full resource name and the remaining parts of a key.
 func group(first string, rest []string) (resource string, left []string) {
 	if first == "services" {
 		if rest[0] == "endpoints" {
@@ -60,7 +59,7 @@ func group(first string, rest []string) (resource string, left []string) {
 	return rest[0] + "." + first, rest[1:]
 }
 
-// Decode reads a value as the API server stores it: protobuf, or JSON for custom resources.
+// Decode decodes a stored value: protobuf, or JSON for custom resources.
 func Decode(k Key, value []byte) (*Object, error) {
 	v, _, err := codec.Decode(value, nil, nil)
 	if runtime.IsNotRegisteredError(err) {
@@ -71,7 +70,7 @@ func Decode(k Key, value []byte) (*Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: decode: %w", k, err)
 	}
-	if p, is := v.(*v1alpha1.Plan); is { // checks see all of its jobs, those that are packed, too
+	if p, is := v.(*v1alpha1.Plan); is { // checks see all jobs of the plan
 		if err := p.Unpack(); err != nil {
 			return nil, fmt.Errorf("%s: %w", k, err)
 		}
@@ -83,8 +82,7 @@ func Decode(k Key, value []byte) (*Object, error) {
 	return &Object{Key: k, Meta: m, Value: v}, nil
 }
 
-// stampOf returns the latest time that an object says of itself: of its creation, or of its
-// last write; whole seconds.
+// stampOf returns the latest time in an object's metadata: of its creation or last write, in whole seconds.
 func stampOf(o *Object) time.Time {
 	at := o.Meta.GetCreationTimestamp().Time
 	for _, e := range o.Meta.GetManagedFields() {

@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Plans is I11: neither the epoch nor the round of a plan ever decreases, not even where it is
-// deleted and created again under its name.
+// Plans is I11: the epoch and the round of a plan never decrease, even if it is deleted and created again.
 type Plans struct{ last map[string]v1alpha1.PlanSpec }
 
 // Name implements [Check].
@@ -37,8 +36,7 @@ func (k *Plans) See(_ *State, c *Change) []Finding {
 		p.Spec.Epoch, p.Spec.Round, was.Epoch, was.Round)}}
 }
 
-// Epochs is I17: what is written for a queue has an epoch of at most its plan's, and never one
-// below that of an earlier write.
+// Epochs is I17: no write for a queue has an epoch above its plan's, or below an earlier write's.
 type Epochs struct{ newest map[string]int64 }
 
 // Name implements [Check].
@@ -66,8 +64,8 @@ func (k *Epochs) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// Fence is I17 at its strictest: a plan with a newer epoch is a write of it, too. Admission
-// follows plans by a watch, so a write of the old leader may pass for as long as that lags.
+// Fence is the strictest form of I17: no write has an epoch below its plan's. Admission learns of plans by a
+// watch, so the old leader's writes may pass while that lags.
 type Fence struct{}
 
 // Name implements [Check].
@@ -86,8 +84,8 @@ func (k Fence) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// stamped returns the epoch that a change wrote, and for which queue; "": it is not known. A
-// change that left the epoch as it was is one of it, too, if the scheduler made it.
+// stamped returns the epoch that a change wrote, and its queue; "": unknown. A change by the scheduler that
+// leaves the epoch unchanged counts too.
 func (s *State) stamped(c *Change) (epoch int64, queue string, ok bool) {
 	if c.New == nil {
 		return 0, "", false
@@ -100,11 +98,11 @@ func (s *State) stamped(c *Change) (epoch int64, queue string, ok bool) {
 	return epoch, s.queueOf(c.New), err == nil
 }
 
-// scheduler is who the API server notes for what Oxgang writes.
+// scheduler is the scheduler's field manager.
 const scheduler = "oxgang"
 
-// ours says that the scheduler made a change of an object, not of its status: the API server
-// notes the time of that, in whole seconds. The second of two within one second is not told.
+// ours reports whether the scheduler changed an object other than its status. Times have whole seconds, so the
+// second of two changes within one second is missed.
 func ours(c *Change) bool {
 	at := func(o *Object) (at time.Time) {
 		for _, e := range o.Meta.GetManagedFields() {
@@ -117,7 +115,7 @@ func ours(c *Change) bool {
 	return c.Old != nil && at(c.New).After(at(c.Old))
 }
 
-// queueOf returns the queue of a job, or of the job of a pod.
+// queueOf returns the queue of a job, or of a pod's job.
 func (s *State) queueOf(o *Object) string {
 	if q := o.Meta.GetLabels()[v1alpha1.QueueLabel]; q != "" {
 		return q
@@ -130,7 +128,7 @@ func (s *State) queueOf(o *Object) string {
 	return ""
 }
 
-// jobOf returns the object of the job that a pod is labelled with, or nil.
+// jobOf returns the job in a pod's label; nil: none.
 func (s *State) jobOf(p *corev1.Pod) *Object {
 	uid := p.Labels[v1alpha1.JobUID]
 	if uid == "" {
@@ -139,7 +137,7 @@ func (s *State) jobOf(p *corev1.Pod) *Object {
 	return s.ByUID(types.UID(uid))
 }
 
-// epochOf returns the epoch of a queue's plan; of an unknown queue, the newest of all plans.
+// epochOf returns the epoch of a queue's plan; for an unknown queue, the newest of all plans.
 func (s *State) epochOf(queue string) (epoch int64) {
 	for p := range s.Plans() {
 		if queue == "" || p.Name == queue {

@@ -19,13 +19,13 @@ type Watcher struct {
 	done chan struct{}
 
 	mu    sync.Mutex
-	seen  int64         // the last revision that was audited
-	moved chan struct{} // closed, and made anew, when seen has grown or the watch ended
+	seen  int64         // last audited revision
+	moved chan struct{} // closed and replaced when seen grows or the watch ends
 	err   error
 }
 
-// Follow audits everything that was written to etcd since its first revision and all that will
-// be, until Stop. It fails, in Sync and Stop, if the history was compacted.
+// Follow audits all writes to etcd, from the first revision until Stop. Sync and Stop fail if the history was
+// compacted.
 func Follow(etcd *clientv3.Client, a *Auditor) *Watcher {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &Watcher{etcd: etcd, a: a, stop: stop, done: make(chan struct{}), moved: make(chan struct{})}
@@ -35,7 +35,7 @@ func Follow(etcd *clientv3.Client, a *Auditor) *Watcher {
 
 func (w *Watcher) run(ctx context.Context) {
 	defer close(w.done)
-	// All keys, not only Root's: so that every revision comes by, and Sync needs no marks.
+	// All keys, not only Root's, so that every revision appears.
 	watch := w.etcd.Watch(clientv3.WithRequireLeader(ctx), "", clientv3.WithPrefix(), clientv3.WithRev(1))
 	for r := range watch {
 		if err := w.take(&r, time.Now()); err != nil {
@@ -48,7 +48,7 @@ func (w *Watcher) run(ctx context.Context) {
 	}
 }
 
-// errEnded is that etcd ended a watch, and did not say why.
+// errEnded means that etcd ended a watch without a reason.
 var errEnded = errors.New("the watch ended")
 
 func (w *Watcher) take(r *clientv3.WatchResponse, at time.Time) error {
@@ -68,7 +68,6 @@ func (w *Watcher) take(r *clientv3.WatchResponse, at time.Time) error {
 	return nil
 }
 
-// event audits one write of etcd.
 func (a *Auditor) event(e *clientv3.Event, at time.Time) error {
 	k, ok := ParseKey(string(e.Kv.Key))
 	if !ok {
@@ -92,7 +91,7 @@ func (w *Watcher) fail(err error) {
 	w.moved = make(chan struct{})
 }
 
-// Sync waits until all that was written before the call is audited, and returns its revision.
+// Sync waits until all writes before the call are audited, and returns their last revision.
 func (w *Watcher) Sync(ctx context.Context) (int64, error) {
 	r, err := w.etcd.Get(ctx, Root, clientv3.WithCountOnly())
 	if err != nil {
@@ -101,7 +100,7 @@ func (w *Watcher) Sync(ctx context.Context) (int64, error) {
 	return r.Header.Revision, w.Until(ctx, func(*Auditor) bool { return w.seen >= r.Header.Revision })
 }
 
-// Until waits until something is so of the auditor; it asks after every write.
+// Until waits until so returns true. It is called after every write.
 func (w *Watcher) Until(ctx context.Context, so func(a *Auditor) bool) error {
 	for {
 		w.mu.Lock()
@@ -118,14 +117,14 @@ func (w *Watcher) Until(ctx context.Context, so func(a *Auditor) bool) error {
 	}
 }
 
-// Look calls f with the auditor while it is not fed.
+// Look calls f with the auditor between two changes.
 func (w *Watcher) Look(f func(a *Auditor)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f(w.a)
 }
 
-// Stop ends the watch after all that was written before the call, and returns all findings.
+// Stop ends the watch after all writes before the call, and returns all findings.
 func (w *Watcher) Stop(ctx context.Context) ([]Finding, error) {
 	_, err := w.Sync(ctx)
 	w.stop()
@@ -133,8 +132,7 @@ func (w *Watcher) Stop(ctx context.Context) ([]Finding, error) {
 	return w.a.End(time.Now()), err
 }
 
-// Replay audits the revisions from to to, both included, that etcd still has; what was before
-// is not known to the auditor unless it has seen it. Times are what the objects say.
+// Replay audits the revisions from to to, inclusive, that etcd still has. Times come from the objects.
 func Replay(ctx context.Context, etcd *clientv3.Client, a *Auditor, from, to int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -159,7 +157,7 @@ func Replay(ctx context.Context, etcd *clientv3.Client, a *Auditor, from, to int
 	return fmt.Errorf("audit: replay: %w", cmp.Or(ctx.Err(), errEnded))
 }
 
-// later returns what a write says of the time, if that is after at.
+// later returns the time in a write's object, if it is after at.
 func later(at time.Time, e *clientv3.Event) time.Time {
 	k, ok := ParseKey(string(e.Kv.Key))
 	if !ok || e.Type != clientv3.EventTypePut {

@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Generations is I4: at no revision are there pods of two generations of one job that are
-// neither held back nor at their end.
+// Generations is I4: no two generations of a job have live pods at the same revision.
 type Generations struct{}
 
 // Name implements [Check].
 func (Generations) Name() string { return "I4 generations" }
 
-// See implements [Check]: it speaks when a pod comes to be live.
+// See implements [Check]. It checks when a pod becomes live.
 func (k Generations) See(s *State, c *Change) []Finding {
 	p, ok := as[*corev1.Pod](c.New)
 	if !ok || !live(p) {
@@ -43,12 +42,11 @@ func (k Generations) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// live says that a pod may run: it is not gated and has not ended.
+// live reports whether a pod may run: it is not gated and has not ended.
 func live(p *corev1.Pod) bool { return !gated(p) && !terminal(p) }
 
-// Gang is I4: of a generation all pods are let go or none, except Within a start, stop or
-// resize. All is as many GPUs as the plan gives that generation; where no plan names the job,
-// the pods of it that exist.
+// Gang is I4: all pods of a generation are released, or none, except Within a start, stop or resize. "All" is
+// the number of GPUs in the plan, or of existing pods if no plan names the job.
 type Gang struct {
 	Within time.Duration
 	since  timer[run]
@@ -65,7 +63,7 @@ func (k *Gang) See(s *State, c *Change) []Finding {
 			note(runs, p)
 		}
 	}
-	if c.Key.Resource == plans { // it may be about any of them
+	if c.Key.Resource == plans { // a plan may concern any of them
 		for p := range s.Pods() {
 			note(runs, p)
 		}
@@ -82,7 +80,7 @@ func note(runs map[run]bool, p *corev1.Pod) {
 // End implements [Ender].
 func (k *Gang) End(s *State) []Finding { return k.look(s, map[run]bool{}) }
 
-// look times some generations, and those that are timed already.
+// look times some generations and those that are already timed.
 func (k *Gang) look(s *State, runs map[run]bool) (found []Finding) {
 	if k.since == nil {
 		k.since = timer[run]{}
@@ -105,7 +103,7 @@ func byName(a, b run) int {
 	return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.generation, b.generation))
 }
 
-// want returns how many GPUs a generation should have; all that it has, if no plan says.
+// want returns how many GPUs a generation should have; all, if no plan names the job.
 func (s *State) want(r run, all int64) int64 {
 	switch a := s.planned(string(r.uid)); {
 	case a == nil:
@@ -116,14 +114,13 @@ func (s *State) want(r run, all int64) int64 {
 	return 0
 }
 
-// A share is what is of a generation: GPUs of its pods that have not failed.
+// A share counts the GPUs of a generation's pods that have not failed.
 type share struct {
-	all  int64 // that exist
-	let  int64 // that are let go, those that have succeeded among them
-	live int64 // that are let go and have not ended
+	all  int64 // existing
+	let  int64 // released, including succeeded
+	live int64 // released and not ended
 }
 
-// share returns what a generation holds.
 func (s *State) share(r run) (h share) {
 	for _, p := range s.byJob[string(r.uid)] {
 		if own, ok := runOf(p); !ok || own != r || p.Status.Phase == corev1.PodFailed {
@@ -141,7 +138,7 @@ func (s *State) share(r run) (h share) {
 	return h
 }
 
-// planned returns what a job has of a plan, by its uid; nil: no plan names it.
+// planned returns a job's allocation in a plan; nil: none.
 func (s *State) planned(uid string) *v1alpha1.JobAllocation {
 	for p := range s.Plans() {
 		for i := range p.Spec.Allocations {

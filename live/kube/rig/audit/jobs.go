@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// ended returns how the object of a job says that it ended, "" if it does not: its condition
-// Complete, Completed or Failed, or of a RayJob the state of its deployment.
+// ended returns how a job has ended: its condition Complete, Completed or Failed, or the deployment status of a
+// RayJob; "": it has not.
 func ended(o *Object) string {
 	if j, ok := as[*batchv1.Job](o); ok {
 		for _, c := range j.Status.Conditions {
@@ -43,8 +43,8 @@ func ended(o *Object) string {
 	return ""
 }
 
-// ending says that a job has ended, or is decided to: its controller removes what is left of its
-// pods before it says that it ended.
+// ending reports whether a job has ended or its end is decided. Its controller removes pods before it reports
+// the end.
 func ending(o *Object) bool {
 	if j, ok := as[*batchv1.Job](o); ok {
 		for _, c := range j.Status.Conditions {
@@ -56,15 +56,15 @@ func ending(o *Object) bool {
 	return ended(o) != ""
 }
 
-// isJob says that a resource is one of those that a queue takes.
+// isJob reports whether a resource is a job for queues.
 func isJob(k Key) bool {
 	return slices.Contains([]string{
 		jobs, "jobsets.jobset.x-k8s.io", "trainjobs.trainer.kubeflow.org", "rayjobs.ray.io",
 	}, k.Resource)
 }
 
-// NonPreemptible is I6: the pods of a job that may not be stopped are not deleted once they are
-// bound, until the job has ended or its owner deletes it, or the node or a GPU of it is lost.
+// NonPreemptible is I6: bound pods of a non-preemptible job are not deleted until the job has ended, its owner
+// deletes it, or the node or a GPU of it is lost.
 type NonPreemptible struct{}
 
 // Name implements [Check].
@@ -88,8 +88,8 @@ func (k NonPreemptible) See(s *State, c *Change) []Finding {
 		"deleted while %s runs, want it kept until the job ends", job.Key)}}
 }
 
-// lost says that a node is gone, not ready, or offers fewer GPUs than it is built with or than
-// are bound to it: whose GPU failed cannot be told.
+// lost reports whether a node is gone, not ready, or offers fewer GPUs than it is built with or than are bound.
+// Which GPU failed is unknown.
 func (s *State) lost(node string) bool {
 	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
 	if !ok {
@@ -104,8 +104,7 @@ func (s *State) lost(node string) bool {
 	return s.has(node)[GPU] < max(whole[GPU], s.used(node, false)[GPU])
 }
 
-// EndsOnce is I15: a job that has ended, by its uid, stays ended and the same way, and no pod
-// of it is bound afterwards.
+// EndsOnce is I15: a job that has ended stays ended in the same way, and none of its pods is bound afterwards.
 type EndsOnce struct{ how map[types.UID]string }
 
 // Name implements [Check].
@@ -156,8 +155,7 @@ func (k *EndsOnce) seePod(c *Change) []Finding {
 	return nil
 }
 
-// Tenancy is I20: a plan gives GPUs, where it gave none before, only to jobs of namespaces that
-// the queue lists at that revision.
+// Tenancy is I20: a plan gives GPUs to further jobs only in namespaces that the queue lists at that revision.
 type Tenancy struct{}
 
 // Name implements [Check].
@@ -182,7 +180,7 @@ func (k Tenancy) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// holders returns the jobs that a plan gives GPUs, by uid.
+// holders returns the jobs with GPUs in a plan, by UID.
 func holders(o *Object) map[string]bool {
 	m := map[string]bool{}
 	if p, ok := as[*v1alpha1.Plan](o); ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Loan is I8: a node that goes back to its owner has no pod on it, or let go towards it, that
-// has not ended and is of the queue that it was lent to.
+// Loan is I8: a returned node has no unfinished pod of the queue that borrowed it, bound or released towards
+// it.
 type Loan struct{}
 
 // Name implements [Check].
@@ -30,7 +30,7 @@ func (k Loan) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// lentTo returns the queue that a node says it is lent to; empty: none, or it is no node.
+// lentTo returns the queue that a node is lent to; empty: none.
 func lentTo(o *Object) string {
 	if _, ok := as[*corev1.Node](o); !ok {
 		return ""

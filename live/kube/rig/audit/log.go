@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Write is one line of a log. Manager is who wrote, as the API server noted it; it notes
-// nobody for deletes and for binds.
+// A Write is one line of a log. Manager is the field manager, which the API server does not record for deletes
+// and binds.
 type Write struct {
 	Revision int64
 	Time     time.Time
@@ -20,16 +20,15 @@ type Write struct {
 	Manager  string
 }
 
-// A Log is every write, in order.
+// A Log is all writes in order.
 type Log struct{ Writes []Write }
 
 func (l *Log) add(c *Change) {
 	l.Writes = append(l.Writes, Write{c.Revision, c.Time, c.Key, managerOf(c)})
 }
 
-// managerOf returns the manager whose entry a write added or changed, the newest of those. An
-// entry has whole seconds: where none changed, its manager wrote again in the same second, or
-// it was a bind, which leaves no entry.
+// managerOf returns the newest manager whose entry a write added or changed. Entries have whole seconds: if
+// none changed, the manager wrote again in the same second, or it was a bind.
 func managerOf(c *Change) string {
 	if c.New == nil {
 		return ""
@@ -51,7 +50,7 @@ func managerOf(c *Change) string {
 	return slices.MaxFunc(changed, func(a, b metav1.ManagedFieldsEntry) int { return cmp.Compare(stamp(a), stamp(b)) }).Manager
 }
 
-// binds says that a write bound a pod.
+// binds reports whether a write bound a pod.
 func binds(c *Change) bool {
 	old, ok := as[*corev1.Pod](c.Old)
 	if !ok {
@@ -61,12 +60,12 @@ func binds(c *Change) bool {
 	return ok && old.Spec.NodeName == "" && now.Spec.NodeName != ""
 }
 
-// bare is what tells one entry from another.
+// bare identifies an entry.
 func bare(e metav1.ManagedFieldsEntry) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: e.Operation, Subresource: e.Subresource}
 }
 
-// stamp is what changes of an entry when its manager writes: its second, and its fields.
+// stamp is the part of an entry that a write changes: its time and fields.
 func stamp(e metav1.ManagedFieldsEntry) string {
 	s := ""
 	if e.Time != nil {
@@ -84,7 +83,7 @@ type Tally struct {
 	Writes            int
 }
 
-// Between returns who wrote how much at revisions from (excluded) to (included): most first.
+// Between returns the tallies of revisions from (excluded) to (included), highest first.
 func (l *Log) Between(from, to int64) []Tally {
 	n := map[Tally]int{}
 	for _, w := range l.Writes {
@@ -103,8 +102,8 @@ func (l *Log) Between(from, to int64) []Tally {
 	return out
 }
 
-// By returns how often a manager wrote at revisions from (excluded) to (included), leases and
-// events not counted: those are how a program says that it lives.
+// By returns how often a manager wrote at revisions from (excluded) to (included). Leases and events do not
+// count: they only show that a program is alive.
 func (l *Log) By(manager string, from, to int64) (n int) {
 	for _, t := range l.Between(from, to) {
 		if t.Manager == manager && t.Resource != "leases" && t.Resource != "events" {
@@ -114,8 +113,7 @@ func (l *Log) By(manager string, from, to int64) (n int) {
 	return n
 }
 
-// Quiet is I13, of a time in which nothing was asked of a manager: it wrote nothing at
-// revisions from (excluded) to (included).
+// Quiet is I13 for an idle period: a manager wrote nothing at revisions from (excluded) to (included).
 func (l *Log) Quiet(manager string, from, to int64) []Finding {
 	if n := l.By(manager, from, to); n > 0 {
 		return []Finding{{"I13 quiet", to, Key{}, fmt.Sprintf("%s wrote %d times since revision %d, want 0", manager, n, from)}}

@@ -10,21 +10,20 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// terminal says that the containers of a pod have ended for good.
 func terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// gated says that a pod carries our gate.
+// gated reports whether a pod has the placement gate.
 func gated(p *corev1.Pod) bool {
 	return slices.Contains(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1alpha1.PlacementGate})
 }
 
-// bound says that a pod holds what it asks for of its node.
+// bound reports whether a pod holds resources of its node.
 func bound(p *corev1.Pod) bool { return p.Spec.NodeName != "" && !terminal(p) }
 
-// nodeOf returns the node that a pod is bound to, or can only be bound to and is not held back
-// from, or nothing.
+// nodeOf returns the node that a pod is bound to, or, if it is not gated, the only node it can be bound to;
+// empty: none.
 func nodeOf(p *corev1.Pod) string {
 	switch {
 	case terminal(p):
@@ -37,7 +36,7 @@ func nodeOf(p *corev1.Pod) string {
 	return pinnedTo(p)
 }
 
-// pinnedTo returns the one node that the required affinity of a pod leaves it, or nothing.
+// pinnedTo returns the only node that a pod's required affinity allows; empty: none.
 func pinnedTo(p *corev1.Pod) string {
 	a := p.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -54,7 +53,7 @@ func pinnedTo(p *corev1.Pod) string {
 	return node
 }
 
-// fieldOf returns the node that one term names, or nothing.
+// fieldOf returns the node that a term names; empty: none.
 func fieldOf(t corev1.NodeSelectorTerm) string {
 	for _, f := range t.MatchFields {
 		if f.Key == "metadata.name" && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {
@@ -90,9 +89,8 @@ func (m amounts) max(o amounts) {
 	}
 }
 
-// asks returns what a pod requests: containers and sidecars together, but at least the largest
-// moment of its start, and the overhead of its runtime: as Kubernetes has it for init and sidecar
-// containers. That a pod may be resized while it runs is not looked at beyond its spec.
+// asks returns a pod's request as Kubernetes computes it: containers and sidecars together, at least the peak
+// during its start, plus overhead. Resizes of a running pod count only through its spec.
 func asks(p *corev1.Pod) amounts {
 	sum, sidecars, start := amounts{}, amounts{}, amounts{}
 	for i := range p.Spec.InitContainers {
@@ -120,7 +118,7 @@ type run struct {
 	generation int64
 }
 
-// runOf returns the generation that a pod is labelled with.
+// runOf returns the generation in a pod's labels.
 func runOf(p *corev1.Pod) (run, bool) {
 	uid, ok := p.Labels[v1alpha1.JobUID]
 	g, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)

@@ -10,14 +10,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Most is of rented nodes: neither are there more of a group than there may be, nor does a plan
-// want more.
+// Most checks rented nodes: a group never has, and no plan wants, more nodes than its maximum.
 type Most struct{}
 
 // Name implements [Check].
 func (Most) Name() string { return "rent most" }
 
-// See implements [Check]: it speaks when a node comes, and when a plan is written.
+// See implements [Check]. It checks when a node is created and when a plan is written.
 func (k Most) See(s *State, c *Change) (found []Finding) {
 	say := func(format string, args ...any) {
 		found = append(found, Finding{k.Name(), c.Revision, c.Key, fmt.Sprintf(format, args...)})
@@ -37,14 +36,14 @@ func (k Most) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// Vacated is of rented nodes: one that goes while there are more of its group than the plan
-// wants has no pod of a job on it.
+// Vacated checks rented nodes: a node that is removed while its group has more than the plan wants has no pod
+// of a job.
 type Vacated struct{}
 
 // Name implements [Check].
 func (Vacated) Name() string { return "rent vacated" }
 
-// See implements [Check]: it speaks when a node goes.
+// See implements [Check]. It checks when a node is removed.
 func (k Vacated) See(s *State, c *Change) []Finding {
 	n, ok := as[*corev1.Node](c.Old)
 	if !ok || c.New != nil {
@@ -63,7 +62,7 @@ func (k Vacated) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// rented returns the group of a node, and the queue of that; nil: it has none.
+// rented returns a node's group and the group's queue; nil: none.
 func (s *State) rented(n *corev1.Node) (*v1alpha1.NodeGroup, string) {
 	for q := range each[*v1alpha1.Queue](s, queues) {
 		for i := range q.Spec.NodeGroups {
@@ -75,7 +74,7 @@ func (s *State) rented(n *corev1.Node) (*v1alpha1.NodeGroup, string) {
 	return nil, ""
 }
 
-// groupOf returns a group of a queue; nil: it has no such.
+// groupOf returns a group of a queue; nil: none.
 func (s *State) groupOf(queue, group string) *v1alpha1.NodeGroup {
 	for q := range each[*v1alpha1.Queue](s, queues) {
 		for i := range q.Spec.NodeGroups {
@@ -87,7 +86,6 @@ func (s *State) groupOf(queue, group string) *v1alpha1.NodeGroup {
 	return nil
 }
 
-// count returns how many nodes of a group there are.
 func (s *State) count(g *v1alpha1.NodeGroup) int {
 	n, of := 0, labels.SelectorFromSet(g.NodeSelector)
 	for node := range s.Nodes() {
@@ -98,8 +96,7 @@ func (s *State) count(g *v1alpha1.NodeGroup) int {
 	return n
 }
 
-// wanted returns how many nodes of a group the plan of a queue wants; as many as can be, if it
-// does not say.
+// wanted returns how many nodes of a group the plan wants; unlimited if it names none.
 func (s *State) wanted(queue, group string) int {
 	for p := range s.Plans() {
 		for _, w := range p.Spec.NodeGroups {

@@ -12,9 +12,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Settled is I14, of one state: the pods that are live are those of the plans, node by node,
-// and there is no gate and no pod of a job that is not planned or not there. It returns what
-// is not so, by name.
+// Settled is I14, for one state: the live pods match the plans, node by node, and there is no gated pod and no
+// pod of an unknown or unplanned job. It returns violations, sorted.
 func Settled(s *State) []Finding {
 	v := &verdict{s: s, at: map[run]map[string]int64{}}
 	for p := range s.Pods() {
@@ -29,7 +28,7 @@ func Settled(s *State) []Finding {
 	return v.settled
 }
 
-// A verdict is what Settled knows: what each generation has of each node.
+// A verdict collects the GPUs of each generation by node, and the findings.
 type verdict struct {
 	s       *State
 	at      map[run]map[string]int64

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// The resources that checks look at.
+// Resources that checks use.
 const (
 	jobs   = "jobs"
 	pods   = "pods"
@@ -23,10 +23,10 @@ const (
 	queues = "queues.oxgang.dev"
 )
 
-// A Key names an object: resource and group as in "pods" or "jobsets.jobset.x-k8s.io".
+// A Key names an object. Resource includes the group, as in "pods" or "jobsets.jobset.x-k8s.io".
 type Key struct{ Resource, Namespace, Name string }
 
-// String is resource, namespace and name, with slashes between.
+// String returns resource, namespace and name, joined by slashes.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Resource + "/" + k.Name
@@ -34,8 +34,8 @@ func (k Key) String() string {
 	return k.Resource + "/" + k.Namespace + "/" + k.Name
 }
 
-// An Object is one version of an object. Value is of its Go type where that is known, and
-// unstructured elsewhere. Nobody changes it.
+// An Object is an immutable version of an object. Value has its Go type if known, and is unstructured
+// otherwise.
 type Object struct {
 	Key   Key
 	Meta  metav1.Object
@@ -45,20 +45,20 @@ type Object struct {
 // A Change is one write: Old is nil for a create, New for a delete.
 type Change struct {
 	Revision int64
-	Time     time.Time // when it was seen; of a replayed history, what its objects say
+	Time     time.Time // when it was observed; in a replay, the time in its objects
 	Key      Key
 	Old, New *Object
 }
 
-// A State is every object as of one revision.
+// A State is all objects at one revision.
 type State struct {
 	Revision int64
 	Time     time.Time
 
 	kinds  map[string]map[Key]*Object
 	byUID  map[types.UID]*Object
-	byNode map[string]map[Key]*corev1.Pod // that are bound or pinned to it
-	byJob  map[string]map[Key]*corev1.Pod // by the job's uid that they are labelled with
+	byNode map[string]map[Key]*corev1.Pod // bound or pinned to the node
+	byJob  map[string]map[Key]*corev1.Pod // by the job UID in their labels
 }
 
 // NewState returns the state before the first write.
@@ -69,13 +69,12 @@ func NewState() *State {
 	}
 }
 
-// Get returns an object, or nil.
+// Get returns an object; nil: none.
 func (s *State) Get(k Key) *Object { return s.kinds[k.Resource][k] }
 
-// ByUID returns the object with a uid, or nil.
+// ByUID returns the object with a UID; nil: none.
 func (s *State) ByUID(uid types.UID) *Object { return s.byUID[uid] }
 
-// apply makes s the state after a change.
 func (s *State) apply(c *Change) {
 	s.Revision, s.Time = c.Revision, c.Time
 	if c.Old != nil {
@@ -117,16 +116,16 @@ func drop[V any](m map[string]map[Key]V, at string, k Key) {
 	}
 }
 
-// Pods yields all pods, in no order.
+// Pods yields all pods in any order.
 func (s *State) Pods() iter.Seq[*corev1.Pod] { return each[*corev1.Pod](s, pods) }
 
-// Nodes yields all nodes, in no order.
+// Nodes yields all nodes in any order.
 func (s *State) Nodes() iter.Seq[*corev1.Node] { return each[*corev1.Node](s, nodes) }
 
-// Jobs yields all Jobs, in no order.
+// Jobs yields all Jobs in any order.
 func (s *State) Jobs() iter.Seq[*batchv1.Job] { return each[*batchv1.Job](s, jobs) }
 
-// Plans yields all plans, in no order.
+// Plans yields all plans in any order.
 func (s *State) Plans() iter.Seq[*v1alpha1.Plan] { return each[*v1alpha1.Plan](s, plans) }
 
 func each[T runtime.Object](s *State, resource string) iter.Seq[T] {
@@ -139,7 +138,7 @@ func each[T runtime.Object](s *State, resource string) iter.Seq[T] {
 	}
 }
 
-// as returns the value of an object by its type, or nil where there is none.
+// as returns the value of an object, if it has this type.
 func as[T runtime.Object](o *Object) (v T, ok bool) {
 	if o == nil {
 		return v, false
@@ -148,8 +147,7 @@ func as[T runtime.Object](o *Object) (v T, ok bool) {
 	return v, ok
 }
 
-// A Finding is a contradiction: which check, at which revision, about what, and in a sentence
-// what was and what is wanted.
+// A Finding is a violation: which check, at which revision, which object, and what was found and expected.
 type Finding struct {
 	Check    string
 	Revision int64
@@ -157,7 +155,7 @@ type Finding struct {
 	Message  string
 }
 
-// String is one line.
+// String returns the finding in one line.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s: revision %d: %s: %s", f.Check, f.Revision, f.Object, f.Message)
 }
