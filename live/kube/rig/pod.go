@@ -12,11 +12,11 @@ import (
 const (
 	// ExitCode is an annotation on a pod of a fake node: the pod ends with this code.
 	ExitCode = "rig.oxgang.dev/exit"
-	// ExitAfter is an annotation on a pod with ExitCode: how long it runs before, such as "2s"; default: not at
-	// all.
+	// ExitAfter is an annotation on a pod with ExitCode: how long it runs before it ends, such as "2s";
+	// default: 0.
 	ExitAfter = "rig.oxgang.dev/exit-after"
 	// StopAfter is an annotation on a pod of a fake node: how long it takes to end after its deletion, such as
-	// "2s"; default: not at all.
+	// "2s"; default: 0.
 	StopAfter = "rig.oxgang.dev/stop-after"
 )
 

@@ -21,10 +21,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// AgentName is what agents check that the certificate of the agent API is of.
+// AgentName is the name in the agent API's certificate.
 const AgentName = "oxgang-agents.oxgang-system.svc"
 
-// Address returns an address of this machine on which nothing listens.
+// Address returns a free address of this machine.
 func Address(t testing.TB) string {
 	t.Helper()
 	port, err := rig.FreePort()
@@ -34,8 +34,8 @@ func Address(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// Token returns what gets a pod the token that a kubelet would mount: bound to the pod, for
-// the agent API alone.
+// Token returns a function that requests the token that a kubelet would mount in a pod: bound to the pod and
+// valid for the agent API.
 func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (string, error) {
 	return func(p *corev1.Pod) (string, error) {
 		r := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
@@ -50,9 +50,9 @@ func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (stri
 	}
 }
 
-// Trusting waits until the scheduler has published what agents are to trust, and returns an
-// HTTP client that trusts that alone. Its connections come from many addresses, as those of
-// pods do: how often one may ask is bounded for each.
+// Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client
+// that trusts only them. Its connections come from many addresses, like those of pods, because the request rate
+// per address is limited.
 func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace string) *http.Client {
 	t.Helper()
 	var m corev1.ConfigMap

@@ -19,14 +19,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Hand plans for a queue in the place of a scheduler, with the backend that a scheduler has.
+// A Hand plans for a queue instead of a scheduler, with the scheduler's backend.
 type Hand struct {
 	testing.TB
 	backend *kube.Backend
 	k       client.Client
 }
 
-// Plan takes a queue over until the test ends. Jobs are given what Give says, and nothing else.
+// Plan takes a queue over until the test ends. Jobs get only what Give assigns.
 func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
 	o := kube.DefaultOptions()
@@ -46,7 +46,7 @@ func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	return &Hand{t, w, k}
 }
 
-// indexed finds pods by the index that a scheduler's watches have, in all that the API server lists.
+// indexed emulates the scheduler's pod index on lists of the API server.
 type indexed struct{ client.Client }
 
 // List implements client.Reader.
@@ -68,7 +68,7 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return nil
 }
 
-// A Gift is all GPUs that a job gets, of one node, and its CPUs.
+// A Gift is all that a job gets, on one node.
 type Gift struct {
 	Job  string
 	Node cluster.NodeID
@@ -76,7 +76,7 @@ type Gift struct {
 	CPUs float64
 }
 
-// Give commits one plan that gives jobs what it says.
+// Give commits one plan with these gifts.
 func (h *Hand) Give(all ...Gift) {
 	h.Helper()
 	var actions []scheduler.Action
@@ -85,7 +85,7 @@ func (h *Hand) Give(all ...Gift) {
 		c := h.backend.Cluster()
 		i, there := c.Index(g.Node)
 		if !there {
-			h.Fatalf("node %s is not the queue's", g.Node)
+			h.Fatalf("the queue has no node %s", g.Node)
 		}
 		a.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.GPUs, GPUType: c.Nodes()[i].GPUType}
 		a.Allocation.CPUs = g.CPUs
@@ -97,7 +97,7 @@ func (h *Hand) Give(all ...Gift) {
 	}
 }
 
-// id returns what the scheduler calls a Job, once the backend has taken it in.
+// id returns the scheduler's ID of a Job, once the backend has it.
 func (h *Hand) id(name string) job.ID {
 	h.Helper()
 	var j batchv1.Job

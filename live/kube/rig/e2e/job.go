@@ -16,13 +16,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// within bounds every wait: the machine may be busy.
+// within bounds every wait.
 const within = 60 * time.Second
 
-// patience bounds waits for leases that run out, on a machine that has much to do.
+// patience bounds waits for leases to expire on a busy machine.
 const patience = 2 * time.Minute
 
-// Queue returns a queue for namespace default whose rounds take a second.
+// Queue returns a queue for namespace default with rounds of one second.
 func Queue(name string, mode v1alpha1.Mode, policy string) *v1alpha1.Queue {
 	return &v1alpha1.Queue{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -33,7 +33,7 @@ func Queue(name string, mode v1alpha1.Mode, policy string) *v1alpha1.Queue {
 	}
 }
 
-// Job returns a suspended Indexed Job of a queue, of workers with so many GPUs each.
+// Job returns a suspended Indexed Job of a queue, with so many GPUs per worker.
 func Job(name, queue string, workers, gpus int, annotations map[string]string) *batchv1.Job {
 	mode, n, yes := batchv1.IndexedCompletion, int32(workers), true
 	return &batchv1.Job{
@@ -53,8 +53,7 @@ func Job(name, queue string, workers, gpus int, annotations map[string]string) *
 	}
 }
 
-// Until waits until ok returns nothing, and fails with what it returned last if that takes
-// longer than within.
+// Until waits until ok returns nil. It fails after within, with ok's last error.
 func Until(ctx context.Context, t testing.TB, within time.Duration, what string, ok func() error) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -73,5 +72,5 @@ func Until(ctx context.Context, t testing.TB, within time.Duration, what string,
 	}
 }
 
-// errNot returns an error that says what is, instead of what was waited for.
+// errNot returns an error that describes the present state.
 func errNot(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Series are the values of metrics, by name and labels as they are written.
+// Series are metric values by name and labels, as written.
 type Series map[string]float64
 
 // Scrape reads the metrics at an address.
@@ -33,7 +33,7 @@ func Scrape(ctx context.Context, address string) (Series, error) {
 	return Read(answer.Body)
 }
 
-// Read reads metrics as text.
+// Read parses metrics as text.
 func Read(text io.Reader) (Series, error) {
 	all := Series{}
 	lines := bufio.NewScanner(text)
@@ -49,7 +49,7 @@ func Read(text io.Reader) (Series, error) {
 	return all, lines.Err()
 }
 
-// Sum returns the sum of all series of a name that have all labels, each as name="value".
+// Sum returns the sum of all series of a name with all labels, each as name="value".
 func (s Series) Sum(name string, labels ...string) float64 {
 	sum := 0.0
 	for key, x := range s {

@@ -26,17 +26,16 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// Root is the checkout.
+// Root is the directory of the checkout.
 var Root = func() string {
 	_, file, _, _ := goruntime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
 }()
 
-// programs are the builds of oxgang-scheduler by the defects in them, each made once in a test run.
-var programs sync.Map // from string to func() (string, error)
+// programs are the builds of oxgang-scheduler by their seeded defects, each made once per run.
+var programs sync.Map // string to func() (string, error)
 
-// program returns an oxgang-scheduler with defects, whose names have commas between; with none it
-// is the product.
+// program returns an oxgang-scheduler with seeded defects, whose names are separated by commas; "": none.
 func program(bugs string) (string, error) {
 	made, _ := programs.LoadOrStore(bugs, sync.OnceValues(func() (string, error) {
 		if bugs == "" {
@@ -55,20 +54,20 @@ func program(bugs string) (string, error) {
 	return made.(func() (string, error))()
 }
 
-// below returns a path in this checkout's folder below the user's cache directory.
+// below returns a path in this checkout's cache folder.
 func below(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "oxgang-rig", "e2e", fmt.Sprintf("%x", sha256.Sum256([]byte(Root)))[:8], name), err
 }
 
-// build returns an oxgang-scheduler of this checkout, built with flags: one file below the
-// user's cache directory, which the next run replaces.
+// build builds an oxgang-scheduler of this checkout with flags, to a file in the cache that the next run
+// replaces.
 func build(name string, flags ...string) (string, error) {
 	path, err := below(name)
 	if err != nil {
 		return "", err
 	}
-	// Its policies are all there are. Without the commit in it, it is linked anew only when its sources change.
+	// With all policies. Without -buildvcs it is linked only after changes of its sources.
 	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-tags=rivals", "-o", path}, flags...), "./cmd/oxgang-scheduler")...)
 	cmd.Dir = Root
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -77,22 +76,22 @@ func build(name string, flags ...string) (string, error) {
 	return path, nil
 }
 
-// A Setup is how a scheduler is started.
+// A Setup configures a scheduler process.
 type Setup struct {
-	Name   string       // of the process; default oxgang-scheduler
-	Config *rest.Config // how it reaches the API server; nil: as an administrator
-	Elects bool         // it waits for the lease
-	// LeaseNamespace is where the lease is; default kube-system.
+	Name   string       // process name; default oxgang-scheduler
+	Config *rest.Config // access to the API server; nil: as an administrator
+	Elects bool         // leader election
+	// LeaseNamespace is the namespace of the lease; default kube-system.
 	LeaseNamespace string
-	Lease          string   // "lease renew retry", as "3s 2s 500ms"; default "15s 10s 2s"
+	Lease          string   // "lease renew retry", such as "3s 2s 500ms"; default "15s 10s 2s"
 	Journals       string   // directory; empty: none
 	Agents         string   // address of the agent API; empty: none
-	Names          []string // of its certificate
+	Names          []string // in its certificate
 	Metrics        string   // address; empty: none
-	Bugs           string   // defects to build it with, by their patches, with commas between; empty: the product
+	Bugs           string   // seeded defects, separated by commas; empty: none
 }
 
-// Serve starts a scheduler beside a cluster.
+// Serve starts a scheduler with a cluster.
 func Serve(t testing.TB, c *rig.Cluster, s Setup) *rig.Process {
 	t.Helper()
 	path, err := program(s.Bugs)
@@ -119,7 +118,6 @@ func Serve(t testing.TB, c *rig.Cluster, s Setup) *rig.Process {
 	return p
 }
 
-// yaml returns the configuration file of a setup.
 func (s *Setup) yaml() string {
 	lease := strings.Fields(s.Lease)
 	if len(lease) != 3 {
@@ -137,7 +135,7 @@ client: {qps: 500, burst: 1000}
 `, s.Elects, cmp.Or(s.LeaseNamespace, "kube-system"), lease[0], lease[1], lease[2], s.Metrics, s.Agents, strings.Join(s.Names, ", "), s.Journals)
 }
 
-// Client returns a client of a cluster that knows our kinds.
+// Client returns a client with Oxgang's kinds.
 func Client(t testing.TB, c *rest.Config) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -154,8 +152,8 @@ func Client(t testing.TB, c *rest.Config) client.Client {
 	return k
 }
 
-// Prepare installs what the scheduler needs in a cluster: our kinds and, where the Job controller makes gangs, the policy of
-// the chart without which no job can have another number of workers than it asks for.
+// Prepare installs Oxgang's kinds and, if the Job controller makes gangs, the chart's policy without which jobs
+// cannot be resized.
 func Prepare(ctx context.Context, t testing.TB, c *rig.Cluster) {
 	t.Helper()
 	if err := c.Install(ctx, Root+"/deploy/charts/oxgang/crds"); err != nil {
@@ -166,7 +164,7 @@ func Prepare(ctx context.Context, t testing.TB, c *rig.Cluster) {
 	}
 }
 
-// installRules installs an admission policy of the chart with its binding, as they come.
+// installRules installs an admission policy of the chart with its binding.
 func installRules(ctx context.Context, t testing.TB, c *rig.Cluster, name string) {
 	t.Helper()
 	all, err := rig.ReadObjects(Root + "/deploy/dist/install.yaml")

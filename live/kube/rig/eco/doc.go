@@ -1,11 +1,11 @@
-// Package eco starts the controllers that training jobs come from beside a cluster of package
-// rig: JobSet v0.12.0, Kubeflow Trainer v2.3.0, Kueue v0.19.2 and KubeRay v1.6.2, their kinds and webhooks from
-// the modules that they are built from; and Karpenter v1.13.0, whose nodes kwok plays. Its tests record what of a job another controller may
-// change, and when; live/kube/jobadapter depends on it.
+// Package eco starts the controllers of training jobs in a cluster of package rig: JobSet v0.12.0, Kubeflow
+// Trainer v2.3.0, Kueue v0.19.2 and KubeRay v1.6.2, with kinds and webhooks from their modules; and Karpenter
+// v1.13.0, with nodes simulated by kwok. Its tests record which fields of a job another controller can change,
+// and when. live/kube/jobadapter depends on the results.
 //
-// # What may be changed
+// # Mutable fields
 //
-// Of a job that is suspended (of one that runs, in brackets, where that is more than nothing):
+// Of a suspended job (in brackets: of a running one, if not "no"):
 //
 //	                                   Job          JobSet        TrainJob
 //	annotations of the object          yes (yes)    yes (yes)     yes (yes)
@@ -17,43 +17,37 @@
 //	environment, image                 no           no            no
 //	pods: parallelism = completions    yes (yes)    no, see below no
 //
-// A Job and a JobSet are resumed in the same update as they are changed, and so is a
-// TrainJob. A Job's pods cannot change in the update that suspends it, and can right after.
-// JobSet's feature gate ElasticJobSet (alpha, off) lets the size of Indexed jobs change, also while
-// they run: ElasticJobSet is JobSet with it. When a
-// JobSet is resumed, labels, gates, selectors and tolerations are merged into the Jobs that it
-// has: those of the same name are replaced, none is taken away.
+// Job, JobSet and TrainJob can be changed and resumed in one update. A Job's pods cannot change in the update
+// that suspends it, but can right after. With JobSet's feature gate ElasticJobSet (alpha, off), Indexed jobs can
+// be resized, even while they run; the Manager ElasticJobSet has it on. When a JobSet is resumed, labels, gates,
+// selectors and tolerations are merged into its existing Jobs: equal names are replaced, and none is removed.
 //
-// Of a TrainJob, spec.trainer cannot change at all: not numNodes, not resourcesPerNode. What
-// can are spec.suspend and spec.runtimePatches, a list by manager, whose entries patch pods of
-// a replicated job by name; the latter only if the job is suspended before or after, and
-// nothing of its JobSet is active. Entries of others have to stay: Kueue's Workload depends on
-// that of kueue.x-k8s.io/manager. An affinity is accepted there, but not by the JobSet that
-// exists, so it has no effect but errors.
+// A TrainJob's spec.trainer is immutable, including numNodes and resourcesPerNode. Mutable are spec.suspend and
+// spec.runtimePatches, a list by manager whose entries patch pods of a replicated job by name. Patches can only
+// change if the job is suspended before or after the update and nothing of its JobSet is active. Entries of
+// other managers must stay: Kueue's Workload depends on that of kueue.x-k8s.io/manager. An affinity is accepted,
+// but the existing JobSet rejects it, so it only causes errors.
 //
-// A TrainJob that was made with a quantity that is no string (cpu: 1, as people write it) can
-// never be given a runtime patch: Trainer's webhook then writes it as "1", which is taken for
-// a change of spec.trainer. One that has a runtime patch when it is made, be it an empty one,
-// is written so from the beginning, and can.
+// A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch:
+// Trainer's webhook then writes it as "1", which counts as a change of spec.trainer. With a runtime patch at its
+// creation, even an empty one, it is written so from the start and can be patched later.
 //
-// # How Kueue holds jobs back
+// # How Kueue holds jobs
 //
-// The annotation kueue.x-k8s.io/admission-gated-by names who holds a job back: paths with a
-// domain, of 63 characters at most, separated by commas. Kueue's feature gate AdmissionGatedBy
-// is beta and on since 0.19. It holds for every kind that Kueue manages; it was tried with Job,
-// JobSet and TrainJob. The annotation must be there when the job is made; after that, names
-// can be taken away and none added. Meanwhile the Workload, which exists, has no quota and
-// says AdmissionGated; the job may be changed as the table says, and the Workload follows.
+// The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63
+// characters each, separated by commas. Kueue's feature gate AdmissionGatedBy is beta and on since 0.19. It works
+// for every kind that Kueue manages; the tests cover Job, JobSet and TrainJob. The annotation must be set at
+// creation; later, names can be removed but not added. Meanwhile the Workload exists without quota, with
+// condition AdmissionGated. The job can be changed as in the table, and the Workload follows.
 //
-// A job that is held back must not be resumed by others than Kueue: it suspends it again, and
-// puts a Job's template back to what its Workload says, without labels and gates that came
-// later. To change it and to let go of it in one update works.
+// Only Kueue may resume a held job. Otherwise Kueue suspends it again and resets a Job's template to its
+// Workload's, without later labels and gates. Changing and releasing a job in one update works.
 //
-// Once Kueue admitted a job, Kueue resumes it, and does so again if another suspends it. To stop
-// it, spec.active of its Workload is set to false: the job is suspended and keeps its template.
-// A Job whose size changes while it runs is stopped and admitted anew: no pod stays. Not so one with the annotation
-// kueue.x-k8s.io/elastic-job (gate ElasticJobsViaWorkloadSlices, on since 0.18): it shrinks at once, and grows by a second
-// Workload, a slice, until the admission of which Kueue's gate kueue.x-k8s.io/elastic-job holds its new pods. Of its
-// Workload Kueue 0.19 changes nothing but the number of pods: not the annotation that holds it back, which whoever takes that off
-// the Job has to take off the Workload, too.
+// Kueue resumes an admitted job whenever somebody else suspends it. To stop it, set spec.active of its Workload
+// to false: the job is suspended and keeps its template. A Job that is resized while it runs is stopped and
+// admitted again, without any of its pods. With the annotation kueue.x-k8s.io/elastic-job (gate
+// ElasticJobsViaWorkloadSlices, on since 0.18) it shrinks at once, and grows by a second Workload, a slice: the
+// gate kueue.x-k8s.io/elastic-job holds its new pods until the slice is admitted. Kueue 0.19 then updates only
+// the number of pods in the Workload. So whoever removes the annotation that holds the Job must also remove it
+// from the Workload.
 package eco

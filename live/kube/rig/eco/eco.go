@@ -28,22 +28,22 @@ var config embed.FS
 // A Manager is a program whose controllers and webhooks make pods of training jobs, or nodes for them.
 type Manager string
 
-// The managers. Trainer needs JobSet.
+// Trainer needs JobSet.
 const (
 	JobSet  Manager = "jobset"  // v0.12.0
 	Trainer Manager = "trainer" // v2.3.0
 	Kueue   Manager = "kueue"   // v0.19.2
 	// ElasticJobSet is JobSet with its feature gate of that name.
 	ElasticJobSet Manager = "elastic-jobset"
-	// KubeRay is its operator, v1.6.2, which has no webhooks here. It is built apart from the others, with the libraries
-	// that its authors chose.
+	// KubeRay is the operator v1.6.2, without webhooks. It is built separately with its authors' versions of
+	// libraries.
 	KubeRay Manager = "kuberay"
-	// Karpenter is its core with its provider of kwok's nodes, v1.13.0: it makes no pods, but nodes for those that find no room.
-	// It is built apart, too.
+	// Karpenter is v1.13.0 with its kwok provider, which makes nodes for unschedulable pods. It is built
+	// separately too.
 	Karpenter Manager = "karpenter"
 )
 
-// from says where in a manager's module its definitions are, and what its program is called.
+// from describes where a manager's module has its definitions, and its program's name.
 type from struct{ module, crds, webhooks, namespace, program string }
 
 var origin = map[Manager]from{
@@ -57,19 +57,18 @@ var origin = map[Manager]from{
 
 var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "jobset-system", "jobset-manager"}
 
-// startTimeout bounds how long the managers take to start: 10 s idle.
+// startTimeout bounds the start of the managers: 10 s idle.
 const startTimeout = 2 * time.Minute
 
-// Start starts managers, all if none is named, beside a cluster that makes pods of Jobs, and
-// waits until their webhooks answer. They end with the cluster. Kueue wants root: on a
-// machine where nobody is, the test is skipped.
+// Start starts managers, by default JobSet, Trainer and Kueue, in a cluster that creates pods of Jobs, and
+// waits for their webhooks. They end with the cluster. The test is skipped if Kueue is requested without root.
 func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	t.Helper()
 	if len(managers) == 0 {
 		managers = []Manager{JobSet, Trainer, Kueue}
 	}
 	if slices.Contains(managers, Kueue) && os.Getuid() != 0 {
-		t.Skipf("KUEUE IS NOT TESTED: user %d, want root, who may mount", os.Getuid())
+		t.Skipf("KUEUE IS NOT TESTED: user %d, want root, which can mount", os.Getuid())
 	}
 	bin, err := build(t.Context(), managers)
 	if err != nil {
@@ -82,7 +81,6 @@ func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	}
 }
 
-// set returns the set of programs that a manager is one of.
 func (m Manager) set() rig.Set {
 	if m == KubeRay {
 		return rig.Ray
@@ -93,7 +91,7 @@ func (m Manager) set() rig.Set {
 	return rig.Everything
 }
 
-// source returns the directory of a manager's module. KubeRay is one that module live/kube/rig/binaries requires, too.
+// source returns the directory of a manager's module.
 func (m Manager) source(ctx context.Context) (string, error) {
 	if m == Karpenter {
 		return rig.ModuleDirOf(ctx, rig.Karpenter, origin[m].module)
@@ -113,8 +111,8 @@ func build(ctx context.Context, managers []Manager) (map[Manager]string, error) 
 	return bin, nil
 }
 
-// start starts programs, each of its directory. It makes the kinds of all managers known first: each looks at
-// its start for those of the others.
+// start starts programs. It first defines the kinds of all managers, because each looks for the others' kinds
+// at its start.
 func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers []Manager) error {
 	dirs := map[Manager]string{}
 	for _, m := range managers {
@@ -149,7 +147,7 @@ func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers
 	return nil
 }
 
-// output runs a command and returns what it said, without white space around it.
+// output runs a command and returns its trimmed output.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
@@ -159,20 +157,20 @@ func output(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// kubectl runs it as an administrator, with input on its standard input.
+// kubectl runs kubectl as an administrator.
 func kubectl(ctx context.Context, c *rig.Cluster, input string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Bin, "kubectl"), append([]string{"--kubeconfig", c.Kubeconfig}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	return output(cmd)
 }
 
-// Apply makes the objects of a YAML text in the namespace default, or changes them to it.
+// Apply applies a YAML text in namespace default.
 func Apply(ctx context.Context, c *rig.Cluster, yaml string) error {
 	_, err := kubectl(ctx, c, yaml, "apply", "--server-side", "-f", "-")
 	return err
 }
 
-// Define makes the kinds of a manager known to a cluster, without the manager.
+// Define defines a manager's kinds in a cluster, without the manager.
 func Define(t testing.TB, c *rig.Cluster, m Manager) {
 	t.Helper()
 	dir, err := m.source(t.Context())
@@ -187,7 +185,8 @@ func Define(t testing.TB, c *rig.Cluster, m Manager) {
 	}
 }
 
-// established waits until the API server knows all kinds. kubectl does not wait for one that has no conditions yet: it fails.
+// established waits until the API server serves all kinds. kubectl wait fails for a kind without conditions, so
+// it is repeated.
 func established(ctx context.Context, c *rig.Cluster) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -197,7 +196,7 @@ func established(ctx context.Context, c *rig.Cluster) error {
 	})
 }
 
-// define makes a manager's namespace and kinds.
+// define creates a manager's namespace and kinds.
 func define(ctx context.Context, c *rig.Cluster, m Manager, dir string) error {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: origin[m].namespace}}
 	_, err := c.Client().CoreV1().Namespaces().Create(ctx, n, metav1.CreateOptions{})
@@ -206,7 +205,7 @@ func define(ctx context.Context, c *rig.Cluster, m Manager, dir string) error {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, origin[m].crds, "*_*.yaml"))
 	if err != nil || len(files) == 0 {
-		return errors.Join(fmt.Errorf("no definitions in %s, want some", filepath.Join(dir, origin[m].crds)), err)
+		return errors.Join(fmt.Errorf("no definitions in %s", filepath.Join(dir, origin[m].crds)), err)
 	}
 	args := []string{"apply", "--server-side"}
 	for _, f := range files {

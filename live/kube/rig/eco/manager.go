@@ -9,19 +9,19 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// A manager is one that runs.
+// A manager is a running Manager.
 type manager struct {
 	name    Manager
-	dir     string // of its module
+	dir     string // directory of its module
 	webhook string // https://127.0.0.1:port
 	health  string // 127.0.0.1:port
 	process *rig.Process
 }
 
-// run starts a manager, of the programs in bin, with a certificate of the cluster's authority.
+// run starts a manager with a certificate of the cluster's authority.
 func run(c *rig.Cluster, m Manager, dir, bin string) (*manager, error) {
 	home := filepath.Join(c.Dir, "eco-"+string(m))
-	certs := filepath.Join(home, "k8s-webhook-server", "serving-certs") // below TMPDIR, unless configured
+	certs := filepath.Join(home, "k8s-webhook-server", "serving-certs") // the default below TMPDIR
 	if err := os.MkdirAll(certs, 0o755); err != nil {
 		return nil, err
 	}
@@ -55,8 +55,7 @@ func run(c *rig.Cluster, m Manager, dir, bin string) (*manager, error) {
 	return &manager{name: m, dir: dir, webhook: fmt.Sprintf("https://127.0.0.1:%d", ports[0]), health: health, process: p}, err
 }
 
-// configured returns the command of a manager that has a configuration file, and writes that. ports are those of its webhooks
-// and of its health.
+// configured writes a manager's configuration file and returns its command. ports are for webhooks and health.
 func configured(command []string, m Manager, home, certs string, ports [2]int) ([]string, error) {
 	file, name := filepath.Join(home, "config.yaml"), string(m)
 	if m == ElasticJobSet {
@@ -80,8 +79,8 @@ func configured(command []string, m Manager, home, certs string, ports [2]int) (
 	}, command...), nil
 }
 
-// provided returns the command of Karpenter, whose provider has the machines of config/machines.json. ports are those of its metrics
-// and of its health.
+// provided returns Karpenter's command. Its provider offers the machines in config/machines.json. ports are for
+// metrics and health.
 func provided(command []string, home string, ports [2]int) ([]string, error) {
 	file := filepath.Join(home, "machines.json")
 	if err := rig.WriteConfig(config, "machines.json", file, nil); err != nil {

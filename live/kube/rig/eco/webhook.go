@@ -21,9 +21,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// hook waits until a manager's webhooks answer, and has the API server ask them. Before, no
-// object of its kinds can be made; after it, none can if the manager died. Of one that has none it waits until it says that it
-// is well.
+// hook waits until a manager's webhooks answer, and registers them with the API server. Afterwards objects of
+// its kinds can only be created while the manager runs. Without webhooks, it waits for the manager's health.
 func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 	if err := m.answers(ctx); err != nil {
 		return err
@@ -45,7 +44,7 @@ func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 		case err != nil:
 			return fmt.Errorf("read %s: %w", path, err)
 		case len(text) == 0:
-			continue // before the first line of hyphens
+			continue // before the first separator
 		}
 		if err := m.register(ctx, c, text); err != nil {
 			return fmt.Errorf("webhooks of %s: %w", path, err)
@@ -53,7 +52,7 @@ func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 	}
 }
 
-// register makes one object of a manager's webhooks, with the manager's address in it.
+// register creates a webhook configuration with the manager's address.
 func (m *manager) register(ctx context.Context, c *rig.Cluster, text []byte) error {
 	var kind metav1.TypeMeta
 	if err := json.Unmarshal(text, &kind); err != nil {
@@ -89,8 +88,8 @@ func (m *manager) register(ctx context.Context, c *rig.Cluster, text []byte) err
 	return fmt.Errorf("kind %q, want webhook configurations", kind.Kind)
 }
 
-// point has a webhook asked at the manager's address instead of through a service, and
-// returns the namespaces for whose objects it is: all but the system's.
+// point sets a webhook's URL to the manager instead of a service, and returns its namespaces: all except the
+// system's.
 func (m *manager) point(c *rig.Cluster, w *admission.WebhookClientConfig) *metav1.LabelSelector {
 	path := "/"
 	if w.Service != nil && w.Service.Path != nil {
@@ -103,7 +102,7 @@ func (m *manager) point(c *rig.Cluster, w *admission.WebhookClientConfig) *metav
 	}}}
 }
 
-// answers waits until a manager serves TLS or, if it has no webhooks, its health.
+// answers waits until a manager serves TLS or, without webhooks, its health.
 func (m *manager) answers(ctx context.Context) error {
 	plain := &net.Dialer{Timeout: time.Second}
 	dial, address := (&tls.Dialer{NetDialer: plain, Config: &tls.Config{InsecureSkipVerify: true}}).DialContext, strings.TrimPrefix(m.webhook, "https://")

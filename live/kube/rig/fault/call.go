@@ -8,19 +8,19 @@ import (
 
 // A Call is one request.
 type Call struct {
-	Verb        string // get, list, watch, create, update, patch, delete, deletecollection; or the HTTP method
-	Resource    string // plural, with its group: "pods", "plans.oxgang.dev"; "": none
-	Subresource string // "status", "binding"
+	Verb        string // API verb such as get or deletecollection, or the HTTP method
+	Resource    string // plural with group, such as "pods" or "plans.oxgang.dev"; "": none
+	Subresource string // such as "status" or "binding"
 	Namespace   string
 	Name        string
 
-	// Number counts the calls that the proxy numbers, from 1 on; 0: not numbered.
+	// Number is the call's number from 1, if the proxy numbers it; 0: not numbered.
 	Number int
-	// Code is the HTTP status of the answer; 0: there is none yet.
+	// Code is the HTTP status of the answer; 0: none yet.
 	Code int
 }
 
-// String is verb, resource with subresource, and name.
+// String returns verb, resource with subresource, and name.
 func (c *Call) String() string {
 	what := c.Resource
 	if c.Subresource != "" {
@@ -29,7 +29,7 @@ func (c *Call) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Verb, what, c.Name))
 }
 
-// mutates says that a call may change what the API server keeps.
+// mutates reports whether a call may change stored objects.
 func (c *Call) mutates() bool {
 	switch c.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
@@ -38,8 +38,8 @@ func (c *Call) mutates() bool {
 	return false
 }
 
-// Steps says that a call is a step of what a program does: it mutates, and is neither a lease,
-// nor an event, nor a question that is asked by a create.
+// Steps reports whether a call is a step of a program: it mutates, and is not about a lease, an event, a review
+// or a token.
 func Steps(c *Call) bool {
 	switch {
 	case !c.mutates(), strings.Contains(c.Resource, "reviews."):
@@ -52,16 +52,16 @@ func Steps(c *Call) bool {
 	return true
 }
 
-// A Match chooses calls; empty fields choose all. A nil Match chooses every call.
+// A Match selects calls. Empty fields, or a nil Match, select all.
 type Match struct{ Verb, Resource, Subresource string }
 
-// takes says that m chooses a call.
+// takes reports whether m selects a call.
 func (m *Match) takes(c *Call) bool {
 	return m == nil || (m.Verb == "" || m.Verb == c.Verb) && (m.Resource == "" || m.Resource == c.Resource) &&
 		(m.Subresource == "" || m.Subresource == c.Subresource)
 }
 
-// parse reads a call from the path and method of a request.
+// parse parses the path and method of a request.
 func parse(r *http.Request) *Call {
 	c := &Call{Verb: strings.ToLower(r.Method)}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -88,7 +88,7 @@ func parse(r *http.Request) *Call {
 	return c
 }
 
-// verb returns the API's word for a method, for one object or for all.
+// verb returns the API verb of a request for one object or for all.
 func verb(r *http.Request, one bool) string {
 	watch := r.URL.Query().Get("watch")
 	switch {

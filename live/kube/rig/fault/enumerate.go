@@ -11,62 +11,59 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
 )
 
-// A Scenario is something that a program does, in steps that each write something, and that
-// must come out the same wherever the program is killed.
+// A Scenario is a task of a program, in steps that each write something. Its result must not depend on where
+// the program is killed.
 type Scenario struct {
-	// Config is how the program speaks to the API server.
+	// Config is the program's access to the API server.
 	Config *rest.Config
-	// Moments are those at which it is killed; nil: all.
+	// Moments are the moments of kills; nil: all.
 	Moments []Moment
-	// Kill says at which steps it is killed, of those of the run without a kill, in the order
-	// in which they came, each with the act in which it came; nil: at all.
+	// Kill selects the steps at which to kill, among the steps of the run without a kill, with their acts; nil:
+	// all.
 	Kill func(act string, c *Call) bool
-	// Prepare clears the stage of the run before.
+	// Prepare removes what the previous run left.
 	Prepare func(t testing.TB)
-	// Start starts the program, which is to speak to the proxy only, and returns what ends it
-	// at once, as SIGKILL does, and waits until it is gone. It does not wait for the program:
-	// that may be held at its first step. It is called again after a kill.
+	// Start starts the program, which must use only the proxy. It returns a function that kills it at once, as
+	// SIGKILL does, and waits for its end. Start does not wait for the program, which may be held at its first
+	// step. It is called again after a kill.
 	Start func(t testing.TB, p *Proxy) (kill func())
-	// Acts come one after another, each when the program has settled after the one before.
+	// Acts run one after another, each once the program has settled.
 	Acts []Act
-	// Within is how long an act may take at most until it has settled, where the program was
-	// killed in it: from the restart. It is waited for six times as long.
+	// Within bounds the time from the restart until an act has settled. The wait is six times as long.
 	Within time.Duration
-	// Final describes the state that the program left; each run must leave that of the run
-	// without a kill.
+	// Final describes the state at the end, which must equal that of the run without a kill.
 	Final func(t testing.TB) string
-	// Audit returns what an auditor found since Prepare; nil: there is none.
+	// Audit returns an auditor's findings since Prepare; nil: no auditor.
 	Audit func(t testing.TB) []audit.Finding
 }
 
 // An Act is a part of a scenario.
 type Act struct {
 	Name string
-	// Do does what the program is to react to; nil: nothing.
+	// Do causes what the program must react to; nil: nothing.
 	Do func(t testing.TB)
-	// Settled says that the program has done all that it has to.
+	// Settled reports whether the program has finished its reaction.
 	Settled func(t testing.TB) bool
 }
 
-// An Outcome is what became of one run of a scenario.
+// An Outcome is the result of one run of a scenario.
 type Outcome struct {
-	// Call is the one at which the program was killed; if that was not Reached, the one of the
-	// run without a kill at which it was to be; Number 0: this is that run.
+	// Call is the call of the kill. If it was not Reached, it is the planned call; Number 0: the run without a
+	// kill.
 	Call     Call
 	Moment   Moment        // of the kill
-	Reached  bool          // the kill took place: the program was there before it had settled
-	Act      string        // in which it was, or was to be, killed, or which did not settle
-	Took     time.Duration // from the restart until the act had settled; without a kill, of the longest act
-	Settled  bool          // all acts have
+	Reached  bool          // the kill happened before the program had settled
+	Act      string        // of the kill, or the act that did not settle
+	Took     time.Duration // from the restart until the act settled; without a kill, of the longest act
+	Settled  bool          // all acts settled
 	Final    string
 	Findings []audit.Finding
 	Complain string // what is wrong; "": nothing
 }
 
-// Enumerate runs a scenario without a kill and counts the steps of the program, then once for
-// each step and moment with a kill at that point and a restart. The first outcome is that of
-// the run without; if that does not settle, it is the only one. An outcome that was not Reached
-// is of a run in which the program took fewer steps, or settled before it.
+// Enumerate runs a scenario without a kill and counts the program's steps. Then it runs it once for each step
+// and moment with a kill there and a restart. The first outcome is the run without a kill; if that does not
+// settle, it is the only one. An outcome is not Reached if the program took fewer steps or settled before.
 func Enumerate(t testing.TB, s *Scenario) []Outcome {
 	t.Helper()
 	r := &runner{t: t, s: s}
@@ -95,15 +92,15 @@ func Enumerate(t testing.TB, s *Scenario) []Outcome {
 	return all
 }
 
-// A runner runs a scenario again and again.
+// A runner runs a scenario repeatedly.
 type runner struct {
 	t         testing.TB
 	s         *Scenario
 	reference string
-	steps     []int // that were taken before each act of the run without a kill
+	steps     []int // taken before each act of the run without a kill
 }
 
-// act returns the name of the act in which a step of the run without a kill came.
+// act returns the act of a step in the run without a kill.
 func (r *runner) act(step int) string {
 	last := 0
 	for i, before := range r.steps {
@@ -114,8 +111,7 @@ func (r *runner) act(step int) string {
 	return r.s.Acts[last].Name
 }
 
-// run runs the scenario with a kill at a moment of a step; step 0: without. It returns the
-// steps that the program took.
+// run runs the scenario with a kill at a moment of a step; step 0: without. It returns the program's steps.
 func (r *runner) run(step int, m Moment) (Outcome, []Call) {
 	r.t.Helper()
 	r.s.Prepare(r.t)
@@ -133,8 +129,8 @@ func (r *runner) run(step int, m Moment) (Outcome, []Call) {
 	return o, p.Calls()
 }
 
-// play goes through the acts until one does not settle. In that in which the program is killed
-// it starts it again. In the end no program is left.
+// play runs the acts until one does not settle. It restarts the program after the kill. At its end no program
+// runs.
 func (r *runner) play(p *Proxy, k *killer) Outcome {
 	r.t.Helper()
 	o := Outcome{Settled: true}
@@ -151,11 +147,11 @@ func (r *runner) play(p *Proxy, k *killer) Outcome {
 		began := time.Now()
 		settled := r.wait(a, dies)
 		if settled && i == len(r.s.Acts)-1 {
-			p.Idle() // the step that settled it may not be over
+			p.Idle() // the step that settled it may still be under way
 		}
 		if call, dead := k.died(); dead && !o.Reached {
 			o.Reached, o.Call, o.Act = true, call, a.Name
-			end, dies = r.again(p), nil
+			end, dies = r.restart(p), nil
 			began = time.Now()
 			settled = r.wait(a, nil)
 			o.Took = time.Since(began)
@@ -170,9 +166,8 @@ func (r *runner) play(p *Proxy, k *killer) Outcome {
 	return o
 }
 
-// again starts the program once more, when nothing of the dead one is under way any more. It
-// returns what ends it.
-func (r *runner) again(p *Proxy) (end func()) {
+// restart starts the program again once no call of the dead one is under way. It returns what stops it.
+func (r *runner) restart(p *Proxy) (end func()) {
 	r.t.Helper()
 	p.Close()
 	second := r.proxy()
@@ -192,10 +187,10 @@ func (r *runner) proxy() *Proxy {
 	return p
 }
 
-// patience is how many times as long as it may take is waited for an act.
+// patience is how many times Within an act may take before it counts as not settled.
 const patience = 6
 
-// wait waits until an act has settled, or something has happened. It reports which.
+// wait waits until an act has settled, and returns true, or until happened is closed.
 func (r *runner) wait(a *Act, happened <-chan struct{}) bool {
 	end, again := time.NewTimer(patience*r.s.Within), time.NewTicker(20*time.Millisecond)
 	defer end.Stop()
@@ -212,7 +207,7 @@ func (r *runner) wait(a *Act, happened <-chan struct{}) bool {
 	return true
 }
 
-// judge says what is wrong with an outcome.
+// judge sets what is wrong with an outcome.
 func (r *runner) judge(o Outcome) Outcome {
 	switch {
 	case !o.Settled:
@@ -227,19 +222,19 @@ func (r *runner) judge(o Outcome) Outcome {
 	return o
 }
 
-// A killer kills a program at one point, and after that lets nothing of it pass.
+// A killer kills a program at one point, and then blocks all its calls.
 type killer struct {
 	step   int
 	moment Moment
-	armed  chan struct{} // closed when there is something to kill
+	armed  chan struct{} // closed when there is a program to kill
 	dead   chan struct{} // closed when it is dead
 
 	once sync.Once
 	kill func() // set when armed is closed
 
 	mu   sync.Mutex
-	over bool // nothing passes any more
-	at   Call // at which it was killed; Number 0: it was not
+	over bool // all calls are blocked
+	at   Call // call of the kill; Number 0: none
 }
 
 // ask is the proxy's hook.
@@ -255,7 +250,7 @@ func (k *killer) ask(c *Call, m Moment) bool {
 	return !k.over
 }
 
-// arm says how to kill; only the first time counts.
+// arm sets how to kill; only the first call counts.
 func (k *killer) arm(kill func()) {
 	k.once.Do(func() {
 		k.kill = kill
@@ -263,14 +258,14 @@ func (k *killer) arm(kill func()) {
 	})
 }
 
-// died returns the call at which the program was killed, and whether it was.
+// died returns the call of the kill, and whether it happened.
 func (k *killer) died() (Call, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.at, k.at.Number > 0
 }
 
-// disarm kills the program, for the run is over, if it is not dead.
+// disarm kills the program at the end of a run, unless it is dead.
 func (k *killer) disarm() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

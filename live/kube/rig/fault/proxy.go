@@ -16,25 +16,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Moment is a point of a call at which a hook is asked.
+// A Moment is a point of a call at which a hook is called.
 type Moment int
 
-// The moments.
 const (
-	Before   Moment = iota // it has come, and is not sent to the API server
+	Before   Moment = iota // the call has arrived and is not yet sent to the API server
 	Applied                // the API server has answered; the client does not know
-	Answered               // the client has its answer; whatever else it sends waits for the hook
+	Answered               // the client has the answer; its further calls wait for the hook
 )
 
-// String is a word.
+// String returns the moment's name.
 func (m Moment) String() string { return [...]string{"before", "applied", "answered"}[m] }
 
-// A Hook is called at each moment of each numbered call. If it returns false the call goes no
-// further: the connection is cut.
+// A Hook is called at each moment of each numbered call. If it returns false, the connection is cut.
 type Hook func(c *Call, m Moment) bool
 
-// A Proxy stands between one client and the API server. It cannot upgrade connections, as exec
-// and port-forward do.
+// A Proxy is between one client and the API server. It does not support upgraded connections such as exec and
+// port-forward.
 type Proxy struct {
 	Rules    Rules
 	upstream *rest.Config
@@ -42,17 +40,17 @@ type Proxy struct {
 	send     http.RoundTripper
 	server   *httptest.Server
 
-	gate sync.RWMutex // held by calls as they come in, and by a hook at Answered
+	gate sync.RWMutex // held by calls on arrival, and by a hook at Answered
 
 	mu    sync.Mutex
 	hook  Hook
 	calls []Call
 	asked map[Match]int
 	busy  int        // numbered calls under way
-	idle  *sync.Cond // busy has come to 0
+	idle  *sync.Cond // signals that busy is 0
 }
 
-// New starts a proxy that speaks to the API server as upstream says. It must be closed.
+// New starts a proxy to the API server in upstream. It must be closed.
 func New(upstream *rest.Config) (*Proxy, error) {
 	target, err := url.Parse(upstream.Host)
 	if err != nil {
@@ -67,41 +65,40 @@ func New(upstream *rest.Config) (*Proxy, error) {
 	}
 	p := &Proxy{upstream: upstream, target: target, send: send, asked: map[Match]int{}}
 	p.idle = sync.NewCond(&p.mu)
-	// HTTP/1.1, so that a cut is that of a connection, and of no other call's.
+	// HTTP/1.1, so that a cut affects only one call.
 	p.server = httptest.NewUnstartedServer(http.HandlerFunc(p.serve))
 	p.server.StartTLS()
 	return p, nil
 }
 
-// Close ends the proxy and all its connections.
+// Close closes the proxy and all its connections.
 func (p *Proxy) Close() {
 	p.server.CloseClientConnections()
 	p.server.Close()
 }
 
-// Config returns a configuration with which the client speaks to the proxy. It has no
-// credentials: the proxy has.
+// Config returns the client's configuration for the proxy, without credentials.
 func (p *Proxy) Config() *rest.Config {
 	c := &rest.Config{Host: p.server.URL, QPS: p.upstream.QPS, Burst: p.upstream.Burst}
 	c.CAData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
 	return c
 }
 
-// Hook sets what is called at each moment of each numbered call; nil: nothing.
+// Hook sets the hook; nil: none.
 func (p *Proxy) Hook(h Hook) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hook = h
 }
 
-// Calls returns the numbered calls so far, in the order in which they came.
+// Calls returns the numbered calls so far, in order of arrival.
 func (p *Proxy) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]Call(nil), p.calls...)
 }
 
-// Asked returns how many calls have come that m chooses, numbered or not.
+// Asked returns how many calls m selects so far, numbered or not.
 func (p *Proxy) Asked(m Match) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,14 +110,13 @@ func (p *Proxy) Asked(m Match) (n int) {
 	return n
 }
 
-// count notes that a call has come.
 func (p *Proxy) count(c *Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked[Match{c.Verb, c.Resource, c.Subresource}]++
 }
 
-// serve takes one call through its moments.
+// serve handles one call.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	c := parse(r)
 	p.count(c)
@@ -152,7 +148,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	p.pass(&passage{w, r, answer, c, cut}, hook)
 }
 
-// number gives a call its number, and returns the hook that is to be asked about it.
+// number numbers a call, and returns its hook.
 func (p *Proxy) number(c *Call) Hook {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +164,6 @@ func (p *Proxy) number(c *Call) Hook {
 	return p.hook
 }
 
-// finish notes that a call is over.
 func (p *Proxy) finish(c *Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,7 +184,7 @@ func (p *Proxy) Idle() {
 	}
 }
 
-// note keeps how a call was answered.
+// note stores the status of a call.
 func (p *Proxy) note(c *Call, code int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,8 +194,8 @@ func (p *Proxy) note(c *Call, code int) {
 	}
 }
 
-// forward sends a call to the API server with the credentials of the proxy. Events of watches
-// are asked for as JSON, because they are told apart here.
+// forward sends a call to the API server with the proxy's credentials. It requests watch events as JSON,
+// because they are parsed here.
 func (p *Proxy) forward(r *http.Request, c *Call) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	out.RequestURI, out.URL.Scheme, out.URL.Host, out.Host = "", p.target.Scheme, p.target.Host, p.target.Host
@@ -220,7 +215,7 @@ func (p *Proxy) forward(r *http.Request, c *Call) (*http.Response, error) {
 	return answer, nil
 }
 
-// A passage is a call that was answered, on its way back to the client.
+// A passage is an answered call on its way to the client.
 type passage struct {
 	http.ResponseWriter
 	request *http.Request
@@ -229,7 +224,7 @@ type passage struct {
 	cut     Cut
 }
 
-// pass gives the client the answer.
+// pass returns the answer to the client.
 func (p *Proxy) pass(w *passage, hook Hook) {
 	answer, c := w.answer, w.call
 	var body bytes.Buffer
@@ -248,11 +243,11 @@ func (p *Proxy) pass(w *passage, hook Hook) {
 		p.stream(w.request.Context(), w.ResponseWriter, answer.Body, c)
 		return
 	}
-	if c.Number > 0 { // until the hook has returned nothing else passes
+	if c.Number > 0 { // nothing else passes until the hook returns
 		p.gate.Lock()
 		defer p.gate.Unlock()
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(body.Len())) // so that a flush is the end of it
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len())) // so that the flush ends the answer
 	w.WriteHeader(answer.StatusCode)
 	_, err := w.Write(body.Bytes())
 	if errors.Join(err, http.NewResponseController(w.ResponseWriter).Flush()) == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Complaints returns the outcomes with which something is wrong.
+// Complaints returns the outcomes with something wrong.
 func Complaints(all []Outcome) (bad []Outcome) {
 	for _, o := range all {
 		if o.Complain != "" {
@@ -17,7 +17,7 @@ func Complaints(all []Outcome) (bad []Outcome) {
 	return bad
 }
 
-// Report is a table of outcomes, a line each, and a line that sums them up.
+// Report returns a table of outcomes and a summary.
 func Report(all []Outcome) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -38,7 +38,7 @@ func Report(all []Outcome) string {
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", o.Call.Number, o.Act, o.Call.String(), killed, took(o), o.Complain)
 	}
-	_ = w.Flush() // a strings.Builder takes all
+	_ = w.Flush() // strings.Builder never fails
 	fmt.Fprintf(&b, "%d kills, %d not reached, settled in at most %s, %d complaints\n",
 		reached, missed, slowest.Round(time.Millisecond), len(Complaints(all)))
 	return b.String()

@@ -15,20 +15,19 @@ import (
 // A Cut is when a connection breaks.
 type Cut int
 
-// The cuts.
 const (
-	BeforeSent  Cut = iota + 1 // the API server never hears of the call
-	AfterAnswer                // it has answered, but the client does not hear of it
+	BeforeSent  Cut = iota + 1 // before the API server receives the call
+	AfterAnswer                // after its answer, which the client does not receive
 )
 
-// Rules are what a proxy does to calls; they may be changed while it runs.
+// Rules are what a proxy does to calls. They can be changed while it runs.
 type Rules struct {
 	mu        sync.Mutex
 	answers   []*answer
 	cuts      []*cut
 	throttles []throttle
 	delays    map[string]time.Duration
-	holds     map[string]chan struct{} // closed when events may go on
+	holds     map[string]chan struct{} // closed when events may pass
 	drops     []*drop
 	load      load
 }
@@ -50,12 +49,12 @@ type throttle struct {
 	limit *rate.Limiter
 }
 
-// takes says that a call must wait.
+// takes reports whether a call is throttled.
 func (t *throttle) takes(c *Call) bool {
 	return c.Verb != "watch" && slices.ContainsFunc(t.match, func(m Match) bool { return m.takes(c) })
 }
 
-// An Event is one of a watch.
+// An Event is a watch event.
 type Event struct{ Type, Namespace, Name string }
 
 type drop struct {
@@ -64,17 +63,15 @@ type drop struct {
 	match    func(Event) bool
 }
 
-// Answer answers the next n calls that match with an HTTP status, as the API server words it,
-// and does not forward them. If retryAfter is not 0 it is told to the client, in whole seconds,
-// at least one.
+// Answer answers the next n matching calls with an HTTP status and does not forward them. A positive retryAfter
+// is sent to the client, in whole seconds, at least one.
 func (r *Rules) Answer(m *Match, n, code int, retryAfter time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answers = append(r.answers, &answer{m, n, code, retryAfter})
 }
 
-// Calm ends what Answer, Cut and Drop began, and returns how many calls were still to be answered
-// or cut.
+// Calm ends Answer, Cut and Drop, and returns how many calls were still to be answered or cut.
 func (r *Rules) Calm() (left int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,23 +85,22 @@ func (r *Rules) Calm() (left int) {
 	return left
 }
 
-// Cut breaks the connection of the next n calls that match.
+// Cut breaks the connection of the next n matching calls.
 func (r *Rules) Cut(m *Match, n int, when Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cuts = append(r.cuts, &cut{m, n, when})
 }
 
-// Throttle lets calls that one of m matches pass at so many per second, all together,
-// in the order in which they come, with a burst of one. Watches are not throttled.
+// Throttle limits the calls that match any of m to a joint rate, in order, with a burst of one. Watches are not
+// throttled.
 func (r *Rules) Throttle(perSecond float64, m ...Match) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.throttles = append(r.throttles, throttle{m, rate.NewLimiter(rate.Limit(perSecond), 1)})
 }
 
-// Delay passes the events of watches of a resource on later by d than they came, in their
-// order. It holds for events that come from now on; 0 ends it.
+// Delay delays future watch events of a resource by d, in order; 0 ends it.
 func (r *Rules) Delay(resource string, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,8 +110,7 @@ func (r *Rules) Delay(resource string, d time.Duration) {
 	r.delays[resource] = d
 }
 
-// Hold keeps events of watches of a resource that come from now on back until release is
-// called; then they are passed on, in their order, and those that come after as they come.
+// Hold holds future watch events of a resource until release is called. Then they pass in order.
 func (r *Rules) Hold(resource string) (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,14 +129,14 @@ func (r *Rules) Hold(resource string) (release func()) {
 	})
 }
 
-// Drop drops the next n events of watches of a resource that match; bookmarks are none.
+// Drop drops the next n matching watch events of a resource. Bookmarks never match.
 func (r *Rules) Drop(resource string, n int, match func(Event) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drops = append(r.drops, &drop{resource, n, match})
 }
 
-// answer returns what a call is answered with instead, or nil.
+// answer returns the injected answer of a call; nil: none.
 func (r *Rules) answer(c *Call) *answer {
 	if a := r.refuses(c); a != nil {
 		return a
@@ -157,7 +152,7 @@ func (r *Rules) answer(c *Call) *answer {
 	return nil
 }
 
-// cut says when the connection of a call breaks; 0: it does not.
+// cut returns when the connection of a call breaks; 0: never.
 func (r *Rules) cut(c *Call) Cut {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,21 +183,20 @@ func (r *Rules) wait(ctx context.Context, c *Call) error {
 	return r.linger(ctx, c)
 }
 
-// delay returns by how much an event of a resource is late.
 func (r *Rules) delay(resource string) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.delays[resource]
 }
 
-// hold returns what is closed when an event of a resource may go on; nil: it may at once.
+// hold returns a channel that is closed when an event may pass; nil: now.
 func (r *Rules) hold(resource string) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.holds[resource]
 }
 
-// drop says that an event is lost.
+// drop reports whether an event is dropped.
 func (r *Rules) drop(resource string, e Event) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -215,14 +209,14 @@ func (r *Rules) drop(resource string, e Event) bool {
 	return false
 }
 
-// reasons are the API server's words for what a proxy answers.
+// reasons are the API server's names for statuses.
 var reasons = map[int]string{
 	http.StatusConflict: "Conflict", http.StatusGone: "Expired", http.StatusTooManyRequests: "TooManyRequests",
 	http.StatusInternalServerError: "InternalError", http.StatusServiceUnavailable: "ServiceUnavailable",
 	http.StatusNotFound: "NotFound", http.StatusForbidden: "Forbidden",
 }
 
-// write gives the answer as the API server would.
+// write writes the answer as the API server would.
 func (a *answer) write(w http.ResponseWriter) {
 	h, after := w.Header(), 0
 	h.Set("Content-Type", "application/json")

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// load is what an API server with too much to do is like.
+// load simulates an overloaded API server.
 type load struct {
-	late    time.Duration // of each call
-	refused int           // of so many calls one is refused; 0: none
+	late    time.Duration // added to each call
+	refused int           // one call in so many is refused; 0: none
 	calls   int           // so far
 }
 
-// Load makes the API server one with too much to do: each call but watches takes longer by late, and of so many calls that
-// are not of leases one is answered with 429, to be asked again after a second. 0 and 0 end it.
+// Load simulates an overloaded API server: each call except watches takes longer by late, and one in refused
+// calls, not counting leases, is answered with 429 and a retry after one second. 0 and 0 end it.
 func (r *Rules) Load(late time.Duration, refused int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load = load{late: late, refused: refused}
 }
 
-// linger waits for as long as a call takes longer.
+// linger waits for the added time of a call.
 func (r *Rules) linger(ctx context.Context, c *Call) error {
 	r.mu.Lock()
 	late := r.load.late
@@ -37,7 +37,7 @@ func (r *Rules) linger(ctx context.Context, c *Call) error {
 	}
 }
 
-// refuses returns the answer to a call that is refused; nil: it is not.
+// refuses returns the answer of a refused call; nil: it is not refused.
 func (r *Rules) refuses(c *Call) *answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

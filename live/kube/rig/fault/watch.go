@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// A late event is passed on when it is due, and free.
+// A late event passes when it is due and free.
 type late struct {
 	data json.RawMessage
 	due  time.Time
-	free <-chan struct{} // closed when it is; nil: it is
+	free <-chan struct{} // closed when free; nil: free
 }
 
-// maxLate bounds the events of one stream that wait; the API server waits when it is reached.
+// maxLate bounds the waiting events of a stream. At the limit the API server waits.
 const maxLate = 1 << 17
 
-// stream passes the events of a watch on, in order: some late, some not at all.
+// stream passes the events of a watch in order, some late and some not at all.
 func (p *Proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, c *Call) {
 	events := make(chan late, maxLate)
 	go p.receive(ctx, body, c.Resource, events)
 	flush := http.NewResponseController(w)
-	_ = flush.Flush() // the client waits for the headers; if it is gone the next write says so
+	_ = flush.Flush() // the client waits for the headers; if it is gone, the next write fails
 	for e := range events {
 		if e.wait(ctx) != nil {
 			return
@@ -55,7 +55,7 @@ func (p *Proxy) receive(ctx context.Context, body io.Reader, resource string, ev
 	}
 }
 
-// wait waits until an event may be passed on, but no longer than ctx lives.
+// wait waits until an event may pass, or ctx ends.
 func (e *late) wait(ctx context.Context) error {
 	if e.free != nil {
 		select {
@@ -66,7 +66,7 @@ func (e *late) wait(ctx context.Context) error {
 	return pause(ctx, time.Until(e.due))
 }
 
-// eventOf returns the type and object of an event; what cannot be read is empty.
+// eventOf parses the type and object of an event; zero if it is invalid.
 func eventOf(data []byte) Event {
 	var e struct {
 		Type   string `json:"type"`
@@ -83,7 +83,7 @@ func eventOf(data []byte) Event {
 	return Event{e.Type, e.Object.Metadata.Namespace, e.Object.Metadata.Name}
 }
 
-// pause waits, but no longer than ctx lives.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

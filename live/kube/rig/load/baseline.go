@@ -16,8 +16,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/e2e"
 )
 
-// A baseline is what Kueue's performance test submits, as its generator.yaml says it: cohorts of
-// ClusterQueues, and for each of these sets of workloads.
+// A baseline is the input of Kueue's performance test: cohorts of ClusterQueues with sets of workloads.
 //
 // Source: Kueue 0.19.2, test/performance/scheduler/configs/baseline/generator.yaml.
 type baseline struct {
@@ -36,22 +35,22 @@ type baseline struct {
 	} `json:"cohorts"`
 }
 
-// A workloadsSet is workloads that come one after another.
+// A workloadsSet is workloads that are created one after another.
 type workloadsSet struct {
 	Count              int     `json:"count"`
 	CreationIntervalMs int     `json:"creationIntervalMs"`
 	Workloads          []class `json:"workloads"`
 }
 
-// A class is workloads that are alike.
+// A class is a kind of workload.
 type class struct {
 	ClassName string `json:"className"`
 	RuntimeMs int    `json:"runtimeMs"`
 	Priority  int    `json:"priority"`
-	Request   int    `json:"request"` // CPUs there, GPUs here
+	Request   int    `json:"request"` // CPUs in Kueue, GPUs here
 }
 
-// readBaseline reads the file of Kueue's module, and leaves a part of the workloads of each set, at least one.
+// readBaseline reads the file in Kueue's module, and keeps a part of the workloads of each set, at least one.
 func readBaseline(ctx context.Context, part float64) (*baseline, error) {
 	dir, err := rig.ModuleDir(ctx, "sigs.k8s.io/kueue")
 	if err != nil {
@@ -76,7 +75,7 @@ func readBaseline(ctx context.Context, part float64) (*baseline, error) {
 	return &all, nil
 }
 
-// write writes it to a file that Kueue's runner reads: JSON is YAML.
+// write writes it for Kueue's runner. JSON is valid YAML.
 func (all *baseline) write(path string) error {
 	data, err := json.Marshal(all)
 	if err != nil {
@@ -85,7 +84,7 @@ func (all *baseline) write(path string) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// workloads returns how many there are, in all queues of all cohorts.
+// workloads returns the number of workloads in all queues.
 func (all *baseline) workloads() (n int) {
 	cohort := &all.Cohorts[0]
 	for _, s := range cohort.QueuesSets[0].WorkloadsSets {
@@ -94,7 +93,7 @@ func (all *baseline) workloads() (n int) {
 	return n * cohort.Count * cohort.QueuesSets[0].Count
 }
 
-// each calls do for each queue of each cohort, with the names that Kueue's generator gives them.
+// each calls do for each queue of each cohort, with the names of Kueue's generator.
 func (all *baseline) each(do func(cohort, queue string)) {
 	cohort := &all.Cohorts[0]
 	for i := range cohort.Count {
@@ -105,8 +104,8 @@ func (all *baseline) each(do func(cohort, queue string)) {
 	}
 }
 
-// generate makes the jobs as Kueue's generator makes its workloads: for each queue and set at
-// once, one after another, each after the interval from when the last was made.
+// generate creates the jobs like Kueue's generator: each queue and set concurrently, with the interval before
+// each job.
 func (all *baseline) generate(ctx context.Context, create func(ctx context.Context, cohort, queue, name string, c *class) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	all.each(func(cohort, queue string) {
@@ -128,10 +127,10 @@ func (all *baseline) generate(ctx context.Context, create func(ctx context.Conte
 	return g.Wait()
 }
 
-// classLabel is the label of a job that names its class.
+// classLabel is the job label with its class.
 const classLabel = "load.oxgang.dev/class"
 
-// job returns a workload as a Job of one pod, which ends when it has run for the time of its class.
+// job returns a workload as a Job of one pod, which ends after its class's running time.
 func (c *class) job(namespace, name string, labels map[string]string) *batchv1.Job {
 	j := e2e.Job(name, "", 1, c.Request, nil)
 	j.Namespace, j.Labels = namespace, labels

@@ -152,7 +152,7 @@ func (all *baseline) theirs(t *testing.T) {
 // plays generates the jobs, with the labels that say who starts them, and waits until all are complete.
 func (b *bench) plays(all *baseline, scheduler *rig.Process, labels func(cohort, queue string, c *class) map[string]string, set ...func(*batchv1.Job)) {
 	b.Helper()
-	s := b.see()
+	s := b.record()
 	before := b.spent()
 	b.ok(all.generate(b.Context(), func(ctx context.Context, cohort, queue, name string, c *class) error {
 		j := c.job(queue, name, labels(cohort, queue, c))

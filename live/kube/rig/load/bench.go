@@ -25,10 +25,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/e2e"
 )
 
-// within bounds every wait: on a busy machine hundreds of pods take their time.
+// within bounds every wait.
 const within = 5 * time.Minute
 
-// long skips a test unless OXGANG_LONG says that there is time.
+// long skips a test unless OXGANG_LONG is set.
 func long(t testing.TB, shows string) {
 	t.Helper()
 	if os.Getenv("OXGANG_LONG") == "" {
@@ -36,7 +36,7 @@ func long(t testing.TB, shows string) {
 	}
 }
 
-// A bench is a cluster with a scheduler, and clients that nothing slows down.
+// A bench is a cluster with a scheduler, and clients without rate limits.
 type bench struct {
 	testing.TB
 	*rig.Cluster
@@ -44,8 +44,8 @@ type bench struct {
 	api     *kubernetes.Clientset
 	meta    metadata.Interface
 	oxgang  *rig.Process
-	beside  []*rig.Process // others whose processor time is asked for
-	metrics string         // address of the scheduler's
+	beside  []*rig.Process // additional processes whose processor time counts
+	metrics string         // address of the scheduler's metrics
 	agents  string         // address of its agent API
 
 	patience time.Duration // bounds until
@@ -87,16 +87,14 @@ func (b *bench) each(n int, do func(ctx context.Context, i int) error) {
 	b.ok(g.Wait())
 }
 
-// submit makes jobs.
 func (b *bench) submit(jobs []*batchv1.Job) {
 	b.Helper()
 	b.each(len(jobs), func(ctx context.Context, i int) error { return b.k.Create(ctx, jobs[i]) })
 }
 
-// until does something, and waits until so many pods more of namespace default run than
-// before. It returns how long both took. A watch tells it, which costs the API server the same
-// for each pod, however long it takes; one that the API server ends, because the machine is
-// too busy for it, goes on where it was.
+// until calls do, and waits until so many more pods of namespace default run. It returns the total time. It
+// uses one watch, which costs the API server the same for each pod, and which is resumed if a busy API server
+// ends it.
 func (b *bench) until(more int, do func()) time.Duration {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), b.patience)
@@ -133,13 +131,13 @@ func (b *bench) clear() {
 	e2e.Until(b.Context(), b, within, "all pods are gone", func() error {
 		list, err := b.meta.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace("default").List(b.Context(), metav1.ListOptions{Limit: 1})
 		if err == nil && len(list.Items) > 0 {
-			err = errors.New("there are some")
+			err = errors.New("some pods are left")
 		}
 		return err
 	})
 }
 
-// epoch waits until the plan of the queue has a newer epoch than before, and returns it.
+// epoch waits until the queue's plan has a newer epoch, and returns it.
 func (b *bench) epoch(before int64) (epoch int64) {
 	b.Helper()
 	e2e.Until(b.Context(), b, within, "the queue is served", func() error {
@@ -158,7 +156,7 @@ func (b *bench) epoch(before int64) (epoch int64) {
 	return epoch
 }
 
-// planned returns nothing if the plan of queue train has GPUs for a job.
+// planned returns nil if the plan of queue train has GPUs for a job.
 func (b *bench) planned(name string) error {
 	var p v1alpha1.Plan
 	if err := b.k.Get(b.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
@@ -172,5 +170,5 @@ func (b *bench) planned(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%d jobs in the plan, and no GPUs for %s", len(p.Spec.Allocations), name)
+	return fmt.Errorf("%d jobs in the plan, but no GPUs for %s", len(p.Spec.Allocations), name)
 }

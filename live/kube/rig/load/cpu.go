@@ -13,13 +13,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/e2e"
 )
 
-// tick is how finely the kernel counts (USER_HZ, 100 a second wherever Go runs on Linux).
+// tick is the kernel's resolution (USER_HZ, 100 per second for Go on Linux).
 const tick = 10 * time.Millisecond
 
 // A cost is processor time by program.
 type cost map[string]time.Duration
 
-// spent returns what the programs of the cluster have used since each was started.
+// spent returns what each program has used since its start.
 func (b *bench) spent() cost {
 	b.Helper()
 	c := cost{}
@@ -36,14 +36,14 @@ func (b *bench) spent() cost {
 	return c
 }
 
-// used returns the processor time of a process and its threads, user and system.
+// used returns the user and system time of a process.
 func used(pid int) (time.Duration, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
 	text := string(data)
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // from the third on
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // from the third field on
 	const user, system = 14 - 3, 15 - 3
 	var sum time.Duration
 	for _, i := range []int{user, system} {
@@ -56,7 +56,7 @@ func used(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// since returns what was used from an earlier cost on.
+// since returns the difference to an earlier cost.
 func (c cost) since(before cost) cost {
 	d := cost{}
 	for name, now := range c {
@@ -73,7 +73,7 @@ func (c cost) of(names ...string) (sum time.Duration) {
 	return sum
 }
 
-// written returns how many requests that write the API server has served, by verb and resource.
+// written returns how many writing requests the API server has served, by verb and resource.
 func (b *bench) written() e2e.Series {
 	b.Helper()
 	text, err := b.api.RESTClient().Get().AbsPath("/metrics").DoRaw(b.Context())
@@ -91,14 +91,14 @@ func (b *bench) written() e2e.Series {
 	return sum
 }
 
-// label returns the value of a label, of labels as metrics have them.
+// label returns the value of a label in a metric.
 func label(labels, name string) string {
 	_, rest, _ := strings.Cut(labels, name+`="`)
 	value, _, _ := strings.Cut(rest, `"`)
 	return value
 }
 
-// median returns the middle of what was measured, and its ends.
+// median returns the median, minimum and maximum.
 func median(all []float64) (mid, least, most float64) {
 	s := slices.Sorted(slices.Values(all))
 	mid = s[len(s)/2]

@@ -19,35 +19,36 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// seen is when watches said what of jobs, as Kueue's recorder notes it of workloads: each job's
-// times are from when it was first seen.
-type seen struct {
+// timeline records the times of jobs from watches, like Kueue's recorder of workloads. A job's times count from
+// its first event.
+type timeline struct {
 	mu    sync.Mutex
 	jobs  map[types.NamespacedName]*life
 	ended int
-	first time.Time // when the first job came
-	last  time.Time // when the last one ended
+	first time.Time // when the first job appeared
+	last  time.Time // when the last job ended
 }
 
-// A life is a job's. Where it is admitted or runs more than once, the last time counts, as in Kueue's recorder.
+// A life is the times of a job. If it is admitted or runs several times, the last time counts, as in Kueue's
+// recorder.
 type life struct {
 	class            string
 	came             time.Time
-	admitted         time.Time // its suspension was lifted
-	ran              time.Time // its pod runs
-	ended            time.Time // it is complete
+	admitted         time.Time // when its suspension was lifted
+	ran              time.Time // when its pod ran
+	ended            time.Time // when it was complete
 	suspended        bool
 	evictions        int
 	admissions, pods int
 }
 
-// see watches the jobs and pods of all namespaces until the test ends.
-func (b *bench) see() *seen {
+// record watches the jobs and pods of all namespaces until the test ends.
+func (b *bench) record() *timeline {
 	b.Helper()
 	small := rest.CopyConfig(b.Config)
 	small.ContentType, small.QPS = "application/vnd.kubernetes.protobuf", -1
 	api := kubernetes.NewForConfigOrDie(small)
-	s := &seen{jobs: map[types.NamespacedName]*life{}}
+	s := &timeline{jobs: map[types.NamespacedName]*life{}}
 	jobs, err := api.BatchV1().Jobs("").List(b.Context(), metav1.ListOptions{Limit: 1})
 	b.ok(err)
 	b.watch(jobs.ResourceVersion, api.BatchV1().Jobs("").Watch, s.job)
@@ -71,8 +72,8 @@ func (b *bench) watch(from string, open cache.WatchFuncWithContext, do func(watc
 	}()
 }
 
-// job notes what became of a job.
-func (s *seen) job(ev watch.Event) {
+// job records a job's event.
+func (s *timeline) job(ev watch.Event) {
 	j, is := ev.Object.(*batchv1.Job)
 	if !is {
 		return
@@ -98,8 +99,8 @@ func (s *seen) job(ev watch.Event) {
 	}
 }
 
-// pod notes that a job's pod runs.
-func (s *seen) pod(ev watch.Event) {
+// pod records that a job's pod runs.
+func (s *timeline) pod(ev watch.Event) {
 	p, is := ev.Object.(metav1.Object)
 	if !is || ev.Type != watch.Added {
 		return
@@ -112,8 +113,8 @@ func (s *seen) pod(ev watch.Event) {
 	l.pods++
 }
 
-// of returns a job's life; a job that nobody has seen before came suspended, and now.
-func (s *seen) of(namespace, name string, now time.Time) *life {
+// of returns a job's life. A new job counts as suspended, from now.
+func (s *timeline) of(namespace, name string, now time.Time) *life {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	l := s.jobs[key]
 	if l == nil {
@@ -126,8 +127,8 @@ func (s *seen) of(namespace, name string, now time.Time) *life {
 	return l
 }
 
-// done returns nothing if so many jobs are complete.
-func (s *seen) done(want int) error {
+// done returns nil if so many jobs are complete.
+func (s *timeline) done(want int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended < want {
@@ -136,11 +137,11 @@ func (s *seen) done(want int) error {
 	return nil
 }
 
-// wall returns the time from when the first job came to when the last ended.
-func (s *seen) wall() time.Duration { return s.last.Sub(s.first) }
+// wall returns the time from the first job to the last end.
+func (s *timeline) wall() time.Duration { return s.last.Sub(s.first) }
 
-// String says of each class the mean times from when its jobs came.
-func (s *seen) String() string {
+// String returns the mean times of each class.
+func (s *timeline) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	classes := map[string][]*life{}
@@ -161,7 +162,7 @@ func (s *seen) String() string {
 			evictions += l.evictions
 			pods += l.pods
 		}
-		lines = append(lines, fmt.Sprintf("%s: %d jobs, %d pods, %d evictions; in the mean admitted after %.1f s, running after %.1f, complete after %.1f",
+		lines = append(lines, fmt.Sprintf("%s: %d jobs, %d pods, %d evictions; on average admitted after %.1f s, running after %.1f, complete after %.1f",
 			name, len(all), pods, evictions, mean(func(l *life) time.Time { return l.admitted }), mean(func(l *life) time.Time { return l.ran }),
 			mean(func(l *life) time.Time { return l.ended })))
 	}

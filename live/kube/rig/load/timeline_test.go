@@ -14,7 +14,7 @@ import (
 
 // A job that is admitted, stopped and admitted again counts once: by its last admission, from when it came.
 func TestSeen_counts_the_last_admission(t *testing.T) {
-	s := &seen{jobs: map[types.NamespacedName]*life{}}
+	s := &timeline{jobs: map[types.NamespacedName]*life{}}
 	c := &class{ClassName: "small", RuntimeMs: 200, Request: 1}
 	j := c.job("cq", "small-0", map[string]string{})
 	pod := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "cq", Labels: map[string]string{batchv1.JobNameLabel: j.Name}}}

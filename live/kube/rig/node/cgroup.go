@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefix begins the names of the rig's control groups; the process that made them follows.
+// prefix is the prefix of the rig's control groups; the maker's PID follows.
 const prefix = "oxgang-rig-"
 
-// makeGroups makes the control group name in each hierarchy below root. A cpuset starts
-// empty, and takes what its parent has.
+// makeGroups makes a control group in each hierarchy below root. A cpuset starts empty, so it copies its
+// parent's.
 func makeGroups(root, name string) error {
 	for _, c := range append([]string{"systemd"}, controllers...) {
 		if _, err := os.Stat(filepath.Join(root, c)); errors.Is(err, fs.ErrNotExist) {
@@ -38,11 +38,11 @@ func makeGroups(root, name string) error {
 	return nil
 }
 
-// sweepGroups removes the groups below root whose makers are no more.
+// sweepGroups removes the groups of makers that no longer exist.
 func sweepGroups(root string) {
 	found, err := filepath.Glob(filepath.Join(root, "*", prefix+"*"))
 	if err != nil {
-		panic(err) // the pattern is bad
+		panic(err) // bad pattern
 	}
 	for _, dir := range found {
 		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), prefix), "-")
@@ -54,19 +54,19 @@ func sweepGroups(root string) {
 	}
 }
 
-// removeGroups removes the groups below root that match a pattern, in all hierarchies.
+// removeGroups removes the groups that match a pattern in all hierarchies.
 func removeGroups(root, pattern string) {
 	found, err := filepath.Glob(filepath.Join(root, "*", pattern))
 	if err != nil {
-		panic(err) // the pattern is bad
+		panic(err) // bad pattern
 	}
 	for _, dir := range found {
 		removeTree(dir)
 	}
 }
 
-// removeTree removes a control group and those below it, the innermost first. What cannot
-// be removed has processes: it is left to the next sweep.
+// removeTree removes a control group and its children. Groups that still have processes stay for the next
+// sweep.
 func removeTree(dir string) {
 	children, err := os.ReadDir(dir)
 	if err != nil {
@@ -80,20 +80,20 @@ func removeTree(dir string) {
 	_ = unix.Rmdir(dir) // busy: for the next sweep
 }
 
-// members returns the processes of a control group and those below it.
+// members returns the processes of a control group and its children.
 func members(root, name string) ([]int, error) {
 	var pids []int
 	top := filepath.Join(root, "devices", name)
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went while we looked
+			return nil // removed meanwhile
 		}
 		if err != nil || d.Name() != "cgroup.procs" {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil // it went while we looked
+			return nil // removed meanwhile
 		}
 		for field := range strings.FieldsSeq(string(data)) {
 			pid, err := strconv.Atoi(field)

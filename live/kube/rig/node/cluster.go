@@ -16,31 +16,31 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// Options say what a cluster with real nodes consists of.
+// Options configure a cluster with real nodes.
 type Options struct {
-	Nodes int // real ones, at most 9; 0: 2
-	GPUs  int // of each, made up; 0: 8
+	Nodes int // number of real nodes, at most 9; 0: 2
+	GPUs  int // fake GPUs per node; 0: 8
 
-	// Rig is the rest of the cluster. Its NodeLease is 8 s unless it says otherwise: a node
-	// whose kubelet died is found to be lost after 10 s. Bin is set by Start.
+	// Rig configures the rest of the cluster. Its NodeLease defaults to 8 s: a node counts as lost 10 s after
+	// its kubelet died. Start sets Bin.
 	Rig rig.Options
 }
 
-// A Cluster is one of package rig with real nodes.
+// A Cluster is a cluster of package rig with real nodes.
 type Cluster struct {
 	*rig.Cluster
 	Nodes []*Node
 
 	debian  string
-	images  map[string]string // archives, by image
+	images  map[string]string // archives by image
 	forward *forwarder
 }
 
-// startTimeout bounds how long nodes take to be ready: 5 s idle, 30 s under load.
+// startTimeout bounds the start of nodes: 5 s idle, 30 s under load.
 const startTimeout = 2 * time.Minute
 
-// Start starts a cluster for a test, and ends it with it. On a machine that cannot run real
-// nodes, and in short tests, it skips the test; TestMain has to call Main.
+// Start starts a cluster for a test and closes it at the end. It skips short tests, and tests on machines that
+// cannot run real nodes. TestMain must call Main.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	if testing.Short() {
@@ -59,7 +59,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// fill puts in what was left out, and returns what is wrong.
+// fill sets defaults and validates.
 func (o *Options) fill() error {
 	if o.Nodes == 0 {
 		o.Nodes = 2
@@ -77,7 +77,7 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// start starts the control plane, then names, then nodes.
+// start starts the control plane, then DNS, then nodes.
 func start(t testing.TB, o *Options) (*Cluster, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -111,7 +111,6 @@ func start(t testing.TB, o *Options) (*Cluster, error) {
 	return c, group.Wait()
 }
 
-// writeImages writes the archives that the nodes import.
 func (c *Cluster) writeImages() error {
 	for name, files := range images(c.debian, c.Bin) {
 		path := filepath.Join(c.Dir, fmt.Sprintf("image-%d.tar", len(c.images)))
@@ -123,7 +122,7 @@ func (c *Cluster) writeImages() error {
 	return nil
 }
 
-// startDNS starts the server that pods ask for names.
+// startDNS starts the DNS server for pods.
 func (c *Cluster) startDNS(ctx context.Context) error {
 	port, err := rig.FreePort()
 	if err != nil {
@@ -151,7 +150,7 @@ func (c *Cluster) startDNS(ctx context.Context) error {
 	return rig.Until(ctx, "the DNS server", func() error { return p.Answers(ready) })
 }
 
-// close ends the nodes with all that runs on them.
+// close stops the nodes and everything on them.
 func (c *Cluster) close() error {
 	var all []error
 	for _, n := range c.Nodes {

@@ -13,13 +13,12 @@ import (
 	"time"
 )
 
-// packages are Debian's that a node is made of. None is installed: they are unpacked.
+// packages are the Debian packages of a node. They are unpacked, not installed.
 var packages = []string{"containerd", "runc", "containernetworking-plugins", "busybox-static"}
 
-// debian returns a directory with the files of packages as they lie below /: one below the
-// user's cache directory, named by a hash of their versions. It downloads 36 MB the first
-// time. Where no package can be asked for, the newest that was unpacked before is taken.
-// It has to run outside of the namespaces, in which there is no network.
+// debian returns a directory with the files of packages: below the user's cache directory, named by a hash of
+// their versions. It downloads 36 MB the first time. Without a mirror it returns the newest directory. It must
+// run outside of the namespaces, which have no network.
 func debian(ctx context.Context) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -31,19 +30,19 @@ func debian(ctx context.Context) (string, error) {
 	}
 	uris, err := run(ctx, base, "apt-get", append([]string{"download", "--print-uris"}, packages...)...)
 	if err != nil {
-		return kept(base, err)
+		return newestUnpacked(base, err)
 	}
 	dir := filepath.Join(base, fmt.Sprintf("debian-%x", sha256.Sum256([]byte(uris)))[:len("debian-")+16])
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
 	if err := unpack(ctx, base, dir); err != nil {
-		return kept(base, err)
+		return newestUnpacked(base, err)
 	}
 	return dir, nil
 }
 
-// unpack downloads the packages and unpacks them into dir, which appears when it is complete.
+// unpack downloads and unpacks the packages into dir, which appears when it is complete.
 func unpack(ctx context.Context, base, dir string) error {
 	temp, err := os.MkdirTemp(base, "unpack-")
 	if err != nil {
@@ -65,23 +64,22 @@ func unpack(ctx context.Context, base, dir string) error {
 	}
 	err = os.Rename(root, dir)
 	if _, gone := os.Stat(dir); gone == nil {
-		return nil // another was faster
+		return nil // another process was faster
 	}
 	return err
 }
 
-// kept returns the packages that were unpacked last, or what to do because of cause.
-func kept(base string, cause error) (string, error) {
+// newestUnpacked returns the packages that were unpacked last, or an error with instructions.
+func newestUnpacked(base string, cause error) (string, error) {
 	old, err := filepath.Glob(filepath.Join(base, "debian-*"))
 	if err != nil || len(old) == 0 {
-		return "", fmt.Errorf("unpack Debian's packages %s: %w; run apt-get update where a mirror can be reached, once",
+		return "", fmt.Errorf("unpack Debian's packages %s: %w; run apt-get update once with access to a mirror",
 			strings.Join(packages, ", "), errors.Join(cause, err))
 	}
 	return slices.MaxFunc(old, func(a, b string) int { return modified(a).Compare(modified(b)) }), nil
 }
 
-// run runs a program in dir and returns its output; if it fails, the error ends with what
-// it said.
+// run runs a program in dir and returns its output. The error includes standard error.
 func run(ctx context.Context, dir, name string, args ...string) (string, error) {
 	var out, bad strings.Builder
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -92,7 +90,7 @@ func run(ctx context.Context, dir, name string, args ...string) (string, error) 
 	return out.String(), nil
 }
 
-// modified returns when a directory was made; the zero time: it is no more.
+// modified returns the time of a directory's creation; zero: it no longer exists.
 func modified(dir string) time.Time {
 	info, err := os.Stat(dir)
 	if err != nil {

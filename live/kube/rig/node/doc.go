@@ -1,28 +1,25 @@
-// Package node adds real nodes to a cluster of package rig: kubelets of version 1.36.3, each
-// with a containerd, GPUs that a device plugin makes up, and containers that are processes of
-// this machine, with addresses of their own and names that resolve.
+// Package node adds real nodes to a cluster of package rig: kubelets of version 1.36.3, each with its
+// containerd and fake GPUs of a device plugin. Containers are processes of this machine, with their own
+// addresses and DNS.
 //
-// # One machine, no traces
+// # Isolation
 //
-// A test binary whose TestMain calls Main runs in network, mount and process namespaces of its
-// own. With the first process in them the kernel ends all others, and what they had mounted,
-// routed and listened to is gone, whether the tests ended or were killed. What they write below
-// /etc, /run and /var/log only they see. The control groups of containers are directories
-// below each hierarchy, oxgang-rig-*: Main removes its own, and those that a killed run left.
-// The kernel's settings, which a kubelet would change for the whole machine, are hidden from it.
+// A test binary whose TestMain calls Main runs in its own network, mount and process namespaces. When their
+// first process ends, the kernel ends all others, and mounts, routes and listeners disappear, even if the tests
+// were killed. Writes below /etc, /run and /var/log stay in the namespace. The containers' control groups are
+// directories oxgang-rig-* in each hierarchy: Main removes its own and those of killed runs. Kernel settings
+// that a kubelet would change are hidden.
 //
-// Where a machine cannot do this, Unable says why, and Start skips the test with it.
+// If a machine cannot do this, Unable returns the reason, and Start skips the test.
 //
-// # The network
+// # Network
 //
-// Nodes and pods share one bridge, 10.244.0.0/16. Its own address, Gateway, is that of the
-// machine: what a test listens on there is reached from all pods, and the DNS server is at it.
-// There is no kube-proxy: of services, only headless ones have what lies behind them. The one
-// exception is kubernetes.default, 10.96.0.1:443, which is passed on to the API server, so that
-// clients in pods find it as anywhere.
+// Nodes and pods share a bridge, 10.244.0.0/16. Gateway is the machine's address on it: pods reach the DNS
+// server and whatever a test serves there. There is no kube-proxy, so only headless services work. The
+// exception is kubernetes.default, 10.96.0.1:443, which is forwarded to the API server.
 //
 // # Images
 //
-// No registry is asked. There are two: Busybox, and Host, which holds but links into /usr and
-// runs the machine's own programs, such as Python, with the volumes that HostVolumes returns.
+// There is no registry, and there are two images: Busybox, and Host, which links into /usr and runs the
+// machine's own programs, such as Python, with the volumes of HostVolumes.
 package node

@@ -16,31 +16,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The images that nodes have. Pods must not pull them: imagePullPolicy IfNotPresent, which is
-// what a tag other than latest means.
+// Images on the nodes. Pods must not pull them (imagePullPolicy IfNotPresent, the default for tags other than
+// latest).
 const (
 	// Busybox has busybox's programs in /bin.
 	Busybox = "rig.oxgang.dev/busybox:1"
 	// Host has the machine's programs, with the volumes of HostVolumes.
 	Host = "rig.oxgang.dev/host:1"
 
-	pause = "rig.oxgang.dev/pause:1" // which kubelets run first in each pod
+	pause = "rig.oxgang.dev/pause:1" // first container of each pod
 )
 
-// An entry is a file of an image: a copy of a file, a link, or a directory.
+// An entry is a file of an image: a copy, a link, or a directory.
 type entry struct {
-	path string // in the image, without a slash at the front
-	from string // the file that is copied; "": none
-	link string // where a symbolic link points; "": it is none
+	path string // in the image, without a leading slash
+	from string // source of a copy; "": none
+	link string // target of a symbolic link; "": none
 }
 
-// applets are the programs of busybox that the image names. Not wget: it asks the C library
-// which port http has, and dies where the machine's is not there to be loaded.
+// applets are the busybox programs in the image. wget is missing: it needs the machine's C library to look up
+// ports.
 var applets = strings.Fields("sh ash cat cut date echo env false grep head hostname id ip kill ls mkdir nc nslookup " +
 	"printf ps rm sed seq sleep tail test touch tr true uname wc httpd")
 
-// images returns what the images consist of, by name, out of Debian's packages and the
-// rig's programs.
+// images returns the contents of the images by name.
 func images(debian, bin string) map[string][]entry {
 	box := []entry{{path: "bin/busybox", from: filepath.Join(debian, "bin", "busybox")}}
 	for _, name := range applets {
@@ -57,9 +56,8 @@ func images(debian, bin string) map[string][]entry {
 	}
 }
 
-// HostVolumes returns what a container with image Host needs: /usr of the machine, and
-// directories of it, such as that of a Python environment, at their own paths; all of it
-// read-only.
+// HostVolumes returns the volumes for image Host: the machine's /usr and dirs, such as a Python environment,
+// read-only at their own paths.
 func HostVolumes(dirs ...string) ([]corev1.Volume, []corev1.VolumeMount) {
 	var volumes []corev1.Volume
 	var mounts []corev1.VolumeMount
@@ -74,8 +72,7 @@ func HostVolumes(dirs ...string) ([]corev1.Volume, []corev1.VolumeMount) {
 	return volumes, mounts
 }
 
-// writeImage writes an image of one layer to path, in the format of docker save. Programs of
-// images find theirs in /bin and /usr/bin.
+// writeImage writes an image of one layer to path, in the format of docker save.
 func writeImage(path, name string, files []entry) error {
 	layer, err := writeLayer(files)
 	if err != nil {
@@ -104,7 +101,6 @@ func writeImage(path, name string, files []entry) error {
 	return writeArchive(path, [][2]string{{configName, string(c)}, {id + "/layer.tar", string(layer)}, {"manifest.json", string(m)}})
 }
 
-// writeArchive writes named texts to a tar file.
 func writeArchive(path string, parts [][2]string) error {
 	var buffer bytes.Buffer
 	t := tar.NewWriter(&buffer)
@@ -119,7 +115,7 @@ func writeArchive(path string, parts [][2]string) error {
 	return os.WriteFile(path, buffer.Bytes(), 0o644)
 }
 
-// writeLayer returns a tar of the files, each after the directories above it.
+// writeLayer returns a tar of the files, after their directories.
 func writeLayer(files []entry) ([]byte, error) {
 	var buffer bytes.Buffer
 	t := tar.NewWriter(&buffer)
@@ -140,7 +136,6 @@ func writeLayer(files []entry) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// addEntry adds one file of an image to t.
 func addEntry(t *tar.Writer, f entry) error {
 	switch {
 	case f.link != "":
@@ -155,7 +150,7 @@ func addEntry(t *tar.Writer, f entry) error {
 	return add(t, &tar.Header{Name: f.path, Typeflag: tar.TypeReg, Mode: 0o755}, data)
 }
 
-// add adds one member to t. All have the same time, so that equal images are equal bytes.
+// add adds a member to t. All have the same time, so equal images have equal bytes.
 func add(t *tar.Writer, h *tar.Header, data []byte) error {
 	h.Size, h.ModTime = int64(len(data)), time.Unix(0, 0)
 	if err := t.WriteHeader(h); err != nil {

@@ -18,15 +18,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// Kubelet returns the node's kubelet, which can be killed, halted and restarted alone: its
-// containers go on.
+// Kubelet returns the node's kubelet. Its containers continue when it is killed or stopped.
 func (n *Node) Kubelet() *rig.Process { return n.cluster.Process(n.Name + "-kubelet") }
 
-// Crash ends all that runs on the node at once, as a loss of power does: kubelet, containerd
-// and every process of a container.
+// Crash kills everything on the node at once, like a power failure: kubelet, containerd and all containers.
 func (n *Node) Crash() error {
 	var all []error
-	for _, p := range n.started[min(1, len(n.started)):] { // its view of the machine stays
+	for _, p := range n.started[min(1, len(n.started)):] { // keep its mount namespace
 		all = append(all, p.Kill())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -35,8 +33,7 @@ func (n *Node) Crash() error {
 	return errors.Join(all...)
 }
 
-// endContainers kills what is left of the node's containers, and returns an error while
-// there is something.
+// endContainers kills the node's container processes, and returns an error while there are any.
 func (n *Node) endContainers() error {
 	pids, err := members(cgroups, n.group)
 	if err != nil {
@@ -53,13 +50,12 @@ func (n *Node) endContainers() error {
 		}
 	}
 	if len(pids) > 0 {
-		return fmt.Errorf("processes %v run, want none", pids)
+		return fmt.Errorf("processes %v are still running", pids)
 	}
 	return nil
 }
 
-// shims returns the processes that containerd leaves behind, one for each pod: their
-// command lines name its socket.
+// shims returns the containerd-shim processes, one per pod: their command lines contain the node's socket.
 func (n *Node) shims() ([]int, error) {
 	found, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -70,7 +66,7 @@ func (n *Node) shims() ([]int, error) {
 		line, err := os.ReadFile(name)
 		if err != nil || !bytes.Contains(line, []byte("containerd-shim")) ||
 			!bytes.Contains(line, []byte(filepath.Join(n.Dir, "containerd.sock"))) {
-			continue // it ended, or is another's
+			continue // ended, or of another node
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		if err != nil {
@@ -81,8 +77,8 @@ func (n *Node) shims() ([]int, error) {
 	return pids, nil
 }
 
-// Fence says that the node is off for good: Kubernetes then takes its pods for ended. Who
-// says so of a node that runs will have pods twice.
+// Fence marks the node as out of service, so Kubernetes treats its pods as ended. If the node still runs, its
+// pods run twice.
 func (n *Node) Fence(ctx context.Context) error {
 	_, err := n.cluster.Client().CoreV1().Nodes().Patch(ctx, n.Name, types.StrategicMergePatchType,
 		[]byte(`{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","value":"nodeshutdown","effect":"NoExecute"}]}}`),
@@ -93,7 +89,7 @@ func (n *Node) Fence(ctx context.Context) error {
 	return nil
 }
 
-// close ends the node and removes its control group.
+// close stops the node and removes its control group.
 func (n *Node) close() error {
 	if len(n.started) == 0 {
 		return nil

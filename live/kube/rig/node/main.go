@@ -17,21 +17,20 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// stage is the environment variable that says how far inside its namespaces a process is: ""
-// outside, "init" for the first process of them, "tests" for the one that runs tests.
+// stage is the environment variable with the stage of a process: "" outside of the namespaces, "init" for their
+// first process, "tests" for the one that runs tests.
 const stage = "OXGANG_RIG_STAGE"
 
-// What a process outside hands to those inside, as environment variables: the beginning of the
-// names of the run's control groups, the rig's programs, and Debian's. They are made outside,
-// since inside there is no network to download from.
+// Environment variables for the processes inside: the prefix of the run's control groups, and the directories
+// of the rig's programs and of Debian's, which are prepared outside because there is no network inside.
 const (
 	groupName = "OXGANG_RIG_CGROUPS"
 	binDir    = "OXGANG_RIG_BIN"
 	debianDir = "OXGANG_RIG_DEBIAN"
 )
 
-// Main runs a package's tests in namespaces of their own, and exits. TestMain calls it, and
-// nothing else. On a machine that cannot, the tests run as they are, and Start skips them.
+// Main runs a package's tests in their own namespaces and exits. TestMain must only call Main. On a machine
+// that cannot do this, the tests run normally and Start skips them.
 func Main(m *testing.M) {
 	switch os.Getenv(stage) {
 	case "tests":
@@ -46,13 +45,13 @@ func Main(m *testing.M) {
 	os.Exit(exitCode(enter()))
 }
 
-// listing reports whether the tests are only to be named.
+// listing reports whether tests are only listed.
 func listing() bool {
 	f := flag.Lookup("test.list")
 	return f != nil && f.Value.String() != ""
 }
 
-// exitCode returns what the process exits with, and says what went wrong.
+// exitCode returns the exit code for an error and prints it.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {
@@ -65,9 +64,8 @@ func exitCode(err error) int {
 	return 1
 }
 
-// again returns a command that runs this program with its arguments at the next stage, and
-// dies with this one.
-func again(next string) *exec.Cmd {
+// nextStage returns a command that runs this program at the next stage and dies with this process.
+func nextStage(next string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -76,8 +74,8 @@ func again(next string) *exec.Cmd {
 	return cmd
 }
 
-// enter runs the tests in new namespaces, and removes their control groups when all of
-// their processes are gone. The thread stays: with it, the kernel would end them.
+// enter runs the tests in new namespaces, and then removes their control groups. Its thread must not end,
+// because the kernel would then end the tests.
 func enter() error {
 	runtime.LockOSThread()
 	rig.FollowGo()
@@ -91,7 +89,7 @@ func enter() error {
 	}
 	sweepGroups(cgroups)
 	name := fmt.Sprintf("%s%d", prefix, os.Getpid())
-	cmd := again("init")
+	cmd := nextStage("init")
 	cmd.Env = append(cmd.Env, groupName+"="+name, binDir+"="+bin, debianDir+"="+unpacked)
 	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID
 	err = cmd.Run()
@@ -99,14 +97,13 @@ func enter() error {
 	return err
 }
 
-// first is the first process of the namespaces: it makes them a place to run in, and waits
-// for the tests and whatever else ends without a parent.
+// first is the first process of the namespaces: it prepares them, and reaps the tests and orphans.
 func first() error {
 	runtime.LockOSThread()
 	if err := furnish(); err != nil {
 		return err
 	}
-	cmd := again("tests")
+	cmd := nextStage("tests")
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -127,8 +124,8 @@ func first() error {
 	}
 }
 
-// furnish mounts what only this run is to see, and starts the network. Copies of /etc, /run
-// and /var/log that are written to vanish with the namespace.
+// furnish prepares mounts and network. Writes to its copies of /etc, /run and /var/log disappear with the
+// namespace.
 func furnish() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)

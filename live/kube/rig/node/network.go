@@ -12,15 +12,14 @@ import (
 
 // The network of nodes and pods.
 const (
-	// Gateway is the machine's own address on it, which all pods reach.
+	// Gateway is the machine's address, reachable from all pods.
 	Gateway = "10.244.0.1"
 
 	bridge     = "oxgang0"
-	apiAddress = "10.96.0.1" // the service kubernetes.default
+	apiAddress = "10.96.0.1" // of service kubernetes.default
 )
 
-// startNetwork makes the bridge, with the addresses of this machine on it. They belong to the
-// namespace of the process.
+// startNetwork makes the bridge with this machine's addresses, in the process's network namespace.
 func startNetwork() error {
 	for _, args := range [][]string{
 		{"link", "set", "lo", "up"},
@@ -28,7 +27,7 @@ func startNetwork() error {
 		{"addr", "add", Gateway + "/16", "dev", bridge},
 		{"addr", "add", apiAddress + "/32", "dev", bridge},
 		{"link", "set", bridge, "up"},
-		{"route", "add", "default", "dev", bridge}, // an API server looks for its own address there
+		{"route", "add", "default", "dev", bridge}, // an API server looks up its own address there
 	} {
 		if _, err := run(context.Background(), "/", "ip", args...); err != nil {
 			return fmt.Errorf("start the network: %w", err)
@@ -40,13 +39,13 @@ func startNetwork() error {
 	return nil
 }
 
-// A forwarder passes connections on to another address.
+// A forwarder forwards connections to another address.
 type forwarder struct {
 	listener net.Listener
 	group    sync.WaitGroup
 }
 
-// forward passes what connects to address on to target, until it is closed.
+// forward forwards connections from address to target until it is closed.
 func forward(address, target string) (*forwarder, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -57,15 +56,15 @@ func forward(address, target string) (*forwarder, error) {
 		for {
 			c, err := l.Accept()
 			if err != nil {
-				return // it was closed
+				return // closed
 			}
-			go pass(c, target) // ends with either end
+			go pass(c, target) // ends when either side does
 		}
 	})
 	return f, nil
 }
 
-// Close ends the forwarder; what was connected stays so until an end closes it.
+// Close stops accepting connections. Existing ones continue.
 func (f *forwarder) Close() error {
 	err := f.listener.Close()
 	f.group.Wait()
@@ -75,7 +74,7 @@ func (f *forwarder) Close() error {
 	return err
 }
 
-// pass copies between c and a new connection to target until one of them is closed.
+// pass copies between c and a new connection to target until one side is closed.
 func pass(c net.Conn, target string) {
 	defer c.Close()
 	to, err := net.Dial("tcp", target)
@@ -86,7 +85,7 @@ func pass(c net.Conn, target string) {
 	done := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{c, to}, {to, c}} {
 		go func() {
-			_, _ = io.Copy(way[0], way[1]) // an end was closed
+			_, _ = io.Copy(way[0], way[1]) // closed
 			done <- struct{}{}
 		}()
 	}

@@ -20,21 +20,20 @@ import (
 //go:embed config
 var config embed.FS
 
-// A Node is a kubelet, with its containerd, its GPUs and its view of the machine.
+// A Node is a kubelet with its containerd, GPUs and mount namespace.
 type Node struct {
-	Name    string // real-1 and so on
-	Address string // on the network of pods
-	Dir     string // the node's files
+	Name    string // such as real-1
+	Address string // on the pod network
+	Dir     string // directory of the node's files
 
 	cluster *Cluster
 	number  int
 	gpus    int
 	lease   time.Duration
-	group   string // its control group in each hierarchy
+	group   string // control group in each hierarchy
 	started []*rig.Process
 }
 
-// newNode returns a node that is not started.
 func (c *Cluster) newNode(number int, o *Options) *Node {
 	name := fmt.Sprintf("real-%d", number)
 	return &Node{
@@ -44,7 +43,7 @@ func (c *Cluster) newNode(number int, o *Options) *Node {
 	}
 }
 
-// start starts the node's programs and waits until pods with GPUs can be scheduled to it.
+// start starts the node's programs and waits until the node is ready.
 func (n *Node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.configure, n.startMounts, n.startContainerd, n.startKubelet, n.startGPUs, n.ready,
@@ -56,7 +55,7 @@ func (n *Node) start(ctx context.Context) error {
 	return nil
 }
 
-// configure writes the node's files, and makes its address and control group.
+// configure writes the node's files, and creates its address and control group.
 func (n *Node) configure(ctx context.Context) error {
 	for _, dir := range []string{"kubelet", "cni", "pods", "volumes", "containerd"} {
 		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
@@ -85,7 +84,7 @@ func (n *Node) configure(ctx context.Context) error {
 	return err
 }
 
-// startMounts starts the process that holds the node's view of the machine.
+// startMounts starts the process that holds the node's mount namespace.
 func (n *Node) startMounts(ctx context.Context) error {
 	p, err := n.cluster.Run(n.Name+"-mounts", "/usr/bin/unshare", nil,
 		"--mount", "--propagation", "private", "/bin/sh", filepath.Join(n.Dir, "mounts.sh"), n.Dir)
@@ -100,7 +99,7 @@ func (n *Node) startMounts(ctx context.Context) error {
 	return rig.Until(ctx, "its mounts", func() error { return p.Answers(mounted) })
 }
 
-// run starts a program that sees the machine as the node does.
+// run starts a program in the node's mount namespace.
 func (n *Node) run(name, path string, args ...string) (*rig.Process, error) {
 	view := fmt.Sprintf("--mount=/proc/%d/ns/mnt", n.started[0].PID())
 	env := []string{"PATH=" + strings.Join([]string{
@@ -113,7 +112,7 @@ func (n *Node) run(name, path string, args ...string) (*rig.Process, error) {
 	return p, err
 }
 
-// startContainerd starts the node's containerd and gives it the images.
+// startContainerd starts containerd and imports the images.
 func (n *Node) startContainerd(ctx context.Context) error {
 	bin := filepath.Join(n.cluster.debian, "usr", "bin")
 	p, err := n.run("containerd", filepath.Join(bin, "containerd"), "-c", filepath.Join(n.Dir, "containerd.toml"))
@@ -145,7 +144,6 @@ func (n *Node) answers(ctx context.Context, p *rig.Process, socket string) error
 	return rig.Until(ctx, p.Name, func() error { return p.Answers(listens) })
 }
 
-// startKubelet starts the node's kubelet.
 func (n *Node) startKubelet(ctx context.Context) error {
 	c := n.cluster
 	kubeconfig, err := c.WriteKubeconfig(n.Name, c.As("system:node:"+n.Name, "system:nodes"))
@@ -163,17 +161,16 @@ func (n *Node) startKubelet(ctx context.Context) error {
 	return n.answers(ctx, p, filepath.Join(n.Dir, "kubelet", "device-plugins", "kubelet.sock"))
 }
 
-// startGPUs starts the device plugin.
 func (n *Node) startGPUs(context.Context) error {
 	_, err := n.run("fakegpu", filepath.Join(n.cluster.Bin, "fakegpu"),
 		"-gpus", strconv.Itoa(n.gpus), "-unhealthy", n.sick())
 	return err
 }
 
-// sick returns the file that names the GPUs that are unhealthy.
+// sick returns the file with the names of unhealthy GPUs.
 func (n *Node) sick() string { return filepath.Join(n.Dir, "unhealthy") }
 
-// SetUnhealthy makes exactly these of the node's GPUs unhealthy: GPU-0, GPU-1 and so on.
+// SetUnhealthy sets the node's unhealthy GPUs, named GPU-0, GPU-1 and so on.
 func (n *Node) SetUnhealthy(gpus ...string) error {
 	temp := n.sick() + ".new"
 	if err := os.WriteFile(temp, []byte(strings.Join(gpus, " ")), 0o644); err != nil {
@@ -182,7 +179,7 @@ func (n *Node) SetUnhealthy(gpus ...string) error {
 	return os.Rename(temp, n.sick())
 }
 
-// ready waits until the node is ready, has its GPUs and no taint.
+// ready waits until the node is ready with all GPUs and without taints.
 func (n *Node) ready(ctx context.Context) error {
 	return rig.Until(ctx, "it to be ready", func() error {
 		got, err := n.get(ctx)
@@ -198,12 +195,11 @@ func (n *Node) ready(ctx context.Context) error {
 	})
 }
 
-// get returns the node's object.
 func (n *Node) get(ctx context.Context) (*corev1.Node, error) {
 	return n.cluster.Client().CoreV1().Nodes().Get(ctx, n.Name, metav1.GetOptions{})
 }
 
-// IsReady reports whether a node says that it is.
+// IsReady reports whether a node is Ready.
 func IsReady(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {

@@ -9,17 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tools are the programs that the rig takes from the machine.
+// tools are the necessary programs of the machine.
 var tools = []string{"unshare", "nsenter", "mount", "ip", "apt-get", "dpkg-deb"}
 
-// cgroups is where the hierarchies of control groups are.
+// cgroups is the directory of control group hierarchies.
 const cgroups = "/sys/fs/cgroup"
 
-// Unable returns why this machine cannot run real nodes, and what it would take; nil: it can.
-// Whether Debian's packages can be had is not asked.
+// Unable returns why this machine cannot run real nodes; nil: it can. It does not check for Debian's packages.
 func Unable() error {
 	if os.Getuid() != 0 {
-		return fmt.Errorf("real nodes: user %d, want root, who may make namespaces and control groups", os.Getuid())
+		return fmt.Errorf("real nodes: user %d, want root: only root can make namespaces and control groups", os.Getuid())
 	}
 	for _, name := range tools {
 		if _, err := exec.LookPath(name); err != nil {
@@ -32,10 +31,10 @@ func Unable() error {
 	return bridgeUsable()
 }
 
-// controllers are the hierarchies that containers need.
+// controllers are the necessary hierarchies.
 var controllers = []string{"cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"}
 
-// cgroupsUsable returns why there can be no containers with the hierarchies below root.
+// cgroupsUsable returns an error if the hierarchies below root cannot be used.
 func cgroupsUsable(root string) error {
 	for _, name := range controllers {
 		dir := filepath.Join(root, name)
@@ -53,7 +52,7 @@ func cgroupsUsable(root string) error {
 	return nil
 }
 
-// bridgeUsable returns why there can be no bridge in a network namespace.
+// bridgeUsable returns an error if a network namespace cannot have a bridge.
 func bridgeUsable() error {
 	out, err := exec.Command("unshare", "--net", "--mount", "--pid", "--fork",
 		"ip", "link", "add", bridge, "type", "bridge").CombinedOutput()

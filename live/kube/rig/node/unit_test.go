@@ -84,7 +84,7 @@ func TestMakeGroups(t *testing.T) {
 func TestKept(t *testing.T) {
 	base := t.TempDir()
 	cause := errors.New("no mirror")
-	if _, err := kept(base, cause); !errors.Is(err, cause) || !strings.Contains(err.Error(), "apt-get update") {
+	if _, err := newestUnpacked(base, cause); !errors.Is(err, cause) || !strings.Contains(err.Error(), "apt-get update") {
 		t.Errorf("without packages: error %v, want the cause and what to do", err)
 	}
 	for i, name := range []string{"debian-b", "debian-c", "debian-a"} {
@@ -96,7 +96,7 @@ func TestKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := kept(base, cause); err != nil || filepath.Base(got) != "debian-a" {
+	if got, err := newestUnpacked(base, cause); err != nil || filepath.Base(got) != "debian-a" {
 		t.Errorf("got %s, error %v, want debian-a", got, err)
 	}
 }

@@ -22,20 +22,19 @@ import (
 
 // A Submission is a job of a trace as a user submits it.
 type Submission struct {
-	At  time.Duration // since the start of the trace, in its own time
+	At  time.Duration // since the start of the trace, in trace time
 	Job *batchv1.Job
 }
 
-// As says how the jobs of a trace are submitted.
+// As configures how the jobs of a trace are submitted.
 type As struct {
 	Namespace, Queue string
-	// Speed divides the seconds that a job says it takes to restart: that of the emulator.
+	// Speed divides the jobs' stated restart time, as in the emulator.
 	Speed    float64
-	Resizing v1alpha1.Resizing // of jobs whose GPU count may be adapted
+	Resizing v1alpha1.Resizing // of jobs with an adaptable number of GPUs
 }
 
-// PhillyLike returns arrivals as Sia samples them from Philly: 160 in 8 hours, if jobs is 160.
-// Source: Sia §3.4.1.
+// PhillyLike returns arrivals as Sia samples them from Philly, for example 160 in 8 hours. Source: Sia §3.4.1.
 func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arrival, error) {
 	o := generate.DefaultOptions("philly-like")
 	o.Jobs, o.Seed = jobs, seed
@@ -51,8 +50,8 @@ func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arr
 	return all, nil
 }
 
-// Jobs returns arrivals as suspended Indexed Jobs with our labels and annotations: one pod
-// is one worker. Each has an application, a target and GPUs.
+// Jobs returns arrivals as suspended Indexed Jobs with Oxgang's labels and annotations, one pod per worker.
+// Each needs an application, a target and GPUs.
 func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	if !(as.Speed > 0) || math.IsInf(as.Speed, 0) {
 		return nil, fmt.Errorf("train: speed %v, want a finite number above 0", as.Speed)
@@ -61,7 +60,7 @@ func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	for i := range arrivals {
 		a := &arrivals[i]
 		if a.Application == "" || a.Spec.Target < 1 || a.Spec.GPUs < 1 {
-			return nil, fmt.Errorf("job %s: application %q, %d GPUs and a target of %v samples, want one, and at least 1 of both",
+			return nil, fmt.Errorf("job %s: application %q, %d GPUs, target %v samples: want an application, and both numbers at least 1",
 				a.Spec.ID, a.Application, a.Spec.GPUs, a.Spec.Target)
 		}
 		all = append(all, Submission{At: a.At, Job: as.job(a, i)})
@@ -69,7 +68,6 @@ func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	return all, nil
 }
 
-// job returns the i-th arrival as a Job.
 func (as *As) job(a *workload.Arrival, i int) *batchv1.Job {
 	s := &a.Spec
 	per := max(1, s.WorkerGPUs)
@@ -102,7 +100,7 @@ func (as *As) job(a *workload.Arrival, i int) *batchv1.Job {
 	}
 }
 
-// ignoreDisruption is the policy under which a worker may be evicted.
+// ignoreDisruption is a policy under which evictions are not failures.
 func ignoreDisruption() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 		Action: batchv1.PodFailurePolicyActionIgnore,
@@ -112,7 +110,6 @@ func ignoreDisruption() *batchv1.PodFailurePolicy {
 	}}}
 }
 
-// worker returns a pod with so many GPUs.
 func worker(gpus int) corev1.PodSpec {
 	return corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
@@ -121,13 +118,13 @@ func worker(gpus int) corev1.PodSpec {
 			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{
 				rig.GPU:               *resource.NewQuantity(int64(gpus), resource.DecimalSI),
 				corev1.ResourceCPU:    *resource.NewQuantity(int64(gpus), resource.DecimalSI),
-				corev1.ResourceMemory: *resource.NewQuantity(int64(gpus)<<32, resource.BinarySI), // 4 GiB each
+				corev1.ResourceMemory: *resource.NewQuantity(int64(gpus)<<32, resource.BinarySI), // 4 GiB per GPU
 			}},
 		}},
 	}
 }
 
-// annotations returns what the user says of a job.
+// annotations returns the user's annotations of a job.
 func (as *As) annotations(s *job.Spec) map[string]string {
 	says := map[string]string{
 		v1alpha1.Samples:        strconv.FormatFloat(math.Ceil(s.Target), 'f', -1, 64),
@@ -163,7 +160,7 @@ func (as *As) annotations(s *job.Spec) map[string]string {
 	return says
 }
 
-// clean returns a name as Kubernetes has them: letters, digits and "-".
+// clean returns a valid Kubernetes name: letters, digits and "-".
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

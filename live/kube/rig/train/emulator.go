@@ -18,10 +18,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// tick is the real time between looks at the pods: a start, or an end, is seen so much late.
+// tick is the interval of looks at the pods, which bounds how late a start or end is noticed.
 const tick = 100 * time.Millisecond
 
-// atOnce is how many jobs talk to the scheduler at a time.
+// atOnce is how many jobs send messages concurrently.
 const atOnce = 16
 
 // An Emulator trains the jobs of a cluster.
@@ -34,32 +34,32 @@ type Emulator struct {
 	jobs map[job.ID]*work
 }
 
-// A work is one job as the emulator knows it.
+// A work is the state of one job.
 type work struct {
 	training
 	voice
 
-	pods    []types.UID // that train, ascending; nil: none do
-	last    []types.UID // that trained last
-	spoken  time.Time   // when a report, or a hello, was last tried
-	trouble error       // the last
-	ended   bool        // its pods were told to end
-	lost    float64     // samples that were trained and not saved
+	pods    []types.UID // training now, ascending; nil: none
+	last    []types.UID // trained last
+	spoken  time.Time   // time of the last attempted message
+	trouble error       // the last error
+	ended   bool        // its pods were ended
+	lost    float64     // samples trained but not saved
 	starts  int
 }
 
-// A State is what became of a job.
+// A State is the result of a job.
 type State struct {
 	Progress, Target float64 // samples
-	Lost             float64 // samples that were trained and lost by a stop
+	Lost             float64 // samples trained and lost by a stop
 	Generation       int     // of the pods that trained last
-	Starts           int     // how often pods began to train
+	Starts           int     // number of times that pods began to train
 	Steps            float64 // of the optimiser
-	Training, Done   bool    // now; the target is reached
-	Trouble          error   // the last, of talking to the scheduler or with its pods
+	Training, Done   bool    // training now; target reached
+	Trouble          error   // last error with messages or pods
 }
 
-// New returns an emulator that does nothing until Run is called.
+// New returns an idle emulator.
 func New(o Options) (*Emulator, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func New(o Options) (*Emulator, error) {
 	return &Emulator{o: o, client: client, look: newPredictor(client), jobs: make(map[job.ID]*work)}, nil
 }
 
-// Run trains until ctx ends, and returns nil then.
+// Run trains until ctx ends, and returns nil.
 func (e *Emulator) Run(ctx context.Context) error {
 	if err := e.look.start(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (e *Emulator) Run(ctx context.Context) error {
 	}
 }
 
-// step lets elapsed pass for the jobs that train, and looks who trains from now on.
+// step advances the training jobs by elapsed, and updates which jobs train.
 func (e *Emulator) step(ctx context.Context, now time.Time, elapsed time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -119,7 +119,7 @@ func (e *Emulator) step(ctx context.Context, now time.Time, elapsed time.Duratio
 			return nil
 		})
 	}
-	_ = talk.Wait() // none fails: trouble is the job's
+	_ = talk.Wait() // errors are in trouble
 }
 
 // pass trains w for elapsed real time if it has pods.
@@ -129,8 +129,7 @@ func (e *Emulator) pass(w *work, elapsed time.Duration) {
 	}
 }
 
-// serve takes up the pods that w has now, says what is to be said, and ends them when the
-// job is complete.
+// serve updates w's pods, sends due messages, and ends the pods of a complete job.
 func (e *Emulator) serve(ctx context.Context, now time.Time, w *work, g *gang) error {
 	if !slices.Equal(w.pods, g.uids) {
 		if err := e.begin(w, g); err != nil {
@@ -153,7 +152,7 @@ func (e *Emulator) serve(ctx context.Context, now time.Time, w *work, g *gang) e
 	return err
 }
 
-// begin makes w train on the pods of g.
+// begin starts training w on the pods of g.
 func (e *Emulator) begin(w *work, g *gang) error {
 	if err := w.know(g, e.o.Catalog); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (e *Emulator) begin(w *work, g *gang) error {
 	w.training.begin(g.held, g.shape, survived)
 	w.lost += before - w.progress
 	v := voice{client: e.o.Client, url: e.o.URL, generation: g.generation, speed: e.o.Speed}
-	if g.generation == w.generation { // reports of a generation are numbered on
+	if g.generation == w.generation { // reports are numbered within a generation
 		v.sequence = w.sequence
 	}
 	if e.o.Token != nil {
@@ -178,10 +177,10 @@ func (e *Emulator) begin(w *work, g *gang) error {
 	return nil
 }
 
-// retry is how long a hello that failed is not tried again.
+// retry is the pause after a failed hello.
 const retry = time.Second
 
-// speak says hello, or reports, if it is time to, or the job is complete.
+// speak sends a hello or a report that is due, or the last report.
 func (e *Emulator) speak(ctx context.Context, now time.Time, w *work) error {
 	if !w.welcome {
 		if now.Sub(w.spoken) < retry {
@@ -199,7 +198,7 @@ func (e *Emulator) speak(ctx context.Context, now time.Time, w *work) error {
 	return w.report(ctx, &w.training)
 }
 
-// States returns what became of all jobs that ever trained.
+// States returns the states of all jobs that have trained.
 func (e *Emulator) States() map[job.ID]State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -213,7 +212,7 @@ func (e *Emulator) States() map[job.ID]State {
 	return all
 }
 
-// exit ends a pod as one whose program is complete.
+// exit ends a pod as a completed program.
 func exit(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

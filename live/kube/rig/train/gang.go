@@ -26,13 +26,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A gang is the pods of one generation of a job, all of which run.
+// A gang is the running pods of one generation of a job.
 type gang struct {
 	generation int
 	pods       []*corev1.Pod // by completion index, then name: rank 0 is the first
 	uids       []types.UID   // ascending
 	held       cluster.Configuration
-	shape      []int // GPUs by node, in the order of the nodes' names
+	shape      []int // GPUs by node, in order of node names
 }
 
 // A predictor watches pods, nodes and Jobs.
@@ -43,7 +43,6 @@ type predictor struct {
 	jobs    batchlist.JobLister
 }
 
-// newPredictor returns one that does not watch yet.
 func newPredictor(client kubernetes.Interface) *predictor {
 	f := informers.NewSharedInformerFactory(client, 0)
 	return &predictor{
@@ -51,12 +50,12 @@ func newPredictor(client kubernetes.Interface) *predictor {
 	}
 }
 
-// start watches until ctx ends, and returns when all was listed once.
+// start watches until ctx ends, and returns after the first list.
 func (l *predictor) start(ctx context.Context) error {
 	l.factory.Start(ctx.Done())
 	for kind, ok := range l.factory.WaitForCacheSync(ctx.Done()) {
 		if !ok && ctx.Err() == nil {
-			return fmt.Errorf("train: %v were not listed", kind)
+			return fmt.Errorf("train: cannot list %v", kind)
 		}
 	}
 	return nil
@@ -68,15 +67,14 @@ type start struct {
 	generation int
 }
 
-// startOf returns what labels say of it; false: nothing.
+// startOf returns the generation in labels; false: none.
 func startOf(l map[string]string) (start, bool) {
 	n, err := strconv.Atoi(l[v1alpha1.Generation])
 	id := l[v1alpha1.JobUID]
 	return start{job.ID(id), n}, err == nil && n > 0 && id != ""
 }
 
-// gangs returns the latest generation of each job, if all its pods run: as many as its Jobs
-// ask for.
+// gangs returns the latest generation of each job whose requested pods all run.
 func (l *predictor) gangs(names map[string]cluster.GPUType) map[job.ID]*gang {
 	all, wanted := l.running(), l.wanted()
 	latest := make(map[job.ID]*gang)
@@ -94,10 +92,9 @@ func (l *predictor) gangs(names map[string]cluster.GPUType) map[job.ID]*gang {
 	return latest
 }
 
-// running returns the pods that run and are not being deleted.
 func (l *predictor) running() map[start][]*corev1.Pod {
 	all := make(map[start][]*corev1.Pod)
-	pods, _ := l.pods.List(labels.Everything()) // a lister of a cache does not fail
+	pods, _ := l.pods.List(labels.Everything()) // a lister never fails
 	for _, p := range pods {
 		s, ok := startOf(p.Labels)
 		if ok && p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
@@ -107,7 +104,7 @@ func (l *predictor) running() map[start][]*corev1.Pod {
 	return all
 }
 
-// wanted returns how many pods the Jobs ask for that are not suspended.
+// wanted returns how many pods unsuspended Jobs request.
 func (l *predictor) wanted() map[start]int {
 	all := make(map[start]int)
 	jobs, _ := l.jobs.List(labels.Everything())
@@ -120,7 +117,7 @@ func (l *predictor) wanted() map[start]int {
 	return all
 }
 
-// gang returns what pods hold; nil if a node of theirs is not known.
+// gang returns what pods hold; nil: a node is unknown.
 func (l *predictor) gang(s start, pods []*corev1.Pod, names map[string]cluster.GPUType) *gang {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
@@ -146,7 +143,7 @@ func (l *predictor) gang(s start, pods []*corev1.Pod, names map[string]cluster.G
 	return g
 }
 
-// rank returns a pod's completion index; those without come last.
+// rank returns a pod's completion index; pods without one come last.
 func rank(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
@@ -155,7 +152,6 @@ func rank(p *corev1.Pod) int {
 	return n
 }
 
-// gpus returns how many GPUs a pod has.
 func gpus(p *corev1.Pod) int {
 	n := int64(0)
 	for i := range p.Spec.Containers {
@@ -165,7 +161,7 @@ func gpus(p *corev1.Pod) int {
 	return int(n)
 }
 
-// know reads what pods say of their job, unless that is known.
+// know reads the job's annotations from its pods, once.
 func (w *work) know(g *gang, catalog workload.Catalog) error {
 	if w.app != nil {
 		return nil
@@ -190,7 +186,7 @@ func (w *work) know(g *gang, catalog workload.Catalog) error {
 		t.total = int(total)
 	}
 	if t.target == 0 {
-		bad = append(bad, errors.New("no "+v1alpha1.Samples+", and an application without end"))
+		bad = append(bad, errors.New("no "+v1alpha1.Samples+", and the application has no end"))
 	}
 	if err := errors.Join(bad...); err != nil {
 		return fmt.Errorf("pod %s: %w", g.pods[0].Name, err)
@@ -199,7 +195,7 @@ func (w *work) know(g *gang, catalog workload.Catalog) error {
 	return nil
 }
 
-// parse reads the number of an annotation: 1 to 2^53.
+// parse parses an annotation: a number from 1 to 2^53.
 func parse(name, s string, to *float64) error {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x >= 1) || x > 1<<53 {

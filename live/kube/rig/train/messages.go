@@ -18,17 +18,17 @@ import (
 // patience bounds one request to the scheduler.
 const patience = 5 * time.Second
 
-// Seconds between reports, by default and at least and most.
+// Seconds between reports: default and limits.
 const (
 	reportDefault = 10.0
 	reportLeast   = 0.1
 	reportMost    = 3600.0
 )
 
-// maxBatch is the most samples per pass, and passes, that an answer may ask for.
+// maxBatch bounds the samples per pass, and the passes, in an answer.
 const maxBatch = 1 << 30
 
-// A voice is what speaks for rank 0 of one generation of a job; with no url, to nobody.
+// A voice sends the messages of rank 0 of one generation; without url it sends none.
 type voice struct {
 	client     *http.Client
 	url, token string
@@ -39,10 +39,9 @@ type voice struct {
 	every    float64 // real seconds between reports
 	sequence int64
 	covered  float64 // seconds trained since the last report
-	notice   bool    // was asked to stop
+	notice   bool    // it was asked to stop
 }
 
-// post sends a message and decodes the answer into to.
 func (v *voice) post(ctx context.Context, path string, message, to any) error {
 	if v.url == "" {
 		return nil
@@ -77,7 +76,7 @@ func (v *voice) post(ctx context.Context, path string, message, to any) error {
 	return nil
 }
 
-// hello says what a training is, and takes the batch that it is given.
+// hello describes a training and applies the batch in the answer.
 func (v *voice) hello(ctx context.Context, t *training) error {
 	h := agentapi.Hello{
 		Version: agentapi.Version, Client: "rig/1", Generation: v.generation, WorldSize: t.replicas(),
@@ -100,8 +99,7 @@ func (v *voice) hello(ctx context.Context, t *training) error {
 	return follow(t, w.Batch)
 }
 
-// limits returns the batch sizes that t may train with: those of its application, or the one
-// that was submitted.
+// limits returns the allowed batch sizes: the application's, or only the submitted one.
 func (t *training) limits() agentapi.BatchLimits {
 	l := agentapi.BatchLimits{
 		Init: max(1, t.app.Batch.Init), Max: max(1, t.app.Batch.Max), LocalMin: t.app.Batch.LocalMin,
@@ -114,7 +112,7 @@ func (t *training) limits() agentapi.BatchLimits {
 	return l
 }
 
-// follow trains with a batch that the scheduler chose; zero: as before.
+// follow applies the scheduler's batch; zero: no change.
 func follow(t *training, b agentapi.Batch) error {
 	if b == (agentapi.Batch{}) {
 		return nil
@@ -126,7 +124,7 @@ func follow(t *training, b agentapi.Batch) error {
 	return nil
 }
 
-// report says what was measured since the last report, saves, and says that too.
+// report sends measurements since the last report, saves, and sends the checkpoint.
 func (v *voice) report(ctx context.Context, t *training) error {
 	epoch, _ := t.epoch()
 	sqr, variance := t.app.Gradient(epoch, t.size())
@@ -155,7 +153,7 @@ func (v *voice) report(ctx context.Context, t *training) error {
 	return follow(t, a.Batch)
 }
 
-// checksum returns that of the last checkpoint.
+// checksum returns a checksum of the last checkpoint.
 func checksum(t *training) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Append(nil, t.saved)))
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A training is what a job has done, and on what it does it now. Its seconds are those of
-// the application, not real ones.
+// A training is the progress and resources of a job. Its seconds are the application's, not real ones.
 type training struct {
 	app    *workload.Application
 	total  int     // samples per batch, as submitted, or the application's
@@ -26,11 +25,11 @@ type training struct {
 	shape    []int // GPUs by node
 	batch    job.BatchSize
 	pass     float64 // seconds of a pass with exchange
-	exchange float64 // of which exchange
+	exchange float64 // exchange's part of it
 }
 
-// begin makes a training of what it holds from now on, with the batch that is best known.
-// It loses what was not saved unless its state survived.
+// begin continues the training on new resources with its default batch. Unsaved progress is lost unless the
+// state survived.
 func (t *training) begin(held cluster.Configuration, shape []int, survived bool) {
 	if !survived {
 		t.progress, t.step = t.saved, t.savedStep
@@ -39,13 +38,13 @@ func (t *training) begin(held cluster.Configuration, shape []int, survived bool)
 	t.cut(job.BatchSize{})
 }
 
-// replicas returns how many copies of the model are trained.
+// replicas returns the number of model replicas.
 func (t *training) replicas() int {
 	return t.held.GPUs / max(1, t.app.GPUsPerReplica[t.held.GPUType])
 }
 
-// cut takes a batch size, or chooses one if it is zero: the submitted one. What runs is
-// within what was measured of the application, and its times are those that are true.
+// cut sets a batch size; zero: the submitted one. The size is limited to the application's measured range, and
+// times come from measurements.
 func (t *training) cut(b job.BatchSize) {
 	n := t.replicas()
 	t.pass, t.exchange = 0, 0
@@ -67,8 +66,7 @@ func (t *training) cut(b job.BatchSize) {
 	}
 }
 
-// iteration returns the seconds of an optimiser step; 0 if the application does not run on
-// what it holds.
+// iteration returns the seconds of an optimiser step; 0: the application does not run on these resources.
 func (t *training) iteration() float64 {
 	return t.pass + float64(t.batch.Accumulation)*(t.pass-t.exchange)
 }
@@ -76,7 +74,7 @@ func (t *training) iteration() float64 {
 // size returns the samples of a batch.
 func (t *training) size() float64 { return float64(t.replicas() * t.batch.PerReplica()) }
 
-// epoch returns the epoch (from 0) that the training is in, and at which progress it ends.
+// epoch returns the current epoch, from 0, and the progress at its end.
 func (t *training) epoch() (int, float64) {
 	if t.app.Curve == nil {
 		return 0, math.Inf(1)
@@ -90,7 +88,7 @@ func (t *training) epoch() (int, float64) {
 	return len(ends) - 1, math.Inf(1)
 }
 
-// advance lets seconds pass and returns how many of them were spent training.
+// advance trains for some seconds and returns how many of them were spent training.
 func (t *training) advance(seconds float64) float64 {
 	waited := min(t.delay, seconds)
 	t.delay -= waited
@@ -102,7 +100,7 @@ func (t *training) advance(seconds float64) float64 {
 		end = min(end, t.target)
 		spent := min(left, (end-t.progress)/rate)
 		if spent < left {
-			t.progress = end // exactly: no sum of small numbers falls short of it
+			t.progress = end // exactly, despite rounding of the sum
 		} else {
 			t.progress += rate * spent
 		}
@@ -112,8 +110,6 @@ func (t *training) advance(seconds float64) float64 {
 	return trained
 }
 
-// save keeps what was reached.
 func (t *training) save() { t.saved, t.savedStep = t.progress, t.step }
 
-// done reports whether the target was reached.
 func (t *training) done() bool { return t.progress >= t.target }

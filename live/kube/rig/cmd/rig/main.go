@@ -1,5 +1,4 @@
-// Command rig builds the programs of the rig and prints the directory that holds them, or
-// starts a cluster and keeps it until it is interrupted.
+// Command rig builds the rig's programs and prints their directory, or runs a cluster until it is interrupted.
 package main
 
 import (
@@ -27,7 +26,6 @@ func main() {
 	}
 }
 
-// run does what the first argument says.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New(usage)
@@ -52,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.New(usage)
 }
 
-// up starts a cluster of kwok nodes and waits for the end of ctx.
+// up runs a cluster of kwok nodes until ctx ends.
 func up(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
 	nodes := flags.Int("nodes", 8, "kwok `nodes` of 8 GPUs")
