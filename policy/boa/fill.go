@@ -18,11 +18,11 @@ func (f *fill) enter(now time.Time) {
 	f.at = now
 }
 
-// lonely is the mean part of a node that the last GPUs of a job fill alone. unheard is its weight before
+// aloneFill is the mean part of a node that the last GPUs of a job fill alone. priorHours is its weight before
 // measurements, in GPU-hours.
 const (
-	lonely  = 0.5
-	unheard = 48
+	aloneFill  = 0.5
+	priorHours = 48
 )
 
-func (f *fill) part() float64 { return (lonely*unheard + f.had) / (unheard + f.paid) }
+func (f *fill) part() float64 { return (aloneFill*priorHours + f.had) / (priorHours + f.paid) }

@@ -45,7 +45,7 @@ func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.O
 }
 
 func (w *widths) runs(class, offer, epoch, gpus int) bool {
-	rows := w.took[class][offer]
+	rows := w.epochTimes[class][offer]
 	return gpus <= len(rows) && !math.IsInf(rows[gpus-1][epoch], 1)
 }
 
@@ -124,13 +124,13 @@ func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 	class, epoch := ahead.class, ahead.epoch
 	least := math.Inf(1)
 	for h := range w.table.Problem.Offers {
-		rows := w.took[class][h]
+		rows := w.epochTimes[class][h]
 		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || !w.runs(class, h, epoch, c.GPUs) {
 			continue
 		}
 		total := w.undone(class, epoch, ahead.done) * rows[c.GPUs-1][epoch]
-		for _, took := range rows[c.GPUs-1][epoch+1 : ahead.end] {
-			total += took
+		for _, seconds := range rows[c.GPUs-1][epoch+1 : ahead.end] {
+			total += seconds
 		}
 		least = min(least, total)
 	}
@@ -201,12 +201,12 @@ func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 		}
 	}
 	if best.offer >= 0 {
-		p.linger(j, &best, offers, price)
+		p.compareAlone(j, &best, offers, price)
 	}
 	return best
 }
 
-func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
+func (p *Policy) compareAlone(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
 	held := j.Allocation.Configuration
 	switch {
 	case !j.Holding():

@@ -96,9 +96,9 @@ func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	return min(max(b, 0), 2*p.budget) / max(1, overhead)
 }
 
-// kept is the part of the slack held back for leaving nodes, which are paid for a while though a round counts
+// heldBack is the part of the slack held back for leaving nodes, which are paid for a while though a round counts
 // them as gone.
-const kept = 0.1
+const heldBack = 0.1
 
 // most returns what may be paid per hour for the given time so that no window that ends in it exceeds its
 // limit; infinite without a limit. It checks ends after one round, two, four, and so on.
@@ -106,7 +106,7 @@ func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) f
 	if p.horizon == 0 {
 		return math.Inf(1)
 	}
-	all := (1 + (1-kept)*p.slack) * p.budget * p.window.Hours()
+	all := (1 + (1-heldBack)*p.slack) * p.budget * p.window.Hours()
 	least := math.Inf(1)
 	for end := max(round, time.Second); end <= max(ahead, round); end *= 2 {
 		spent, _ := l.since(now.Add(end - p.window))

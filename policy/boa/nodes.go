@@ -55,10 +55,10 @@ func (r *round) shared() (used, gpus int) {
 	return used, gpus
 }
 
-// spared is how long unneeded nodes are kept after jobs wanted more of a type than there is, without a
+// spareTime is how long unneeded nodes are kept after jobs wanted more of a type than there is, without a
 // budget. While rents change, jobs change their minds, and would never get the nodes that were ordered for
 // them.
-const spared = 10 * time.Minute
+const spareTime = 10 * time.Minute
 
 // A need is the nodes of an offer wanted in a round with rents.
 type need struct {
@@ -77,7 +77,7 @@ func (r *round) spareNodes() {
 		l := &r.s.Rentals[i]
 		wanted := r.plan.Capacity[l.Group]
 		past := slices.DeleteFunc(r.p.needs[l.Group], func(n need) bool {
-			return n.nodes <= wanted || r.s.Now.Sub(n.at) > spared
+			return n.nodes <= wanted || r.s.Now.Sub(n.at) > spareTime
 		})
 		if r.rents != nil {
 			past = append(past, need{r.s.Now, wanted})

@@ -23,7 +23,7 @@ func (r *round) place() {
 	for _, at := range moving {
 		r.grant(at.index, &at.goal, at.held)
 		if at.held == nil && r.plan.Jobs[at.index].Why.Kind == policy.WaitNoCapacity {
-			r.instead(at)
+			r.grantOther(at)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []par
 			away++
 		}
 	}
-	if paying, most := r.dear(busier, more); paying > most {
+	if paying, most := r.affordable(busier, more); paying > most {
 		return nil, policy.Reason{Kind: policy.WaitBudget, Config: g.Configuration, Value: paying, Limit: most}
 	}
 	if away > 0 {
@@ -98,9 +98,9 @@ func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []par
 	return parts, why
 }
 
-// dear returns the cost per hour with more nodes used and opened, and the limit. Used nodes must meet the
+// affordable returns the cost per hour with more nodes used and opened, and the limit. Used nodes must meet the
 // long-term limit, all nodes the limit for the time that it takes to return the others.
-func (r *round) dear(busier, more float64) (paying, most float64) {
+func (r *round) affordable(busier, more float64) (paying, most float64) {
 	if paying = r.using + busier; busier > 0 && paying > r.later {
 		return paying, r.later
 	}

@@ -19,9 +19,9 @@ type Problem struct {
 	convex  convex.Problem
 }
 
-// seldom is the arrival rate per second of a class without arrivals, so that it gets widths but hardly uses
+// rareRate is the arrival rate per second of a class without arrivals, so that it gets widths but hardly uses
 // the budget.
-const seldom = 1e-9
+const rareRate = 1e-9
 
 // NewProblem returns the problem with widths of up to widest GPUs. It returns all errors, joined: a class
 // that runs on no offer in some epoch, rates or sizes that are not above 0, prices below 0.
@@ -79,7 +79,7 @@ func checkOffers(offers []cluster.Offer) error {
 func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	c := convex.Class{Rate: s.Rate, Rescale: s.Restart.Seconds()}
 	if s.Rate == 0 {
-		c.Rate = seldom
+		c.Rate = rareRate
 	}
 	if len(s.Sizes) == 0 || s.Speeds == nil {
 		return c, fmt.Errorf("%d epochs, speeds known: %t; want at least 1, and speeds", len(s.Sizes), s.Speeds != nil)

@@ -262,8 +262,8 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	return work / v, j.RestartOverhead.Seconds()
 }
 
-// instead gives a job without room for its goal the cheapest option with room. It moves later if that pays.
-func (r *round) instead(at *seat) {
+// grantOther gives a job without room for its goal the cheapest option with room. It moves later if that pays.
+func (r *round) grantOther(at *seat) {
 	waits := r.plan.Jobs[at.index].Why
 	all, price := r.options(at), r.p.price()
 	slices.SortStableFunc(all, func(a, b option) int {

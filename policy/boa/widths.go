@@ -21,11 +21,11 @@ type widths struct {
 	class map[job.Class]int
 	// price is the value of one unit of budget in a job's time: options are compared by time × (1 + price ×
 	// cost per hour).
-	price float64
-	ends  [][]float64     // by class: progress at the end of each epoch
-	left  [2][][]float64  // by table and class: seconds from each epoch's start to the job's end
-	took  [][][][]float64 // by class: see took
-	note  string          // invalid classes and why; a budget that is too small
+	price      float64
+	ends       [][]float64     // by class: progress at the end of each epoch
+	left       [2][][]float64  // by table and class: seconds from each epoch's start to the job's end
+	epochTimes [][][][]float64 // by class: see Problem.epochTimes
+	note       string          // invalid classes and why; a budget that is too small
 }
 
 // compute returns the widths for a budget per hour. If that is too small for any, it returns the cheapest
@@ -66,7 +66,7 @@ func newWidths(t *Table, note string) *widths {
 		w.class[c.Class] = i
 		rates += t.Problem.convex.Classes[i].Rate
 		w.ends = append(w.ends, sums(c.Sizes))
-		w.took = append(w.took, t.Problem.took(i))
+		w.epochTimes = append(w.epochTimes, t.Problem.epochTimes(i))
 	}
 	w.price = t.Multiplier * rates
 	for k, plan := range []convex.Plan{t.Cheap, t.Fast} {
@@ -87,8 +87,8 @@ func sums(values []float64) []float64 {
 	return out
 }
 
-// took returns the seconds of each epoch of a class, by offer and width less 1; infinite if it does not run.
-func (p *Problem) took(class int) [][][]float64 {
+// epochTimes returns the seconds of each epoch of a class, by offer and width less 1; infinite if it does not run.
+func (p *Problem) epochTimes(class int) [][][]float64 {
 	c := &p.convex.Classes[class]
 	all := make([][][]float64, len(p.Offers))
 	for j := range c.Epochs {

@@ -35,7 +35,7 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 		}
 		return Size(j, t.Type), Size(j, t.Type), p
 	}
-	step = whole(p, max(1, j.WorkerGPUs))
+	step = lcm(p, max(1, j.WorkerGPUs))
 	least, most = (j.Min(t.Type)+step-1)/step*step, t.GPUs/step*step
 	if limit := j.Most(t.Type); limit > 0 {
 		most = min(most, limit/step*step)
@@ -49,8 +49,8 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	return least, most, step
 }
 
-// whole returns the least common multiple of replica and worker.
-func whole(replica, worker int) int {
+// lcm returns the least common multiple of replica and worker.
+func lcm(replica, worker int) int {
 	n := replica
 	for n%worker != 0 {
 		n += replica

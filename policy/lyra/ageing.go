@@ -64,7 +64,7 @@ func (g *ageing) keepFor(t *tenant, at int) bool {
 		return cmp.Or(a.from.Compare(b.from), cmp.Compare(a.node, b.node))
 	})
 	for _, s := range slots[:need] {
-		g.nodes[s.node].kept = slots[need-1].from
+		g.nodes[s.node].reservedUntil = slots[need-1].from
 	}
 	t.refused = policy.Reason{Kind: policy.WaitPlanned, Config: g.types[at].Fewest(need * unit), Value: slots[need-1].from.Sub(g.s.Now).Seconds()}
 	return true

@@ -13,8 +13,8 @@ func (s *sharing) aim() {
 	}
 	all := s.prospects()
 	for _, t := range s.tenants {
-		if t.aim = none; t.waits() && !t.stuck && t.modelled() {
-			s.point(t, all)
+		if t.aim = none; t.waits() && !t.unplaced && t.modelled() {
+			s.aimAt(t, all)
 		}
 	}
 }
@@ -39,15 +39,15 @@ func (s *sharing) prospects() []prospect {
 	return all
 }
 
-// point aims a job at the fastest pair for its base demand plus an equal share of the rest, and books it
+// aimAt aims a job at the fastest pair for its base demand plus an equal share of the rest, and books it
 // there.
-func (s *sharing) point(t *tenant, all []prospect) {
+func (s *sharing) aimAt(t *tenant, all []prospect) {
 	fastest := 0.0
 	for k, at := range s.pairs {
 		if !s.belongs(t, at) {
 			continue
 		}
-		if rate := s.hope(t, at[allocate.Training], all[k]); rate > fastest {
+		if rate := s.expectedRate(t, at[allocate.Training], all[k]); rate > fastest {
 			t.aim, fastest = k, rate
 		}
 	}
@@ -62,9 +62,9 @@ func (s *sharing) point(t *tenant, all []prospect) {
 	}
 }
 
-// hope returns the expected progress per second of a job on a type; 0 if it has no room or must not run
+// expectedRate returns the expected progress per second of a job on a type; 0 if it has no room or must not run
 // there.
-func (s *sharing) hope(t *tenant, at int, p prospect) float64 {
+func (s *sharing) expectedRate(t *tenant, at int, p prospect) float64 {
 	s.demand(t, at)
 	left := p.room - s.gpus(t, at, t.least)
 	if t.least == 0 || left < 0 {

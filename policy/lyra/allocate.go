@@ -34,7 +34,7 @@ func (s *sharing) shareOut(ctx context.Context, k int) error {
 	var who []*tenant
 	watch := s.foresee(at)
 	for _, t := range s.tenants {
-		if t.pair == k && len(t.base) > 0 && !t.pinned && !t.lost && !t.elastic() {
+		if t.pair == k && len(t.base) > 0 && !t.pinned && !t.reclaimed && !t.elastic() {
 			continue // it keeps what it has
 		}
 		if j, ok := s.asks(t, k); ok {
@@ -74,7 +74,7 @@ func (s *sharing) granted(t *tenant, k int, g allocate.Grant, ahead, left int) {
 func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
 	at := s.pairs[k]
 	switch {
-	case t.pinned || t.lost || t.stuck:
+	case t.pinned || t.reclaimed || t.unplaced:
 		return allocate.Job{}, false
 	case t.pair == none && (t.aim == none || t.aim == k) && s.belongs(t, at):
 		s.demand(t, at[allocate.Training])
@@ -84,7 +84,7 @@ func (s *sharing) asks(t *tenant, k int) (allocate.Job, bool) {
 	if t.least == 0 {
 		return allocate.Job{}, false
 	}
-	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.todo(), Speed: t.speed(), Fungible: s.fungible(t, at[allocate.Loaned])}
+	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.remainingWork(), Speed: t.speed(), Fungible: s.fungible(t, at[allocate.Loaned])}
 	if t.pair != none {
 		j.Has = s.has(t)
 	}

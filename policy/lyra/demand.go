@@ -18,11 +18,11 @@ func (d *demands) demand(t *tenant, at int) {
 		return
 	}
 	t.plain = false
-	if !t.divide(least, step, t.same(d.types[at].Type)) {
+	if !t.divide(least, step, t.equivalents(d.types[at].Type)) {
 		t.plain = true // its replicas are not whole equivalents
 		t.divide(least, step, 1)
 	}
-	same := t.same(d.types[at].Type)
+	same := t.equivalents(d.types[at].Type)
 	t.least, t.top = least/(t.unit*same), d.limit(t, at, least, most)/(t.unit*same)
 	if d.policy.o.Allocate.Growth == allocate.None {
 		t.top = t.least
@@ -30,7 +30,7 @@ func (d *demands) demand(t *tenant, at int) {
 	if t.held = 0; t.pair != none {
 		d.fit(t)
 	}
-	d.believe(t, at)
+	d.setSpeeds(t, at)
 	t.work = d.work(t, at)
 }
 
@@ -47,8 +47,8 @@ func (t *tenant) divide(least, step, same int) bool {
 	return whole()
 }
 
-// same returns how many GPUs of a type equal one GPU of the request.
-func (t *tenant) same(of cluster.GPUType) int {
+// equivalents returns how many GPUs of a type equal one GPU of the request.
+func (t *tenant) equivalents(of cluster.GPUType) int {
 	if t.plain {
 		return 1
 	}
@@ -95,11 +95,11 @@ func (t *tenant) left() time.Duration {
 	return lasting(left.Seconds() * float64(t.least))
 }
 
-// unread marks work that is computed on demand.
-const unread = -1
+// workUnknown marks work that is computed on demand.
+const workUnknown = -1
 
-func (t *tenant) todo() time.Duration {
-	if t.work == unread {
+func (t *tenant) remainingWork() time.Duration {
+	if t.work == workUnknown {
 		t.work = t.left()
 	}
 	return t.work
@@ -122,7 +122,7 @@ func lasting(seconds float64) time.Duration {
 }
 
 func (d *demands) end(t *tenant) time.Time {
-	return d.s.Now.Add(t.todo() / time.Duration(max(1, t.least)))
+	return d.s.Now.Add(t.remainingWork() / time.Duration(max(1, t.least)))
 }
 
 func (d *demands) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
@@ -184,5 +184,5 @@ func (d *demands) fungible(t *tenant, lent int) bool {
 		return false
 	}
 	of := d.types[lent].Type
-	return t.Eligible(of) && t.KeepsType(of) && t.same(of) == d.perGPU(lent)
+	return t.Eligible(of) && t.KeepsType(of) && t.equivalents(of) == d.perGPU(lent)
 }

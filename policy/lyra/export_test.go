@@ -8,7 +8,7 @@ func Forget(p *Policy) {
 // Resumed returns how many jobs of the last round were not read anew.
 func Resumed(p *Policy) (n int) {
 	for _, t := range p.last {
-		if t.untouched && t.work == unread {
+		if t.untouched && t.work == workUnknown {
 			n++
 		}
 	}

@@ -40,10 +40,10 @@ type host struct {
 	loaned         bool
 	base, flexible int       // GPUs of each kind of worker
 	ends           time.Time // of the last job with base workers there, on a node on loan
-	kept           time.Time // until then only for jobs that end before; zero: for all
+	reservedUntil  time.Time // until then only for jobs that end before; zero: for all
 }
 
-func (h *host) lasts(end time.Time) {
+func (h *host) extend(end time.Time) {
 	if end.After(h.ends) {
 		h.ends = end
 	}
@@ -183,7 +183,7 @@ func (inv *inventory) perGPU(t int) int {
 }
 
 func (inv *inventory) gpus(t *tenant, at, workers int) int {
-	return workers * t.unit * t.same(inv.types[at].Type)
+	return workers * t.unit * t.equivalents(inv.types[at].Type)
 }
 
 // take books workers, give frees them.

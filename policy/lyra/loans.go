@@ -92,7 +92,7 @@ func (b *borrower) vacate(n int) {
 			continue
 		}
 		if i := slices.IndexFunc(t.flex, func(s cluster.Share) bool { return s.Node == id }); i >= 0 {
-			b.letGo(t, t.flex[i])
+			b.release(t, t.flex[i])
 		}
 	}
 	b.free[b.nodes[n].t] -= b.room.Free(n)
@@ -103,7 +103,7 @@ func (b *borrower) preempt(t *tenant) {
 	b.leave(t.base, false)
 	b.leave(t.flex, true)
 	t.refused = policy.Reason{Kind: policy.Reclaimed, Config: t.Allocation.Configuration}
-	t.base, t.flex, t.pair, t.lost, t.untouched = nil, nil, none, true, false
+	t.base, t.flex, t.pair, t.reclaimed, t.untouched = nil, nil, none, true, false
 }
 
 // borrow asks for all that owners would lend: "the inference cluster scheduler autonomously determines when

@@ -32,7 +32,7 @@ func (p *Policy) reuse(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
 		return &tenant{Job: j, pair: none, aim: none, pinned: pinned}
 	}
 	t := p.last[p.at]
-	if pinned || t.pinned || t.lost || t.memo.version == 0 || t.memo.version != p.layout.version || len(s.Classes) > 0 {
+	if pinned || t.pinned || t.reclaimed || t.memo.version == 0 || t.memo.version != p.layout.version || len(s.Classes) > 0 {
 		*t = tenant{Job: j, pair: none, aim: none, pinned: pinned}
 	}
 	return t
@@ -113,12 +113,12 @@ func (d *demands) resume(t *tenant) {
 		return
 	}
 	t.pair, t.base, t.flex, t.untouched = t.memo.pair, t.memo.base, t.memo.flex, true
-	t.want, t.stuck, t.refused = allocate.Workers{}, false, policy.Reason{}
+	t.want, t.unplaced, t.refused = allocate.Workers{}, false, policy.Reason{}
 	if t.memo.curve != nil {
 		t.memo.curve.seen = d.s.Round
 	}
 	t.basis.Now = d.s.Now
-	t.work = unread
+	t.work = workUnknown
 	d.occupy(t)
 }
 
@@ -133,7 +133,7 @@ func (d *demands) occupy(t *tenant) {
 		}
 		h.flexible += flexible
 		if h.base += s.GPUs - flexible; h.loaned && s.GPUs > flexible {
-			h.lasts(d.end(t))
+			h.extend(d.end(t))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (p *placer) placeBases() bool {
 	all := true
 	for _, t := range fresh {
 		if !p.start(t) {
-			all, t.stuck = false, true
+			all, t.unplaced = false, true
 		}
 	}
 	return all
@@ -59,13 +59,13 @@ func (p *placer) shrink(t *tenant) {
 			over = p.gpus(t, at, has[side]-t.want[side])
 		}
 		for over > 0 {
-			s, ok := p.loneliest(t, at)
+			s, ok := p.emptiest(t, at)
 			if !ok {
 				break
 			}
 			s = some(s, min(over, s.GPUs))
 			over -= s.GPUs
-			p.letGo(t, s)
+			p.release(t, s)
 		}
 	}
 }
@@ -77,17 +77,17 @@ func (p *placer) trim(t *tenant, at int) {
 		return
 	}
 	for rest := p.s.Cluster.On(t.flex, p.types[at].Type).GPUs() % p.gpus(t, at, 1); rest > 0; {
-		s, ok := p.loneliest(t, at)
+		s, ok := p.emptiest(t, at)
 		if !ok {
 			return
 		}
 		s = some(s, min(rest, s.GPUs))
 		rest -= s.GPUs
-		p.letGo(t, s)
+		p.release(t, s)
 	}
 }
 
-func (p *placer) loneliest(t *tenant, at int) (s cluster.Share, ok bool) {
+func (p *placer) emptiest(t *tenant, at int) (s cluster.Share, ok bool) {
 	most := -1
 	for _, share := range t.flex {
 		n, _ := p.s.Cluster.Index(share.Node)
@@ -195,7 +195,7 @@ func (p *placer) clear(n, want int) {
 			continue
 		}
 		one := p.gpus(t, p.nodes[n].t, 1)
-		p.letGo(t, some(t.flex[i], min(t.flex[i].GPUs, (want-p.room.Free(n)+one-1)/one*one)))
+		p.release(t, some(t.flex[i], min(t.flex[i].GPUs, (want-p.room.Free(n)+one-1)/one*one)))
 	}
 }
 

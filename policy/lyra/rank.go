@@ -18,7 +18,7 @@ func (p *placer) rankBase(t *tenant) func(int) int {
 	return func(n int) int {
 		h := &p.nodes[n]
 		switch {
-		case !h.kept.IsZero() && end.After(h.kept), h.loaned && t.NonPreemptive:
+		case !h.reservedUntil.IsZero() && end.After(h.reservedUntil), h.loaned && t.NonPreemptive:
 			return -1
 		case !h.loaned || !p.policy.o.Group:
 			return 0

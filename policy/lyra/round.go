@@ -31,8 +31,8 @@ type tenant struct {
 	want       allocate.Workers
 	base, flex cluster.Placement
 	pinned     bool // fixed decision
-	lost       bool // its servers are returned
-	stuck      bool // its granted base demand fits no servers
+	reclaimed  bool // its servers are returned
+	unplaced   bool // its granted base demand fits no servers
 	refused    policy.Reason
 	rate       float64 // estimated progress per second with the base demand; 0: no model
 	basis      perf.Remaining
@@ -42,7 +42,7 @@ type tenant struct {
 
 func (t *tenant) elastic() bool { return t.top > t.least }
 
-func (t *tenant) waits() bool { return !t.pinned && !t.lost && t.pair == none }
+func (t *tenant) waits() bool { return !t.pinned && !t.reclaimed && t.pair == none }
 
 // read reads the placements of all jobs, and makes the fixed decisions.
 func (p *Policy) read(s *policy.Snapshot) *placer {
@@ -76,16 +76,16 @@ func (d *demands) settle(t *tenant) {
 	d.take(t.Placement)
 	t.pair = d.spots[at].pair
 	d.demand(t, at)
-	d.part(t)
+	d.splitBase(t)
 	d.note(t, t.base, false)
 	d.note(t, t.flex, true)
 	d.remember(t, at)
 }
 
-// part separates base from flexible workers. For a heterogeneous job, workers on training servers are base
+// splitBase separates base from flexible workers. For a heterogeneous job, workers on training servers are base
 // demand first: "their base demands are placed on training servers, and flexible demands on inference servers
 // whenever possible" (Lyra §6).
-func (d *demands) part(t *tenant) {
+func (d *demands) splitBase(t *tenant) {
 	t.base = t.Placement
 	if !t.elastic() {
 		return
@@ -126,7 +126,7 @@ func (d *demands) note(t *tenant, p cluster.Placement, flexible bool) {
 			h.flexible += s.GPUs
 		} else {
 			h.base += s.GPUs
-			h.lasts(d.end(t))
+			h.extend(d.end(t))
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (d *demands) leave(p cluster.Placement, flexible bool) {
 	}
 }
 
-func (d *demands) letGo(t *tenant, gone ...cluster.Share) {
+func (d *demands) release(t *tenant, gone ...cluster.Share) {
 	d.leave(gone, true)
 	t.flex, t.untouched = less(t.flex, gone), false
 }

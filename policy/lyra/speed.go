@@ -32,9 +32,9 @@ type place struct {
 // modelled reports whether a job's speed is known beyond its duration.
 func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
 
-// believe sets the speeds of an elastic job with a model, and limits its workers to the fastest number, or to
+// setSpeeds sets the speeds of an elastic job with a model, and limits its workers to the fastest number, or to
 // its present one if that is larger.
-func (d *demands) believe(t *tenant, at int) {
+func (d *demands) setSpeeds(t *tenant, at int) {
 	if t.rates = nil; !t.modelled() || !t.elastic() {
 		return
 	}

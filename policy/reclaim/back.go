@@ -32,7 +32,7 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 // Of returns nodes of one group to give back: so many, or as many as possible, with the fewest preemptions.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
-	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).able)), o)
+	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)
 	if err != nil {
 		return nil, fmt.Errorf("group %s: %w", g, err)
 	}

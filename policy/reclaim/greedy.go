@@ -24,22 +24,22 @@ func (w *serverSet) greedy(n int) []int {
 const tie = 1e-9
 
 type selection struct {
-	w    *serverSet
-	each func(j int) float64 // cost that a job adds to its servers
-	cost []float64           // of each server
-	live []int               // by server: remaining jobs
-	gone []bool              // by job: preempted
-	left []bool              // by server: can be picked
-	hits []int               // scratch, all 0
+	w         *serverSet
+	each      func(j int) float64 // cost that a job adds to its servers
+	cost      []float64           // of each server
+	live      []int               // by server: remaining jobs
+	preempted []bool              // by job: preempted
+	eligible  []bool              // by server: can be picked
+	hits      []int               // scratch, all 0
 }
 
 // pick repeatedly picks the server of least cost and removes its jobs from all servers. Ties go to the least
 // collateral damage, then to the first server. Source: Lyra §4.
 func (w *serverSet) pick(n int, each func(j int) float64) []int {
 	c := &selection{w: w, each: each, cost: make([]float64, len(w.servers)), live: make([]int, len(w.servers))}
-	c.gone, c.left, c.hits = make([]bool, len(w.ids)), make([]bool, len(w.servers)), make([]int, len(w.servers))
+	c.preempted, c.eligible, c.hits = make([]bool, len(w.ids)), make([]bool, len(w.servers)), make([]int, len(w.servers))
 	for _, s := range w.busy() {
-		c.left[s], c.live[s] = true, len(w.jobs[s])
+		c.eligible[s], c.live[s] = true, len(w.jobs[s])
 		for _, j := range w.jobs[s] {
 			c.cost[s] += each(j)
 		}
@@ -56,13 +56,13 @@ func (w *serverSet) pick(n int, each func(j int) float64) []int {
 func (c *selection) next(wanted int) int {
 	least := math.Inf(1)
 	for s, cost := range c.cost {
-		if c.left[s] {
+		if c.eligible[s] {
 			least = min(least, cost)
 		}
 	}
 	best, hurt := -1, 0
 	for s, cost := range c.cost {
-		if !c.left[s] || cost > least+tie {
+		if !c.eligible[s] || cost > least+tie {
 			continue
 		}
 		if damage := c.damage(s, wanted); best < 0 || damage < hurt {
@@ -73,12 +73,12 @@ func (c *selection) next(wanted int) int {
 }
 
 func (c *selection) vacate(s int) {
-	c.left[s] = false
+	c.eligible[s] = false
 	for _, j := range c.w.jobs[s] {
-		if c.gone[j] {
+		if c.preempted[j] {
 			continue
 		}
-		c.gone[j] = true
+		c.preempted[j] = true
 		for _, t := range c.w.on[j] {
 			c.live[t]--
 			if c.cost[t] -= c.each(j); c.live[t] == 0 {
@@ -96,7 +96,7 @@ func (c *selection) vacate(s int) {
 func (c *selection) damage(s, wanted int) int {
 	freed := -c.w.used[s]
 	for _, j := range c.w.jobs[s] {
-		if !c.gone[j] {
+		if !c.preempted[j] {
 			freed += c.w.total[j]
 		}
 	}
@@ -113,7 +113,7 @@ func (c *selection) vacated(s int) []int {
 	var met, vacated []int
 	for _, j := range c.w.jobs[s] {
 		for _, t := range c.w.on[j] {
-			if t == s || c.gone[j] || !c.left[t] {
+			if t == s || c.preempted[j] || !c.eligible[t] {
 				continue
 			}
 			met = append(met, t)

@@ -80,8 +80,8 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 		return nil, fmt.Errorf("reclaim: %w", err)
 	}
 	w := newServerSet(servers)
-	if n < 0 || n > len(w.able) {
-		return nil, fmt.Errorf("reclaim: %d of %d servers: %w, %d can", n, len(servers), ErrTooFew, len(w.able))
+	if n < 0 || n > len(w.returnable) {
+		return nil, fmt.Errorf("reclaim: %d of %d servers: %w, %d can", n, len(servers), ErrTooFew, len(w.returnable))
 	}
 	free := w.free(n)
 	rest := n - len(free)
@@ -131,7 +131,7 @@ func (s *Server) check() error {
 // §5.3, "release the server group for flexible demands first".
 func (w *serverSet) free(n int) []int {
 	var free []int
-	for _, s := range w.able {
+	for _, s := range w.returnable {
 		if len(w.jobs[s]) == 0 {
 			free = append(free, s)
 		}

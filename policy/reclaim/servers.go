@@ -8,15 +8,15 @@ import (
 
 // A serverSet is the servers, with jobs numbered by first appearance.
 type serverSet struct {
-	servers  []Server
-	ids      []job.ID
-	able     []int   // servers that can go back
-	jobs     [][]int // by server: jobs with base workers
-	gpus     [][]int // by server: GPUs of these jobs
-	on       [][]int // by job: servers with base workers
-	flexible []int   // by server: GPUs
-	used     []int   // by server: GPUs of base workers
-	total    []int   // by job: GPUs of base workers
+	servers    []Server
+	ids        []job.ID
+	returnable []int   // servers that can go back
+	jobs       [][]int // by server: jobs with base workers
+	gpus       [][]int // by server: GPUs of these jobs
+	on         [][]int // by job: servers with base workers
+	flexible   []int   // by server: GPUs
+	used       []int   // by server: GPUs of base workers
+	total      []int   // by job: GPUs of base workers
 }
 
 func newServerSet(servers []Server) *serverSet {
@@ -32,7 +32,7 @@ func newServerSet(servers []Server) *serverSet {
 	}
 	for s := range servers {
 		if !slices.ContainsFunc(w.jobs[s], func(j int) bool { return pinned[w.ids[j]] }) {
-			w.able = append(w.able, s)
+			w.returnable = append(w.returnable, s)
 		}
 	}
 	return w
@@ -59,7 +59,7 @@ func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 // busy returns the able servers with base workers.
 func (w *serverSet) busy() []int {
 	var busy []int
-	for _, s := range w.able {
+	for _, s := range w.returnable {
 		if len(w.jobs[s]) > 0 {
 			busy = append(busy, s)
 		}

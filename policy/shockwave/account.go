@@ -11,17 +11,17 @@ import (
 )
 
 type account struct {
-	row   *policy.Job // as last read
-	index int         // in this round's snapshot
-	seen  int         // last round with the job
+	row       *policy.Job // as last read
+	index     int         // in this round's snapshot
+	lastRound int         // last round int         // last round with the job
 
-	predictor *Predictor // nil: constant batch size
-	odd       bool       // its batch sizes do not follow its schedule
-	batch     int        // total samples; 0: the agent chooses
-	epochs    int        // observed
+	predictor     *Predictor // nil: constant batch size
+	unpredictable bool       // its batch sizes do not follow its schedule
+	batch         int        // total samples; 0: the agent chooses
+	epochs        int        // observed
 
 	contention float64 // jobs for each GPU over its life, times seconds
-	upto       time.Time
+	updated    time.Time
 	skew       float64 // factor on predicted times (Options.Error)
 
 	expectation
@@ -40,7 +40,7 @@ func (p *Policy) update(s *policy.Snapshot, r *grant.Round) {
 			a = p.open(j)
 			p.accounts[j.ID] = a
 		}
-		a.index, a.seen = i, s.Round
+		a.index, a.lastRound = i, s.Round
 		a.wait(s)
 		if a.row != j || moved || a.guessed {
 			a.observe(j)
@@ -49,14 +49,14 @@ func (p *Policy) update(s *policy.Snapshot, r *grant.Round) {
 		p.active = append(p.active, a)
 	}
 	for id, a := range p.accounts {
-		if a.seen != s.Round {
+		if a.lastRound != s.Round {
 			delete(p.accounts, id)
 		}
 	}
 }
 
 func (p *Policy) open(j *policy.Job) *account {
-	a := &account{upto: j.Submitted, skew: 1}
+	a := &account{updated: j.Submitted, skew: 1}
 	if p.o.Error > 0 {
 		a.skew += p.o.Error * (2*rng.Stream(p.o.Seed, "error/"+string(j.ID)).Float64() - 1)
 	}
@@ -66,7 +66,7 @@ func (p *Policy) open(j *policy.Job) *account {
 	a.batch = j.BatchSize
 	var err error
 	if a.predictor, err = p.predictor(j); err != nil {
-		a.predictor, a.odd = nil, true
+		a.predictor, a.unpredictable = nil, true
 	}
 	return a
 }
@@ -84,9 +84,9 @@ func (p *Policy) predictor(j *policy.Job) (*Predictor, error) {
 
 // wait adds the contention since the last round. Source: Shockwave App. G.2, N_avg.
 func (a *account) wait(s *policy.Snapshot) {
-	passed := max(0, s.Now.Sub(a.upto).Seconds())
+	passed := max(0, s.Now.Sub(a.updated).Seconds())
 	a.contention += passed * float64(len(s.Jobs)) / float64(max(1, s.Cluster.GPUs()))
-	a.upto = s.Now
+	a.updated = s.Now
 }
 
 // observe stores a row and reports its new epochs to the predictor.
@@ -106,7 +106,7 @@ func (a *account) observe(j *policy.Job) {
 			err = a.predictor.Observe(batch, 0)
 		}
 		if err != nil {
-			a.predictor, a.odd = nil, true
+			a.predictor, a.unpredictable = nil, true
 		}
 		a.epochs = max(a.epochs, epochs)
 	}

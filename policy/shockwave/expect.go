@@ -74,7 +74,7 @@ func (a *account) compare() {
 	if a.alone < 0 {
 		a.alone = a.leanest
 	}
-	a.past = min(a.behind(&a.options[a.alone]), endless)
+	a.past = min(a.pastTime(&a.options[a.alone]), endless)
 }
 
 // list returns the options of a job: its gang on each type, or, if its GPU count may be chosen, each valid
@@ -172,8 +172,8 @@ func (f forecast) add(progress, rate float64) forecast {
 	return append(f, stretch{progress, rate})
 }
 
-// behind returns the seconds that an option needs for the work done so far.
-func (a *account) behind(o *option) float64 {
+// pastTime returns the seconds that an option needs for the work done so far.
+func (a *account) pastTime(o *option) float64 {
 	if a.predictor == nil || a.guessed {
 		return a.done / o.ahead[0].rate
 	}

@@ -97,7 +97,7 @@ func TestExpectation_of_odd_schedules(t *testing.T) {
 	none.Spec.Schedule.Epochs = 0
 	for _, j := range []*policy.Job{unknown, none} {
 		_, a := meetOne(t, DefaultOptions(), j)
-		if !a.odd || a.predictor != nil {
+		if !a.unpredictable || a.predictor != nil {
 			t.Errorf("batch size %d: followed, want it planned as it is", j.Status.Batch.Local)
 		}
 		near(t, "seconds left", a.options[0].ahead.time(), (6000-20*60-30)*10/float64(j.Status.Batch.Local))

@@ -18,7 +18,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 func (a *account) Remember(m *memory.Codec) {
 	memory.Shared(m, &a.row)
 	memory.Pointer(m, &a.predictor, (*Predictor).Remember)
-	m.Fields(&a.seen, &a.odd, &a.batch, &a.epochs, &a.contention, &a.upto, &a.skew, &a.expectation)
+	m.Fields(&a.lastRound, &a.unpredictable, &a.batch, &a.epochs, &a.contention, &a.updated, &a.skew, &a.expectation)
 }
 
 // Remember implements memory.Rememberer.

@@ -126,7 +126,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 		j.Modes = append(j.Modes, b.mode(a, o, now, made))
 		modes = append(modes, o.Configuration)
 	}
-	j.Again = b.again(a, made)
+	j.Again = b.restartCost(a, made)
 	b.times += a.past + a.options[a.alone].ahead.time()
 	b.problem.Jobs, b.ids, b.modes = append(b.problem.Jobs, j), append(b.ids, a.row.ID), append(b.modes, modes)
 	return true
@@ -164,9 +164,9 @@ func (b *builder) point(a *account, made, counts, more float64) multimode.Point 
 	}
 }
 
-// again returns the cost of each further start: the utility that the job would gain meanwhile on option
+// restartCost returns the cost of each further start: the utility that the job would gain meanwhile on option
 // leanest. Source: Shockwave §7.
-func (b *builder) again(a *account, made float64) float64 {
+func (b *builder) restartCost(a *account, made float64) float64 {
 	ahead := a.options[a.leanest].ahead.after(made)
 	round := b.p.utility(a, made+ahead.extended(b.round)) - b.p.utility(a, made)
 	return b.weight * round * a.start / b.round

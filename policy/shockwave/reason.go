@@ -13,7 +13,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 		d := &plan.Jobs[a.index]
 		if !r.Decided(a.index) {
 			p.wait(s, r, a, plan)
-		} else if a.odd && d.Why.Kind == policy.AsPlanned {
+		} else if a.unpredictable && d.Why.Kind == policy.AsPlanned {
 			d.Why = policy.Reason{Kind: policy.Unpredicted, Config: d.Allocation.Configuration, Value: float64(a.batch)}
 		}
 	}

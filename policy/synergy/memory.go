@@ -13,7 +13,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	}
 	m.Fields(&p.round)
 	memory.Map(m, &p.rows, memory.To((*row).Remember))
-	memory.Slice(m, &p.gone, memory.To((*row).Remember))
+	memory.Slice(m, &p.stopped, memory.To((*row).Remember))
 	p.program.remember(m, &p.o)
 }
 

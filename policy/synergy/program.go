@@ -99,12 +99,12 @@ func (m *program) file(p *Policy) error {
 	if err := m.resize(&p.o); err != nil {
 		return err
 	}
-	for _, r := range p.gone {
+	for _, r := range p.stopped {
 		if err := m.drop(r); err != nil {
 			return err
 		}
 	}
-	p.gone = p.gone[:0]
+	p.stopped = p.stopped[:0]
 	for i := range p.tenants {
 		t := &p.tenants[i]
 		if t.fixed || t.row.filed {
@@ -246,10 +246,10 @@ func (p *Policy) forget() {
 		if r.seen != p.round {
 			delete(p.rows, id)
 			if r.known {
-				p.gone = append(p.gone, r)
+				p.stopped = append(p.stopped, r)
 			}
 		}
 	}
 	// by number, so that runs are reproducible
-	slices.SortFunc(p.gone, func(a, b *row) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(p.stopped, func(a, b *row) int { return cmp.Compare(a.number, b.number) })
 }

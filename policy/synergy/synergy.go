@@ -28,7 +28,7 @@ type Policy struct {
 	greedy  greedy
 	tenants []tenant // of this round
 	round   int      // rounds so far
-	gone    []*row   // of jobs that stopped in this round
+	stopped []*row   // of jobs that stopped in this round
 }
 
 // New returns a Policy, or the public code's policy under its rules. It returns all errors in o, joined.
@@ -125,7 +125,7 @@ func (p *Policy) meet(c *cluster.Cluster) {
 	}
 	p.cluster = c
 	clear(p.rows)
-	p.gone = p.gone[:0]
+	p.stopped = p.stopped[:0]
 	p.program = program{}
 	p.packing, p.greedy = newPacking(c), greedy{}
 }

@@ -30,12 +30,12 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resourc
 	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
-// nothing is a demand that every node meets, even an overbooked one.
-var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
+// anyDemand is a demand that every node meets, even an overbooked one.
+var anyDemand = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
 // BestFitGPUs is BestFit without CPUs and memory.
 func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([]Slot, bool) {
-	return n.BestFit(t, gpus, worker, nothing, stay)
+	return n.BestFit(t, gpus, worker, anyDemand, stay)
 }
 
 // One is step 2 of BestFit, and reports whether a node has room.

@@ -179,4 +179,4 @@ func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 }
 
 // FitsGPUs is Fits without CPUs and memory.
-func (n *Nodes) FitsGPUs(slots []Slot) bool { return n.Fits(slots, nothing) }
+func (n *Nodes) FitsGPUs(slots []Slot) bool { return n.Fits(slots, anyDemand) }

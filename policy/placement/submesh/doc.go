@@ -44,7 +44,7 @@
 // Invariant: the free GPUs of a node are its GPUs minus those of jobs that keep their place and of pieces
 // placed so far.
 //
-// It ends: a job is displaced at most once, because that changes its state from kept to moving. An allocation
+// It ends: a job is displaced at most once, because that changes its state from staying to moving. An allocation
 // has finitely many pieces, and each is queued at most twice, the second time to be scattered.
 //
 // A move is a restart, and steps 1 and 3 keep moves few. Jobs that restore a checkpoint move only if nothing

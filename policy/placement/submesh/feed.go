@@ -5,9 +5,9 @@ import "github.com/oxgang/oxgang/model/cluster"
 // rounding is the permitted rounding error in sums of CPUs.
 const rounding = 1e-9
 
-// feed books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them. Free
+// bookHost books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them. Free
 // amounts may become negative.
-func (pl *Placer) feed(job, n, g int32) {
+func (pl *Placer) bookHost(job, n, g int32) {
 	if !pl.counts {
 		return
 	}
@@ -22,8 +22,8 @@ func (pl *Placer) wish(job, g int32) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs * float64(g) / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs) * int64(g)}
 }
 
-// fitFed returns the best node with the GPUs, CPUs and memory for a piece; -1: none.
-func (pl *Placer) fitFed(p piece) int32 {
+// fitHost returns the best node with the GPUs, CPUs and memory for a piece; -1: none.
+func (pl *Placer) fitHost(p piece) int32 {
 	best, w := int32(-1), pl.wish(p.job, p.size)
 	for _, i := range pl.poolAt(p).nodes {
 		n, room := &pl.nodes[i], &pl.room[i]

@@ -79,7 +79,7 @@ func (pl *Placer) write() {
 		switch c.state {
 		case none, dropped:
 			continue
-		case kept, fixed:
+		case staying, fixed:
 			if len(d.Placement) == 0 {
 				d.Placement = j.Placement
 				if d.Allocation != j.Allocation {

@@ -41,7 +41,7 @@ func (pl *Placer) poolAt(p piece) *pool { return &pl.pools[pl.claims[p.job].pool
 
 func (pl *Placer) give(job, node, g int32) {
 	pl.take(node, g)
-	pl.feed(job, node, g)
+	pl.bookHost(job, node, g)
 	c := &pl.claims[job]
 	c.slots = append(c.slots, slot{node, g})
 }
@@ -49,7 +49,7 @@ func (pl *Placer) give(job, node, g int32) {
 func (pl *Placer) placeOnOne(p piece) bool {
 	n := int32(-1)
 	if pl.counts {
-		n = pl.fitFed(p)
+		n = pl.fitHost(p)
 	}
 	if n < 0 {
 		n = pl.poolAt(p).fit(int(p.size))
@@ -94,7 +94,7 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c := &pl.claims[job]
 	for _, s := range c.slots[but:] {
 		pl.take(s.node, -s.gpus)
-		pl.feed(job, s.node, -s.gpus)
+		pl.bookHost(job, s.node, -s.gpus)
 	}
 	c.slots = c.slots[:but]
 }
@@ -130,7 +130,7 @@ func (pl *Placer) restore() {
 			*d = refused
 			continue
 		}
-		c.state, d.Why.Kind, pl.kept = kept, policy.KeptNoPlace, true
+		c.state, d.Why.Kind, pl.reverted = staying, policy.KeptNoPlace, true
 	}
 	pl.back = pl.back[:0]
 }
@@ -179,7 +179,7 @@ func (pl *Placer) listTenants() {
 		pl.tenants[n] = pl.tenants[n][:0]
 	}
 	for i := range pl.claims {
-		if pl.claims[i].state == kept {
+		if pl.claims[i].state == staying {
 			for _, n := range pl.claims[i].where.at {
 				pl.tenants[n] = append(pl.tenants[n], int32(i))
 			}
@@ -199,7 +199,7 @@ type tenant struct {
 func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	movable := pl.movable[:0]
 	for _, i := range pl.tenants[n] {
-		if pl.claims[i].state != kept {
+		if pl.claims[i].state != staying {
 			continue
 		}
 		t := tenant{i, pl.gpusOn(i, n), weight(pl.s.Jobs[i], &pl.p.Jobs[i], pl.s.Now)}
@@ -246,7 +246,7 @@ func (pl *Placer) displace(i int32) {
 	held := pl.s.Jobs[i].Placement
 	for k, n := range c.where.at {
 		pl.take(n, -int32(held[k].GPUs))
-		pl.feed(i, n, -int32(held[k].GPUs))
+		pl.bookHost(i, n, -int32(held[k].GPUs))
 	}
 	c.state = moving
 	pl.enqueue(int(i))

@@ -12,14 +12,14 @@ import (
 // resize leaves a job whose workers join and leave on its nodes, and queues only its additional GPUs. It
 // returns false if the job must move.
 func (pl *Placer) resize(i int) bool {
-	stay := pl.staying(i)
+	stay := pl.stayingSlots(i)
 	if stay == nil {
 		return false
 	}
 	c, more := &pl.claims[i], pl.p.Jobs[i].Allocation.GPUs
 	for _, s := range stay {
 		pl.nodes[s.node].free -= s.gpus
-		pl.feed(int32(i), s.node, s.gpus)
+		pl.bookHost(int32(i), s.node, s.gpus)
 		more -= int(s.gpus)
 	}
 	c.slots, c.own = append(c.slots, stay...), len(stay)
@@ -29,9 +29,9 @@ func (pl *Placer) resize(i int) bool {
 	return true
 }
 
-// staying returns the GPUs that a resized job keeps, in whole workers, mostly on its largest shares; nil if
+// stayingSlots returns the GPUs that a resized job keeps, in whole workers, mostly on its largest shares; nil if
 // it must move.
-func (pl *Placer) staying(i int) []slot {
+func (pl *Placer) stayingSlots(i int) []slot {
 	j, a := pl.s.Jobs[i], &pl.p.Jobs[i].Allocation
 	if !resizes(j, a) {
 		return nil
@@ -66,5 +66,5 @@ func (pl *Placer) stop(i int32) {
 	pl.giveBack(i, pl.claims[i].own)
 	d, j := &pl.p.Jobs[i], pl.s.Jobs[i]
 	why := policy.Reason{Kind: policy.KeptNoPlace, Config: d.Allocation.Configuration}
-	*d, pl.kept = policy.Decision{Allocation: j.Allocation, Why: why}, true
+	*d, pl.reverted = policy.Decision{Allocation: j.Allocation, Why: why}, true
 }

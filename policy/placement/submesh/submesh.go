@@ -35,15 +35,15 @@ type Placer struct {
 	room    []cluster.Resources // by node: CPUs and memory that plans leave free
 
 	// Of the round being placed:
-	s       *policy.Snapshot
-	p       *policy.Plan
-	claims  []claim // by job
-	pending []piece // sorted from head on
-	head    int
-	back    []int32   // dropped jobs that hold GPUs
-	kept    bool      // some jobs keep their old allocation
-	listed  bool      // tenants is up to date
-	tenants [][]int32 // by node: jobs in state kept
+	s        *policy.Snapshot
+	p        *policy.Plan
+	claims   []claim // by job
+	pending  []piece // sorted from head on
+	head     int
+	back     []int32   // dropped jobs that hold GPUs
+	reverted bool      // some jobs keep their old allocation
+	listed   bool      // tenants is up to date
+	tenants  [][]int32 // by node: jobs in state staying
 
 	// Memory of makeRoom:
 	open    []clearing
@@ -60,7 +60,7 @@ func (*Placer) Incremental() {}
 type claim struct {
 	state state
 	pool  int32
-	where *memory // its nodes, if kept or fixed; nil if one has left the cluster
+	where *memory // its nodes, if staying or fixed; nil if one has left the cluster
 	slots []slot  // GPUs that it got in this round
 	own   int     // a resized job: how many of slots it held before
 }
@@ -70,7 +70,7 @@ type state uint8
 const (
 	none    state = iota // no GPUs granted
 	fixed                // placed by the policy, non-preemptive, or without checkpoints: stays
-	kept                 // stays, unless it is displaced
+	staying              // stays, unless it is displaced
 	moving               // needs a place, or got one in this round
 	dropped              // no placement
 )
@@ -95,7 +95,7 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 			return nil, err
 		}
 		pl.placePending() // 3. the others, from large to small
-		if pl.counts && pl.kept {
+		if pl.counts && pl.reverted {
 			pl.host.Read(s, p) // jobs that keep their old allocation
 		}
 		pl.write() // 4. into the plan
@@ -138,7 +138,7 @@ func stays(j *policy.Job, d *policy.Decision) bool {
 
 func (pl *Placer) claim() error {
 	pl.locate()
-	pl.pending, pl.head, pl.listed, pl.kept = pl.pending[:0], 0, false, false
+	pl.pending, pl.head, pl.listed, pl.reverted = pl.pending[:0], 0, false, false
 	for i := range pl.nodes {
 		pl.nodes[i].free = pl.nodes[i].size - int32(pl.s.Continuing.On(i))
 	}
@@ -155,7 +155,7 @@ func (pl *Placer) claim() error {
 	}
 	for i := range pl.claims {
 		c := &pl.claims[i]
-		if c.state == kept && !pl.occupy(i) {
+		if c.state == staying && !pl.occupy(i) {
 			c.state = moving
 		}
 		if c.state == moving {
@@ -181,10 +181,10 @@ func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 		return fixed
 	case !stays(j, d):
 		return moving
-	case j.NonPreemptive || unsaved(j, now) > bearable:
+	case j.NonPreemptive || unsaved(j, now) > bearableLoss:
 		return fixed
 	}
-	return kept
+	return staying
 }
 
 // occupy books all GPUs that job i holds, or none if one is not free.
@@ -204,7 +204,7 @@ func (pl *Placer) occupy(i int) bool {
 		n.free -= int32(g)
 	}
 	for k, at := range c.where.at {
-		pl.feed(int32(i), at, int32(held[k].GPUs))
+		pl.bookHost(int32(i), at, int32(held[k].GPUs))
 	}
 	return true
 }
@@ -220,8 +220,8 @@ func (pl *Placer) holds(i int) cluster.Placement {
 	return pl.s.Jobs[i].Placement
 }
 
-// bearable is the work that a job may lose when it is displaced.
-const bearable = 15 * time.Minute
+// bearableLoss is the work that a job may lose when it is displaced.
+const bearableLoss = 15 * time.Minute
 
 // unsaved returns the work that a job loses when it moves. For a resized job that may be all, because its
 // last start is unknown.
