@@ -21,7 +21,7 @@
 //	problem.go  tables of widths
 //	widths.go   the current table, and when it is recomputed
 //	goal.go     the width of one job
-//	scarce.go   widths when jobs want more of a type than there is
+//	rents.go     widths when jobs want more of a type than there is
 //	round.go    which jobs keep their GPUs; place.go, pool.go: which nodes the others get
 //	nodes.go    how many nodes to rent
 //	ledger.go   spending; fill.go: how full nodes are

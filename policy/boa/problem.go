@@ -195,3 +195,13 @@ func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
 	o := &p.Offers[w.Kind]
 	return o.Fewest(w.Width), o
 }
+
+// Repaired returns the number of epochs, over all classes, whose speeds are not monotone and concave and are
+// replaced by their hull. Source: BOA §3.2, "Concavity".
+func (p *Problem) Repaired() (int, error) {
+	f, err := p.convex.Frontier()
+	if err != nil {
+		return 0, err
+	}
+	return f.Repaired, nil
+}
