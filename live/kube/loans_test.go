@@ -151,7 +151,7 @@ func TestLoans(t *testing.T) {
 		do(t, w)
 		pass(t, w, twin)
 		expect(t, "that of the job", marks(t, twin), "marked [], planned []")
-		if len(lost) != 1 || lost[0].Job != a || lost[0].Outcome != scheduler.Lost || !strings.Contains(lost[0].Detail, "the owner of node s0 takes it by force") {
+		if len(lost) != 1 || lost[0].Job != a || lost[0].Outcome != scheduler.Lost || !strings.Contains(lost[0].Detail, "the owner of node s0 took it back") {
 			t.Errorf("lost %v, want the job, by its owner", lost)
 		}
 		if _, waits := twin.Lent(); waits != 0 || !*twin.Job("a").Spec.Suspend {

@@ -1,3 +1,3 @@
-// Package execute derives the next steps from an observation, the committed plan and the states of jobs, and
-// carries them out. A GPU is released before another job acquires it.
+// Package execute derives the next steps of jobs from an observation and the committed plan, and carries them out.
+// GPUs are released before another job acquires them.
 package execute

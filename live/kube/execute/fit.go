@@ -18,18 +18,17 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// podChanges are changes of what running pods ask for that can be made now, by job.
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
-// podChanges returns what can be done so that running pods ask for what is planned: less at once, and
-// more where the node has room for it beside what all others ask for, or are to. Starts wait for
-// nodes on which pods are to ask for less: they have no room in r.
+// podChanges returns the changes of running pods' requests towards the plan, by job. Requests shrink at once. They
+// grow where the node has room next to all current and planned requests. Nodes with shrinking requests lose their
+// room in r, so starts there wait.
 func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
 	var notes []Note
 	if w.Options.Mode() != v1alpha1.Resize {
-		return all, nil // what runs is left as it is
+		return all, nil // running jobs must not change
 	}
 	for _, e := range w.table.Order {
 		changes, fit := w.unfit(e, now)
@@ -58,9 +57,8 @@ func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (pod
 	return all, notes
 }
 
-// unfit returns the running pods of a job that do not ask for what is planned, and can without a
-// restart. If there are none, or it cannot be told, it returns what the job is to remember of
-// that, or nil.
+// unfit returns a job's running pods whose requests differ from the plan and can change without a restart. If there
+// are none, or it fails, it returns the new Fit to store, or nil.
 func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *jobstate.Fit) {
 	if e.Stale() || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
 		return nil, nil
@@ -92,7 +90,6 @@ func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *j
 	return changes, nil
 }
 
-// fits returns the running pods of a job that do not ask for what they are granted.
 func fits(e *jobstate.Job, running []*corev1.Pod, to *jobadapter.Grant) ([]jobadapter.Fitting, error) {
 	o, err := e.Object.Unpack()
 	if err != nil {
@@ -101,8 +98,7 @@ func fits(e *jobstate.Job, running []*corev1.Pod, to *jobadapter.Grant) ([]jobad
 	return e.Adapter.Fit(o, running, to)
 }
 
-// infeasible returns what a kubelet says of a pod that cannot be given what it asks for on its
-// node; empty: none does.
+// infeasible returns a kubelet's message that a pod's new requests do not fit on its node; empty: none.
 func infeasible(all []*corev1.Pod) string {
 	for _, p := range all {
 		for _, c := range p.Status.Conditions {
@@ -114,8 +110,8 @@ func infeasible(all []*corev1.Pod) string {
 	return ""
 }
 
-// fitting has pods ask for what is planned. What fails is tried again later, and keeps nothing
-// else of the job from being done.
+// fitting returns the step that changes requests. A failure is retried later and does not block other steps of the
+// job.
 func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	if len(changes) == 0 {
 		return nil
@@ -139,8 +135,8 @@ func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	}}
 }
 
-// fit resizes a pod where it runs. That writes nothing but resources, so the epoch, which the
-// API server compares, is written before.
+// fit resizes a running pod. A resize can only write resources, so it writes the epoch, which admission compares,
+// beforehand.
 func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) error {
 	is, text := f.Is, strconv.FormatInt(epoch, 10)
 	if is.Annotations[v1alpha1.Epoch] != text {
@@ -155,19 +151,19 @@ func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) er
 	}
 	next := is.DeepCopy()
 	next.Spec.Containers = f.ToBe.Spec.Containers
-	return w.took(next, w.Client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
+	return w.finish(next, w.Client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// freeByNode is the CPUs and memory of nodes that no pod asks for, or is to ask for.
+// freeByNode is the free CPUs and memory of each node, after current and planned requests.
 type freeByNode map[string]cluster.Resources
 
-// spare returns what the nodes have left: all they have, less for each job what its pods ask
-// for or are to, whichever is more.
+// spare returns the free resources of nodes: the capacity minus, for each job, the larger of its current and planned
+// requests.
 func (w *Planner) spare(s *observe.Observation) freeByNode {
 	left := make(freeByNode, len(s.Nodes))
 	for i := range s.Nodes {
 		has := s.Nodes[i].Capacity
-		if has.CPUs == 0 && has.Memory == 0 { // it does not say
+		if has.CPUs == 0 && has.Memory == 0 { // not stated
 			has.CPUs, has.Memory = pods.MostCPUs, pods.MostMemory
 		}
 		left[string(s.Nodes[i].ID)] = has
@@ -193,9 +189,9 @@ func (w *Planner) spare(s *observe.Observation) freeByNode {
 	return left
 }
 
-// holds reports whether what is planned fits on the nodes of a placement.
+// holds reports whether the planned requests fit on the nodes of a placement.
 func (l freeByNode) holds(p cluster.Placement) bool {
-	const none = -1e-6 // of a core, as sums of fractions have it
+	const none = -1e-6 // cores: rounding error of sums
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool {
 		left := l[string(s.Node)]
 		return left.CPUs < none || left.Memory < 0

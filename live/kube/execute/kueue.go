@@ -18,12 +18,12 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// What Kueue keeps of a job that it queues: a Workload, which names the job by its uid.
+// workload is Kueue's record of a queued job. It has a label with the job's uid.
 var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
 const workloadJob = "kueue.x-k8s.io/job-uid"
 
-// yielding has Kueue stop a job that it queues.
+// deactivating returns the step that stops a job through Kueue.
 func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	epoch, uid, namespace := w.table.Plan.Spec.Epoch, e.Parsed.UID, e.Parsed.Namespace
 	return &Step{e, "stop", func(ctx context.Context) error {
@@ -32,8 +32,7 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	}}
 }
 
-// readmitting writes into the object of a job that Kueue queues how it is to run, and then into
-// its Workload.
+// readmitting returns the step that writes a start into a job's object, and then into its Workload.
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToStart(e)
 	return &Step{e, start, func(ctx context.Context) error {
@@ -46,7 +45,7 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 			return err
 		}
 		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
-			return err // it has changed since: the next look decides anew
+			return err // it has changed meanwhile: the next pass decides again
 		}
 		_, err = w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
 			released := jobadapter.ReleaseWorkload(o, e.Parsed)
@@ -56,15 +55,14 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// Marked marks the pods of a Workload for a start, as those of the job's object are marked. It reports whether there was something to mark.
-// As long as a Workload is evicted, Kueue writes the labels and tolerations that it had over those
-// of the job's template, whenever the job changes: what a start writes there would not last. Once
-// it has quota it cannot be changed.
+// Marked sets the start's labels and tolerations on a Workload's pods, and reports whether that changes it. While a
+// Workload is evicted, Kueue restores its old labels and tolerations in the job's template, so a start must write
+// both. A Workload with quota is immutable.
 func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }
 
-// isTrue reports whether an object says that a condition is true.
+// isTrue reports whether a condition of an object is true.
 func isTrue(o *object, condition string) bool {
 	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return slices.ContainsFunc(all, func(one any) bool {
@@ -73,8 +71,8 @@ func isTrue(o *object, condition string) bool {
 	})
 }
 
-// returning has Kueue admit a job again that it was told to stop, once its object says how it
-// is to run. What others have stopped stays so.
+// returning returns the step that lets Kueue admit a job that we have stopped. Workloads that others have stopped
+// stay stopped.
 func (w *Planner) returning(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
@@ -96,7 +94,7 @@ func (w *Planner) returning(e *jobstate.Job) *Step {
 	}}
 }
 
-// deactivated makes a Workload one that is not to run. It reports whether it was not so.
+// deactivated deactivates a Workload, and reports whether that changes it.
 func deactivated(o *object, epoch int64) bool {
 	if active, said, _ := unstructured.NestedBool(o.Object, "spec", "active"); said && !active {
 		return false
@@ -110,7 +108,7 @@ func deactivated(o *object, epoch int64) bool {
 	return unstructured.SetNestedField(o.Object, false, "spec", "active") == nil
 }
 
-// reactivated undoes deactivated. It reports whether there was something to undo.
+// reactivated undoes deactivated, and reports whether that changes it.
 func reactivated(o *object) bool {
 	annotations := o.GetAnnotations()
 	if annotations[v1alpha1.Epoch] == "" {
@@ -121,13 +119,12 @@ func reactivated(o *object) bool {
 	return unstructured.SetNestedField(o.Object, true, "spec", "active") == nil
 }
 
-// activate changes the Workloads of a job, of which there is one at most times, as change does
-// where it reports so. It returns how many there are. They are read from the API server: this
-// is asked only of jobs that stop or start.
+// activate applies change to a job's Workloads; at most one is unfinished. It returns their number. It reads them
+// from the API server, as only jobs that stop or start need it.
 func (w *Writer) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
 	mapping, err := w.Client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {
-		return 0, fmt.Errorf("it names a queue of Kueue's, and the cluster has no Kueue: %w", err)
+		return 0, fmt.Errorf("it names a Kueue queue, but the cluster has no Kueue: %w", err)
 	}
 	if err != nil {
 		return 0, err

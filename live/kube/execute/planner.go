@@ -10,28 +10,28 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner says which steps bring the cluster closer to the committed plan. Its owner holds the
-// lock while it is asked; it writes nothing.
+// A Planner returns the steps that bring the cluster closer to the committed plan. It writes nothing. The caller
+// holds the lock.
 type Planner struct {
-	*Writer // that carries the steps out
+	*Writer // carries the steps out
 
 	table *jobstate.Table
 }
 
-// NewPlanner returns a Planner of a table, whose steps are carried out by a writer.
+// NewPlanner returns a Planner of a table whose steps use a writer.
 func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
 // A Writer writes to the objects of the cluster.
 type Writer struct {
 	Options *config.Options
 	Client  client.Client
-	Direct  client.Reader // reads come from the API server
+	Direct  client.Reader // reads from the API server
 	Mu      sync.Locker   // guards Unseen, and the jobs
-	// Unseen has the resource versions that the watches have yet to show.
+	// Unseen has the resource versions that the watches have not shown yet.
 	Unseen map[types.UID]uint64
-	// Refused is told that pods of a job cannot be made, and why. The lock is held.
+	// Refused is called when pods of a job cannot be created. The lock is held.
 	Refused  func(j *jobstate.Job, why string)
 	refusals refusals
-	// GivenUp is told that a job cannot be started, and why. The lock is held.
+	// GivenUp is called when a job cannot be started. The lock is held.
 	GivenUp func(j *jobstate.Job, why string)
 }

@@ -13,24 +13,23 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// refusals is what events say of pods that could not be created, by namespace. The API server has no index of events: it reads all of
-// a namespace from etcd, whatever is asked of them. So those of all jobs are read together, and what was read stands for
-// nine times as long as that took. The zero value is empty.
+// refusals caches the events about pods that could not be created, by namespace. The API server has no index of
+// events and reads all of a namespace from etcd. So one read serves all jobs, and lasts nine times as long as it
+// took. The zero value is empty.
 type refusals struct {
 	mu sync.Mutex
 	of map[string]*snapshot
 }
 
-// A snapshot is what was read of one namespace.
+// A snapshot is the result of one read of a namespace.
 type snapshot struct {
-	turn chan struct{} // has an item while somebody reads, which takes long
-	at   time.Time     // when it began; zero: nothing was read
+	turn chan struct{} // full during a read
+	at   time.Time     // start of the read; zero: none yet
 	took time.Duration
 	err  error
 	last map[string]jobstate.Refusal // by uid of the Job
 }
 
-// in returns the snapshot of a namespace.
 func (r *refusals) in(namespace string) *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +42,8 @@ func (r *refusals) in(namespace string) *snapshot {
 	return r.of[namespace]
 }
 
-// read returns the last refusal of each job that the planner has, by its uid, and when that was read. Who asks while it is being read waits for it.
+// read returns the last refusal of each known job, by uid, and the time of the read. Concurrent callers share one
+// read.
 func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[string]jobstate.Refusal, time.Time, error) {
 	one := r.in(namespace)
 	select {
@@ -55,7 +55,7 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	if one.at.IsZero() || stale(one.at, one.took) {
 		began, last := time.Now(), make(map[string]jobstate.Refusal)
 		err := pods.ListEvents(ctx, w.Direct, func(ev *corev1.Event) {
-			if uid := string(ev.InvolvedObject.UID); w.has(uid) {
+			if uid := string(ev.InvolvedObject.UID); w.known(uid) {
 				last[uid] = last[uid].Later(ev)
 			}
 		}, client.InNamespace(namespace), client.MatchingFields{"reason": jobstate.FailedCreate})
@@ -64,17 +64,17 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	return one.last, one.at, one.err
 }
 
-// asking finds out whether pods of a job are refused. Nothing but an event of the Job says that,
-// and why: of a ResourceQuota, say. A job whose controller is merely slow has none, and goes on.
+// asking returns the step that finds out whether pods of a job are refused. Only events of the Job show this, for
+// example for a ResourceQuota. A job with a slow controller has no such events.
 func (w *Planner) asking(e *jobstate.Job) *Step {
 	namespace, uid, generation, whole := e.Parsed.Namespace, e.Parsed.UID, e.Held.Generation, e.CompleteAt
-	return &Step{e, "ask why pods are missing", func(ctx context.Context) error {
+	return &Step{e, "find out why pods are missing", func(ctx context.Context) error {
 		last, at, err := w.refusals.read(ctx, w, namespace)
 		w.Mu.Lock()
 		defer w.Mu.Unlock()
 		e.AskedAt = at
-		if err != nil { // nothing is known, then
-			w.Options.Log.Warn("the events of a job cannot be read", "job", namespace+"/"+e.Parsed.Name, "err", err)
+		if err != nil { // not known
+			w.Options.Log.Warn("cannot read the events of a job", "job", namespace+"/"+e.Parsed.Name, "err", err)
 			return nil
 		}
 		if r := last[uid]; r.Since(whole) && e.Held.Generation == generation {
@@ -84,12 +84,11 @@ func (w *Planner) asking(e *jobstate.Job) *Step {
 	}}
 }
 
-// has reports whether a job was taken in.
-func (w *Planner) has(uid string) bool {
+func (w *Planner) known(uid string) bool {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	return w.table.ByID[job.ID(uid)] != nil
 }
 
-// stale reports whether something that took so long to read, at a time, may be read again: it is read a tenth of the time at most.
+// stale reports whether a read may be repeated: reads take at most a tenth of the time.
 func stale(at time.Time, took time.Duration) bool { return time.Since(at) > 9*took }

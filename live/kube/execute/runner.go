@@ -10,12 +10,11 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// start is what the step is called that starts a job.
+// start is the name of the step that starts a job.
 const start = "start"
 
-// CarryOut takes a step. What fails is tried again later, later each time, and no sooner than the
-// API server asks for. A job whose start the API server, or a webhook, refuses several times in a row is given up: its GPUs
-// would be idle for as long as that lasts.
+// CarryOut takes a step. A failed step is retried with growing delays, never shorter than the API server asks for. A
+// job loses its GPUs if the API server or a webhook rejects its start several times in a row.
 func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	err := s.Do(ctx)
 	if err == nil || ctx.Err() != nil {

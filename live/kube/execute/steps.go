@@ -19,18 +19,18 @@ import (
 // A Step brings the cluster closer to the plan.
 type Step struct {
 	Job  *jobstate.Job
-	What string // for people
+	What string // for users
 	Do   func(context.Context) error
 }
 
-// A Note is what deciding found out about a job. Apply records it.
+// A Note is a change of a job's state from planning its steps.
 type Note struct {
 	Job     *jobstate.Job
-	Retried bool          // a step that failed is tried now, or is none any more
-	Fit     *jobstate.Fit // nil: as it was
+	Retried bool          // a failed step is retried now
+	Fit     *jobstate.Fit // nil: unchanged
 }
 
-// Apply records the note. The caller holds the lock of the jobs.
+// Apply applies the note. The caller holds the lock of the jobs.
 func (n *Note) Apply() {
 	if n.Retried {
 		n.Job.Trouble = ""
@@ -40,10 +40,9 @@ func (n *Note) Apply() {
 	}
 }
 
-// Steps returns what can be done now, at most one step for each job: everything that has to
-// stop, every start whose nodes have room, by submission, and what running pods are to ask for.
-// It is a function of the observation, the jobs with what is planned for them, and the time: it
-// changes nothing, and reads no clock. What it found out about jobs it returns as notes.
+// Steps returns the steps that are possible now, at most one per job: all stops, the starts with room on their nodes
+// in order of submission, and changes of running pods' requests. It is a pure function of the observation, the jobs,
+// the plan and the time. It returns state changes of jobs as notes.
 func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
 	if !w.Options.Acts() {
 		return nil, nil
@@ -66,18 +65,18 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	return steps, notes
 }
 
-// step returns the step that carries out an action for a job; nil: there is none, or no room for it.
+// step returns the step for an action; nil: there is none, or no room.
 func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) *Step {
 	switch do {
 	case phase.Nothing:
 		return nil
-	case phase.Stop: // at once: others may wait for what a job that was lost is on
+	case phase.Stop: // at once: other jobs may wait for its GPUs
 		return w.stopping(e)
 	case phase.Fence:
 		return w.fencing(e)
 	case phase.Resume:
 		if r.free(e) {
-			return w.starting(e) // that fences, too
+			return w.starting(e) // this fences, too
 		}
 		return w.fencing(e)
 	case phase.Start:
@@ -97,20 +96,18 @@ func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) 
 			return w.resizing(e)
 		}
 	case phase.Pin:
-		if r.free(e) { // a leader before it may have sent somebody there after it was started
+		if r.free(e) { // a previous leader may have placed another pod there since
 			return w.pinning(e)
 		}
 	}
 	return nil
 }
 
-// room is how many GPUs each node has for what is planned: all that it has, less those of
-// pods that are to be gone and are not, or may yet come, and of jobs that were started, or may
-// be by a write of a leader before. It is less than nothing where a job that was started is to
-// grow to, and pods of others are not gone.
+// room maps each node to its GPUs for new starts: capacity minus pods that must still go or may still come, jobs that
+// were started, and late starts of a previous leader. It is negative if a started job has to wait there for other
+// pods to go.
 type room map[string]int
 
-// room returns what the nodes have room for.
 func (w *Planner) room(s *observe.Observation) room {
 	r := make(room, len(s.Nodes))
 	for i := range s.Nodes {
@@ -125,7 +122,7 @@ func (w *Planner) room(s *observe.Observation) room {
 		for _, p := range e.Live() {
 			n, gpus := pods.Node(p), e.Parsed.PerWorker.GPUs
 			switch {
-			case !e.Present(p), e.Started() && own[n] < gpus: // it shrinks, and this one is not gone
+			case !e.Present(p), e.Started() && own[n] < gpus: // the job shrinks, and this pod must still go
 				r[n] -= gpus
 			default:
 				own[n] -= gpus
@@ -139,19 +136,19 @@ func (w *Planner) room(s *observe.Observation) room {
 	return r
 }
 
-// free reports whether nobody else is where a job that was started is to be.
+// free reports whether no other job's pods are in the way of a started job.
 func (r room) free(e *jobstate.Job) bool {
 	return !slices.ContainsFunc(e.Held.Placement, func(s cluster.Share) bool { return r[string(s.Node)] < 0 })
 }
 
-// give takes a placement from what there is room for.
+// give subtracts a placement.
 func (r room) give(p cluster.Placement) {
 	for _, s := range p {
 		r[string(s.Node)] -= s.GPUs
 	}
 }
 
-// takes reports whether there is room for a job, and takes it if there is.
+// takes reports whether there is room for a job, and then subtracts it.
 func (r room) takes(e *jobstate.Job) bool {
 	for _, s := range e.Held.Placement {
 		if r[string(s.Node)] < s.GPUs {
@@ -162,7 +159,7 @@ func (r room) takes(e *jobstate.Job) bool {
 	return true
 }
 
-// starting lets the pods of the planned generation come.
+// starting returns the step that starts the planned generation.
 func (w *Planner) starting(e *jobstate.Job) *Step {
 	if e.Parsed.Kueue {
 		return w.readmitting(e)
@@ -171,28 +168,27 @@ func (w *Planner) starting(e *jobstate.Job) *Step {
 	return w.rewriting(e, start, func(o *object) error { return e.Adapter.Start(o, &g) })
 }
 
-// fencing makes a write that a leader before may have under way one of an object as it was.
+// fencing returns the step that makes a previous leader's pending write conflict.
 func (w *Planner) fencing(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	return w.rewriting(e, "fence", func(o *object) error { jobadapter.Stamp(o, epoch); return nil })
 }
 
-// resizing gives a running elastic job the number of workers that it is to have.
 func (w *Planner) resizing(e *jobstate.Job) *Step {
 	g := w.ToGrant(e)
 	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// closing makes a job one of the workers that have succeeded: it is complete then, and those that joined too late go.
+// closing returns the step that lowers a job to its succeeded workers. The job is then complete, and workers that
+// joined too late go.
 func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	g := w.ToGrant(e)
 	g.Workers = workers
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart is ToGrant for a job that starts. Of an elastic job whose first workers have ended by
-// themselves, as it was stopped, the training has come to its end: all of them end then, and these
-// are not made again. It gets no workers but those, and so it is complete.
+// ToStart returns the grant for a start. If the first workers of an elastic job have succeeded, its training is over.
+// It then gets only those workers, which completes it.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
 	if n := e.Finished(); n > 0 {
@@ -201,7 +197,7 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// ToGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
+// ToGrant returns the grant of each worker of a job. Every leader derives the same one from the plan.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string
@@ -215,8 +211,8 @@ func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	}
 }
 
-// stopping asks whether the pods of a job may be disrupted, unless the queue says otherwise, and suspends
-// it, or has Kueue do so.
+// stopping returns the step that suspends a job, directly or through Kueue. It first checks that its pods may be
+// disrupted, unless the queue ignores that.
 func (w *Planner) stopping(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	suspend := w.rewriting(e, "stop", func(o *object) error { return e.Adapter.Stop(o, epoch) })
@@ -240,8 +236,8 @@ func (w *Planner) stopping(e *jobstate.Job) *Step {
 	}}
 }
 
-// pinning sends the pods of the planned generation, once all are there or were, to their nodes,
-// each to one that the plan gives GPUs of to the job which no other of its pods has.
+// pinning returns the step that pins the pods of the planned generation, once all exist, to nodes with GPUs left for
+// the job.
 func (w *Planner) pinning(e *jobstate.Job) *Step {
 	left := jobstate.GPUsByNode(e.Held.Placement)
 	var gated []*corev1.Pod
@@ -264,7 +260,7 @@ func (w *Planner) pinning(e *jobstate.Job) *Step {
 	to := make([]string, len(gated))
 	for i := range gated {
 		if to[i] = e.Place(left); to[i] == "" {
-			return nil // its other pods are where the plan has them no more: it is stopped soon
+			return nil // its other pods are not where the plan has them: it stops soon
 		}
 	}
 	epoch := w.table.Plan.Spec.Epoch

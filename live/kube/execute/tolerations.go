@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/config"
 )
 
-// PodTolerations returns those that pods of the queue's jobs get: of the queue, and what they need on
-// nodes on loan, whose taints the owners of jobs do not know.
+// PodTolerations returns the tolerations for pods of the queue's jobs: the queue's, and those needed on borrowed
+// nodes, whose taints users do not know.
 func PodTolerations(o *config.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
@@ -19,7 +19,7 @@ func PodTolerations(o *config.Options) []corev1.Toleration {
 		corev1.Toleration{Key: o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
 }
 
-// Tolerations returns those of a queue, as pods have them.
+// Tolerations returns the tolerations of a queue, in the form used by pods.
 func Tolerations(q *v1alpha1.Queue) []corev1.Toleration {
 	var all []corev1.Toleration
 	for _, t := range q.Spec.Tolerations {

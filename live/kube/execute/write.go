@@ -21,8 +21,8 @@ import (
 
 type object = unstructured.Unstructured
 
-// write1 returns a step that changes a job's object as change does to a copy of it. It is not
-// written if the object has changed since it was seen.
+// rewriting returns a step that changes a job's object. The write is dropped if the object has changed since it was
+// seen.
 func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) error) *Step {
 	seen := e.Object
 	return &Step{e, what, func(ctx context.Context) error {
@@ -38,7 +38,6 @@ func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) e
 	}}
 }
 
-// pin sends a pod to a node.
 func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int64) error {
 	next := p.DeepCopy()
 	if err := jobadapter.Pin(next, node, epoch); err != nil {
@@ -47,40 +46,36 @@ func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int6
 	return w.Patch(ctx, next, p)
 }
 
-// Patch writes the difference between two versions of an object, if the object is still the
-// one that was seen; if not, the next look decides anew.
+// Patch writes the difference between two versions of an object. It does nothing if the object has changed since it
+// was seen; the next pass decides again.
 func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
-	return w.took(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
+	return w.finish(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// took returns what became of a write, and notes it: nothing is wrong with one that came too
-// late.
-func (w *Writer) took(next client.Object, err error) error {
+// finish records a write and returns its error. A conflict or a deleted object is no error.
+func (w *Writer) finish(next client.Object, err error) error {
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
 		return err
 	}
-	w.wrote(next)
+	w.recordWrite(next)
 	return nil
 }
 
-// FieldOwner is who the API server says wrote our fields.
+// FieldOwner is the field manager of our writes.
 const FieldOwner = "oxgang"
 
-// wrote notes what the watches are to show before anything more is concluded from them.
-func (w *Writer) wrote(o client.Object) {
+func (w *Writer) recordWrite(o client.Object) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	w.Unseen[o.GetUID()] = observe.Version(o)
 }
 
-// disrupt returns nothing if pods of one job may all be stopped now: the API server would
-// evict each of them, and no PodDisruptionBudget covers more of them than it lets go. They are
-// asked for, not evicted: the Job controller counts an evicted pod as a failure, and holds its
-// replacements back for longer and longer (live/kube/rig has the figures), where suspending the job
-// costs nothing.
+// disrupt returns nil if all given pods of one job may stop now: a dry-run eviction succeeds for each, and no
+// PodDisruptionBudget allows fewer disruptions. It does not evict, because the Job controller counts an evicted pod
+// as a failure and delays its replacements more and more (figures in live/kube/rig). A suspension has no such cost.
 func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
 	for _, p := range pods {
 		e := &policyv1.Eviction{
@@ -92,7 +87,7 @@ func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) e
 		}
 		err := w.Client.SubResource("eviction").Create(ctx, p.DeepCopy(), e)
 		if apierrors.IsTooManyRequests(err) {
-			return fmt.Errorf("pod %s may not be disrupted now: %w", p.Name, err)
+			return fmt.Errorf("a PodDisruptionBudget protects pod %s now: %w", p.Name, err)
 		}
 		if client.IgnoreNotFound(err) != nil {
 			return err
@@ -104,7 +99,7 @@ func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) e
 	return w.together(ctx, pods)
 }
 
-// together returns an error if a PodDisruptionBudget covers more of the pods than it lets go.
+// together returns an error if a PodDisruptionBudget allows fewer disruptions than pods that it covers.
 func (w *Writer) together(ctx context.Context, pods []*corev1.Pod) error {
 	var budgets policyv1.PodDisruptionBudgetList
 	if err := w.Client.List(ctx, &budgets, client.InNamespace(pods[0].Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -123,7 +118,7 @@ func (w *Writer) together(ctx context.Context, pods []*corev1.Pod) error {
 			}
 		}
 		if n > int(b.Status.DisruptionsAllowed) {
-			return fmt.Errorf("PodDisruptionBudget %s lets %d pods go, and the job has %d", b.Name, b.Status.DisruptionsAllowed, n)
+			return fmt.Errorf("PodDisruptionBudget %s allows %d disruptions, but %d pods of the job have to stop", b.Name, b.Status.DisruptionsAllowed, n)
 		}
 	}
 	return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Group returns the first of the groups whose selector matches the labels of a node; nil if none
-// does.
+// Group returns the first group whose selector matches a node; nil if none does.
 func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return Selects(g.NodeSelector, n) })
 	if i < 0 {
@@ -19,8 +18,7 @@ func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	return &groups[i]
 }
 
-// Offer translates a group of rented nodes: what a node of it has and costs, and how many there
-// may be.
+// Offer returns the scheduler's form of a group: its node, price and limit.
 func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	n := cluster.Node{
 		GPUType: cluster.GPUType(g.GPUType), Tenure: cluster.Rented, Group: cluster.Group(g.Name), Price: price(g),
@@ -29,20 +27,19 @@ func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	return cluster.Offer{Group: n.Group, Node: n, Most: int(g.Most)}
 }
 
-// price returns the price of a GPU of a group for an hour.
+// price returns the price of a GPU of a group per hour.
 func price(g *v1alpha1.NodeGroup) cluster.Price {
 	return cluster.Price(float64(g.PriceMilliPerHour) / 1000 / float64(max(1, g.GPUs)))
 }
 
-// let makes one a rented node, if n is in one of the groups.
-func (o *Options) let(one *cluster.Node, n *corev1.Node) {
+// setRented sets tenure, group and price if n is in a group.
+func (o *Options) setRented(one *cluster.Node, n *corev1.Node) {
 	if g := Group(o.Groups, n); g != nil {
 		one.Tenure, one.Group, one.Price = cluster.Rented, cluster.Group(g.Name), price(g)
 	}
 }
 
-// Leave marks a rented node, by a taint, as given back by a queue. It reports whether that
-// changes the node.
+// Leave marks a rented node, with a taint, as leaving a queue. It reports whether that changes the node.
 func Leave(n *corev1.Node, queue string) bool {
 	if Leaving(n) {
 		return false
@@ -51,7 +48,7 @@ func Leave(n *corev1.Node, queue string) bool {
 	return true
 }
 
-// Stay removes the mark of Leave. It reports whether that changes the node.
+// Stay removes that mark. It reports whether that changes the node.
 func Stay(n *corev1.Node) bool {
 	if !Leaving(n) {
 		return false
@@ -60,7 +57,7 @@ func Stay(n *corev1.Node) bool {
 	return true
 }
 
-// Leaving reports whether a node has the mark of Leave.
+// Leaving reports whether a node has that mark.
 func Leaving(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isLeaving) }
 
 func isLeaving(t corev1.Taint) bool { return t.Key == v1alpha1.LeavingTaint }

@@ -12,22 +12,22 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Lender is the state of an owner that lends its idle nodes: its nodes, and the pods for which
-// it needs some of them. Nothing in it may be changed.
+// A Lender is the state of an owner that lends idle nodes: its nodes, and the pods for which it needs some back. It
+// must not be changed.
 type Lender struct {
 	Servers []Server // sorted by name
 	Wants   []Want   // oldest first
 }
 
-// A Server is a node of a lender that has GPUs, lent or not.
+// A Server is a lender's node with GPUs, lent or not.
 type Server struct {
-	cluster.Node // with its capacity if no pod is on it; of tenure Loaned
+	cluster.Node // with its full capacity and tenure Loaned
 	Object       *corev1.Node
-	Open         bool // new pods of the queue may come, if the node is lent to it
-	Theirs       int  // GPUs that pods on it request that are not ours
+	Open         bool // new pods of the queue may come once it is lent to the queue
+	Theirs       int  // GPUs of pods on it that are not ours
 }
 
-// lentTo returns the queue that a server is labelled as lent to; empty: none.
+// lentTo returns the queue in a server's loan label; empty: none.
 func (s *Server) lentTo() string { return s.Object.Labels[v1alpha1.LoanLabel] }
 
 // ByID returns the servers by their IDs.
@@ -39,18 +39,16 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a pod for which the owner needs GPUs. It is not ours, kube-scheduler has found no node
-// for it, and its nodeSelector and node affinity allow some server. Tolerations, CPUs and memory
-// are not considered.
+// A Want is a pod for which the owner needs GPUs: it is not ours, kube-scheduler has found no node for it, and its
+// nodeSelector and node affinity allow some server. Tolerations, CPUs and memory are ignored.
 type Want struct {
 	UID  types.UID
 	GPUs int
 	pod  *corev1.Pod
 }
 
-// Survey returns the state of a queue's lender. If there is no lender, it has no servers. Survey
-// changes nothing. The result keeps pointers to nodes and pods. The time is linear in nodes and
-// pods, plus wants times servers.
+// Survey returns the state of a queue's lender; without a lender it is empty. It changes nothing, and keeps pointers
+// to nodes and pods. It takes time linear in nodes and pods, plus wants times servers.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender
 	if len(o.Lender) == 0 {
@@ -83,21 +81,19 @@ func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool
 	return l
 }
 
-// open reports whether new pods of the queue may come to a node.
 func (o *Options) open(n *corev1.Node) bool {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	return o.usable(n) && !o.closed(n) && (!lent || to == o.Queue)
 }
 
-// noRoom reports whether kube-scheduler has looked for a node for a pod, has found none, and is
-// not preempting other pods for it.
+// noRoom reports whether kube-scheduler has found no node for a pod and is not preempting others for it.
 func noRoom(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && p.Status.NominatedNodeName == "" && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 	})
 }
 
-// fits reports whether the pod may be on a server, if that has enough free GPUs.
+// fits reports whether the pod could be on a server with enough free GPUs.
 func (w *Want) fits(s *Server) bool {
 	return w.GPUs <= s.Capacity.GPUs && pods.Allows(&w.pod.Spec, s.Object)
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Lend lends a node to a queue: it sets the label that says so, and the taint that keeps new pods
-// of the owner away. It returns an error, and changes nothing, if queue is empty or if the node is
-// lent to another queue.
+// Lend lends a node to a queue. It sets the label, and the taint that keeps the owner's new pods away. It returns an
+// error and changes nothing if queue is empty or the node is lent to another queue.
 func Lend(n *corev1.Node, queue string) error {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	switch {
@@ -29,16 +28,15 @@ func Lend(n *corev1.Node, queue string) error {
 	return nil
 }
 
-// Return gives a lent node back to its owner: it removes the label and the taint of the loan. It
-// returns an error, and changes nothing, if the node is not lent to the queue, or if one of all,
-// the pods of the cluster, is ours, has not ended, and is bound or pinned to the node.
+// Return removes the label and taint of a loan. It returns an error and changes nothing if the node is not lent to
+// the queue, or if a live pod of ours among all is bound or pinned to it.
 func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
 	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {
 		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)
 	}
 	for _, p := range all {
 		if pods.Node(p) == n.Name && !ended(p) && ours(p) {
-			return fmt.Errorf("node %s: return: pod %s/%s is on it, or to be on it, want none of ours", n.Name, p.Namespace, p.Name)
+			return fmt.Errorf("node %s: return: our pod %s/%s is on it or pinned to it", n.Name, p.Namespace, p.Name)
 		}
 	}
 	delete(n.Labels, v1alpha1.LoanLabel)
@@ -46,7 +44,6 @@ func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.P
 	return nil
 }
 
-// others returns the taints of a node except that of a loan.
 func others(n *corev1.Node) []corev1.Taint {
 	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return t.Key == v1alpha1.LoanTaint })
 }

@@ -29,10 +29,10 @@ func TestLoan(t *testing.T) {
 		"node n: lend: no queue, want the name of one":                            func() error { return Lend(n, "") },
 		"node n: lend to another: it is lent to training, want it returned first": func() error { return Lend(n, "another") },
 		`node n: return: it is lent to "training", want "another"`:                func() error { return Return(n, "another", nil, ours) },
-		"node n: return: pod x/ours is on it, or to be on it, want none of ours": func() error {
+		"node n: return: our pod x/ours is on it or pinned to it": func() error {
 			return Return(n, "training", []*corev1.Pod{pod("ours", "n", 1, "1", "1Gi", corev1.PodRunning)}, ours)
 		},
-		"node n: return: pod x/ours is on it, or to be on it, want none of ours (pinned)": func() error {
+		"node n: return: our pod x/ours is on it or pinned to it (pinned)": func() error {
 			err := Return(n, "training", []*corev1.Pod{pinned}, ours)
 			if err == nil {
 				return nil

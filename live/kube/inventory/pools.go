@@ -8,38 +8,34 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Pool is the state of the servers of one group. Loan.By, the time at which servers that are
-// asked back are due, is not set.
+// A Pool is the state of one group of servers. It does not set Loan.By, the time at which reclaimed servers are due.
 type Pool struct {
 	cluster.Loan
-	// Idle are the idle servers, sorted by name. The first of them are lent next, at most Spare.
+	// Idle are the idle servers, sorted by name. The first are lent next, at most Spare.
 	Idle []*Server
-	// Asked has, for each server that is asked back (Loan.Reclaim), the pods that need it.
+	// Asked has, for each reclaimed server (Loan.Reclaim), the pods that need it.
 	Asked [][]types.UID
 }
 
-// A state says whether a server can be lent. Pods of the owner get servers in the order of these
-// states.
+// A state is whether a server can be lent. The owner's pods get servers in the order of these states.
 type state uint8
 
 const (
-	leaving state = iota // on its way back: not on loan by the plan, but still labelled as lent
+	leaving state = iota // on its way back: still labelled as lent, but not in the plan
 	idle                 // not lent, and without pods of its owner
 	lent                 // on loan by the plan
-	used                 // used by its owner, or no new pod may come
+	used                 // used by its owner, or closed to new pods
 )
 
-// Pools returns the state of each group of servers, in the order in which they first
-// appear. on says which servers are on loan by the plan, and in which group; headroom is the
-// share of a group that is never lent. Source: Lyra §4, §7.1.
+// Pools returns the state of each group of servers, in the order of appearance. on has the servers that the plan
+// borrows, with their groups; headroom is the share of a group that is never lent. Source: Lyra §4, §7.1.
 //
-// The waiting pods of the owner are assigned to servers, whole and one after another, oldest
-// first: to servers on their way back, then to idle ones, then to lent ones. A lent server with a
-// pod assigned is asked back; which one it is does not matter, as the servers of a group are
-// alike. While servers of a group are asked back, no more of the group are spare.
+// Each waiting pod of the owner is assigned to one server, oldest pod first: to leaving servers, then idle ones, then
+// lent ones. A lent server with such a pod is reclaimed; servers of a group are alike, so any will do. A group with
+// reclaimed servers has no spare ones.
 //
-// This first fit is a heuristic: it may ask for one server more than needed. It takes time linear
-// in pods times servers.
+// This first fit is a heuristic that may reclaim more servers than needed. It takes time linear in pods times
+// servers.
 func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))
@@ -51,10 +47,10 @@ func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []
 		}
 	}
 	c, err := cluster.New(nodes)
-	if err != nil { // for example, two nodes have one name: nothing is lent, and nothing is asked back
+	if err != nil { // for example, two nodes have the same name: nothing is lent or reclaimed
 		return nil
 	}
-	to := l.room(states)
+	to := l.assign(states)
 	var all []Pool
 	for _, loan := range c.Loans() {
 		p := Pool{Loan: loan}
@@ -69,7 +65,6 @@ func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []
 	return all
 }
 
-// state returns the state of a server.
 func (s *Server) state(on map[cluster.NodeID]cluster.Group) state {
 	_, isLent := on[s.ID]
 	switch {
@@ -83,8 +78,8 @@ func (s *Server) state(on map[cluster.NodeID]cluster.Group) state {
 	return idle
 }
 
-// room returns the pods that are assigned to each server.
-func (l *Lender) room(states []state) [][]types.UID {
+// assign returns the pods assigned to each server.
+func (l *Lender) assign(states []state) [][]types.UID {
 	to, left := make([][]types.UID, len(l.Servers)), make([]int, len(l.Servers))
 	for i := range l.Servers {
 		left[i] = l.Servers[i].Capacity.GPUs
@@ -107,9 +102,9 @@ func (l *Lender) room(states []state) [][]types.UID {
 	return to
 }
 
-// add counts a server; to are the pods that are assigned to it.
+// add counts a server and the pods assigned to it.
 func (p *Pool) add(s *Server, at state, to []types.UID) {
-	p.Load += float64(s.Theirs) // in GPUs, until close makes it a share
+	p.Load += float64(s.Theirs) // in GPUs; close turns it into a share
 	switch {
 	case at == lent:
 		p.Lent++
@@ -121,7 +116,7 @@ func (p *Pool) add(s *Server, at state, to []types.UID) {
 	}
 }
 
-// close computes what is spare and what is asked back, when all servers are counted.
+// close computes the spare and reclaimed servers after all are counted.
 func (p *Pool) close(headroom float64) {
 	p.Load = min(1, p.Load/float64(p.Nodes*p.Node.Capacity.GPUs))
 	if p.Reclaim = len(p.Asked); p.Reclaim > 0 {
@@ -131,5 +126,5 @@ func (p *Pool) close(headroom float64) {
 	p.Spare = min(max(0, cluster.Loanable(p.Nodes, headroom, need)-p.Lent), len(p.Idle))
 }
 
-// Next returns the servers to lend so that a group lends more servers more, at most Spare.
+// Next returns the servers for lending more servers, at most Spare.
 func (p *Pool) Next(more int) []*Server { return slices.Clip(p.Idle[:max(0, min(more, p.Spare))]) }

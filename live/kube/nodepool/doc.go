@@ -1,2 +1,2 @@
-// Package nodepool rents, borrows, marks and returns the nodes of a queue, as the committed plan wants.
+// Package nodepool rents, borrows, marks and returns nodes of a queue to match the committed plan.
 package nodepool

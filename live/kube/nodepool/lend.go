@@ -17,9 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file is how nodes come on loan, and go back: by the plan first, and then by their marks.
-
-// PoolOf returns the lender's nodes of a group; nil: it has none.
+// PoolOf returns the lender's nodes of a group; nil: none.
 func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	i := slices.IndexFunc(ns.Loans.pools, func(p inventory.Pool) bool { return p.Group == g })
 	if i < 0 {
@@ -28,28 +26,27 @@ func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	return &ns.Loans.pools[i]
 }
 
-// Lent reports whether the committed plan has a node on loan.
+// Lent reports whether the committed plan borrows a node.
 func (ns *Nodes) Lent(id cluster.NodeID) bool {
 	_, lent := slices.BinarySearchFunc(ns.Table.Plan.Spec.Loans, string(id), NameOf)
 	return lent
 }
 
-// NameOf compares the node of a loan with a name, for searches in a sorted list.
+// NameOf compares the node of a loan with a name, for binary searches.
 func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Name, name) }
 
-// ByName compares loans by the names of their nodes.
+// ByName compares loans by node name.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A Transfer is a node that is to be marked as lent, or as its owner's.
+// A Transfer is a change of a node's loan mark.
 type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node
 }
 
-// Transfers returns what is to be written to nodes: those on loan are marked, unless pods of
-// their owner have come there meanwhile, and others with our mark lose it once no pod of ours
-// is on them, pinned to them, or may yet come there. As long as a watch does not show what was
-// last written, nothing is.
+// Transfers returns the changes of loan marks. Borrowed nodes are marked, unless pods of their owner have come
+// meanwhile. Other marked nodes lose the mark once no pod of ours is on them, pinned to them, or may still come. It
+// returns none until the watches have shown the last writes.
 func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil
@@ -70,19 +67,16 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	return all
 }
 
-// awaits reports whether pods of a job may yet come to a node that its object names, though the
-// job is stopped.
+// awaits reports whether pods of a stopped job may still come to the node that its object names.
 func (ns *Nodes) awaits(node string) bool {
 	return slices.ContainsFunc(ns.Table.Order, func(e *jobstate.Job) bool { return e.Parsed.Node == node && (e.Stale() || e.Coming() > 0) })
 }
 
-// returned makes a node its owner's again, or returns an error that says who is there. Pods of
-// ours are also those whose job is gone, or has opted out.
 func (ns *Nodes) returned(n *corev1.Node, s *observe.Observation) error {
 	return inventory.Return(n, ns.Options.Queue.Name, s.AllPods, ns.IsOurs(s))
 }
 
-// appendTransfer appends what change makes of a node, if it can be done and changes it.
+// appendTransfer appends a change of a node, if it succeeds and changes something.
 func (ns *Nodes) appendTransfer(all []Transfer, n *corev1.Node, change func(*corev1.Node) error) []Transfer {
 	next := n.DeepCopy()
 	if change(next) != nil || equality.Semantic.DeepEqual(next, n) {
@@ -91,7 +85,7 @@ func (ns *Nodes) appendTransfer(all []Transfer, n *corev1.Node, change func(*cor
 	return append(all, Transfer{n, next})
 }
 
-// MarkNode writes to a node. What fails is tried again later, and later each time.
+// MarkNode writes a Transfer. A failure is retried with growing delays.
 func (ns *Nodes) MarkNode(ctx context.Context, t *Transfer) {
 	err := ns.Writer.Patch(ctx, t.next, t.seen)
 	ns.Mu.Lock()

@@ -14,23 +14,22 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A LoanState is what is known of the nodes that a lender has. What is on loan is what the
-// committed Plan says, less those that go back with the next.
+// LoanState is the state of a lender's nodes. The nodes on loan are those in the committed Plan without Back.
 type LoanState struct {
 	pools          []inventory.Pool
-	Told           []cluster.Loan              // as the scheduler was last told
-	Back           map[cluster.NodeID]bool     // nodes that the next plan does not have on loan any more
-	asked          map[types.UID]time.Time     // since when pods of the owner were seen to need nodes on loan
-	rest           map[cluster.Group]time.Time // until when nothing more is lent, because its owner asked for nodes
-	jobstate.Retry                             // of writing to nodes
+	Told           []cluster.Loan              // as last sent to the scheduler
+	Back           map[cluster.NodeID]bool     // nodes that leave the next plan
+	asked          map[types.UID]time.Time     // since when pods of the owner need borrowed nodes
+	rest           map[cluster.Group]time.Time // until when the group lends no more, because its owner needed nodes
+	jobstate.Retry                             // of writes to nodes
 }
 
-// NewLoans returns the state of a lender of whose nodes none is on loan.
+// NewLoans returns a state without loans.
 func NewLoans() LoanState {
 	return LoanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
 }
 
-// OnLoan returns the nodes that are on loan, and their groups.
+// OnLoan returns the nodes on loan and their groups.
 func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	all := make(map[cluster.NodeID]cluster.Group, len(ns.Table.Plan.Spec.Loans))
 	for _, l := range ns.Table.Plan.Spec.Loans {
@@ -41,8 +40,7 @@ func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	return all
 }
 
-// Usable returns those that jobs may be placed on: the queue's own, and those on loan that are
-// marked so.
+// Usable returns the nodes for jobs: the queue's own, and marked ones on loan.
 func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	on := ns.OnLoan()
 	all := make([]cluster.Node, 0, len(s.Nodes))
@@ -59,8 +57,7 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review finds out the state of the lender's nodes. What cannot be used, or is overdue,
-// is on loan no more.
+// Review updates the state of the lender's nodes. Unusable and overdue nodes leave the loans.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
 		ns.Loans.pools = nil
@@ -74,14 +71,13 @@ func (ns *Nodes) Review(s *observe.Observation) {
 	ns.Loans.pause(time.Now(), ns.Options.Grace())
 }
 
-// count finds out what can be lent, and is asked back.
 func (ns *Nodes) count(s *observe.Observation) {
 	ns.Loans.pools = s.Lender.Pools(ns.OnLoan(), ns.Options.Headroom())
 	ns.Loans.remember()
 }
 
-// pause lends nothing more of a group while its owner asks for nodes, and for as long again as
-// they may take to come back: an owner whose needs go up and down stops no job each time.
+// pause stops lending of a group while its owner needs nodes and for a grace period after. So an owner with varying
+// needs does not stop a job each time.
 func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
@@ -94,7 +90,7 @@ func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	}
 }
 
-// remember notes since when pods of the owner need nodes on loan.
+// remember records since when the owner's pods need borrowed nodes.
 func (l *LoanState) remember() {
 	asked := make(map[types.UID]time.Time)
 	for i := range l.pools {
@@ -111,7 +107,7 @@ func (l *LoanState) remember() {
 	l.asked = asked
 }
 
-// due returns until when a node is to be back that pods are to come to.
+// due returns when the node for some pods must be back.
 func (ns *Nodes) due(pods []types.UID) time.Time {
 	first := ns.Loans.asked[pods[0]]
 	for _, uid := range pods[1:] {
@@ -122,9 +118,8 @@ func (ns *Nodes) due(pods []types.UID) time.Time {
 	return first.Add(ns.Options.Grace())
 }
 
-// yield gives those nodes back of which the queue has nothing: that are gone, or not the
-// lender's any more, and, where no job is, those that no pod may come to or that pods of the
-// owner are on.
+// giveBackUnused returns useless nodes: ones that are gone or no longer the lender's, and ones without jobs that are
+// closed or have pods of their owner.
 func (ns *Nodes) giveBackUnused(s *observe.Observation) {
 	servers := s.Lender.ByID()
 	held := ns.held()
@@ -136,7 +131,7 @@ func (ns *Nodes) giveBackUnused(s *observe.Observation) {
 	}
 }
 
-// held returns the nodes that jobs hold GPUs of.
+// held returns the nodes on which jobs hold GPUs.
 func (ns *Nodes) held() map[cluster.NodeID]bool {
 	all := make(map[cluster.NodeID]bool)
 	for _, e := range ns.Table.Order {
@@ -149,8 +144,7 @@ func (ns *Nodes) held() map[cluster.NodeID]bool {
 	return all
 }
 
-// seize takes by force what was to be back by now, and reports whether that was anything.
-// Source: Lyra §2.1.
+// seize takes overdue nodes by force, and reports whether there were any. Source: Lyra §2.1.
 func (ns *Nodes) seize(now time.Time) bool {
 	before := len(ns.Loans.Back)
 	for i := range ns.Loans.pools {
@@ -164,8 +158,7 @@ func (ns *Nodes) seize(now time.Time) bool {
 	return len(ns.Loans.Back) > before
 }
 
-// reclaim takes a node of a group that is on loan, by force: one without jobs, else the first.
-// The jobs on it are lost.
+// reclaim takes a borrowed node of a group: one without jobs, else the first. Jobs on it are lost.
 func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	on, held := ns.OnLoan(), ns.held()
 	maps.DeleteFunc(on, func(_ cluster.NodeID, of cluster.Group) bool { return of != g })
@@ -177,12 +170,12 @@ func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	ns.Loans.Back[id] = true
 	for _, e := range ns.Table.Order {
 		if e.Wants() && slices.ContainsFunc(e.Held.Placement, func(s cluster.Share) bool { return s.Node == id }) {
-			ns.Lose(e, fmt.Sprintf("the owner of node %s takes it by force: it was to be back by %s", id, due.Format(time.RFC3339)))
+			ns.Lose(e, fmt.Sprintf("the owner of node %s took it back: it was due by %s", id, due.Format(time.RFC3339)))
 		}
 	}
 }
 
-// LoanStatus returns what can be lent and what is, for the scheduler.
+// LoanStatus returns the loans, for the scheduler.
 func (ns *Nodes) LoanStatus() []cluster.Loan {
 	var all []cluster.Loan
 	for i := range ns.Loans.pools {
@@ -198,8 +191,8 @@ func (ns *Nodes) LoanStatus() []cluster.Loan {
 	return all
 }
 
-// SameLoans reports whether the scheduler would do the same with two lists of loans. The load alone
-// is no news: it moves with every pod of the owner, and what can be lent does not.
+// SameLoans reports whether two lists are equal for the scheduler. It ignores the load, which changes with every pod
+// of the owner.
 func SameLoans(a, b []cluster.Loan) bool {
 	return slices.EqualFunc(a, b, func(x, y cluster.Loan) bool {
 		return x.Group == y.Group && x.Node == y.Node && x.Nodes == y.Nodes && x.Lent == y.Lent && x.Spare == y.Spare &&

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Nodes are those that a queue rents, and those that it has on loan: what the committed plan wants of
-// them, and which steps bring them there. Its owner holds the lock while it is asked.
+// Nodes are a queue's rented and borrowed nodes: their state, and the steps that bring them to the committed plan.
+// The caller holds the lock.
 type Nodes struct {
 	Options *config.Options
 	Client  client.Client
@@ -22,9 +22,9 @@ type Nodes struct {
 	Writer  *execute.Writer
 	Store   *planstore.Store
 	Table   *jobstate.Table
-	// IsOurs reports whether a pod is, or was, one of a job of the queue.
+	// IsOurs reports whether a pod is or was a pod of the queue's jobs.
 	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
-	Lose   func(j *jobstate.Job, why string) // gives back what a job holds
+	Lose   func(j *jobstate.Job, why string) // takes a job's GPUs
 	Rented rentedNodes
 	Loans  LoanState
 }

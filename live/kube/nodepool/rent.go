@@ -12,25 +12,25 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Order is the state of what was last ordered of a group.
+// An Order is the state of a group's last order.
 type Order struct {
-	refused bool      // not all of it is to be had
-	missing int       // nodes that the plan wants and that are not there
-	since   time.Time // when that was last another number
-	scaled  int       // what the scale said when it was last read
-	read    time.Time // when; zero: it was not
+	refused bool      // not all ordered nodes can come
+	missing int       // wanted nodes that do not exist
+	since   time.Time // last change of missing
+	scaled  int       // the scale when last read
+	read    time.Time // time of that; zero: never
 	jobstate.Retry
 }
 
-// rentedNodes are the nodes that a backend can rent, and has rented. Its maps are by name of the group.
+// rentedNodes are rentable and rented nodes. Maps are by name of the group.
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order
-	Told       []cluster.Rental // as the scheduler was last told
+	Told       []cluster.Rental // as last sent to the scheduler
 	Committing bool             // a plan is being committed
 }
 
-// ExpectPods holds those nodes for used that pods of a job may yet come to.
+// ExpectPods marks nodes as held to which pods of a job may still come.
 func (ns *Nodes) ExpectPods() {
 	to := make(map[string]bool)
 	for _, e := range ns.Table.Order {
@@ -45,7 +45,7 @@ func (ns *Nodes) ExpectPods() {
 	}
 }
 
-// Cloned returns the nodes of each group, for a holder who changes them.
+// Cloned returns a copy of each group's nodes.
 func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	all := make(map[string][]observe.GroupNode, len(of))
 	for g, nodes := range of {
@@ -54,10 +54,10 @@ func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	return all
 }
 
-// Groups returns what can be rented.
+// Groups returns the rentable groups.
 func (ns *Nodes) Groups() []v1alpha1.NodeGroup { return ns.Options.Queue.Spec.NodeGroups }
 
-// Group returns a group by name; nil: there is none.
+// Group returns a group by name; nil: none.
 func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(ns.Groups(), func(g v1alpha1.NodeGroup) bool { return g.Name == string(name) })
 	if i < 0 {
@@ -66,7 +66,7 @@ func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	return &ns.Groups()[i]
 }
 
-// OrderOf returns the state of what was last ordered of a group.
+// OrderOf returns the state of a group's last order.
 func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	if ns.Rented.Orders == nil {
 		ns.Rented.Orders = make(map[string]*Order)
@@ -79,23 +79,22 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus is the state of a group, if the plan wants so many nodes of it. Its nodes are
-// in one list each.
+// A GroupStatus is the state of a group under a plan. Each node is in one list.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
-	Wanted int                  // without those that are leaving
-	Stays  []*observe.GroupNode // that are there, also while they are broken
-	Coming []*observe.GroupNode // of which pods with GPUs cannot use one yet
-	Leaves []*observe.GroupNode // that are to go, and that the provider does not yet take away
-	Going  []*observe.GroupNode // that it does
+	Wanted int                  // without leaving nodes
+	Stays  []*observe.GroupNode // present, even if broken
+	Coming []*observe.GroupNode // not yet usable by pods with GPUs
+	Leaves []*observe.GroupNode // leaving, but not yet being deleted
+	Going  []*observe.GroupNode // being deleted
 }
 
-// Alive returns how many nodes there are that the provider does not take away.
+// Alive returns the number of nodes that are not being deleted.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// Status sorts the nodes of a group. planned are the nodes that the plan has jobs on: none of
-// them leaves. Where there are more nodes than wanted, those leave that p names, and then the
-// youngest that no job is on: a provider that made too many takes them back.
+// Status sorts the nodes of a group into lists. No node in planned leaves. If there are more nodes than wanted, the
+// nodes that p names leave first, then the youngest without jobs. So a provider that created too many takes them
+// back.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
 	s := &GroupStatus{Group: g}
 	var alive []*observe.GroupNode
@@ -126,8 +125,8 @@ func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned
 	return s
 }
 
-// candidates returns those nodes that no job is planned on: first those that a plan gives back,
-// then those without pods, the youngest before others.
+// candidates returns the nodes without planned jobs that may leave, youngest first: nodes that p names, and nodes
+// without pods.
 func candidates(alive []*observe.GroupNode, p *v1alpha1.PlannedGroup, planned map[string]bool) (named, empty []*observe.GroupNode) {
 	for _, l := range slices.Backward(alive) {
 		switch {
@@ -141,7 +140,6 @@ func candidates(alive []*observe.GroupNode, p *v1alpha1.PlannedGroup, planned ma
 	return named, empty
 }
 
-// startWithin returns how long an order of a group may take.
 func startWithin(g *v1alpha1.NodeGroup) time.Duration {
 	if g.StartWithin == nil {
 		return 15 * time.Minute
@@ -149,7 +147,6 @@ func startWithin(g *v1alpha1.NodeGroup) time.Duration {
 	return g.StartWithin.Duration
 }
 
-// rental returns the state of a group, for the scheduler.
 func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	o := ns.OrderOf(s.Group)
 	r := cluster.Rental{
@@ -163,12 +160,12 @@ func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	return r
 }
 
-// Late reports whether what was ordered has not come in time.
+// Late reports whether ordered nodes have not come in time.
 func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
 
-// stands returns the state of each group under the committed plan.
+// statuses returns the state of each group under the committed plan.
 func (ns *Nodes) statuses() []*GroupStatus {
 	if len(ns.Groups()) == 0 {
 		return nil
@@ -182,7 +179,6 @@ func (ns *Nodes) statuses() []*GroupStatus {
 	return all
 }
 
-// plannedNodes returns the nodes that a plan has jobs on.
 func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	all := make(map[string]bool)
 	for i := range p.Spec.Allocations {
@@ -193,7 +189,7 @@ func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	return all
 }
 
-// WantedOf returns what a plan wants of a group; nil: nothing is decided yet.
+// WantedOf returns a plan's decision for a group; nil: none yet.
 func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
 	if i < 0 {
@@ -202,9 +198,8 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	return &all[i]
 }
 
-// Rentals takes in what is rented now: it returns, of the nodes that jobs could be
-// placed on, those that are not closed, and the rentals. Orders of which something has come have
-// their time again. Without groups these are all nodes, and none.
+// Rentals updates the orders, and returns the given nodes that are not closed, and the rentals. An order's time
+// starts again when some of its nodes have come.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
@@ -222,8 +217,8 @@ func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental
 	return slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return closed[string(n.ID)] }), rentals
 }
 
-// close adds the nodes that no job is to be planned on: those that leave, and, while the
-// provider may choose one to take away, all others that look empty to it.
+// close adds nodes that must get no new jobs: leaving nodes, and all nodes that look empty while the provider may
+// choose one to delete.
 func (s *GroupStatus) close(closed, planned map[string]bool) {
 	for _, l := range s.Leaves {
 		closed[l.Name()] = true
@@ -235,7 +230,7 @@ func (s *GroupStatus) close(closed, planned map[string]bool) {
 	}
 }
 
-// Offered returns all nodes that can be rented, under names that no node has.
+// Offered returns all rentable nodes, under names that no node has.
 func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	var all []cluster.Node
 	for i := range groups {
@@ -249,7 +244,7 @@ func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	return all
 }
 
-// KeepRented makes what a draft has of the groups what is ordered.
+// KeepRented updates the orders after a draft was committed.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {

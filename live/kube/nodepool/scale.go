@@ -21,20 +21,18 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is how often it is looked whether somebody else has changed a scale.
+// Recheck is how often a scale is read to find changes by others.
 const Recheck = 30 * time.Second
 
-// A Scaling brings a group closer to the plan: it marks nodes that leave, and takes the mark
-// from those that do not, or sets the scale.
+// A Scaling brings a group closer to the plan: it sets or removes the mark of a leaving node, or sets the scale.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order
-	what  string // for people
+	what  string // for users
 	do    func(context.Context) error
 }
 
-// Scalings returns what can be done now for the groups of which the committed plan says
-// something.
+// Scalings returns the possible steps for the groups in the committed plan.
 func (ns *Nodes) Scalings() []Scaling {
 	if !ns.Options.Acts() || len(ns.Groups()) == 0 {
 		return nil
@@ -54,7 +52,7 @@ func (ns *Nodes) Scalings() []Scaling {
 	return all
 }
 
-// markings returns what makes the nodes that leave, and no others, those that are marked.
+// markings returns the steps that mark exactly the leaving nodes.
 func (ns *Nodes) markings(s *GroupStatus, o *Order) []Scaling {
 	var all []Scaling
 	mark := func(l *observe.GroupNode, change func(*corev1.Node) bool) {
@@ -72,8 +70,7 @@ func (ns *Nodes) markings(s *GroupStatus, o *Order) []Scaling {
 	return all
 }
 
-// target returns what the scale is to say: as many nodes as wanted, and those that cannot go
-// yet, because pods are on them or they are not marked.
+// target returns the scale to set: wanted nodes plus leaving nodes that have pods or no mark yet.
 func (s *GroupStatus) target() int {
 	clean := 0
 	for _, l := range s.Leaves {
@@ -84,9 +81,8 @@ func (s *GroupStatus) target() int {
 	return max(s.Wanted, s.Alive()-clean)
 }
 
-// settled reports whether fewer nodes can be asked for: the watches have seen all that was
-// written, no plan is being committed, and on each node of the group that a job is planned on
-// there is a pod of one, which the provider sees. It takes nodes that look empty before others.
+// settled reports whether the scale may be lowered. The provider removes nodes that look empty first. So all writes
+// must have been seen, no plan may be in a commit, and each node with planned jobs must have a bound pod.
 func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
 	if len(ns.Writer.Unseen) > 0 || ns.Rented.Committing {
 		return false
@@ -99,7 +95,7 @@ func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
 	return true
 }
 
-// rescales reports whether the scale is to be looked at: it may not say what it is to say.
+// rescales reports whether the scale must be read, because it may differ from the target.
 func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) bool {
 	switch to := s.target(); {
 	case o.read.IsZero() || time.Since(o.read) >= Recheck:
@@ -111,9 +107,8 @@ func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) boo
 	}
 }
 
-// setting returns what makes the scale of a group say what it is to say. Before it writes it
-// looks whether this leader is still the one that plans; and it does not write over what
-// somebody else wrote since it read.
+// setting returns the step that sets the scale of a group. It first checks that this leader still leads, and it does
+// not overwrite a concurrent change.
 func (ns *Nodes) setting(s *GroupStatus, o *Order, mayLower bool) Scaling {
 	to, epoch := s.target(), ns.Table.Plan.Spec.Epoch
 	return Scaling{s.Group, o, "scale", func(ctx context.Context) error {
@@ -146,7 +141,6 @@ func (ns *Nodes) setting(s *GroupStatus, o *Order, mayLower bool) Scaling {
 	}}
 }
 
-// scaled returns the object that a target names, without what it says.
 func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion(t.APIVersion)
@@ -156,8 +150,7 @@ func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	return o
 }
 
-// CarryOutScaling takes a step for a group. What fails is tried again later, and later each
-// time.
+// CarryOutScaling takes a step for a group. A failure is retried with growing delays.
 func (ns *Nodes) CarryOutScaling(ctx context.Context, s *Scaling) error {
 	err := s.do(ctx)
 	if ctx.Err() != nil {
@@ -173,7 +166,7 @@ func (ns *Nodes) CarryOutScaling(ctx context.Context, s *Scaling) error {
 		return err
 	}
 	s.order.FailFor(time.Now(), err)
-	ns.Options.Log.LogAttrs(ctx, slog.LevelWarn, "a step for a group of nodes failed",
+	ns.Options.Log.LogAttrs(ctx, slog.LevelWarn, "a step of a node group failed",
 		slog.String("queue", ns.Options.Queue.Name), slog.String("group", s.group.Name), slog.String("step", s.what), slog.Any("err", err))
 	if ns.Options.Events != nil {
 		ns.Options.Events.Eventf(ns.Options.Queue, nil, corev1.EventTypeWarning, "NodeGroupFailed", "Scale", "node group %s: %s: %v", s.group.Name, s.what, err)

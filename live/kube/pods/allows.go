@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Allows reports whether the nodeSelector and the required node affinity of a pod match a node. It
-// does not check taints and free resources.
+// Allows reports whether the nodeSelector and required node affinity of a pod match a node. It ignores taints and
+// free resources.
 func Allows(p *corev1.PodSpec, n *corev1.Node) bool {
 	for k, v := range p.NodeSelector {
 		if got, ok := n.Labels[k]; !ok || got != v {
@@ -22,14 +22,13 @@ func Allows(p *corev1.PodSpec, n *corev1.Node) bool {
 	return slices.ContainsFunc(Terms(p), func(t corev1.NodeSelectorTerm) bool { return matches(n, &t) })
 }
 
-// operators are those of node affinities as selectors of labels have them.
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpIn: selection.In, corev1.NodeSelectorOpNotIn: selection.NotIn,
 	corev1.NodeSelectorOpExists: selection.Exists, corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
 	corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
 }
 
-// matches reports whether a node matches a term. No node matches an empty or invalid term.
+// matches reports whether a node matches a term. An empty or invalid term matches no node.
 func matches(n *corev1.Node, t *corev1.NodeSelectorTerm) bool {
 	if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 		return false

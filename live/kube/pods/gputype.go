@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// TypeName returns the GPU type for the value of a node label: the one in names, or else the value
-// in lower case; "" if the value cannot be a name.
+// TypeName returns the GPU type for the value of a node label: its entry in names, or else the value in lower case;
+// empty if that is no valid name.
 func TypeName(value string, names map[string]string) cluster.GPUType {
 	if name, ok := names[value]; ok {
 		value = name
@@ -19,8 +19,7 @@ func TypeName(value string, names map[string]string) cluster.GPUType {
 	return cluster.GPUType(value)
 }
 
-// IsName reports whether s can be the name of a GPU type: at most 63 letters, digits, dots,
-// dashes and underscores, as the value of a label, in lower case and not empty.
+// IsName reports whether s can be the name of a GPU type: a label value in lower case, not empty.
 func IsName(s string) bool {
 	if s == "" || len(s) > 63 || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
 		return false

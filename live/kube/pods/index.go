@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Index is the name of the index by which watches find the pods that matter among all of the cluster.
+// Index is the name of the index of relevant pods.
 const Index = "oxgang.dev/matters"
 
-// Matters is the key of pods that may be of a job, or that ask for devices.
+// Matters is the key of pods that may belong to a job or request devices.
 const Matters = "matters"
 
-// OnNode returns the key of the pods that are bound to a node.
+// OnNode returns the key of the pods bound to a node.
 func OnNode(name string) string { return "node/" + name }
 
 // Keys returns the keys of a pod in the Index.
@@ -36,8 +36,8 @@ func Keys(o client.Object) []string {
 	return keys
 }
 
-// Matter reports whether a pod may be of a job, or asks for devices. Other pods only take CPUs and
-// memory of the node that they are on.
+// Matter reports whether a pod may belong to a job or requests devices. Other pods only use CPUs and memory of their
+// nodes.
 func Matter(p *corev1.Pod) bool {
 	if p.Labels[v1alpha1.JobUID] != "" || p.Labels[v1alpha1.QueueLabel] != "" {
 		return true
@@ -48,8 +48,7 @@ func Matter(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.InitContainers, devices) || slices.ContainsFunc(p.Spec.Containers, devices)
 }
 
-// devices reports whether a container asks for what a device plugin gives: resources with a domain in
-// their name.
+// devices reports whether a container requests resources of a device plugin, which have a domain in their name.
 func devices(c corev1.Container) bool {
 	for name := range c.Resources.Limits {
 		if strings.Contains(string(name), "/") {

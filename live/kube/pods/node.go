@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Node returns where a pod is or is bound to go; empty: it may still go to several nodes.
+// Node returns the node that a pod is bound or pinned to; empty: it may still go to several.
 func Node(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName
@@ -15,8 +15,7 @@ func Node(p *corev1.Pod) string {
 	return Pinned(&p.Spec)
 }
 
-// Pinned returns the one node that all terms of a pod's required affinity name; terms that no node
-// can match are ignored. It is empty if they name none, or several.
+// Pinned returns the one node that all satisfiable terms of a pod's required affinity name; empty if there is none.
 func Pinned(spec *corev1.PodSpec) string {
 	only := ""
 	for _, t := range Terms(spec) {
@@ -32,7 +31,7 @@ func Pinned(spec *corev1.PodSpec) string {
 	return only
 }
 
-// Terms returns those of the required node affinity of a pod, without a copy.
+// Terms returns the terms of a pod's required node affinity, without a copy.
 func Terms(spec *corev1.PodSpec) []corev1.NodeSelectorTerm {
 	a := spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -41,8 +40,7 @@ func Terms(spec *corev1.PodSpec) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// named returns the node that a term names, and whether a node may meet the term. No node meets
-// an empty one.
+// named returns the node that a term names, and whether any node may meet the term.
 func named(t *corev1.NodeSelectorTerm) (node string, possible bool) {
 	for i := range t.MatchFields {
 		if f := &t.MatchFields[i]; f.Key == metav1.ObjectNameField && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {

@@ -14,16 +14,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// page is how many objects the API server is asked for at a time: the memory that it needs for an
-// answer does not grow with the cluster.
+// page is how many objects a request returns, so that the API server's memory does not grow with the cluster.
 const page = 500
 
-// restarts is how often a list is begun again because the API server no longer has its version.
+// restarts is how often a list is tried if the API server has dropped its version.
 const restarts = 3
 
-// ListMetadata calls do for the metadata of all objects of a kind, page by page. If the API
-// server forgets in the middle which version it is listing, ListMetadata begins again: do may be called twice
-// for an object, last with the newer one. A cluster that does not know the kind has none.
+// ListMetadata calls do for the metadata of all objects of a kind, page by page; none if the cluster lacks the kind.
+// If the API server drops the list's version, it starts again: do may be called twice for an object, last with the
+// newer version.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {
@@ -37,7 +36,6 @@ func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVe
 	return err
 }
 
-// metadataOnce lists all.
 func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of []client.ListOption) error {
 	for next := ""; ; {
 		var list metav1.PartialObjectMetadataList
@@ -54,7 +52,7 @@ func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVe
 	}
 }
 
-// ListEvents calls do for all events, page by page. If the API server forgets in the middle which version it is listing, it is an error.
+// ListEvents calls do for all events, page by page. It returns an error if the API server drops the list's version.
 func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
 	for next := ""; ; {
 		var list corev1.EventList
@@ -70,15 +68,14 @@ func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event
 	}
 }
 
-// A Read is what was read of pods as they were at one time.
+// A Read is the state of pods at one time.
 type Read struct {
 	Kept    []*corev1.Pod
-	UIDs    []types.UID // of all pods, whether they are kept or not
-	Version uint64      // of the cluster at that time; 0: the API server does not say
+	UIDs    []types.UID // of all pods, kept or not
+	Version uint64      // of the cluster; 0: not known
 }
 
-// ListPods reads pods as they are at one time. keep is called with each before the next page is asked for; it may change the pod, and says whether
-// it is kept.
+// ListPods reads pods as of one time. It calls keep for each; keep may change the pod and reports whether to keep it.
 func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r Read, err error) {
 	for range restarts {
 		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {
@@ -88,7 +85,6 @@ func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) 
 	return r, err
 }
 
-// podsOnce lists pods once.
 func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r Read, err error) {
 	for next := ""; ; {
 		var list corev1.PodList
@@ -96,14 +92,14 @@ func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) 
 			return Read{}, err
 		}
 		for i := range list.Items {
-			p := list.Items[i] // a copy, so that one pod does not keep its page
+			p := list.Items[i] // a copy, so that a pod does not keep its page in memory
 			r.UIDs = append(r.UIDs, p.UID)
 			if keep(&p) {
 				r.Kept = append(r.Kept, &p)
 			}
 		}
 		if r.Version == 0 {
-			r.Version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64) // 0: it does not say
+			r.Version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64) // 0: not known
 		}
 		if next = list.Continue; next == "" {
 			return r, nil

@@ -2,8 +2,8 @@ package pods
 
 import corev1 "k8s.io/api/core/v1"
 
-// QoS returns the class of service of a pod by what its containers ask for, as the API server
-// computes it once the requests that are missing are the limits.
+// QoS returns a pod's class of service from its containers, as the API server computes it after missing requests are
+// set to the limits.
 func QoS(spec *corev1.PodSpec) corev1.PodQOSClass {
 	guaranteed, asks := true, false
 	for _, all := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -1,4 +1,5 @@
-// Package pods reads what a pod requests and on which nodes and GPU types it may run, and says which pods and nodes are watched.
+// Package pods reads a pod's requests, nodes and GPU types. It also selects the pods and fields that are watched, and
+// lists objects page by page.
 package pods
 
 import (
@@ -8,18 +9,17 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Larger requests of pods and resources of nodes are read as these numbers. No node has more, and
-// sums over a cluster do not overflow.
+// The Most constants bound requests of pods and resources of nodes. No node has more, and sums over a cluster do not
+// overflow.
 const (
 	MostGPUs   = 1 << 20
 	MostCPUs   = 1 << 20 // cores
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns what a pod takes of its node; gpu is the name of the GPU resource. It is the sum
-// of containers and sidecars, or what init containers need while they run if that is more, or what
-// the pod as a whole requests; its overhead is added. A missing request is the limit, as in the API
-// server. Numbers are clamped to the range from 0 to the Most constants.
+// Request returns what a pod uses of its node; gpu is the name of the GPU resource. It is the sum of containers and
+// sidecars, or the most that init containers need, if larger. A request of the pod as a whole replaces it. Overhead
+// is added. A missing request equals the limit. Numbers are clamped to 0 and the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -40,12 +40,12 @@ func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	return Sum(all, List(spec.Overhead, gpu))
 }
 
-// Sidecar reports whether an init container keeps running beside the others.
+// Sidecar reports whether an init container keeps running.
 func Sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// Of returns what one container asks for; the limit where it has no request.
+// Of returns the requests of a container; a missing request equals the limit.
 func Of(r corev1.ResourceRequirements, gpu corev1.ResourceName) cluster.Resources {
 	return cluster.Resources{
 		GPUs:   gpus(Either(&r, gpu)),
@@ -54,12 +54,12 @@ func Of(r corev1.ResourceRequirements, gpu corev1.ResourceName) cluster.Resource
 	}
 }
 
-// List returns what a list of resources has.
+// List returns the resources in a list.
 func List(l corev1.ResourceList, gpu corev1.ResourceName) cluster.Resources {
 	return Of(corev1.ResourceRequirements{Requests: l}, gpu)
 }
 
-// Either returns the request of a resource, or the limit where there is none.
+// Either returns the request of a resource, or else its limit.
 func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
 	if q, ok := r.Requests[name]; ok {
 		return q
@@ -67,8 +67,7 @@ func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Q
 	return r.Limits[name]
 }
 
-// over returns a, with what the pod as a whole requests in place of CPUs and memory. GPUs cannot be
-// requested for the pod as a whole.
+// over replaces CPUs and memory by the requests of the pod as a whole, which cannot include GPUs.
 func over(a cluster.Resources, whole *corev1.ResourceRequirements) cluster.Resources {
 	if has(whole.Requests, corev1.ResourceCPU) || has(whole.Limits, corev1.ResourceCPU) {
 		a.CPUs = cores(Either(whole, corev1.ResourceCPU))
@@ -84,7 +83,7 @@ func has(l corev1.ResourceList, name corev1.ResourceName) bool {
 	return ok
 }
 
-// Sum returns a and b together, at most the Most.
+// Sum returns a plus b, at most the Most constants.
 func Sum(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{
 		GPUs:   min(a.GPUs+b.GPUs, MostGPUs),
@@ -119,9 +118,8 @@ func bytes(q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// clamp returns 0 for a quantity of at most 0, and most for one of at least most; for others it
-// returns false. It uses an approximation, because to compare a quantity like 1e999999999 with
-// another, the library would write out all digits.
+// clamp returns 0 for a quantity up to 0, and most for one of at least most; otherwise false. It uses an
+// approximation, because an exact comparison would write out all digits of 1e999999999.
 func clamp(q *resource.Quantity, most int64) (int64, bool) {
 	switch f := q.AsApproximateFloat64(); {
 	case !(f > 0):

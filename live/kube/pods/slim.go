@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Slim removes from a pod what the scheduler does not use, so that a cache of all pods of a cluster is
-// small. Pods with the mark of a job keep their containers: these may be written back, as a list.
+// Slim removes what the scheduler does not use from a pod, to keep the cache small. Pods of jobs keep their
+// containers, which may be written back as a list.
 func Slim(p *corev1.Pod) {
 	p.ManagedFields = nil
 	maps.DeleteFunc(p.Annotations, func(k, _ string) bool { return !used(k) })
@@ -23,13 +23,11 @@ func Slim(p *corev1.Pod) {
 	p.Status = corev1.PodStatus{Phase: p.Status.Phase, Conditions: p.Status.Conditions, NominatedNodeName: p.Status.NominatedNodeName}
 }
 
-// used reports whether an annotation of a pod is read or written.
 func used(annotation string) bool {
 	domain, _, _ := strings.Cut(annotation, "/")
 	return domain == "oxgang.dev" || domain == "batch.kubernetes.io" || domain == "karpenter.sh"
 }
 
-// slimmed returns what containers ask for.
 func slimmed(all []corev1.Container) []corev1.Container {
 	if len(all) == 0 {
 		return nil
@@ -41,7 +39,7 @@ func slimmed(all []corev1.Container) []corev1.Container {
 	return slim
 }
 
-// SlimNode removes from a node what the scheduler does not use: mostly its list of images.
+// SlimNode removes what the scheduler does not use from a node, mainly its list of images.
 func SlimNode(n *corev1.Node) {
 	n.ManagedFields, n.Annotations = nil, nil
 	n.Status = corev1.NodeStatus{Capacity: n.Status.Capacity, Allocatable: n.Status.Allocatable, Conditions: n.Status.Conditions}
