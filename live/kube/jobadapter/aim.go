@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// aimed returns the node that the last Start has named in the pod template; empty if it has named
-// none, and the pods are gated.
+// aimed returns the node in the pod template from the last Start; empty if the pods are gated.
 func (s *shape) aimed(o *unstructured.Unstructured) string {
 	if !s.affine || s.pod.Labels[v1alpha1.JobUID] != string(o.GetUID()) || holds(s.pod.Spec.SchedulingGates) {
 		return ""
@@ -21,15 +20,13 @@ func (s *shape) aimed(o *unstructured.Unstructured) string {
 	return pods.Pinned(&s.pod.Spec)
 }
 
-// holds reports whether our gate is among the gates of a pod.
 func holds(all []corev1.PodSchedulingGate) bool {
 	return slices.ContainsFunc(all, func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.PlacementGate })
 }
 
-// aim makes new pods of a template run on a node, and undoes that for the node of the start before.
-// If node is empty, or the template's affinity excludes it, the pods are gated and wait for Pin.
-// They are gated, too, if the template of the user names nodes itself, because the next Start
-// could not tell our requirement from the user's.
+// aim makes new pods run on a node, and removes the previous start's node. The pods are gated instead if node is
+// empty or excluded by the template's affinity. They are also gated if the user's template names nodes, because a
+// later Start could not separate those from ours.
 func (t template) aim(before, node string) error {
 	p, err := t.spec()
 	if err != nil {
@@ -49,8 +46,7 @@ func (t template) aim(before, node string) error {
 	return t.require(own)
 }
 
-// without undoes narrowed: it returns the terms without the requirement of a node. It does not
-// change its arguments.
+// without undoes narrowed: it removes the requirement of a node. It does not change its arguments.
 func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelectorTerm {
 	here := called(node)
 	var all []corev1.NodeSelectorTerm
@@ -65,13 +61,12 @@ func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelector
 	return all
 }
 
-// called returns the requirement that the node has this name.
+// called returns the requirement of a node name.
 func called(node string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
 }
 
-// require sets the terms of the required node affinity of a template. If there are none, it
-// removes the fields that would hold them.
+// require sets the terms of a template's required node affinity. Without terms it removes the empty fields.
 func (t template) require(terms []corev1.NodeSelectorTerm) error {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	if len(terms) > 0 {
@@ -91,7 +86,6 @@ func (t template) require(terms []corev1.NodeSelectorTerm) error {
 	return nil
 }
 
-// gate adds our scheduling gate to a template, so that its pods wait for Pin.
 func (t template) gate() {
 	spec := grow(t, "spec")
 	all, _ := spec["schedulingGates"].([]any)
@@ -100,7 +94,6 @@ func (t template) gate() {
 	}
 }
 
-// ungate removes our scheduling gate from a template.
 func (t template) ungate() {
 	spec := grow(t, "spec")
 	all, _ := spec["schedulingGates"].([]any)

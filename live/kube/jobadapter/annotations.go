@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// The largest values of annotations: far above those of any cluster, far below where sums overflow.
+// The largest values of annotations: far above real ones, far below overflow.
 const (
 	maxBatch   = 1 << 30
 	maxSamples = 1e18
@@ -25,26 +25,24 @@ const (
 	maxText    = 64 // bytes of a number
 )
 
-// annotations are the annotations of one job, and the errors found in them.
+// annotations are a job's annotations and the errors in them.
 type annotations struct {
 	of       map[string]string
 	problems []string
-	spoilt   []string // keys of those that are wrong
+	spoilt   []string // keys of invalid annotations
 }
 
-// bad records an error.
 func (a *annotations) bad(format string, args ...any) {
 	a.problems = append(a.problems, fmt.Sprintf(format, args...))
 }
 
-// wrong records an error in an annotation.
+// wrong records an invalid annotation.
 func (a *annotations) wrong(key, want string, args ...any) {
 	a.spoilt = append(a.spoilt, key)
 	a.bad("annotation %s is %.70q, want %s", key, a.of[key], fmt.Sprintf(want, args...))
 }
 
-// gpus returns a number of GPUs that is a multiple of each, those of a worker; 0 if the annotation
-// is missing or wrong.
+// gpus returns a number of GPUs that is a multiple of each; 0 if it is missing or invalid.
 func (a *annotations) gpus(key string, each int) int {
 	n, ok := a.number(key, 1, pods.MostGPUs)
 	switch {
@@ -57,13 +55,12 @@ func (a *annotations) gpus(key string, each int) int {
 	return int(n)
 }
 
-// whole returns a whole number from 1 to most; 0 if the annotation is missing or wrong.
 func (a *annotations) whole(key string, most float64) int {
 	n, _ := a.number(key, 1, most)
 	return int(n)
 }
 
-// number returns a whole number from least to most, and whether the annotation has one.
+// number returns a whole number from least to most, and whether there is a valid one.
 func (a *annotations) number(key string, least, most float64) (float64, bool) {
 	text, ok := a.of[key]
 	if !ok {
@@ -77,7 +74,6 @@ func (a *annotations) number(key string, least, most float64) (float64, bool) {
 	return n, true
 }
 
-// yes reports whether an annotation is true.
 func (a *annotations) yes(key string) bool {
 	switch a.of[key] {
 	case "true":
@@ -89,7 +85,6 @@ func (a *annotations) yes(key string) bool {
 	return false
 }
 
-// class returns the class that a job names; empty if it names none.
 func (a *annotations) class() job.Class {
 	text := a.of[v1alpha1.Class]
 	if len(validation.IsValidLabelValue(text)) > 0 {
@@ -99,7 +94,7 @@ func (a *annotations) class() job.Class {
 	return job.Class(text)
 }
 
-// types returns the GPU types that a job names, each once; nil if it names none.
+// types returns the GPU types in the annotation, without duplicates; nil if none.
 func (a *annotations) types() []cluster.GPUType {
 	text, ok := a.of[v1alpha1.GPUTypes]
 	if !ok {
@@ -118,7 +113,7 @@ func (a *annotations) types() []cluster.GPUType {
 	return all
 }
 
-// resizing returns how a job wants to be resized; empty if it does not say.
+// resizing returns the Resizing in the annotation; empty if none.
 func (a *annotations) resizing() v1alpha1.Resizing {
 	text, ok := a.of[v1alpha1.ResizeBy]
 	if !ok {

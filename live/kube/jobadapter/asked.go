@@ -15,25 +15,22 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A size is the part of a job that Start changes: the number of workers, and the requests and
-// limits of CPUs and memory, as text, of the workers' container with GPUs.
+// A size is what Start changes: the number of workers, and the CPUs and memory of the workers' container with GPUs.
 type size struct {
 	Workers  int               `json:"workers"`
 	Requests map[string]string `json:"requests,omitempty"`
 	Limits   map[string]string `json:"limits,omitempty"`
 }
 
-// asked is the value of the annotation v1alpha1.Asked: what the user asked for, and what Start has
-// changed it to. It is valid while the object has the size Granted: if somebody changes that, the
-// new size is what the user asks for.
+// asked is the value of the annotation v1alpha1.Asked: the user's request, and the size that Start set. It is valid
+// while the object has the size Granted. Otherwise someone has changed the size, and the new one is the request.
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`
-	// Flavor has the labels of nodes that Start has added to the node selectors: see choose.
+	// Flavor has the labels that Start added to the node selectors: see choose.
 	Flavor map[string]string `json:"flavor,omitempty"`
 }
 
-// sized are the resources that Start changes.
 var sized = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
 func (a *asked) text() (string, error) {
@@ -41,7 +38,7 @@ func (a *asked) text() (string, error) {
 	return string(b), err
 }
 
-// askedOf returns what the user of a job asked for.
+// askedOf returns the user's requested size.
 func askedOf(o *unstructured.Unstructured, s *shape, gpu corev1.ResourceName) (*size, error) {
 	now := sizeOf(s, gpu)
 	text := o.GetAnnotations()[v1alpha1.Asked]
@@ -50,7 +47,7 @@ func askedOf(o *unstructured.Unstructured, s *shape, gpu corev1.ResourceName) (*
 	}
 	var a asked
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		return nil, fmt.Errorf("annotation %s cannot be read (%w), want it as the scheduler wrote it, or none", v1alpha1.Asked, err)
+		return nil, fmt.Errorf("annotation %s is invalid (%w): remove it, or restore what the scheduler wrote", v1alpha1.Asked, err)
 	}
 	if err := errors.Join(a.Granted.check(), a.Asked.check()); err != nil {
 		return nil, fmt.Errorf("annotation %s: %w", v1alpha1.Asked, err)
@@ -61,7 +58,6 @@ func askedOf(o *unstructured.Unstructured, s *shape, gpu corev1.ResourceName) (*
 	return &a.Asked, nil
 }
 
-// check returns an error if s is no possible size.
 func (s *size) check() error {
 	if err := checkWorkers(s.Workers); err != nil {
 		return err
@@ -83,7 +79,6 @@ func (s *size) check() error {
 	return nil
 }
 
-// sizeOf returns the present size of a job.
 func sizeOf(s *shape, gpu corev1.ResourceName) *size {
 	now := &size{Workers: s.workers}
 	if i := main(&s.pod.Spec, gpu); i >= 0 && s.resources {
@@ -116,7 +111,7 @@ func texts(l corev1.ResourceList) map[string]string {
 	return all
 }
 
-// same reports whether s and t are equal, in any notation of quantities.
+// same reports whether two sizes are equal, in any notation.
 func (s *size) same(t *size) bool {
 	return s.Workers == t.Workers && maps.EqualFunc(s.Requests, t.Requests, equal) && maps.EqualFunc(s.Limits, t.Limits, equal)
 }
@@ -133,7 +128,7 @@ func equal(a, b string) bool {
 	return err == nil && p.Cmp(q) == 0
 }
 
-// asPod returns the pod of a worker with the size that the user asked for.
+// asPod returns a worker's pod with the requested size.
 func (s *size) asPod(of *shape, gpu corev1.ResourceName) *corev1.PodSpec {
 	if !of.resources {
 		return &of.pod.Spec

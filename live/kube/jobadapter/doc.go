@@ -1,13 +1,9 @@
-// Package jobadapter reads and changes the Kubernetes objects of jobs: batch/v1 Jobs, JobSets,
-// TrainJobs and RayJobs. It gives all of them one interface, Kind: Read says what a job asks for,
-// Start sets its size and lets its controller create pods, Stop suspends it, and Resize changes
-// its size while it runs. A worker is a pod with GPUs; pods without GPUs are ignored.
+// Package jobadapter reads and changes the Kubernetes objects of jobs (Jobs, JobSets, TrainJobs and RayJobs) through
+// one interface, Kind. A worker is a pod with GPUs; other pods are ignored.
 //
-// Start, Stop and Resize change an object in memory, and only the fields that they must. The
-// caller patches the difference. When Start sizes a job, it keeps what the user asked for in an
-// annotation (v1alpha1.Asked). That is valid until somebody else changes the size.
+// Start, Stop and Resize change an object in memory; the caller patches the difference. Start stores the user's
+// original size in an annotation (v1alpha1.Asked), which is valid until someone else changes the size.
 //
-// Functions here read no clock and do not talk to the API server. Users write the objects, and the
-// API server does not check all their fields: so numbers are bounded, and Job.Problem says what is
-// wrong.
+// The package reads no clock and makes no requests. The API server does not validate all fields that users write, so
+// numbers are bounded here, and Job.Problem reports invalid input.
 package jobadapter

@@ -57,10 +57,10 @@ func TestJobSet_elastic(t *testing.T) {
 // Which JobSets cannot take another number of workers, and why.
 func TestJobSet_fixed(t *testing.T) {
 	for want, edit := range map[string]func(o map[string]any){
-		"it has several replicated jobs with GPUs, or several replicas of one": func(o map[string]any) { workersOf(o)["replicas"] = int64(2) },
-		"its parallelism and completions differ":                               func(o map[string]any) { child(workersOf(o), "template", "spec")["completions"] = int64(9) },
-		"its completionMode is not Indexed":                                    func(o map[string]any) { delete(child(workersOf(o), "template", "spec"), "completionMode") },
-		"a JobSet's pods are fixed in number in a queue of Kueue's":            func(o map[string]any) { grow(o, "metadata", "labels")[kueueQueue] = "team" },
+		"several of its replicated jobs or replicas have GPUs": func(o map[string]any) { workersOf(o)["replicas"] = int64(2) },
+		"its parallelism and completions differ":               func(o map[string]any) { child(workersOf(o), "template", "spec")["completions"] = int64(9) },
+		"its completionMode is not Indexed":                    func(o map[string]any) { delete(child(workersOf(o), "template", "spec"), "completionMode") },
+		"Kueue does not allow to resize JobSets":               func(o map[string]any) { grow(o, "metadata", "labels")[kueueQueue] = "team" },
 	} {
 		want = `annotation oxgang.dev/resize is "Restart", want Never: ` + want
 		if got := elasticSets.Read(elastic(t, edit), byDefault, 1).Problem; got != want {

@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A Fitting is a pod as it is, and a copy with the requests that it should have.
+// A Fitting is a pod, and a copy with the requests that it should have.
 type Fitting struct{ Is, ToBe *corev1.Pod }
 
-// Shrinks reports whether the pod then requests no more of anything than now.
+// Shrinks reports whether no request grows.
 func (f *Fitting) Shrinks(gpu string) bool {
 	a, b := pods.Request(&f.Is.Spec, corev1.ResourceName(gpu)), pods.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory
@@ -45,9 +45,7 @@ func (a *adapter) Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant)
 	return fits, nil
 }
 
-// fitted returns a copy of a pod with the requests that it is granted. It returns nil if the pod
-// has them already, or would have to restart for them. Requests that the grant does not set stay
-// as they are.
+// fitted returns a copy of a pod with the granted requests; nil if it has them already or would restart for them.
 func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev1.Pod, error) {
 	i := main(&p.Spec, gpu)
 	if i < 0 || p.Spec.Resources != nil {
@@ -74,9 +72,8 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 	return next, nil
 }
 
-// refit makes a container request as much of a resource as want does, and reports whether that
-// changes the request. The API server lets nobody add or remove a limit of a running pod, so refit
-// does neither. A limit is never below the request.
+// refit sets a container's request to that in want, and reports whether that changes it. Limits of a running pod
+// cannot be added or removed; existing ones are raised to the request.
 func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	q := want.Requests[name]
 	if q.Cmp(pods.Either(r, name)) == 0 {
@@ -99,14 +96,14 @@ func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool 
 	return true
 }
 
-// restarts reports whether a container restarts if a resource of it is changed.
+// restarts reports whether a container restarts if a resource changes.
 func restarts(c *corev1.Container, name corev1.ResourceName) bool {
 	return slices.ContainsFunc(c.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
 		return p.ResourceName == name && p.RestartPolicy == corev1.RestartContainer
 	})
 }
 
-// same reports whether two lists agree in the resources that Start changes.
+// same reports whether two lists have equal CPUs and memory.
 func same(a, b corev1.ResourceList) bool {
 	return !slices.ContainsFunc(sized, func(name corev1.ResourceName) bool {
 		p, q := a[name], b[name]

@@ -10,21 +10,20 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Kueue charges a job to the first flavor with quota whose node labels its pods allow, and adds these labels to their
-// node selector. Where flavors are types of GPUs, that is to be the type that is planned: so Start adds the labels of its nodes
-// before Kueue chooses.
+// Kueue charges a job to the first flavor with quota that its pods allow, and adds the flavor's node labels to their
+// selector. To make Kueue choose the planned GPU type, Start adds the labels of its nodes first.
 
-// flavorOf returns the labels that the last Start has added to the node selectors of a job.
+// flavorOf returns the labels that the last Start added to the node selectors.
 func flavorOf(o *unstructured.Unstructured) map[string]string {
 	var a asked
 	if json.Unmarshal([]byte(o.GetAnnotations()[v1alpha1.Asked]), &a) != nil {
-		return nil // there is none, or it is refused where it is read
+		return nil // missing, or reported as invalid elsewhere
 	}
 	return a.Flavor
 }
 
-// choose replaces the labels that the start before has added to the node selectors of templates by those of a grant. It returns those
-// that it has added: what the user has there himself stays.
+// choose replaces the previous start's labels in the node selectors by a grant's. It returns the added labels,
+// without labels that the user has set.
 func choose(all []template, before, flavor map[string]string) map[string]string {
 	added := maps.Clone(flavor)
 	for _, t := range all {
@@ -44,7 +43,6 @@ func choose(all []template, before, flavor map[string]string) map[string]string 
 	return added
 }
 
-// add adds labels to the node selector of a template.
 func (t template) add(labels map[string]string) {
 	for k, v := range labels {
 		grow(t, "spec", "nodeSelector")[k] = v

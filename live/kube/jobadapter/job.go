@@ -13,12 +13,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// lookJob finds the shape of a batch/v1 Job. The number of workers can be changed only if the Job is
-// Indexed and all its pods run at the same time: then parallelism and completions change together.
+// lookJob returns the shape of a Job. Its size can change only if it is Indexed and all pods run at once: parallelism
+// and completions then change together.
 func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j batchv1.Job
 	if err := decode(o.Object, &j); err != nil {
-		return nil, fmt.Errorf("cannot be read as a batch/v1 Job: %w", err)
+		return nil, fmt.Errorf("is not a valid batch/v1 Job: %w", err)
 	}
 	spec := child(o.Object, "spec")
 	s := &shape{
@@ -42,7 +42,6 @@ func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, err
 	return s, nil
 }
 
-// sizeJob sets the number of workers in the spec of an Indexed Job.
 func sizeJob(spec map[string]any, n int) error {
 	if err := checkWorkers(n); err != nil {
 		return err
@@ -51,7 +50,7 @@ func sizeJob(spec map[string]any, n int) error {
 	return nil
 }
 
-// atOnce returns how many pods of a Job run at the same time.
+// atOnce returns how many pods of a Job run at once.
 func atOnce(s *batchv1.JobSpec) int {
 	n := 1
 	if s.Parallelism != nil {
@@ -63,7 +62,7 @@ func atOnce(s *batchv1.JobSpec) int {
 	return n
 }
 
-// rigid returns why the number of pods of a Job cannot be changed; empty if it can.
+// rigid returns why the number of pods of a Job is fixed; empty if it is not.
 func rigid(s *batchv1.JobSpec) string {
 	switch {
 	case s.CompletionMode == nil || *s.CompletionMode != batchv1.IndexedCompletion:
@@ -74,7 +73,6 @@ func rigid(s *batchv1.JobSpec) string {
 	return ""
 }
 
-// endedJob returns how a Job ended; nil if it has not.
 func endedJob(j *batchv1.Job) *Ending {
 	for _, c := range j.Status.Conditions {
 		if c.Status != corev1.ConditionTrue {
@@ -90,8 +88,8 @@ func endedJob(j *batchv1.Job) *Ending {
 	return nil
 }
 
-// stopping reports whether the controller of a suspended Job has not yet set the condition that
-// says so. Until then it may create pods, and the API server refuses changes of the template.
+// stopping reports whether the controller of a suspended Job has not set the condition Suspended yet. Until then it
+// may create pods, and the API server rejects changes of the template.
 func stopping(s *batchv1.JobStatus) bool {
 	said := slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A jobSet is what is read of a JobSet.
+// jobSet has the fields that are read of a JobSet.
 type jobSet struct {
 	Spec struct {
 		Suspend        *bool           `json:"suspend"`
@@ -33,7 +33,6 @@ type replicatedJob struct {
 	} `json:"dependsOn"`
 }
 
-// workers returns how many pods a replicated job has at once.
 func (r *replicatedJob) workers() int {
 	n := 1
 	if r.Replicas != nil {
@@ -42,13 +41,13 @@ func (r *replicatedJob) workers() int {
 	return n * atOnce(&r.Template.Spec)
 }
 
-// lookJobSet finds the shape of a JobSet: the pods of those of its replicated jobs that have GPUs.
-// Their requests are fixed, and so is their number unless JobSet's feature gate ElasticJobSet is on
-// (elastic): no version of JobSet that is released lets them be changed otherwise, suspended or not.
+// lookJobSet returns the shape of a JobSet: the pods of its replicated jobs with GPUs. Their requests are fixed.
+// Their number is fixed unless JobSet's feature gate ElasticJobSet is on (elastic); no released version allows
+// changes otherwise, suspended or not.
 func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic bool) (*shape, error) {
 	var j jobSet
 	if err := decode(o.Object, &j); err != nil {
-		return nil, fmt.Errorf("cannot be read as a JobSet: %w", err)
+		return nil, fmt.Errorf("is not a valid JobSet: %w", err)
 	}
 	s := &shape{
 		suspended: j.Spec.Suspend != nil && *j.Spec.Suspend,
@@ -65,7 +64,7 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 			continue
 		}
 		if slices.ContainsFunc(names, func(n string) bool { return r.waitsFor(n) || j.Spec.StartupPolicy.inOrder() }) {
-			return s, fmt.Errorf("replicated job %q starts after another that has GPUs, too, want all of them to start at once", r.Name)
+			return s, fmt.Errorf("replicated job %q starts after another one with GPUs, want all of them to start at once", r.Name)
 		}
 		names, last = append(names, r.Name), i
 		m, _ := list[i].(map[string]any)
@@ -81,17 +80,17 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	return s, s.alike(gpu)
 }
 
-// rigid returns why the number of workers of a JobSet cannot be changed; empty if it can. It has n replicated jobs
-// with GPUs, the last of which is at an index.
+// rigid returns why the number of workers is fixed; empty if it is not. n replicated jobs have GPUs; last is the
+// index of the last one.
 func (j *jobSet) rigid(n, last int, elastic, kueue bool) string {
 	r := &j.Spec.ReplicatedJobs[last]
 	switch {
 	case !elastic:
-		return "a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)"
+		return "JobSet runs without its feature gate ElasticJobSet (see elasticJobSets of the ClusterPolicy)"
 	case kueue:
-		return "a JobSet's pods are fixed in number in a queue of Kueue's"
+		return "Kueue does not allow to resize JobSets"
 	case n > 1 || or(r.Replicas, 1) != 1:
-		return "it has several replicated jobs with GPUs, or several replicas of one"
+		return "several of its replicated jobs or replicas have GPUs"
 	}
 	return rigid(&r.Template.Spec)
 }

@@ -118,20 +118,20 @@ func TestStart_refuses(t *testing.T) {
 		"CPUs of others": {
 			"job.yaml",
 			Grant{Generation: 1, Workers: 4, CPUs: 0.5},
-			"Job vision/resnet: start: 0.5 CPUs for a worker, and its other containers ask for 0.5, want more than that", false,
+			"Job vision/resnet: start: 0.5 CPUs for a worker, want more than the 0.5 that its other containers request", false,
 		},
 		"memory of others": {
 			"job.yaml",
 			Grant{Generation: 1, Workers: 4, Memory: 1 << 20},
-			"Job vision/resnet: start: 1048576 bytes of memory for a worker, and its other containers ask for 536870912, want more than that", false,
+			"Job vision/resnet: start: 1048576 bytes of memory for a worker, want more than the 536870912 that its other containers request", false,
 		},
 		"less than its init containers": {
 			"job.yaml",
 			Grant{Generation: 1, Workers: 4, CPUs: 1},
-			"Job vision/resnet: start: 1 CPUs and 0 bytes of memory for a worker, and its init containers ask for 2 and 215285235712, want no less", false,
+			"Job vision/resnet: start: 1 CPUs and 0 bytes of memory for a worker, want at least the 2 and 215285235712 that its init containers request", false,
 		},
-		"jobset":   {"jobset.yaml", Grant{Generation: 1, Workers: 5}, "JobSet text/gpt: start: 5 workers, and it has 6: its number of workers is fixed: a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)", true},
-		"trainjob": {"trainjob.yaml", Grant{Generation: 1, Workers: 5}, "TrainJob text/llama: start: 5 workers, and it has 4: its number of workers is fixed: a TrainJob's nodes are fixed in number: Trainer lets nobody change spec.trainer", true},
+		"jobset":   {"jobset.yaml", Grant{Generation: 1, Workers: 5}, "JobSet text/gpt: start: 5 workers, but it has 6: its number of workers is fixed: JobSet runs without its feature gate ElasticJobSet (see elasticJobSets of the ClusterPolicy)", true},
+		"trainjob": {"trainjob.yaml", Grant{Generation: 1, Workers: 5}, "TrainJob text/llama: start: 5 workers, but it has 4: its number of workers is fixed: spec.trainer of a TrainJob is immutable", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := object(t, c.file)
@@ -339,7 +339,7 @@ func TestKinds_order(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	o := object(t, "job.yaml")
-	if got := New(&Options{GPUResource: "amd.com/gpu"})[0].Read(o, byDefault, 1).Problem; got != "its pods ask for nvidia.com/gpu, and only whole GPUs (amd.com/gpu) are planned: ask for these, or take the label oxgang.dev/queue off" {
+	if got := New(&Options{GPUResource: "amd.com/gpu"})[0].Read(o, byDefault, 1).Problem; got != "its pods request nvidia.com/gpu, but only whole GPUs (amd.com/gpu) are scheduled: request these, or remove the label oxgang.dev/queue" {
 		t.Errorf("GPUs of another maker: got %q", got)
 	}
 	var u unstructured.Unstructured

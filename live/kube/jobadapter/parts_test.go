@@ -26,7 +26,7 @@ func TestRead_of_parts_of_GPUs(t *testing.T) {
 				rename(o.Object, "nvidia.com/gpu", c.want)
 			}
 			j := kindOf(t, o).Read(o, byDefault, 1)
-			if !strings.HasPrefix(j.Problem, "its pods ask for "+c.want+", and only whole GPUs (nvidia.com/gpu) are planned") || j.Spec != nil {
+			if !strings.HasPrefix(j.Problem, "its pods request "+c.want+", but only whole GPUs (nvidia.com/gpu) are scheduled") || j.Spec != nil {
 				t.Errorf("got problem %q, want that it asks for %s", j.Problem, c.want)
 			}
 		})

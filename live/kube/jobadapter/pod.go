@@ -11,15 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A Key names a job's object.
+// A Key identifies a job's object.
 type Key struct{ Kind, Namespace, Name string }
 
-// raySuffix is what KubeRay adds to the name of a RayJob, for that of its RayCluster: a dash and five
-// others.
+// raySuffix is the length of KubeRay's suffix for the name of a RayCluster: a dash and five characters.
 const raySuffix = 6
 
-// RayJobOf returns the name of the RayJob that KubeRay has made a RayCluster for, by the name of that,
-// and whether it can be of one.
+// RayJobOf returns the name of a RayCluster's RayJob, and whether the RayCluster can have one.
 func RayJobOf(cluster string) (name string, made bool) {
 	at := len(cluster) - raySuffix
 	if at < 1 || cluster[at] != '-' {
@@ -33,10 +31,9 @@ func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }
 
-// Pin makes a gated pod run on one node, by the plan of an epoch, and removes our gate; gates of
-// others stay. The API server only lets the required affinity of a gated pod become narrower: so
-// Pin adds the node to each of its terms. It returns an error, and changes nothing, if p is not
-// gated, is bound, or must be on another node.
+// Pin binds a gated pod to one node, records the epoch, and removes our gate. Since the API server only accepts a
+// narrower affinity for a gated pod, Pin adds the node to each term. It returns an error and changes nothing if p is
+// not gated, is bound, or must be on another node.
 func Pin(p *corev1.Pod, node string, epoch int64) error {
 	switch {
 	case node == "":
@@ -59,9 +56,8 @@ func Pin(p *corev1.Pod, node string, epoch int64) error {
 	return nil
 }
 
-// narrowed returns the terms, each with the additional requirement of a node, and whether the node
-// may match one of them. An empty term matches no node, and stays empty. It does not change its
-// arguments.
+// narrowed adds the requirement of a node to each term, and reports whether the node may match one. An empty term
+// matches no node and stays empty. It does not change its arguments.
 func narrowed(terms []corev1.NodeSelectorTerm, node string) (all []corev1.NodeSelectorTerm, possible bool) {
 	here := called(node)
 	if len(terms) == 0 {
@@ -85,7 +81,7 @@ func equalRequirement(a, b *corev1.NodeSelectorRequirement) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
 }
 
-// setTerms sets the terms of the required node affinity, on copies that only p has.
+// setTerms sets the terms of the required node affinity, on copies.
 func setTerms(p *corev1.Pod, terms []corev1.NodeSelectorTerm) {
 	a, n := corev1.Affinity{}, corev1.NodeAffinity{}
 	if p.Spec.Affinity != nil {

@@ -24,13 +24,13 @@ func TestRead_problems(t *testing.T) {
 		want string
 	}{
 		{"job.yaml", annotated(v1alpha1.MaxGPUs, "36"), `annotation oxgang.dev/max-gpus is "36", want a multiple of the 8 GPUs of a worker`},
-		{"job.yaml", annotated(v1alpha1.MaxGPUs, "24"), `annotation oxgang.dev/max-gpus is "24", want at least the 32 that it asks for`},
-		{"job.yaml", annotated(v1alpha1.MinGPUs, "40"), `annotation oxgang.dev/min-gpus is "40", want at most the 32 that it asks for`},
+		{"job.yaml", annotated(v1alpha1.MaxGPUs, "24"), `annotation oxgang.dev/max-gpus is "24", want at least the 32 that it requests`},
+		{"job.yaml", annotated(v1alpha1.MinGPUs, "40"), `annotation oxgang.dev/min-gpus is "40", want at most the 32 that it requests`},
 		{"job.yaml", annotated(v1alpha1.MinGPUs, "0"), `annotation oxgang.dev/min-gpus is "0", want a whole number, 1 to 1048576`},
 		{"job.yaml", annotated(v1alpha1.MinGPUs, "NaN"), `annotation oxgang.dev/min-gpus is "NaN", want a whole number, 1 to 1048576`},
 		{"job.yaml", annotated(v1alpha1.BatchSize, "1e99"), `annotation oxgang.dev/batch-size is "1e99", want a whole number, 1 to 1073741824; annotation oxgang.dev/max-batch-size is "8192", want none without oxgang.dev/batch-size`},
 		{"job.yaml", annotated(v1alpha1.MaxBatchSize, "12"), `annotation oxgang.dev/max-batch-size is "12", want at least oxgang.dev/batch-size, 2048`},
-		{"job.yaml", annotated(v1alpha1.RunSeconds, "60"), `annotation oxgang.dev/run-seconds is "60", want none beside oxgang.dev/samples`},
+		{"job.yaml", annotated(v1alpha1.RunSeconds, "60"), `annotation oxgang.dev/run-seconds is "60", want none together with oxgang.dev/samples`},
 		{"job.yaml", annotated(v1alpha1.Samples, "-1"), `annotation oxgang.dev/samples is "-1", want a whole number, 1 to 1000000000000000000`},
 		{"job.yaml", annotated(v1alpha1.RestartSeconds, "90000"), `annotation oxgang.dev/restart-seconds is "90000", want a whole number, 0 to 86400`},
 		{"job.yaml", annotated(v1alpha1.Checkpoints, "yes"), `annotation oxgang.dev/checkpoints is "yes", want true or false`},
@@ -40,21 +40,21 @@ func TestRead_problems(t *testing.T) {
 		{"job.yaml", annotated(v1alpha1.ResizeBy, "always"), `annotation oxgang.dev/resize is "always", want Never, Restart or InPlace`},
 		{"job.yaml", spec("completions", int64(9)), `annotation oxgang.dev/resize is "InPlace", want Never: its parallelism and completions differ`},
 		{"job.yaml", spec("parallelism", int64(0)), `0 workers, want 1 to 100000`},
-		{"job.yaml", annotated(v1alpha1.Asked, "{"), `annotation oxgang.dev/asked cannot be read (unexpected end of JSON input), want it as the scheduler wrote it, or none`},
-		{"jobset.yaml", annotated(v1alpha1.ResizeBy, "Restart"), `annotation oxgang.dev/resize is "Restart", want Never: a JobSet's pods are fixed in number where JobSet runs without its feature gate ElasticJobSet (elasticJobSets of the ClusterPolicy)`},
+		{"job.yaml", annotated(v1alpha1.Asked, "{"), `annotation oxgang.dev/asked is invalid (unexpected end of JSON input): remove it, or restore what the scheduler wrote`},
+		{"jobset.yaml", annotated(v1alpha1.ResizeBy, "Restart"), `annotation oxgang.dev/resize is "Restart", want Never: JobSet runs without its feature gate ElasticJobSet (see elasticJobSets of the ClusterPolicy)`},
 		{"jobset.yaml", func(o map[string]any) {
 			list := child(o, "spec")["replicatedJobs"].([]any)
 			list[0] = map[string]any{"name": "chief", "template": list[1].(map[string]any)["template"]}
-		}, `replicated job "worker" starts after another that has GPUs, too, want all of them to start at once`},
-		{"rayjob.yaml", annotated(v1alpha1.ResizeBy, "InPlace"), `annotation oxgang.dev/resize is "InPlace", want Never or Restart: a RayJob, or a job in a queue of Kueue's without kueue.x-k8s.io/elastic-job, is not resized while it runs`},
-		{"rayjob.yaml", spec("shutdownAfterJobFinishes", false), `spec.shutdownAfterJobFinishes is false, want true: KubeRay suspends no other`},
+		}, `replicated job "worker" starts after another one with GPUs, want all of them to start at once`},
+		{"rayjob.yaml", annotated(v1alpha1.ResizeBy, "InPlace"), `annotation oxgang.dev/resize is "InPlace", want Never or Restart: a RayJob, or a job in Kueue without kueue.x-k8s.io/elastic-job, cannot be resized while it runs`},
+		{"rayjob.yaml", spec("shutdownAfterJobFinishes", false), `spec.shutdownAfterJobFinishes is false, want true: KubeRay cannot suspend the RayJob otherwise`},
 		{"rayjob.yaml", func(o map[string]any) { child(o, "spec", "rayClusterSpec")["enableInTreeAutoscaling"] = true }, `spec.rayClusterSpec.enableInTreeAutoscaling is true, want false: one scheduler chooses the number of workers`},
-		{"trainjob.yaml", func(o map[string]any) { delete(child(o, "spec", "trainer"), "numNodes") }, `spec.trainer.numNodes is missing, want it: its runtime is not read`},
-		{"trainjob.yaml", func(o map[string]any) { delete(child(o, "spec", "trainer"), "resourcesPerNode") }, `spec.trainer.resourcesPerNode has no GPUs, want those of a node: its runtime is not read`},
+		{"trainjob.yaml", func(o map[string]any) { delete(child(o, "spec", "trainer"), "numNodes") }, `spec.trainer.numNodes is missing: Oxgang does not read its runtime`},
+		{"trainjob.yaml", func(o map[string]any) { delete(child(o, "spec", "trainer"), "resourcesPerNode") }, `spec.trainer.resourcesPerNode has no GPUs, want the GPUs of a node: Oxgang does not read its runtime`},
 		{"trainjob.yaml", func(o map[string]any) {
 			delete(child(o, "spec"), "runtimePatches")
 			child(o, "spec", "trainer", "resourcesPerNode", "limits")["nvidia.com/gpu"] = int64(4)
-		}, `spec.trainer.resourcesPerNode has numbers without quotes, and there are no runtimePatches: Trainer lets nobody add any, want quotes, or an entry of oxgang.dev/scheduler from the start`},
+		}, `spec.trainer.resourcesPerNode has numbers without quotes, so Trainer rejects new runtimePatches: add quotes, or submit the job with an entry of oxgang.dev/scheduler in runtimePatches`},
 	} {
 		o := object(t, c.file, c.edit)
 		if got := kindOf(t, o).Read(o, byDefault, 1); got.Problem != c.want || got.Spec != nil {

@@ -7,17 +7,15 @@ import (
 	"slices"
 )
 
-// quantities are the fields of a pod that hold quantities, or maps of them.
+// quantities are the fields of a pod with quantities or maps of them.
 var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "divisor"}
 
-// absurd are numbers with an exponent of four digits or more, and numbers longer than any
-// quantity is.
+// absurd matches numbers with an exponent of four digits or more, and overlong numbers.
 var absurd = regexp.MustCompile(`[eE][+-]?[0-9]{4}|.{65}`)
 
-// plain returns an error if a quantity in a part of an object is absurd. To read
-// 12345678901234567890e999999999, the library of Kubernetes would write out all its digits, which
-// takes a gigabyte and minutes. The API server checks quantities of its own kinds, but not those
-// of custom resources.
+// plain returns an error if a part of an object has an absurd quantity. To parse 1e999999999, the Kubernetes library
+// would write out all digits, which takes a gigabyte and minutes. The API server does not check quantities in custom
+// resources.
 func plain(part any) error {
 	switch v := part.(type) {
 	case []any:
@@ -40,7 +38,6 @@ func plain(part any) error {
 	return nil
 }
 
-// plainQuantity returns an error if a quantity, or one of a map, is absurd.
 func plainQuantity(v any) error {
 	switch v := v.(type) {
 	case string:

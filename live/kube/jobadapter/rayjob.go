@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A rayJob is what is read of a RayJob.
+// rayJob has the fields that are read of a RayJob.
 type rayJob struct {
 	Spec struct {
 		Suspend                  bool              `json:"suspend"`
@@ -42,7 +42,7 @@ type workerGroup struct {
 	Template    corev1.PodTemplateSpec `json:"template"`
 }
 
-// or returns what p points to, and otherwise if p is nil.
+// or returns *p, or otherwise if p is nil.
 func or(p *int32, otherwise int) int {
 	if p == nil {
 		return otherwise
@@ -50,19 +50,18 @@ func or(p *int32, otherwise int) int {
 	return int(*p)
 }
 
-// workers returns the pods of a group, as KubeRay counts them.
+// workers returns the pods of a group as KubeRay counts them.
 func (g *workerGroup) workers() int {
 	n := min(max(or(g.Replicas, 0), or(g.MinReplicas, 0)), or(g.MaxReplicas, math.MaxInt32))
 	return n * max(1, or(g.NumOfHosts, 1))
 }
 
-// lookRayJob finds the shape of a RayJob: the pods of those of its worker groups that have GPUs.
-// The number of workers can be changed if there is one such group, with one host per replica, while
-// the RayJob is suspended and has no cluster.
+// lookRayJob returns the shape of a RayJob: the pods of its worker groups with GPUs. Its size can change while it is
+// suspended without a cluster, if there is one such group with one host per replica.
 func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j rayJob
 	if err := decode(o.Object, &j); err != nil {
-		return nil, fmt.Errorf("cannot be read as a RayJob: %w", err)
+		return nil, fmt.Errorf("is not a valid RayJob: %w", err)
 	}
 	s := &shape{suspended: j.Spec.Suspend, ended: j.ended()}
 	ray := &j.Spec.RayClusterSpec
@@ -90,7 +89,7 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	}
 	g := &ray.WorkerGroupSpecs[groups[0]]
 	if len(groups) > 1 || or(g.NumOfHosts, 1) > 1 {
-		s.fixed = "it has several groups of workers with GPUs, or several hosts a replica"
+		s.fixed = "it has several worker groups with GPUs, or several hosts per replica"
 		return s, nil
 	}
 	m, _ := list[groups[0]].(map[string]any)
@@ -98,26 +97,25 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	return s, nil
 }
 
-// problem returns what keeps a RayJob from being stopped, or from being counted.
+// problem returns why a RayJob cannot be suspended or counted.
 func (j *rayJob) problem(gpu corev1.ResourceName) error {
 	ray := &j.Spec.RayClusterSpec
 	switch {
 	case len(j.Spec.ClusterSelector) > 0:
-		return errors.New("spec.clusterSelector names a cluster of others, want rayClusterSpec: KubeRay suspends no other")
+		return errors.New("spec.clusterSelector names an existing cluster, want rayClusterSpec: KubeRay cannot suspend the RayJob otherwise")
 	case !j.Spec.ShutdownAfterJobFinishes:
-		return errors.New("spec.shutdownAfterJobFinishes is false, want true: KubeRay suspends no other")
+		return errors.New("spec.shutdownAfterJobFinishes is false, want true: KubeRay cannot suspend the RayJob otherwise")
 	case ray.EnableInTreeAutoscaling:
 		return errors.New("spec.rayClusterSpec.enableInTreeAutoscaling is true, want false: one scheduler chooses the number of workers")
 	case pods.Request(&ray.HeadGroupSpec.Template.Spec, gpu).GPUs > 0:
-		return errors.New("its head asks for GPUs, want them in one group of workers")
+		return errors.New("its head requests GPUs, want them in one worker group")
 	case j.Status.JobDeploymentStatus == "ValidationFailed":
-		return errors.New("KubeRay refuses it: " + detail(j.Status.Reason, j.Status.Message))
+		return errors.New("KubeRay rejects it: " + detail(j.Status.Reason, j.Status.Message))
 	}
 	return nil
 }
 
-// sizeGroup sets the number of replicas of a worker group, and changes its bounds if they exclude
-// that number.
+// sizeGroup sets the replicas of a worker group, and its bounds if they exclude that number.
 func sizeGroup(m map[string]any, g *workerGroup, n int) error {
 	if err := checkWorkers(n); err != nil {
 		return err
@@ -132,7 +130,6 @@ func sizeGroup(m map[string]any, g *workerGroup, n int) error {
 	return nil
 }
 
-// ended returns how a RayJob ended; nil if it has not.
 func (j *rayJob) ended() *Ending {
 	e := &Ending{Outcome: scheduler.Failed, Detail: detail(j.Status.Reason, j.Status.Message)}
 	switch {

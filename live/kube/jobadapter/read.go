@@ -18,12 +18,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// What Kueue reads on jobs.
+// Names that Kueue reads on jobs.
 const (
 	kueueSlices = "kueue.x-k8s.io/elastic-job" // a scheduling gate: the pod waits for a slice of quota
 
-	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the queue of Kueue that the job is in
-	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: the gates that keep Kueue from admitting it, separated by commas
+	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the job's Kueue queue
+	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: gates against admission, separated by commas
 )
 
 // Read implements Kind.
@@ -57,8 +57,7 @@ func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, we
 	return j
 }
 
-// plain returns what a job asks for without those of its annotations that are wrong; nil if it cannot be read
-// without them, either.
+// plain returns the request without invalid annotations; nil if it is still invalid.
 func (r *request) plain(weight int32) *job.Spec {
 	said := r.j.Resizing
 	defer func() { r.j.Resizing = said }()
@@ -73,7 +72,6 @@ func (r *request) plain(weight int32) *job.Spec {
 	return nil
 }
 
-// meta returns a Job with what the object's metadata say.
 func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 	j := &Job{
 		UID: string(o.GetUID()), Kind: a.gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(),
@@ -92,7 +90,6 @@ func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 	return j
 }
 
-// shape adds to j what the shape of the object says.
 func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	j.Suspended, j.Stopping, j.Workers, j.Sliced = s.suspended, s.stopping, s.workers, j.Kueue && sliced(&s.pod.Spec)
 	if s.ended != nil {
@@ -114,7 +111,7 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	}
 }
 
-// grace returns the time that pods get to stop: what they say, at most a day, or 30 s.
+// grace returns the time that pods have to stop, at most a day; default 30 s.
 func grace(p *corev1.PodSpec) time.Duration {
 	if p.TerminationGracePeriodSeconds == nil {
 		return corev1.DefaultTerminationGracePeriodSeconds * time.Second
@@ -122,7 +119,7 @@ func grace(p *corev1.PodSpec) time.Duration {
 	return time.Duration(min(max(0, *p.TerminationGracePeriodSeconds), 86400)) * time.Second
 }
 
-// owners are the kinds whose objects create jobs. The created jobs have the queue label, too.
+// owners are the kinds that create jobs with the queue label.
 var owners = []string{"JobSet", "TrainJob", "RayJob", "RayCluster"}
 
 // partOf reports whether an object is part of another job.
@@ -131,7 +128,6 @@ func partOf(o *unstructured.Unstructured) bool {
 	return by != nil && slices.Contains(owners, by.Kind)
 }
 
-// gates returns the gates that keep Kueue from admitting a job.
 func gates(o *unstructured.Unstructured) []string {
 	var all []string
 	for g := range strings.SplitSeq(o.GetAnnotations()[kueueGates], ",") {
@@ -142,16 +138,15 @@ func gates(o *unstructured.Unstructured) []string {
 	return all
 }
 
-// sliced reports whether pods wait for a slice of Kueue's: where its feature gate ElasticJobsViaWorkloadSlices is on, Kueue gives
-// this gate to the pods of a Job that says that it is elastic (annotation kueue.x-k8s.io/elastic-job).
+// sliced reports whether pods have Kueue's gate for jobs that it admits in slices. Kueue sets it on Jobs with the
+// annotation kueue.x-k8s.io/elastic-job if its feature gate ElasticJobsViaWorkloadSlices is on.
 func sliced(p *corev1.PodSpec) bool {
 	return slices.ContainsFunc(p.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == kueueSlices })
 }
 
-// AwaitsQuota reports whether a pod waits until Kueue has quota for it.
+// AwaitsQuota reports whether a pod waits for quota in Kueue.
 func AwaitsQuota(p *corev1.Pod) bool { return sliced(&p.Spec) }
 
-// name returns the kind, namespace and name of a job for error texts.
 func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", o.GetKind(), o.GetNamespace(), o.GetName())
 }

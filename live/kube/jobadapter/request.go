@@ -11,9 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// request makes the pods of a template request what they are granted. The container with GPUs
-// requests the grant less what the other containers request. Resources that the grant does not set
-// are as the user asked.
+// request sets the requests of a template's pods to the grant. The container with GPUs gets the grant minus the other
+// containers' requests. Without a grant, requests stay as the user set them.
 func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	if !(g.CPUs >= 0 && g.CPUs <= pods.MostCPUs) || g.Memory < 0 || g.Memory > pods.MostMemory {
 		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(pods.MostCPUs), int64(pods.MostMemory))
@@ -38,7 +37,7 @@ func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	return nil
 }
 
-// granted returns the resources of container i of a pod with which the pod requests what g says.
+// granted returns the resources of container i with which the pod requests the grant.
 func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev1.ResourceRequirements, error) {
 	p = p.DeepCopy()
 	r := &p.Containers[i].Resources
@@ -46,25 +45,25 @@ func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev
 	if g.CPUs > 0 {
 		milli := int64(math.Floor(g.CPUs*1000+1e-6)) - int64(math.Round(rest.CPUs*1000))
 		if milli < 1 {
-			return *r, fmt.Errorf("%g CPUs for a worker, and its other containers ask for %g, want more than that", g.CPUs, rest.CPUs)
+			return *r, fmt.Errorf("%g CPUs for a worker, want more than the %g that its other containers request", g.CPUs, rest.CPUs)
 		}
 		give(r, corev1.ResourceCPU, resource.NewMilliQuantity(milli, resource.DecimalSI))
 	}
 	if g.Memory > 0 {
 		left := g.Memory - rest.Memory
 		if left < 1 {
-			return *r, fmt.Errorf("%d bytes of memory for a worker, and its other containers ask for %d, want more than that", g.Memory, rest.Memory)
+			return *r, fmt.Errorf("%d bytes of memory for a worker, want more than the %d that its other containers request", g.Memory, rest.Memory)
 		}
 		give(r, corev1.ResourceMemory, resource.NewQuantity(left, resource.BinarySI))
 	}
 	all := pods.Request(p, gpu)
 	if g.CPUs > 0 && all.CPUs > g.CPUs+1e-6 || g.Memory > 0 && all.Memory > g.Memory {
-		return *r, fmt.Errorf("%g CPUs and %d bytes of memory for a worker, and its init containers ask for %g and %d, want no less", g.CPUs, g.Memory, all.CPUs, all.Memory)
+		return *r, fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least the %g and %d that its init containers request", g.CPUs, g.Memory, all.CPUs, all.Memory)
 	}
 	return *r, nil
 }
 
-// others returns what all other containers that run beside container i of a pod request.
+// others returns the requests of the containers that run next to container i.
 func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources {
 	all := pods.List(p.Overhead, gpu)
 	for k := range p.Containers {
@@ -80,8 +79,7 @@ func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources
 	return all
 }
 
-// give makes a container request q. A limit that was equal to the request stays equal, and a limit
-// below q is raised to it.
+// give sets a request. A limit equal to the old request stays equal; a lower limit is raised.
 func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.Quantity) {
 	before := pods.Either(r, name)
 	if r.Requests == nil {
@@ -93,8 +91,7 @@ func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.
 	}
 }
 
-// write changes the CPUs and memory in a list of a container's resources to those of want.
-// Quantities that are equal keep their notation.
+// write changes CPUs and memory in a list of a container's resources. Equal quantities keep their notation.
 func write(c map[string]any, list string, is, want corev1.ResourceList) {
 	for _, name := range sized {
 		a, had := is[name]

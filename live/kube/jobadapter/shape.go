@@ -13,35 +13,33 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A shape describes the workers of a job, and where in the object they are described: the kinds of
-// job differ in nothing else.
+// A shape describes a job's workers and their place in the object. Only this differs between kinds.
 type shape struct {
 	suspended bool
 	ended     *Ending
-	workers   int                      // number of pods with GPUs that the object has now
-	pod       corev1.PodTemplateSpec   // of the first of them
-	also      []corev1.PodTemplateSpec // of the others, if they have other templates
-	fixed     string                   // why the number of workers cannot be changed; empty: it can
-	inPlace   bool                     // the number of workers can be changed while the job runs
+	workers   int                      // current number of pods with GPUs
+	pod       corev1.PodTemplateSpec   // template of the first workers
+	also      []corev1.PodTemplateSpec // other templates with GPUs
+	fixed     string                   // why the number of workers is fixed; empty: it is not
+	inPlace   bool                     // the number of workers can change while the job runs
 	// size sets the number of workers; nil if it is fixed.
 	size func(workers int) error
-	// templates returns the pod templates of the workers, without copies.
+	// templates returns the workers' pod templates, without copies.
 	templates func() []template
-	affine    bool // the node affinity of the templates may be changed
+	affine    bool // the templates' node affinity may be changed
 	stopping  bool // the job is suspended, but its controller may still create pods
-	// resources says that the requests of containers may be changed.
+	// resources is true if containers' requests may be changed.
 	resources bool
 }
 
-// An adapter implements Kind by a function that finds the shape of an object. The shape points into
-// the object: changes of the shape change the object.
+// An adapter implements Kind with a function that finds the shape of an object. The shape points into the object.
 type adapter struct {
 	gvk  schema.GroupVersionKind
 	o    *Options
 	find func(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error)
 }
 
-// look returns the shape of an object. With an error, the shape is incomplete or nil.
+// look returns the shape of an object. With an error it is incomplete or nil.
 func (a *adapter) look(o *unstructured.Unstructured) (*shape, error) {
 	if err := plain(child(o.Object, "spec")); err != nil {
 		return nil, err
@@ -52,7 +50,7 @@ func (a *adapter) look(o *unstructured.Unstructured) (*shape, error) {
 // GVK implements Kind.
 func (a *adapter) GVK() schema.GroupVersionKind { return a.gvk }
 
-// add adds pods of one more template to a shape.
+// add adds the pods of another template.
 func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
 	before := s.templates
 	s.templates = func() []template {
@@ -66,10 +64,10 @@ func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
 	} else {
 		s.also = append(s.also, pod)
 	}
-	s.workers = min(s.workers+max(0, workers), maxWorkers+1) // bounded, so that the sum cannot overflow
+	s.workers = min(s.workers+max(0, workers), maxWorkers+1) // so that the sum cannot overflow
 }
 
-// alike returns an error unless a job has pods with GPUs, and all of them have the same number.
+// alike returns an error unless all workers have the same positive number of GPUs.
 func (s *shape) alike(gpu corev1.ResourceName) error {
 	n := pods.Request(&s.pod.Spec, gpu).GPUs
 	if n == 0 {
@@ -77,14 +75,13 @@ func (s *shape) alike(gpu corev1.ResourceName) error {
 	}
 	for i := range s.also {
 		if k := pods.Request(&s.also[i].Spec, gpu).GPUs; k != n {
-			return fmt.Errorf("some of its pods ask for %d GPUs and some for %d, want as many for all that have any", n, k)
+			return fmt.Errorf("some of its pods request %d GPUs and some %d, want the same number for all pods with GPUs", n, k)
 		}
 	}
 	return nil
 }
 
-// worker returns what a worker requests; if workers differ, the most that any of them requests.
-// first is the pod of the first template.
+// worker returns the largest requests of any worker. first is the pod of the first template.
 func (s *shape) worker(first *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	each := pods.Request(first, gpu)
 	for i := range s.also {
@@ -113,10 +110,8 @@ func endedBy(o *unstructured.Unstructured, done, failed string) *Ending {
 	return nil
 }
 
-// maxWorkers bounds the workers of a job.
 const maxWorkers = 100_000
 
-// checkWorkers returns an error unless n is from 1 to maxWorkers.
 func checkWorkers(n int) error {
 	if n < 1 || n > maxWorkers {
 		return fmt.Errorf("%d workers, want 1 to %d", n, maxWorkers)
@@ -124,10 +119,9 @@ func checkWorkers(n int) error {
 	return nil
 }
 
-// A template is a pod template within an object. It is no copy: changes of it change the object.
+// A template is a pod template within an object, not a copy.
 type template map[string]any
 
-// spec returns the template as a typed value.
 func (t template) spec() (corev1.PodTemplateSpec, error) {
 	var p corev1.PodTemplateSpec
 	if err := decode(t, &p); err != nil {
@@ -136,12 +130,11 @@ func (t template) spec() (corev1.PodTemplateSpec, error) {
 	return p, nil
 }
 
-// decode reads a part of an object into a typed value.
 func decode(from map[string]any, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(from, into)
 }
 
-// child returns the map of a field, without a copy; nil if it has none.
+// child returns the map of a field, without a copy; nil if there is none.
 func child(m map[string]any, fields ...string) map[string]any {
 	for _, f := range fields {
 		next, _ := m[f].(map[string]any)
@@ -150,7 +143,7 @@ func child(m map[string]any, fields ...string) map[string]any {
 	return m
 }
 
-// grow returns the map of a field, without a copy. It adds an empty map if there is none.
+// grow is child, but adds missing maps.
 func grow(m map[string]any, fields ...string) map[string]any {
 	for _, f := range fields {
 		next, ok := m[f].(map[string]any)

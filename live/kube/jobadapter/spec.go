@@ -13,27 +13,25 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// restart is the assumed time of a start, if a job does not state it: pods are bound, their images
-// are there already, and the program restores its state.
+// restart is the default time of a start: pods are bound, images are cached, and the program restores its state.
 const restart = 30 * time.Second
 
-// maxWeight bounds the share of a job, as v1alpha1.NamespaceShare does.
+// maxWeight is the bound in v1alpha1.NamespaceShare.
 const maxWeight = 1000
 
-// A request reads what the user of one job asks for.
+// A request parses what a user requests for a job.
 type request struct {
 	annotations
 	j       *Job
 	s       *shape
 	o       *Options
 	d       *v1alpha1.JobDefaults
-	workers int               // asked for
-	each    cluster.Resources // per worker, asked for
-	flavor  map[string]string // labels that Start has added to the node selectors
+	workers int               // requested
+	each    cluster.Resources // requested per worker
+	flavor  map[string]string // labels that Start added to the node selectors
 }
 
-// spec returns what is asked for, and sets the job's Resizing. If errors were found, the result is
-// incomplete and must not be used.
+// spec returns the specification and sets the job's Resizing. The result is invalid if problems were found.
 func (r *request) spec(weight int32) *job.Spec {
 	spec := &job.Spec{
 		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,
@@ -60,20 +58,18 @@ func (r *request) spec(weight int32) *job.Spec {
 	return spec
 }
 
-// work reads the work of a job: a number of samples, or the time that it runs.
 func (r *request) work(spec *job.Spec) {
 	spec.Target, _ = r.number(v1alpha1.Samples, 1, maxSamples)
 	seconds, ok := r.number(v1alpha1.RunSeconds, 1, maxRun)
 	switch {
 	case ok && spec.Target > 0:
-		r.wrong(v1alpha1.RunSeconds, "none beside %s", v1alpha1.Samples)
+		r.wrong(v1alpha1.RunSeconds, "none together with %s", v1alpha1.Samples)
 	case ok:
 		spec.Target, spec.Timed = seconds, true
 	}
 }
 
-// memory returns what all workers request together, at most pods.MostMemory, because the product
-// might overflow an int64.
+// memory returns the total of all workers, bounded because the product might overflow.
 func (r *request) memory() int64 {
 	if n := int64(r.workers); r.each.Memory < pods.MostMemory/n {
 		return n * r.each.Memory
@@ -81,8 +77,7 @@ func (r *request) memory() int64 {
 	return pods.MostMemory
 }
 
-// batch reads the batch sizes. The scheduler may choose the batch size of a job whose largest one
-// is larger than the one it asks for.
+// batch reads the batch sizes. The scheduler may choose the batch size if the largest is above the requested one.
 func (r *request) batch(spec *job.Spec) {
 	size, most := r.whole(v1alpha1.BatchSize, maxBatch), r.whole(v1alpha1.MaxBatchSize, maxBatch)
 	switch {
@@ -97,14 +92,14 @@ func (r *request) batch(spec *job.Spec) {
 	}
 }
 
-// limits reads how a job is resized, and from how many to how many GPUs.
+// limits reads how a job is resized, and its bounds on GPUs.
 func (r *request) limits(spec *job.Spec) {
 	least, most := r.gpus(v1alpha1.MinGPUs, max(1, r.each.GPUs)), r.gpus(v1alpha1.MaxGPUs, max(1, r.each.GPUs))
 	switch {
 	case least > spec.GPUs:
-		r.wrong(v1alpha1.MinGPUs, "at most the %d that it asks for", spec.GPUs)
+		r.wrong(v1alpha1.MinGPUs, "at most the %d that it requests", spec.GPUs)
 	case most > 0 && most < spec.GPUs:
-		r.wrong(v1alpha1.MaxGPUs, "at least the %d that it asks for", spec.GPUs)
+		r.wrong(v1alpha1.MaxGPUs, "at least the %d that it requests", spec.GPUs)
 	}
 	r.j.Resizing = r.resizes()
 	if r.j.Resizing == v1alpha1.Never {
@@ -112,7 +107,7 @@ func (r *request) limits(spec *job.Spec) {
 		return
 	}
 	if least == 0 && r.of[v1alpha1.ResizeBy] == "" {
-		least = spec.GPUs // only the queue says that it may be resized: it never gets less than it asks for
+		least = spec.GPUs // resizable by the queue's default: never below its request
 	}
 	if most == 0 {
 		most = max(spec.GPUs, int(r.d.MaxGPUs)/max(1, r.each.GPUs)*r.each.GPUs)
@@ -122,8 +117,8 @@ func (r *request) limits(spec *job.Spec) {
 	spec.Resizes = r.j.Resizing == v1alpha1.InPlace
 }
 
-// resizes returns how a job is resized: as its annotation says or, without one, by the default of
-// its queue as far as its kind and shape allow that.
+// resizes returns the Resizing in the annotation, or else the queue's default as far as the job's kind and shape
+// allow.
 func (r *request) resizes() v1alpha1.Resizing {
 	asks, inPlace := r.resizing(), r.s.inPlace && (!r.j.Kueue || r.j.Sliced)
 	switch {
@@ -133,7 +128,7 @@ func (r *request) resizes() v1alpha1.Resizing {
 		r.wrong(v1alpha1.ResizeBy, "%s: %s", v1alpha1.Never, r.s.fixed)
 		return v1alpha1.Never
 	case asks == v1alpha1.InPlace && !inPlace:
-		r.wrong(v1alpha1.ResizeBy, "%s or %s: a %s, or a job in a queue of Kueue's without kueue.x-k8s.io/elastic-job, is not resized while it runs", v1alpha1.Never, v1alpha1.Restart, r.j.Kind)
+		r.wrong(v1alpha1.ResizeBy, "%s or %s: a %s, or a job in Kueue without kueue.x-k8s.io/elastic-job, cannot be resized while it runs", v1alpha1.Never, v1alpha1.Restart, r.j.Kind)
 		return v1alpha1.Never
 	case asks != "":
 		return asks
@@ -145,8 +140,7 @@ func (r *request) resizes() v1alpha1.Resizing {
 	return r.d.Resize
 }
 
-// eligible returns the GPU types that a job may run on: those that its annotation names and
-// its pods allow; nil: any.
+// eligible returns the GPU types that the annotation and the pods both allow; nil: any.
 func (r *request) eligible() []cluster.GPUType {
 	named := r.types()
 	allowed, err := r.allowed()
@@ -166,7 +160,7 @@ func (r *request) eligible() []cluster.GPUType {
 	return both
 }
 
-// allowed returns the GPU types that all pods of a job allow; nil: any.
+// allowed returns the GPU types that all pods allow; nil: any.
 func (r *request) allowed() ([]cluster.GPUType, error) {
 	var all set
 	for _, p := range append([]corev1.PodTemplateSpec{r.s.pod}, r.s.also...) {
@@ -179,7 +173,7 @@ func (r *request) allowed() ([]cluster.GPUType, error) {
 		}
 	}
 	if all.known && len(all.types) == 0 {
-		return nil, errors.New("some of its pods want other GPU types than others, want one that all may run on")
+		return nil, errors.New("its pods allow no common GPU type, want one that all of them allow")
 	}
 	return all.types, nil
 }

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// TrainManager is our entry in the runtimePatches of a TrainJob.
+	// TrainManager is the manager of our entry in a TrainJob's runtimePatches.
 	TrainManager = "oxgang.dev/scheduler"
-	// trainNode is what the replicated job of trainers is called in runtimes.
+	// trainNode is the name of the trainers' replicated job in runtimes.
 	trainNode = "node"
 )
 
-// A trainJob is what is read of a TrainJob.
+// trainJob has the fields that are read of a TrainJob.
 type trainJob struct {
 	Spec struct {
 		Suspend *bool `json:"suspend"`
@@ -30,18 +30,17 @@ type trainJob struct {
 	} `json:"spec"`
 }
 
-// lookTrainJob finds the shape of a TrainJob. Its runtime is not read here, so that the TrainJob
-// itself must state its number of nodes and their resources. Both are fixed. What other containers
-// of the runtime request is not counted.
+// lookTrainJob returns the shape of a TrainJob. Its runtime is not read, so the TrainJob must state its number of
+// nodes and their resources. Both are fixed. Requests of other containers of the runtime are not counted.
 func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j trainJob
 	if err := decode(o.Object, &j); err != nil {
-		return nil, fmt.Errorf("cannot be read as a TrainJob: %w", err)
+		return nil, fmt.Errorf("is not a valid TrainJob: %w", err)
 	}
 	s := &shape{
 		suspended: j.Spec.Suspend != nil && *j.Spec.Suspend,
 		ended:     endedBy(o, "Complete", "Failed"),
-		fixed:     "a TrainJob's nodes are fixed in number: Trainer lets nobody change spec.trainer",
+		fixed:     "spec.trainer of a TrainJob is immutable",
 	}
 	pod, err := patched(o)
 	if err != nil {
@@ -57,19 +56,18 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	case pods.Request(&pod.Spec, gpu).GPUs == 0 && otherDevices(&pod.Spec) != "":
 		return s, noGPUs(gpu, &pod.Spec)
 	case pods.Request(&pod.Spec, gpu).GPUs == 0:
-		return s, errors.New("spec.trainer.resourcesPerNode has no GPUs, want those of a node: its runtime is not read")
+		return s, errors.New("spec.trainer.resourcesPerNode has no GPUs, want the GPUs of a node: Oxgang does not read its runtime")
 	case t.NumNodes == nil:
-		return s, errors.New("spec.trainer.numNodes is missing, want it: its runtime is not read")
+		return s, errors.New("spec.trainer.numNodes is missing: Oxgang does not read its runtime")
 	case stuck(o):
-		return s, fmt.Errorf("spec.trainer.resourcesPerNode has numbers without quotes, and there are no runtimePatches: Trainer lets nobody add any, want quotes, or an entry of %s from the start", TrainManager)
+		return s, fmt.Errorf("spec.trainer.resourcesPerNode has numbers without quotes, so Trainer rejects new runtimePatches: add quotes, or submit the job with an entry of %s in runtimePatches", TrainManager)
 	}
 	s.workers = int(*t.NumNodes)
 	return s, nil
 }
 
-// stuck reports whether no runtimePatches can be added to a TrainJob. When a patch is added,
-// Trainer's webhook also rewrites resource quantities that are numbers as text. Its CRD takes that
-// for a change of the trainer, and refuses it.
+// stuck reports whether Trainer rejects new runtimePatches. Its webhook also rewrites quantities without quotes, and
+// its CRD rejects that as a change of the trainer.
 func stuck(o *unstructured.Unstructured) bool {
 	if all, _ := child(o.Object, "spec")["runtimePatches"].([]any); len(all) > 0 {
 		return false
@@ -84,8 +82,7 @@ func stuck(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// patched returns what the runtimePatches of a TrainJob set in the pods of its trainer. Later
-// patches override earlier ones.
+// patched returns the pod settings of the runtimePatches. Later patches override earlier ones.
 func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	pod := &corev1.PodTemplateSpec{}
 	all, _ := child(o.Object, "spec")["runtimePatches"].([]any)
@@ -113,7 +110,7 @@ func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	return pod, nil
 }
 
-// trainerPatch returns what a patch sets in the pods of the trainer, and whether it sets anything.
+// trainerPatch returns a patch's settings for the trainer's pods, and whether there are any.
 func trainerPatch(patch map[string]any) (template, bool) {
 	jobs, _ := child(patch, "trainingRuntimeSpec", "template", "spec")["replicatedJobs"].([]any)
 	r := named(jobs, "name", trainNode)
@@ -121,15 +118,14 @@ func trainerPatch(patch map[string]any) (template, bool) {
 	return template(t), t != nil
 }
 
-// ourPatch returns what our patch sets in the pods of the trainer. It adds an empty patch if there
-// is none. Patches of others stay.
+// ourPatch returns our patch's settings for the trainer's pods, and adds it if missing.
 func ourPatch(o *unstructured.Unstructured) template {
 	ours := entry(grow(o.Object, "spec"), "runtimePatches", "manager", TrainManager)
 	r := entry(grow(ours, "trainingRuntimeSpec", "template", "spec"), "replicatedJobs", "name", trainNode)
 	return template(grow(r, "template", "spec", "template"))
 }
 
-// named returns the map of a list in which key has a value; nil if there is none.
+// named returns the map in a list with a value for key; nil if there is none.
 func named(list []any, key, value string) map[string]any {
 	for _, one := range list {
 		if m, ok := one.(map[string]any); ok && m[key] == value {
@@ -139,7 +135,7 @@ func named(list []any, key, value string) map[string]any {
 	return nil
 }
 
-// entry returns the map of a list of m in which key has a value. It adds one if there is none.
+// entry is named for a list of m, but adds a missing map.
 func entry(m map[string]any, list, key, value string) map[string]any {
 	all, _ := m[list].([]any)
 	one := named(all, key, value)

@@ -11,9 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// typesOf returns the GPU types that the nodeSelector and the required node affinity of a pod
-// allow, by the labels that name types; nil: any. A pod must meet its nodeSelector and
-// one term of its affinity.
+// typesOf returns the GPU types that a pod's nodeSelector and required node affinity allow; nil: any. A pod must meet
+// its nodeSelector and one term.
 func typesOf(p *corev1.PodSpec, o *Options) ([]cluster.GPUType, error) {
 	var all set
 	for _, label := range o.TypeLabels {
@@ -41,13 +40,12 @@ func typesOf(p *corev1.PodSpec, o *Options) ([]cluster.GPUType, error) {
 	return all.types, nil
 }
 
-// A set is a set of GPU types. If known is false, it has all types.
+// A set is a set of GPU types; all types if known is false.
 type set struct {
 	types []cluster.GPUType
 	known bool
 }
 
-// and returns the types that are in both sets.
 func (s set) and(types ...cluster.GPUType) set {
 	if !s.known {
 		return set{types, true}
@@ -55,7 +53,7 @@ func (s set) and(types ...cluster.GPUType) set {
 	return set{slices.DeleteFunc(slices.Clone(s.types), func(t cluster.GPUType) bool { return !slices.Contains(types, t) }), true}
 }
 
-// anyTerm returns the types that some term of a required node affinity allows.
+// anyTerm returns the types that at least one term allows.
 func anyTerm(a *corev1.Affinity, o *Options) (set, error) {
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return set{}, nil
@@ -76,7 +74,7 @@ func anyTerm(a *corev1.Affinity, o *Options) (set, error) {
 	return either, nil
 }
 
-// everyExpression returns the types that the expressions of a term allow together.
+// everyExpression returns the types that all expressions of a term allow.
 func everyExpression(all []corev1.NodeSelectorRequirement, o *Options) (set, error) {
 	var both set
 	for _, e := range all {

@@ -67,8 +67,8 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 	return nil
 }
 
-// grantOf returns the grant without CPUs or memory that the user did not ask for, if Kueue queues
-// the job. Kueue's quota need not cover these, and then Kueue would never admit the job.
+// grantOf returns the grant, for a job in Kueue without CPUs or memory that the user did not request. Kueue's quota
+// need not cover those, and it would never admit the job.
 func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	if o.GetLabels()[kueueQueue] == "" {
 		return g
@@ -83,7 +83,7 @@ func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	return &only
 }
 
-// names reports whether a size has a request or limit of a resource.
+// names reports whether a size has a resource.
 func (s *size) names(r corev1.ResourceName) bool {
 	return s.Requests[string(r)] != "" || s.Limits[string(r)] != ""
 }
@@ -132,18 +132,17 @@ func (a *adapter) resize(o *unstructured.Unstructured, g *Grant) error {
 	return nil
 }
 
-// resize sets the number of workers of a job.
 func (s *shape) resize(workers int) error {
 	switch {
 	case workers == s.workers:
 		return nil
 	case s.size == nil:
-		return fmt.Errorf("%d workers, and it has %d: %w: %s", workers, s.workers, ErrFixed, s.fixed)
+		return fmt.Errorf("%d workers, but it has %d: %w: %s", workers, s.workers, ErrFixed, s.fixed)
 	}
 	return s.size(workers)
 }
 
-// remember keeps what the user asked for in the annotation, if the object has another size now, or labels that were added.
+// remember stores the user's request in the annotation, if the size differs now or labels were added.
 func (a *adapter) remember(o *unstructured.Unstructured, ask *size, flavor map[string]string) error {
 	now, err := a.look(o)
 	if err != nil {
@@ -159,7 +158,7 @@ func (a *adapter) remember(o *unstructured.Unstructured, ask *size, flavor map[s
 	return err
 }
 
-// release resumes a job or, if Kueue queues it, removes our AdmissionGate.
+// release resumes a job, or removes our AdmissionGate if it is in Kueue.
 func release(o *unstructured.Unstructured) {
 	if o.GetLabels()[kueueQueue] == "" {
 		grow(o.Object, "spec")["suspend"] = false
@@ -168,7 +167,7 @@ func release(o *unstructured.Unstructured) {
 	ungate(o)
 }
 
-// ungate removes our AdmissionGate from a job or a Workload. It reports whether it was there.
+// ungate removes our AdmissionGate, and reports whether it was there.
 func ungate(o *unstructured.Unstructured) bool {
 	held := gates(o)
 	if !slices.Contains(held, v1alpha1.AdmissionGate) {
@@ -179,13 +178,13 @@ func ungate(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// ReleaseWorkload removes our AdmissionGate from the Workload of a job that Kueue admits in slices, and reports whether it was
-// there. Kueue (0.19) tells the Workloads of other jobs itself that their job has lost it.
+// ReleaseWorkload removes our AdmissionGate from the Workload of a Sliced job, and reports whether it was there.
+// Kueue (0.19) itself updates the Workloads of other jobs.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }
 
-// Stamp records in an annotation which plan an object follows.
+// Stamp records the epoch of the plan in an annotation.
 func Stamp(o *unstructured.Unstructured, epoch int64) {
 	annotate(o, v1alpha1.Epoch, strconv.FormatInt(epoch, 10))
 }
@@ -201,12 +200,10 @@ func annotate(o *unstructured.Unstructured, key, value string) {
 	grow(o.Object, "metadata", "annotations")[key] = value
 }
 
-// doNotDisrupt is an annotation on pods. It keeps Karpenter from removing their node voluntarily,
-// and makes it prefer other nodes when it must remove some.
+// doNotDisrupt is an annotation that keeps Karpenter from removing a pod's node if it can avoid it.
 const doNotDisrupt = "karpenter.sh/do-not-disrupt"
 
-// mark labels the pods of a template with their job, queue, generation and number of workers, and
-// adds the tolerations of the grant.
+// mark sets labels for job, queue, generation and number of workers, and the grant's tolerations.
 func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	labels := grow(t, "metadata", "labels")
 	labels[v1alpha1.QueueLabel] = o.GetLabels()[v1alpha1.QueueLabel]
@@ -222,8 +219,8 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload marks the pods with GPUs in the Workload that Kueue keeps for a job, in the way in
-// which Start has marked those of the job's object o. It reports whether that changes the Workload.
+// MarkWorkload marks the pods with GPUs in a job's Workload in the same way as Start marked those in its object o. It
+// reports whether that changes the Workload.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)
@@ -238,7 +235,7 @@ func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.R
 	return !equality.Semantic.DeepEqual(before.Object, workload.Object)
 }
 
-// tolerate adds a toleration to the spec of a pod, unless it has it already.
+// tolerate adds a toleration unless it is there.
 func tolerate(spec map[string]any, t *corev1.Toleration) {
 	one := map[string]any{"key": t.Key}
 	for k, v := range map[string]string{"operator": string(t.Operator), "value": t.Value, "effect": string(t.Effect)} {
