@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Wrong returns an error that joins what was found wrong with what was written; nil: nothing.
+// Wrong returns an error that joins all violations; nil if there are none.
 func (t *Cluster) Wrong() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -23,18 +23,17 @@ func (t *Cluster) Wrong() error {
 	return errors.Join(errs...)
 }
 
-// look checks what was just written.
 func (t *Cluster) look(o client.Object) {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		t.lookAtNodes()
+		t.checkNodes()
 	case *v1alpha1.Plan:
-		t.lookAtPlan(o)
+		t.checkPlan(o)
 	}
 }
 
-// lookAtNodes checks that no node has more GPUs pinned or used than it has.
-func (t *Cluster) lookAtNodes() {
+// checkNodes checks that pinned and used GPUs fit on their nodes.
+func (t *Cluster) checkNodes() {
 	used := map[string]int{}
 	for _, p := range t.pods() {
 		if !over(p) {
@@ -49,8 +48,8 @@ func (t *Cluster) lookAtNodes() {
 	}
 }
 
-// lookAtPlan checks that the epoch of a Plan, and its round, only grow.
-func (t *Cluster) lookAtPlan(p *v1alpha1.Plan) {
+// checkPlan checks that a Plan's epoch and round only grow.
+func (t *Cluster) checkPlan(p *v1alpha1.Plan) {
 	t.mu.Lock()
 	old := t.plans[p.Name]
 	t.plans[p.Name] = p.DeepCopy()
@@ -71,7 +70,6 @@ func (t *Cluster) complain(format string, args ...any) {
 	}
 }
 
-// pods returns all, by name.
 func (t *Cluster) pods() []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all))
@@ -82,7 +80,6 @@ func (t *Cluster) pods() []*corev1.Pod {
 	return pods
 }
 
-// gpus returns how many GPUs a pod asks for.
 func gpus(p *corev1.Pod) int {
 	n := 0
 	for i := range p.Spec.Containers {
@@ -92,14 +89,14 @@ func gpus(p *corev1.Pod) int {
 	return n
 }
 
-// has returns how many GPUs a node has, or had.
+// has returns the GPUs of a present or former node.
 func (t *Cluster) has(node string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gpus[node]
 }
 
-// ready reports whether a node is there and ready.
+// ready reports whether a node exists and is ready.
 func (t *Cluster) ready(node string) bool {
 	var n corev1.Node
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)
@@ -107,7 +104,7 @@ func (t *Cluster) ready(node string) bool {
 	return err == nil && n.Status.Conditions[0].Status == corev1.ConditionTrue
 }
 
-// where returns the node that a pod is on, or is to go to; empty: none.
+// where returns the node that a pod is bound or pinned to; empty: none.
 func where(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName
@@ -115,7 +112,6 @@ func where(p *corev1.Pod) string {
 	return pinned(p)
 }
 
-// pinned returns the node that a pod's affinity names; empty: none.
 func pinned(p *corev1.Pod) string {
 	if p.Spec.Affinity == nil {
 		return ""

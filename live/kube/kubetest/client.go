@@ -20,14 +20,14 @@ import (
 // A Call is a request to the API server.
 type Call struct {
 	Verb   string        // get, create, update, patch, status, scale, resize or evict
-	Object client.Object // as it is asked for, or written
-	Right  string        // that it needs: verb and resource, as "update plans/status"
+	Object client.Object // as requested or written
+	Right  string        // needed: verb and resource, such as "update plans/status"
 }
 
-// Writes reports whether a call is meant to change anything.
+// Writes reports whether a call may change anything.
 func (c *Call) Writes() bool { return c.Verb != "get" && c.Verb != "evict" }
 
-// Direct reads from the API server itself.
+// Direct returns a reader of the API server.
 func (t *Cluster) Direct() client.Reader {
 	return interceptor.NewClient(t.guarded(), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 		o := new(client.ListOptions).ApplyOptions(opts)
@@ -41,13 +41,13 @@ func (t *Cluster) Direct() client.Reader {
 	}})
 }
 
-// Client writes to the API server, and reads what watches show.
+// Client returns a client that writes to the API server and reads from watches.
 func (t *Cluster) Client() client.Client { return &watching{t.guarded(), t} }
 
-// Hold makes watches show what is there now until Release.
+// Hold freezes the watches until Release.
 func (t *Cluster) Hold() { t.show(map[string]client.ObjectList{}) }
 
-// Release makes watches show all there is.
+// Release makes watches current again.
 func (t *Cluster) Release() { t.show(nil) }
 
 func (t *Cluster) show(late map[string]client.ObjectList) {
@@ -56,13 +56,13 @@ func (t *Cluster) show(late map[string]client.ObjectList) {
 	t.late = late
 }
 
-// watching is a client that lists what watches show.
+// watching is a client that lists from watches.
 type watching struct {
 	client.WithWatch
 	t *Cluster
 }
 
-// List implements client.Reader. What is first asked for after Hold is shown until Release.
+// List implements client.Reader. The first result after Hold stays until Release.
 func (w *watching) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	w.t.watches.Lock()
 	defer w.t.watches.Unlock()
@@ -81,7 +81,7 @@ func (w *watching) List(ctx context.Context, list client.ObjectList, o ...client
 	return nil
 }
 
-// guarded returns a client whose calls Before and After see.
+// guarded returns a client with calls to Before and After.
 func (t *Cluster) guarded() client.WithWatch {
 	return interceptor.NewClient(t.truth, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -114,8 +114,8 @@ func (t *Cluster) guarded() client.WithWatch {
 	})
 }
 
-// call does what is asked for, unless Before fails it. A failed write and a lost answer leave
-// the caller's object as it was, as a client does.
+// call carries out a request unless Before fails it. A failed write or a lost response does not change the caller's
+// object, as with a real client.
 func (t *Cluster) call(verb, right string, o client.Object, do func() error) error {
 	c := &Call{verb, o, t.right(right, o)}
 	if t.Before != nil {
@@ -128,10 +128,10 @@ func (t *Cluster) call(verb, right string, o client.Object, do func() error) err
 		return err
 	}
 	if p, plan := o.(*v1alpha1.Plan); plan && verb == "update" || plan && verb == "create" {
-		t.lookAtPlan(p)
+		t.checkPlan(p)
 	} else if c.Writes() {
-		t.lookAtNodes()
-		t.lookAtLoans()
+		t.checkNodes()
+		t.checkLoans()
 	}
 	if t.After == nil {
 		return nil
@@ -143,7 +143,7 @@ func (t *Cluster) call(verb, right string, o client.Object, do func() error) err
 	return err
 }
 
-// right returns what a request needs: "update /status" of a Plan is "update plans/status".
+// right returns a request's right: "update /status" of a Plan is "update plans/status".
 func (t *Cluster) right(of string, o client.Object) string {
 	verb, sub, _ := strings.Cut(of, " ")
 	gvk, err := t.truth.GroupVersionKindFor(o)
@@ -151,7 +151,6 @@ func (t *Cluster) right(of string, o client.Object) string {
 	return verb + " " + strings.ToLower(gvk.Kind) + "s" + sub
 }
 
-// restore makes an object what it was.
 func restore(o, old client.Object) {
 	if u, ok := o.(*unstructured.Unstructured); ok {
 		u.Object = old.(*unstructured.Unstructured).Object //nolint:forcetypeassert // a copy is of the same type
@@ -160,7 +159,7 @@ func restore(o, old client.Object) {
 	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(old).Elem())
 }
 
-// mayEvict answers a dry run of an eviction: 429 if a PodDisruptionBudget lets none go.
+// mayEvict answers a dry-run eviction: 429 if a PodDisruptionBudget forbids it.
 func (t *Cluster) mayEvict(p client.Object) error {
 	var all policyv1.PodDisruptionBudgetList
 	must(t.truth.List(context.Background(), &all, client.InNamespace(p.GetNamespace())))

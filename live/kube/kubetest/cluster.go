@@ -1,7 +1,6 @@
-// Package kubetest is a cluster in the memory of a test: the API server is controller-runtime's
-// fake one, and a Job controller, a binder and a kubelet take a step when they are told to.
-// There are no goroutines and no clock but that of the test, and every write is checked: no
-// node has more GPUs pinned or used than it has, and no Plan goes back.
+// Package kubetest is a cluster in the memory of a test: controller-runtime's fake API server, with a Job controller,
+// a binder and kubelets that act on demand. It has no goroutines and uses the test's clock. It checks every write:
+// GPUs of nodes are not overcommitted, and Plans do not go back.
 package kubetest
 
 import (
@@ -27,43 +26,43 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// What the cluster calls GPUs and their types, and where its jobs are.
+// Names of GPUs and their types, and the namespace of jobs.
 const (
 	GPU       = corev1.ResourceName("nvidia.com/gpu")
 	TypeLabel = "nvidia.com/gpu.product"
 	Namespace = "team"
 )
 
-// holder keeps a deleted pod there until the kubelet has stopped it.
+// holder is a finalizer that keeps a deleted pod until the kubelet has stopped it.
 const holder = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is a cluster. Make one with New. Its methods panic where the API server of the cluster
-// fails them, which it never does by itself. It is safe for concurrent use.
+// A Cluster is a cluster. Create it with New. Methods panic on errors of the fake API server. It is safe for
+// concurrent use.
 type Cluster struct {
-	// Before, if not nil, may fail a request of those who use Client, or change its object.
-	// After, if not nil, may lose the answer to one that was done. Set them while nobody asks.
+	// Before, if not nil, may fail a request of Client or change its object. After, if not nil, may lose its
+	// response. Do not set them during requests.
 	Before, After func(*Call) error
-	// Listed, if not nil, is told what was listed by Direct, and how it was asked for. Set it while nobody asks.
+	// Listed, if not nil, receives the lists of Direct and their options. Do not set it during requests.
 	Listed func(list client.ObjectList, o *client.ListOptions)
-	// Stuck makes the kubelet finish no job.
+	// Stuck keeps the kubelet from finishing jobs.
 	Stuck bool
 
 	truth client.WithWatch
 
 	watches sync.Mutex
-	late    map[string]client.ObjectList // what watches show; nil: all there is
+	late    map[string]client.ObjectList // frozen lists of the watches; nil: current
 
 	mu     sync.Mutex
 	serial int
-	gpus   map[string]int            // that nodes have, or had
-	work   map[types.UID]int         // looks of the kubelet until a job is done; 0: it goes on
+	gpus   map[string]int            // of present and former nodes
+	work   map[types.UID]int         // remaining kubelet looks of a job; 0: endless
 	plans  map[string]*v1alpha1.Plan // as last written
-	loans  map[string]string         // the queue that each marked node was lent to, when last looked
+	loans  map[string]string         // queue of each node marked as lent, at the last check
 	wrong  []string
 	pools  []*Pool
 }
 
-// New returns a cluster with nothing in it.
+// New returns an empty cluster.
 func New() *Cluster {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme} {
@@ -87,12 +86,11 @@ func must(err error) {
 	}
 }
 
-// reason returns the reason of an event.
 func reason(o client.Object) []string {
 	return []string{o.(*corev1.Event).Reason} //nolint:forcetypeassert // the index is of events
 }
 
-// uid returns a new one. The caller does not hold the lock.
+// uid returns a new uid. The caller must not hold the lock.
 func (t *Cluster) uid() types.UID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +98,7 @@ func (t *Cluster) uid() types.UID {
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.serial))
 }
 
-// Create makes an object, with a uid and a time.
+// Create creates an object with a uid and a creation time.
 func (t *Cluster) Create(o client.Object) {
 	o.SetUID(t.uid())
 	o.SetCreationTimestamp(metav1.Now())
@@ -108,7 +106,7 @@ func (t *Cluster) Create(o client.Object) {
 	t.look(o)
 }
 
-// Update writes an object and its status as somebody else than the users of Client would.
+// Update writes an object and its status as another user.
 func (t *Cluster) Update(o client.Object) {
 	status := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
 	must(t.truth.Update(context.Background(), o))
@@ -118,7 +116,7 @@ func (t *Cluster) Update(o client.Object) {
 	t.look(status)
 }
 
-// AddNode adds a node that is ready.
+// AddNode adds a ready node.
 func (t *Cluster) AddNode(name string, gpus int, gpuType string) { t.addNode(name, gpus, gpuType, nil) }
 
 func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[string]string) {
@@ -134,7 +132,7 @@ func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[stri
 	t.Create(n)
 }
 
-// SetReady says of a node whether it is; pods on it stay as they are.
+// SetReady sets whether a node is ready; its pods stay.
 func (t *Cluster) SetReady(name string, is bool) {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
@@ -145,16 +143,16 @@ func (t *Cluster) SetReady(name string, is bool) {
 	t.Update(&n)
 }
 
-// Ask is a job as a user submits it.
+// Ask is a job submission.
 type Ask struct {
 	Name        string
 	Workers     int
 	GPUs        int               // of each worker
-	Looks       int               // of the kubelet at its running pods until it is done; 0: it goes on
+	Looks       int               // kubelet looks at its running pods until it is done; 0: endless
 	Annotations map[string]string // oxgang's
 }
 
-// Refuse is what the Job controller says when the API server refuses a pod of a job.
+// Refuse records the Job controller's event for a rejected pod.
 func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	e := &corev1.Event{Reason: "FailedCreate", Message: "Error creating: " + why, LastTimestamp: metav1.Now()}
 	e.Name, e.Namespace = "refused-"+string(t.uid()), j.Namespace
@@ -162,7 +160,7 @@ func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	t.Create(e)
 }
 
-// Submit makes a suspended Indexed Job of a queue.
+// Submit creates a suspended Indexed Job of a queue.
 func (t *Cluster) Submit(queue string, a *Ask) *batchv1.Job {
 	n := int32(a.Workers) //nolint:gosec // a test's
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
@@ -180,7 +178,7 @@ func (t *Cluster) Submit(queue string, a *Ask) *batchv1.Job {
 	return j
 }
 
-// Delete deletes a job's object, and its pods at their time.
+// Delete deletes a job's object and its pods.
 func (t *Cluster) Delete(name string) {
 	j := t.Job(name)
 	if j == nil {
@@ -192,7 +190,7 @@ func (t *Cluster) Delete(name string) {
 	must(t.truth.Delete(context.Background(), j))
 }
 
-// Remove takes an object away at once. A Plan that is made anew counts its rounds anew, and its epochs on.
+// Remove removes an object at once. The rounds of a new Plan may start again, its epochs may not.
 func (t *Cluster) Remove(o client.Object) {
 	t.mu.Lock()
 	if p := t.plans[o.GetName()]; p != nil {
@@ -204,7 +202,7 @@ func (t *Cluster) Remove(o client.Object) {
 	must(t.truth.Delete(context.Background(), o))
 }
 
-// Job returns a job's object; nil: there is none.
+// Job returns a job's object; nil if there is none.
 func (t *Cluster) Job(name string) *batchv1.Job {
 	var j batchv1.Job
 	err := t.truth.Get(context.Background(), client.ObjectKey{Namespace: Namespace, Name: name}, &j)
@@ -215,14 +213,14 @@ func (t *Cluster) Job(name string) *batchv1.Job {
 	return &j
 }
 
-// Jobs returns all, by name.
+// Jobs returns all jobs, by name.
 func (t *Cluster) Jobs() []batchv1.Job {
 	var all batchv1.JobList
 	must(t.truth.List(context.Background(), &all))
 	return all.Items
 }
 
-// PodsOf returns the pods of a job, by their index, older ones first.
+// PodsOf returns the pods of a job by index, older ones first.
 func (t *Cluster) PodsOf(name string) []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))
@@ -234,7 +232,7 @@ func (t *Cluster) PodsOf(name string) []*corev1.Pod {
 	return pods
 }
 
-// Plan returns the Plan of a queue; nil: there is none.
+// Plan returns the Plan of a queue; nil if there is none.
 func (t *Cluster) Plan(queue string) *v1alpha1.Plan {
 	var p v1alpha1.Plan
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: queue}, &p)

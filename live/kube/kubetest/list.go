@@ -22,19 +22,18 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A lookup finds the objects of a type that have a key. The watches have an index by the same keys.
+// A lookup is an index of a type, as in the watches.
 type lookup struct {
 	of    client.Object
 	field string
 	keys  client.IndexerFunc
 }
 
-// indexes are all that lists by field use.
 func indexes() []lookup {
 	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, pods.Index, pods.Keys}}
 }
 
-// A store keeps objects as the API server does, which is sent JSON: times in seconds, nothing where a list is empty.
+// A store converts objects as the API server does by JSON: times in seconds, empty lists omitted.
 type store struct{ clienttesting.ObjectTracker }
 
 // Create implements clienttesting.ObjectTracker.
@@ -52,7 +51,7 @@ func (s store) Patch(gvr schema.GroupVersionResource, o runtime.Object, namespac
 	return s.ObjectTracker.Patch(gvr, sent(o), namespace, opts...)
 }
 
-// sent returns what is left of an object that was sent.
+// sent returns an object after conversion to JSON and back.
 func sent(o runtime.Object) runtime.Object {
 	if _, untyped := o.(runtime.Unstructured); untyped {
 		return o
@@ -64,14 +63,14 @@ func sent(o runtime.Object) runtime.Object {
 	return came.(runtime.Object) //nolint:forcetypeassert // it is of the type of o
 }
 
-// A lister is a client that lists objects as they are kept. The fake client makes JSON of each and
-// reads that, which was two thirds of what tests on it took.
+// A lister lists stored objects directly. The fake client converts each to JSON and back, which took two thirds of
+// the tests' time.
 type lister struct {
 	client.WithWatch
 	kept clienttesting.ObjectTracker
 }
 
-// List implements client.Reader: by namespace and name. Objects that the scheme does not have are left to the fake client.
+// List implements client.Reader, by namespace and name. Types outside the scheme go to the fake client.
 func (l *lister) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	switch list.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadataList:
@@ -93,7 +92,7 @@ func (l *lister) List(ctx context.Context, list client.ObjectList, o ...client.L
 	return meta.SetList(list, left)
 }
 
-// all returns copies of the objects of a list's type; an empty namespace: of all.
+// all returns copies of the objects of a list's type; an empty namespace means all.
 func (l *lister) all(list client.ObjectList, namespace string) ([]runtime.Object, error) {
 	gvk, err := apiutil.GVKForObject(list, l.Scheme())
 	if err != nil {
@@ -108,7 +107,7 @@ func (l *lister) all(list client.ObjectList, namespace string) ([]runtime.Object
 	return meta.ExtractList(kept)
 }
 
-// selects reports whether a list with these options has an object.
+// selects reports whether an object matches list options.
 func selects(o *client.ListOptions, it client.Object) (bool, error) {
 	if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(it.GetLabels())) {
 		return false, nil
@@ -124,7 +123,7 @@ func selects(o *client.ListOptions, it client.Object) (bool, error) {
 	return true, nil
 }
 
-// has reports whether an index finds an object by what is required.
+// has reports whether an index contains an object for a requirement.
 func has(it client.Object, r *fields.Requirement) (bool, error) {
 	for _, x := range indexes() {
 		if x.field == r.Field && fmt.Sprintf("%T", x.of) == fmt.Sprintf("%T", it) {

@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Serves is the label, with value yes, of nodes on which somebody else serves inference.
+// Serves is the label, with value yes, of inference nodes.
 const Serves = "serves"
 
-// AddServer adds a node of somebody who serves inference.
+// AddServer adds an inference node.
 func (t *Cluster) AddServer(name string, gpus int, gpuType string) {
 	t.AddNode(name, gpus, gpuType)
 	n := t.Node(name)
@@ -22,14 +22,14 @@ func (t *Cluster) AddServer(name string, gpus int, gpuType string) {
 	t.Update(n)
 }
 
-// Node returns a node; it has to be there.
+// Node returns an existing node.
 func (t *Cluster) Node(name string) *corev1.Node {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	return &n
 }
 
-// Serve makes a pod that serves inference, on a node of those who do.
+// Serve creates an inference pod for inference nodes.
 func (t *Cluster) Serve(name string, gpus int) {
 	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{holder}}}
@@ -39,13 +39,12 @@ func (t *Cluster) Serve(name string, gpus int) {
 	t.Create(p)
 }
 
-// Calm deletes all pods that serve inference.
+// Calm deletes all inference pods.
 func (t *Cluster) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
-// Lent returns how many nodes are marked as lent, and how many pods that serve inference wait
-// for a node.
+// Lent returns the number of nodes marked as lent, and of inference pods without a node.
 func (t *Cluster) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)
@@ -58,8 +57,8 @@ func (t *Cluster) Lent() (lent, waits int) {
 	return lent, waits
 }
 
-// bindServing binds a pod that serves inference to the first node that is not lent and has
-// room, or says that there is none. It reports whether that is news.
+// bindServing binds an inference pod to the first node with room that is not lent, or marks it unschedulable. It
+// reports whether that changes anything.
 func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))
@@ -80,9 +79,8 @@ func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	return true
 }
 
-// lookAtLoans checks that no node has lost the mark of a loan while a pod of the queue that it
-// was lent to was on it, or to go there.
-func (t *Cluster) lookAtLoans() {
+// checkLoans checks that no node has lost its loan mark with a pod of the queue on it or pinned to it.
+func (t *Cluster) checkLoans() {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all))
 	t.mu.Lock()

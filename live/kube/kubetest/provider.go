@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PoolLabel is the label of a node that names the pool that made it.
+// PoolLabel is the node label with the name of its pool.
 const PoolLabel = "kubetest.oxgang.dev/pool"
 
-// A Pool makes nodes: it stands in for any object with the scale subresource.
+// A Pool creates nodes, like any object with the scale subresource.
 type Pool struct {
-	Name     string // of the object, whatever its kind
+	Name     string
 	Replicas int
 	GPUs     int // of a node
 	Type     string
-	Most     int // nodes that there may be; more are a complaint
-	Short    int // nodes that it does not have to give
+	Most     int // allowed nodes
+	Short    int // nodes that it cannot provide
 	made     int
 	version  int
 }
@@ -36,7 +36,6 @@ func (t *Cluster) AddPool(p *Pool) {
 	t.pools = append(t.pools, p)
 }
 
-// pool returns the pool that an object names.
 func (t *Cluster) pool(o client.Object) (*Pool, error) {
 	i := slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == o.GetName() })
 	if i < 0 {
@@ -45,7 +44,6 @@ func (t *Cluster) pool(o client.Object) (*Pool, error) {
 	return t.pools[i], nil
 }
 
-// getScale fills in a scale.
 func (t *Cluster) getScale(o, scale client.Object) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +59,7 @@ func (t *Cluster) getScale(o, scale client.Object) error {
 	return nil
 }
 
-// patchScale sets how many nodes a pool is to have, unless its version is another one.
+// patchScale sets the replicas of a pool, unless its version differs.
 func (t *Cluster) patchScale(o client.Object, patch client.Patch) error {
 	data, err := patch.Data(o)
 	if err != nil {
@@ -89,7 +87,7 @@ func (t *Cluster) patchScale(o client.Object, patch client.Patch) error {
 	return err
 }
 
-// Scale says how many nodes a pool is to have, as somebody else than the users of Client would.
+// Scale sets the replicas of a pool as another user.
 func (t *Cluster) Scale(pool string, replicas int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,15 +95,15 @@ func (t *Cluster) Scale(pool string, replicas int) {
 	p.Replicas, p.version = replicas, p.version+1
 }
 
-// Replicas returns how many nodes a pool is to have.
+// Replicas returns the replicas of a pool.
 func (t *Cluster) Replicas(pool string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide lets the pools make and take nodes until there are as many as they are to have. Those
-// on which no pod is go first, as Karpenter has it; one on which one of ours is is a complaint.
+// Provide lets the pools create and remove nodes up to their replicas. Like Karpenter, they remove nodes without pods
+// first; removing a node with a pod of a job is a violation.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)
@@ -117,15 +115,15 @@ func (t *Cluster) Provide() {
 			p.made++
 			t.addNode(fmt.Sprintf("%s-%d", p.Name, p.made), p.GPUs, p.Type, map[string]string{PoolLabel: p.Name})
 		}
-		t.take(there, len(there)-want)
+		t.removeNodes(there, len(there)-want)
 		if n := len(t.PoolNodes(p.Name)); n > p.Most {
 			t.complain("pool %s: %d nodes, want at most %d", p.Name, n, p.Most)
 		}
 	}
 }
 
-// take takes so many of the nodes away, those without pods first.
-func (t *Cluster) take(nodes []string, n int) {
+// removeNodes removes n nodes, first those without pods.
+func (t *Cluster) removeNodes(nodes []string, n int) {
 	on := map[string]string{}
 	for _, p := range t.pods() {
 		if !over(p) && p.Spec.NodeName != "" {

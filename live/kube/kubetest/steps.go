@@ -12,17 +12,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Settle lets the Job controller, the binder and the kubelet take steps until none of them has
-// anything to do.
+// Settle runs the Job controller, the binder and the kubelet until nothing changes.
 func (t *Cluster) Settle() {
 	for again := true; again; {
 		again = t.Control() || t.Bind() || t.Kubelet()
 	}
 }
 
-// Control lets the Job controller look once: it makes the pods that are missing, deletes those
-// that are too many, and says that a job has started, or has stopped. It reports whether there
-// was anything to do.
+// Control runs the Job controller once: it creates missing pods, deletes surplus ones, and updates the status of
+// jobs. It reports whether anything changed.
 func (t *Cluster) Control() bool {
 	done := false
 	for _, j := range t.Jobs() {
@@ -56,7 +54,7 @@ func (t *Cluster) Control() bool {
 	return done
 }
 
-// acknowledge says in the status of a job that it has started or stopped, if that is not said.
+// acknowledge updates a job's status after a start or stop.
 func (t *Cluster) acknowledge(j *batchv1.Job) bool {
 	runs := !*j.Spec.Suspend
 	if runs == (j.Status.StartTime != nil) {
@@ -72,7 +70,6 @@ func (t *Cluster) acknowledge(j *batchv1.Job) bool {
 	return true
 }
 
-// pod returns a new pod of a job.
 func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
 	p.Name, p.Namespace = fmt.Sprintf("%s-%03d-%s", j.Name, i, t.uid()), j.Namespace
@@ -87,8 +84,8 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind lets the binder look once: it binds pods that are not gated to the node that they name,
-// if that is ready and has room. It reports whether there were any.
+// Bind runs the binder once: it binds ungated pods to the node that they name, if it is ready and has room. It
+// reports whether there were any.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
@@ -115,14 +112,13 @@ func (t *Cluster) Bind() bool {
 	return done
 }
 
-// taints returns those of a node that keep pods off; none if it is not there.
+// taints returns the taints of a node; none if it does not exist.
 func (t *Cluster) taints(node string) []corev1.Taint {
 	var n corev1.Node
 	must(client.IgnoreNotFound(t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)))
 	return n.Spec.Taints
 }
 
-// tolerates reports whether a pod tolerates all taints.
 func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	for i := range taints {
 		if !slices.ContainsFunc(p.Spec.Tolerations, func(o corev1.Toleration) bool {
@@ -134,8 +130,8 @@ func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	return true
 }
 
-// Kubelet lets the kubelets look once: pods on nodes start, those that are to stop are gone,
-// and jobs whose work is done end. It reports whether anything changed.
+// Kubelet runs the kubelets once: pods on nodes start, deleted pods stop, and jobs with finished work end. It reports
+// whether anything changed.
 func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {
@@ -153,8 +149,7 @@ func (t *Cluster) Kubelet() bool {
 	return done
 }
 
-// Work lets running jobs work for a while: those that have had as many looks as they asked for
-// while all their pods ran are done.
+// Work lets running jobs work: jobs that have had their Looks with all pods running are done.
 func (t *Cluster) Work() {
 	for _, j := range t.Jobs() {
 		n := 0
@@ -172,7 +167,6 @@ func (t *Cluster) Work() {
 	}
 }
 
-// works reports whether a job has worked for as long as it asked for, with this look.
 func (t *Cluster) works(j *batchv1.Job) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,7 +194,7 @@ func (t *Cluster) End(name string, how batchv1.JobConditionType) {
 	t.Update(j)
 }
 
-// RemoveNode takes a node away, and all that runs there with it.
+// RemoveNode removes a node and its pods.
 func (t *Cluster) RemoveNode(name string) {
 	must(client.IgnoreNotFound(t.truth.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})))
 	for _, p := range t.pods() {
@@ -212,7 +206,6 @@ func (t *Cluster) RemoveNode(name string) {
 	}
 }
 
-// ended reports whether a job has.
 func ended(j *batchv1.Job) bool {
 	for _, c := range j.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -222,13 +215,12 @@ func ended(j *batchv1.Job) bool {
 	return false
 }
 
-// Ended reports whether a job has; one that is not there has.
+// Ended reports whether a job has ended or does not exist.
 func (t *Cluster) Ended(name string) bool {
 	j := t.Job(name)
 	return j == nil || ended(j)
 }
 
-// over reports whether nothing of a pod runs any more.
 func over(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// agents answers the agents of all queues: it hands each message to the backend that has its job.
+// agents is the agent API of all queues. It passes each message to the backend of its job.
 type agents struct {
 	l        *leader
 	reviewer *claims.Reviewer
@@ -27,14 +27,13 @@ type agents struct {
 
 var _ agentapi.Jobs = (*agents)(nil)
 
-// newAgents returns what answers agents. It checks their tokens with the API server.
 func (l *leader) newAgents() *agents {
 	audience := l.o.Config.Agents.Audience
 	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), audience)
 	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
 }
 
-// member returns a pod that works for a job; ok is false if it works for none, or is over.
+// member returns the live pod of a job with a uid.
 func (l *leader) member(podUID string) (m claims.Member, ok bool) {
 	for _, w := range l.backends() {
 		if m, ok = w.Member(podUID); ok {
@@ -44,7 +43,6 @@ func (l *leader) member(podUID string) (m claims.Member, ok bool) {
 	return claims.Member{}, false
 }
 
-// backends returns those of the queues that are served now.
 func (l *leader) backends() []*kube.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +67,6 @@ func (a *agents) Job(ctx context.Context, token string) (job.ID, error) {
 	return id, err
 }
 
-// backend returns the one that has a job.
 func (a *agents) backend(id job.ID) (*kube.Backend, error) {
 	for _, w := range a.l.backends() {
 		if w.Has(id) {
@@ -106,8 +103,7 @@ func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoi
 	return w.Checkpoint(ctx, id, c)
 }
 
-// serveAgents answers agents until ctx is done. Only the leader listens: clients that reach
-// nobody try again.
+// serveAgents serves the agent API until ctx is done. Only the leader listens; clients retry until they reach it.
 func (l *leader) serveAgents(ctx context.Context) error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" {
@@ -135,8 +131,8 @@ func (l *leader) serveAgents(ctx context.Context) error {
 
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// certificate returns the certificate of the agent API: the one that certify made, or that of
-// the configured files. Workers check the first by the ConfigMap TrustMap of their namespace.
+// certificate returns the certificate of the agent API, from certify or from the configured files. Workers verify the
+// former with the ConfigMap TrustMap.
 func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertificate, error) {
 	if l.certs != nil {
 		g.Go(func() error {
@@ -154,8 +150,7 @@ func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertifi
 	return f.GetCertificate, nil
 }
 
-// newFiles returns a certificate and a key that someone else renews, read once. Start watches them
-// until its context ends.
+// newFiles reads a certificate and key that others renew. Start watches them.
 func newFiles(cert, key string) (*certwatcher.CertWatcher, error) {
 	w, err := certwatcher.New(cert, key)
 	if err != nil {

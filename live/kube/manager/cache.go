@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// slim removes from what watches bring all that is not used, before it is kept.
+// slim drops unused fields of watched objects before they are cached.
 func slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *corev1.Pod:
@@ -19,15 +19,15 @@ func slim(o any) (any, error) {
 		pods.SlimNode(o)
 		return o, nil
 	case *unstructured.Unstructured:
-		if o.GetKind() == "Job" { // of which there are thousands
+		if o.GetKind() == "Job" { // there may be thousands
 			return o, jobstate.PackObject(o)
 		}
 	}
 	return cache.TransformStripManagedFields()(o)
 }
 
-// wakes reports whether a change of an object is news for backends. That of a pod that only takes CPUs
-// and memory of its node is none: each backend looks every second anyway.
+// wakes reports whether a change must wake the backends. Pods that only use CPUs and memory wait for the observation
+// every second.
 func wakes(all ...any) bool {
 	for _, o := range all {
 		p, is := o.(*corev1.Pod)

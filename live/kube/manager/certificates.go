@@ -13,14 +13,12 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// TrustMap is the ConfigMap with which workers check the certificate of the agent API, in
-// every namespace that a queue names.
+// TrustMap is the ConfigMap with the CA of the agent API, in every namespace of a queue.
 const TrustMap = "oxgang-agents-ca"
 
-// certify makes the certificate of the agent API and the authority that signs it. Both are in
-// the memory of this leader only: the next one makes others, and workers trust both while both
-// are valid. It makes nothing if files hold a certificate, or the agent API is off. It runs
-// before the queues are served, since publish needs its result.
+// certify creates the agent API's CA and certificate, unless files hold one or the agent API is off. Both stay in
+// this leader's memory. The next leader creates others, and workers trust both while they are valid. It runs before
+// publish.
 func (l *leader) certify() error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" || c.Certificates != "" {
@@ -37,8 +35,7 @@ func (l *leader) certify() error {
 	return nil
 }
 
-// publish writes the certificates that workers are to trust into the namespaces of queues that
-// lack them. It writes nothing for queues that are only observed.
+// publish writes the CA into the namespaces of queues that may be written to.
 func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 	if l.certs == nil {
 		return
@@ -50,13 +47,13 @@ func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 		}
 		for _, ns := range q.Spec.Namespaces {
 			if err := l.publishIn(ctx, ns.Name, mine); err != nil {
-				l.log.Warn("what agents are to trust was not published", "namespace", ns.Name, "err", err)
+				l.log.Warn("the CA of the agent API was not published", "namespace", ns.Name, "err", err)
 			}
 		}
 	}
 }
 
-// publishIn adds certificates to the valid ones that a namespace has.
+// publishIn adds the CA to a namespace's valid ones.
 func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 	maps := l.clients.CoreV1().ConfigMaps(namespace)
 	old, err := maps.Get(ctx, TrustMap, metav1.GetOptions{})

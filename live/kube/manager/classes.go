@@ -9,15 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// classes are the PriorityClasses of the cluster, as the watch showed them last.
+// classes are the PriorityClasses in the watch.
 type classes struct {
 	mu      sync.Mutex
-	watched bool             // else all priorities are 0
-	values  map[string]int32 // by name; the default one is also there by the empty name
+	watched bool             // otherwise all priorities are 0
+	values  map[string]int32 // by name; the default class also under the empty name
 }
 
-// value returns the value of a class, of the default one (0 if there is none) if the name is empty, and whether there is one of
-// that name.
+// value returns the value of a class and whether it exists. The empty name is the default class, or 0 without one.
 func (c *classes) value(name string) (value int32, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,7 +24,7 @@ func (c *classes) value(name string) (value int32, known bool) {
 	return value, known || !c.watched
 }
 
-// set takes all classes that there are. Of several default ones the one of the smallest value counts, as for pods.
+// set replaces all classes. Of several default ones the smallest value counts, as for pods.
 func (c *classes) set(all []schedulingv1.PriorityClass) {
 	values := make(map[string]int32, len(all)+1)
 	for i := range all {
@@ -39,13 +38,13 @@ func (c *classes) set(all []schedulingv1.PriorityClass) {
 	c.values, c.watched = values, true
 }
 
-// watchClasses begins to watch PriorityClasses. A scheduler that may not list them, by the roles of an earlier version, goes on
-// without priorities.
+// watchClasses watches PriorityClasses. Without the right to list them, as in roles of earlier versions, all
+// priorities are 0.
 func (l *leader) watchClasses(ctx context.Context) error {
 	take := func() {
 		var all schedulingv1.PriorityClassList
 		if err := l.manager.GetClient().List(ctx, &all); err != nil {
-			l.log.Warn("PriorityClasses cannot be listed, so those that were known hold", "err", err)
+			l.log.Warn("cannot list PriorityClasses; the last known ones stay in use", "err", err)
 			return
 		}
 		l.classes.set(all.Items)
@@ -53,7 +52,7 @@ func (l *leader) watchClasses(ctx context.Context) error {
 	}
 	err := l.subscribe(ctx, &schedulingv1.PriorityClass{}, take)
 	if apierrors.IsForbidden(err) {
-		l.log.Warn("all jobs have the priority 0, because the scheduler may not list PriorityClasses: bind the role of mode Observe of this version", "err", err)
+		l.log.Warn("all jobs have priority 0: the scheduler may not list PriorityClasses; install this version's role of mode Observe", "err", err)
 		return nil
 	}
 	if err != nil {

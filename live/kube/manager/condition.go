@@ -18,14 +18,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// accept sets the condition Accepted of the ClusterPolicy.
 func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 	next := c.DeepCopy()
 	next.Status.ObservedGeneration = c.Generation
 	meta.SetStatusCondition(&next.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.PolicyAccepted, Status: metav1.ConditionTrue, Reason: "Holds", Message: "it holds for all queues", ObservedGeneration: c.Generation,
+		Type: v1alpha1.PolicyAccepted, Status: metav1.ConditionTrue, Reason: "Holds", Message: "in use by all queues", ObservedGeneration: c.Generation,
 	})
 	if equality.Semantic.DeepEqual(next.Status, c.Status) || !l.may(ctx, writesStatus, "") { // with rights for Observe only
 		return
@@ -35,28 +35,28 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 	}
 }
 
-// Why a queue is served or not: reasons of its condition Active.
+// Reasons of a queue's condition Active.
 const (
 	Serving     = "Serving"
 	TurnedOff   = "Off"
 	Paused      = "Paused"
 	Overlaps    = "Overlaps"    // an older queue selects nodes of it
-	Invalid     = "Invalid"     // its policy or settings are not known
+	Invalid     = "Invalid"     // its policy or settings are invalid
 	Unsupported = "Unsupported" // the API server is too old for its mode
-	Forbidden   = "Forbidden"   // the scheduler lacks a right that it needs
-	NotWritten  = "NotWritten"  // the API server does not take its plan
+	Forbidden   = "Forbidden"   // the scheduler lacks a right
+	NotWritten  = "NotWritten"  // the API server rejects its plan
 )
 
-// Why jobs of a queue are left out of its plans or not: reasons of its condition JobsFit.
+// Reasons of a queue's condition JobsFit.
 const (
 	AllFit  = "AllFit"
 	TooMany = "TooMany"
 )
 
-// patience is how long a plan may wait to be written until the queue is not Active.
+// patience is how long a write of a plan may fail until the queue is not Active.
 const patience = time.Minute
 
-// active returns whether a queue is to be served, and why not.
+// active returns a queue's reason for the condition Active. older are the active queues that are older.
 func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
 	if q.Spec.Mode == v1alpha1.Off {
 		return TurnedOff, "spec.mode is Off"
@@ -92,25 +92,24 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 		}
 		for _, o := range older {
 			if selects(o, n) {
-				return Overlaps, fmt.Sprintf("node %s is one of queue %s, too, which is older", n.Name, o.Name)
+				return Overlaps, fmt.Sprintf("node %s also belongs to the older queue %s: change spec.nodeSelector", n.Name, o.Name)
 			}
 		}
 	}
 	message = "plans are made every " + round(q).String()
 	if shared > 0 {
-		message += fmt.Sprintf("; nodes that are not used, because their GPUs are shared by time-slicing or MPS: %d", shared)
+		message += "; " + jobstate.Count(shared, "node") + " not used: GPUs shared by time-slicing or MPS"
 	}
 	return Serving, message
 }
 
-// selects reports whether a node is a queue's own, or its lender's.
+// selects reports whether a node belongs to a queue or its lender.
 func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
 	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
 }
 
-// condition writes to the status of a queue whether the queue is served, and how many jobs and
-// GPUs it has. It writes only what has changed, and nothing to a queue that is only observed.
-// What could not be written is written at the next reconciliation.
+// condition updates a queue's status: its conditions and counts. It writes only changes, and nothing in mode Observe.
+// A failed write is repeated at the next reconciliation.
 func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, message string) {
 	if q.Spec.Mode == v1alpha1.Observe {
 		return
@@ -136,15 +135,15 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 	}
 }
 
-// written returns why a queue is served, or why not if its plan has not been written for long.
+// written returns NotWritten instead of the given reason if the plan could not be written for long.
 func written(room *kube.Room, reason, message string) (string, string) {
 	if room.Trouble == nil || time.Since(room.Since) <= patience {
 		return reason, message
 	}
-	return NotWritten, "since " + room.Since.UTC().Format(time.RFC3339) + " its plan cannot be written: " + room.Trouble.Error()
+	return NotWritten, "its plan cannot be written since " + room.Since.UTC().Format(time.RFC3339) + ": " + room.Trouble.Error()
 }
 
-// fits sets the condition JobsFit of a queue, its metric, and says in an event that it has changed.
+// fits sets a queue's condition JobsFit and its metric. It records an event if the condition changes.
 func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: AllFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
 	left, text := leftOut(room)
@@ -166,26 +165,25 @@ func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	meta.SetStatusCondition(&q.Status.Conditions, c)
 }
 
-// leftOut returns how many jobs a plan leaves out, and which, for people.
+// leftOut returns the number of jobs left out of a plan, and describes them for users.
 func leftOut(room *kube.Room) (n int, text string) {
 	var parts []string
 	for _, namespace := range slices.Sorted(maps.Keys(room.Full)) {
 		n += room.Full[namespace]
 		if len(parts) < mostNamed {
-			parts = append(parts, fmt.Sprintf("%d of namespace %s, which has as many as are planned at a time", room.Full[namespace], namespace))
+			parts = append(parts, fmt.Sprintf("%s of namespace %s, which is at its limit", jobstate.Count(room.Full[namespace], "job"), namespace))
 		}
 	}
 	if room.LeftOut > 0 {
 		n += room.LeftOut
-		parts = append(parts, fmt.Sprintf("%d that wait, for which the Plan has no room", room.LeftOut))
+		parts = append(parts, fmt.Sprintf("%s for which the Plan has no room", jobstate.Count(room.LeftOut, "waiting job")))
 	}
-	return n, "left out: " + strings.Join(parts, "; ")
+	return n, "not planned: " + strings.Join(parts, "; ")
 }
 
-// mostNamed is how many namespaces a condition names.
+// mostNamed is how many namespaces a condition lists.
 const mostNamed = 10
 
-// backendOf returns the backend of a queue that is served; nil: there is none.
 func (l *leader) backendOf(queue string) *kube.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -195,7 +193,6 @@ func (l *leader) backendOf(queue string) *kube.Backend {
 	return nil
 }
 
-// count sets the numbers of a queue's status.
 func (l *leader) count(s *v1alpha1.QueueStatus, queue string) {
 	w := l.backendOf(queue)
 	if w == nil {

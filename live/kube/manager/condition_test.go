@@ -37,8 +37,8 @@ func TestFits(t *testing.T) {
 		event string // empty: none
 	}{
 		{kube.Room{}, 0, "", "", ""},
-		{kube.Room{Full: map[string]int{"a": 40, "b": 2}}, 42, metav1.ConditionFalse, "left out: 40 of namespace a, which has as many as are planned at a time; 2 of namespace b", "Warning TooMany"},
-		{kube.Room{Full: map[string]int{"a": 41}, State: planstore.State{LeftOut: 5}}, 46, metav1.ConditionFalse, "41 of namespace a, which has as many as are planned at a time; 5 that wait, for which the Plan has no room", ""},
+		{kube.Room{Full: map[string]int{"a": 40, "b": 2}}, 42, metav1.ConditionFalse, "not planned: 40 jobs of namespace a, which is at its limit; 2 jobs of namespace b", "Warning TooMany"},
+		{kube.Room{Full: map[string]int{"a": 41}, State: planstore.State{LeftOut: 5}}, 46, metav1.ConditionFalse, "41 jobs of namespace a, which is at its limit; 5 waiting jobs for which the Plan has no room", ""},
 		{kube.Room{}, 0, metav1.ConditionTrue, "all jobs are planned", "Normal AllFit"},
 	} {
 		l.fits(q, &c.room)

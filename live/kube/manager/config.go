@@ -13,14 +13,14 @@ import (
 	"github.com/oxgang/oxgang/live/certs"
 )
 
-// What a configuration file says it is.
+// Version and kind of a configuration file.
 const (
 	ConfigVersion = "config.oxgang.dev/v1alpha1"
 	ConfigKind    = "SchedulerConfiguration"
 )
 
-// A Config is the configuration file of the process. Policies, budgets and the like are not in
-// it: Queues and the ClusterPolicy hold them.
+// A Config is the configuration file of the process. Policies and budgets are in Queues and the ClusterPolicy
+// instead.
 type Config struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -29,15 +29,13 @@ type Config struct {
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
-	// Client bounds the requests per second to the API server, for each kind of object by
-	// itself; 0: no bound.
+	// Client limits the requests per second to the API server, for each kind of object; 0: no limit.
 	Client Client `json:"client"`
-	// Journals is a directory. The journals of a queue are in a subdirectory of the queue's
-	// name. Empty: no journals are written.
+	// Journals is the directory of journals, with a subdirectory per queue. Empty: no journals.
 	Journals string `json:"journals,omitempty"`
 }
 
-// LeaderElection says how one of several schedulers becomes the leader.
+// LeaderElection configures the election of one leader.
 type LeaderElection struct {
 	Enabled       bool            `json:"enabled"`
 	Namespace     string          `json:"namespace,omitempty"` // default oxgang-system
@@ -47,34 +45,33 @@ type LeaderElection struct {
 	RetryPeriod   metav1.Duration `json:"retryPeriod"`         // default 2 s
 }
 
-// An Address is where something listens; empty: it does not.
+// An Address is a listen address; empty: off.
 type Address struct {
 	Address string `json:"address,omitempty"`
 }
 
-// Metrics says how metrics are served.
+// Metrics configures the metrics endpoint.
 type Metrics struct {
 	Address
-	// Secure serves them over TLS, with a certificate that the process signs itself, and only to those
-	// whose token may get /metrics.
+	// Secure serves metrics over TLS with a self-signed certificate, only to clients whose token may get /metrics.
 	Secure bool `json:"secure,omitempty"`
 }
 
-// Agents says how the programs of jobs are answered.
+// Agents configures the agent API.
 type Agents struct {
 	Address
 	Audience     string   `json:"audience,omitempty"`     // of their tokens; default oxgang-agents
 	Names        []string `json:"names,omitempty"`        // of the service, for the certificate; default oxgang-agents.oxgang-system.svc
-	Certificates string   `json:"certificates,omitempty"` // directory of tls.crt and tls.key; empty: made here
+	Certificates string   `json:"certificates,omitempty"` // directory with tls.crt and tls.key; empty: created by the process
 }
 
-// Log says what is logged and how.
+// Log configures the log.
 type Log struct {
 	Format string `json:"format,omitempty"` // json or text
 	Level  string `json:"level,omitempty"`  // debug, info, warn or error
 }
 
-// Client bounds requests.
+// Client limits requests.
 type Client struct {
 	QPS   float32 `json:"qps,omitempty"`
 	Burst int     `json:"burst,omitempty"`
@@ -109,7 +106,7 @@ func Load(path string) (*Config, error) {
 	return &c, nil
 }
 
-// Validate returns an error that joins all that is wrong with c.
+// Validate returns an error that joins all problems of c.
 func (c *Config) Validate() error {
 	var errs []error
 	if c.APIVersion != ConfigVersion || c.Kind != ConfigKind {
@@ -128,7 +125,7 @@ func (c *Config) Validate() error {
 	}
 	if a := &c.Agents; a.Address.Address != "" {
 		if a.Audience == "" {
-			errs = append(errs, errors.New("agents.audience is empty, want that of the tokens of workers"))
+			errs = append(errs, errors.New("agents.audience is empty, want the audience of the workers' tokens"))
 		}
 		if a.Certificates == "" {
 			errs = append(errs, (&certs.Options{Names: a.Names}).Validate())

@@ -1,4 +1,3 @@
-// Package manager is the scheduler process of a Kubernetes cluster. Of several processes one
-// leads. The leader runs one scheduler for every Queue that is not off: a driver.Driver over a
-// kube.Backend. It also writes the status of the Queues and answers the agents of jobs.
+// Package manager is the scheduler process of a Kubernetes cluster. One of several processes leads. The leader runs a
+// driver.Driver over a kube.Backend for each active Queue, writes the Queues' status, and serves the agent API.
 package manager

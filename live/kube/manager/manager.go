@@ -37,18 +37,17 @@ import (
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
-// Options configure a Run.
+// Options configure Run.
 type Options struct {
 	Config   Config
-	Rest     *rest.Config         // how the API server is reached
+	Rest     *rest.Config         // connection to the API server
 	Identity string               // of this process, unique
 	Tool     string               // name and version, for journals
 	Traces   trace.TracerProvider // of rounds; nil: none
 }
 
-// Run leads, or waits to lead, until ctx is done, and then returns nil. It returns an error if
-// it has lost the leadership or its watches have missed events. The process then has to end,
-// and may be started again.
+// Run leads, or waits to lead, until ctx is done; then it returns nil. It returns an error if it has lost the
+// leadership or its watches have missed events. The process must then end and may be restarted.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {
@@ -108,7 +107,7 @@ func newManager(o *Options) (manager.Manager, error) {
 	return m, m.AddHealthzCheck("ping", healthz.Ping)
 }
 
-// metricsOptions returns how metrics are served. Tokens, and who may read them, are the API server's to judge.
+// metricsOptions returns the options of the metrics endpoint. The API server checks tokens and rights.
 func metricsOptions(m *Metrics) server.Options {
 	o := server.Options{BindAddress: off(m.Address), SecureServing: m.Secure}
 	if m.Secure {
@@ -117,7 +116,7 @@ func metricsOptions(m *Metrics) server.Options {
 	return o
 }
 
-// off returns an address as controller-runtime takes it: "0" stands for none.
+// off returns an address for controller-runtime, where "0" is off.
 func off(a Address) string {
 	if a.Address == "" {
 		return "0"
@@ -125,25 +124,24 @@ func off(a Address) string {
 	return a.Address
 }
 
-// A leader serves all queues while it leads.
 type leader struct {
 	o       Options
 	log     *slog.Logger
 	manager manager.Manager
-	clients kubernetes.Interface // for objects that are not watched: tokens, TrustMap
+	clients kubernetes.Interface // for unwatched objects: tokens, TrustMap
 	metrics *monitor.Metrics
-	events  events.EventRecorder      // nil: none are written
+	events  events.EventRecorder
 	certs   *certs.Server             // nil: the agent API is off, or its certificate is in files
-	known   []schema.GroupVersionKind // kinds of job that the cluster has
+	known   []schema.GroupVersionKind // job kinds of the cluster
 
 	mu      sync.Mutex
 	running map[string]*running // by name of the queue
-	refused map[string]string   // why a queue is not served for a lack of rights; only serveQueues uses it
-	turn    config.Turn         // of queues that compare watches with the API server
-	rights  rights              // what the API server said that the scheduler may do
-	served  served              // what it said that it serves
-	classes classes             // of priority
-	waits   string              // kind of object whose watch is not up yet; empty: none
+	refused map[string]string   // by queue: missing rights; only for serveQueues
+	turn    config.Turn         // for comparing watches with the API server
+	rights  rights
+	served  served
+	classes classes
+	waits   string // kind whose watch is not ready; empty: none
 }
 
 var _ manager.LeaderElectionRunnable = (*leader)(nil)
@@ -151,25 +149,24 @@ var _ manager.LeaderElectionRunnable = (*leader)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *leader) NeedLeaderElection() bool { return true }
 
-// ready is the readiness probe. A process that waits to lead is ready; one that leads is ready
-// once its watches show all objects.
+// ready is the readiness probe: a waiting process is ready; the leader is ready once its watches show all objects.
 func (l *leader) ready(*http.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waits != "" {
-		return fmt.Errorf("the watch of %s has not come up", l.waits)
+		return fmt.Errorf("the watch of %s is not ready", l.waits)
 	}
 	return nil
 }
 
-// awaits notes which kind of object has a watch that is not up yet; empty: none.
+// awaits records the kind whose watch is not ready; empty: none.
 func (l *leader) awaits(kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waits = kind
 }
 
-// setBackend sets the backend of a queue that is served, and its driver; nil: it has none now.
+// setBackend sets the backend and driver of a served queue; nil: none.
 func (l *leader) setBackend(r *running, w *kube.Backend, d *driver.Driver) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// expected returns predictions as plans carry them; nil if there are none yet.
+// expected returns predictions in the form used by plans; nil if there are none yet.
 func expected(all map[job.ID]driver.Prediction) map[job.ID]kube.Expected {
 	if all == nil {
 		return nil
@@ -28,7 +28,7 @@ func expected(all map[job.ID]driver.Prediction) map[job.ID]kube.Expected {
 	return out
 }
 
-// eta returns a prediction that was made at a time; nil if neither start nor end is known.
+// eta returns a prediction made at a time; nil if neither start nor end is known.
 func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
 	all := &v1alpha1.ETA{Start: timeRange(&e.Start, from), End: timeRange(&e.End, from)}
 	if all.Start == nil && all.End == nil {
@@ -37,7 +37,7 @@ func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
 	return all
 }
 
-// timeRange returns a range as times in whole seconds, as the API keeps them; nil if it is not known, or unreliable.
+// timeRange returns a range in whole seconds, as in the API; nil if it is unknown or unreliable.
 func timeRange(r *whatif.Range, from time.Time) *v1alpha1.TimeRange {
 	if r.Why != whatif.Known || r.Unreliable() != "" {
 		return nil

@@ -17,19 +17,20 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// An Answerer answers a question about the jobs of a queue, whose IDs are their uids.
+// An Answerer answers a question about a queue's jobs. Job IDs are uids.
 type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
 
-// questionsAgain is how long after a watch of the questions was refused it is tried again.
+// questionsAgain is the delay before the next attempt to watch the questions.
 const questionsAgain = 10 * time.Minute
 
-// serveQuestions answers what is asked in the ConfigMap wire.QuestionMap, until ctx is done. Without the right to watch it nothing is answered.
+// serveQuestions answers the questions in the ConfigMap wire.QuestionMap until ctx is done. Without the right to
+// watch it, it only retries.
 func (l *leader) serveQuestions(ctx context.Context) error {
 	maps := l.clients.CoreV1().ConfigMaps(l.o.Config.LeaderElection.Namespace)
 	for ctx.Err() == nil {
 		wait := time.Second
 		if err := Answer(ctx, maps, l.ask); err != nil && ctx.Err() == nil {
-			l.log.Info("nobody is answered what would be", "configmap", wire.QuestionMap, "err", err, "again_in", questionsAgain)
+			l.log.Info("what-if questions are not answered", "configmap", wire.QuestionMap, "err", err, "again_in", questionsAgain)
 			wait = questionsAgain
 		}
 		select {
@@ -40,7 +41,6 @@ func (l *leader) serveQuestions(ctx context.Context) error {
 	return nil
 }
 
-// ask answers a question by the driver of a queue.
 func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
 	l.mu.Lock()
 	var d *driver.Driver
@@ -54,7 +54,7 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 	return d.Ask(ctx, q)
 }
 
-// Answer answers the questions of a ConfigMap one after another, until its watch ends or an answer could not be written. It returns an
+// Answer answers a ConfigMap's questions in turn, until its watch ends or an answer cannot be written. It returns an
 // error if the ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
@@ -85,7 +85,6 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 	}
 }
 
-// reply writes the answer to a question, or why there is none.
 func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wire.Request, answer Answerer) error {
 	said := wire.Reply{ID: asked.ID}
 	text, err := answerTo(ctx, asked, answer)
@@ -100,11 +99,11 @@ func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wir
 	return err
 }
 
-// answerTo returns the answer to a question, with the jobs for which most changes.
+// answerTo returns the answer to a question, with the most affected jobs.
 func answerTo(ctx context.Context, asked *wire.Request, answer Answerer) ([]byte, error) {
 	var q whatif.Question
 	if json.Unmarshal(asked.Question, &q) != nil {
-		return nil, errors.New("that is no question")
+		return nil, errors.New("the question is not valid")
 	}
 	a, err := answer(ctx, asked.Queue, q)
 	if err != nil {

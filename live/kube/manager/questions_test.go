@@ -65,7 +65,7 @@ func TestAnswer(t *testing.T) {
 	if said := ask("2", "other", `{"Cancel": "u"}`); said.Refused != "queue is not served" || said.Answer != nil {
 		t.Errorf("answered %+v", said)
 	}
-	if said := ask("3", "q", `"what?"`); said.Refused != "that is no question" {
+	if said := ask("3", "q", `"what?"`); said.Refused != "the question is not valid" {
 		t.Errorf("answered %+v", said)
 	}
 	if asked["q u"] != 1 || asked["other u"] != 1 {

@@ -17,24 +17,23 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// A queueController runs the scheduler of one queue, and restarts it when it fails.
+// A queueController runs the scheduler of one queue and restarts it after failures.
 type queueController struct {
 	l      *leader
 	q      *v1alpha1.Queue
 	common *v1alpha1.ClusterPolicy
-	r      *running // its entry in the manager
+	r      *running
 }
 
-// serve runs the queue until ctx is done, and then returns nil. When the queue fails, serve
-// waits and runs it again; the wait doubles up to a minute. It returns an error only if this
-// process is to end.
+// serve runs the queue until ctx is done; then it returns nil. It restarts a failed queue with delays that double up
+// to a minute. It returns an error only if this process must end.
 func (c *queueController) serve(ctx context.Context) error {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		began := time.Now()
 		err := c.run(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was stopped
+			return nil //nolint:nilerr // nolint
 		case final(err):
 			return err
 		case errors.Is(err, kube.ErrTypes):
@@ -52,7 +51,6 @@ func (c *queueController) serve(ctx context.Context) error {
 	}
 }
 
-// run serves the queue once.
 func (c *queueController) run(ctx context.Context) error {
 	d := driver.New(c.driverOptions())
 	w, err := kube.Open(ctx, c.l.manager.GetClient(), c.l.manager.GetAPIReader(), c.backendOptions(d))
@@ -77,15 +75,15 @@ func (c *queueController) run(ctx context.Context) error {
 	return err
 }
 
-// close ends the journal of a run, and logs if the journal lacks something.
+// close ends the journal of a run, and logs if it is incomplete.
 func (c *queueController) close(d *driver.Driver) {
 	if err := d.Close(); err != nil {
-		c.l.log.Warn("a journal could not be written to its end", "queue", c.q.Name, "journal", d.Journal(), "err", err)
+		c.l.log.Warn("a journal is incomplete", "queue", c.q.Name, "journal", d.Journal(), "err", err)
 	}
 }
 
-// driverOptions returns the options of the queue's scheduler. Plans of a queue that is only
-// observed are not written: nobody would see what is predicted.
+// driverOptions returns the options of the queue's scheduler. In mode Observe it makes no predictions, because plans
+// are not written.
 func (c *queueController) driverOptions() driver.Options {
 	o := driver.Options{
 		Queue: c.q.Name, Policy: c.q.Spec.Policy.Name, Settings: settings(c.q), Round: round(c.q), Verify: true, Tool: c.l.o.Tool,
@@ -100,9 +98,8 @@ func (c *queueController) driverOptions() driver.Options {
 	return o
 }
 
-// backendOptions returns the options of the queue's backend. Agents report at least twice in a
-// round: each round then knows what became of the one before, and a checkpoint is at most half
-// a round old.
+// backendOptions returns the options of the queue's backend. Programs report at least twice per round, so that each
+// round knows the result of the previous one.
 func (c *queueController) backendOptions(d *driver.Driver) kube.Options {
 	o := kube.DefaultOptions()
 	o.Queue, o.Kinds, o.Identity, o.Log, o.Now = c.q, c.kinds(), c.l.o.Identity, c.l.log, time.Now
@@ -119,14 +116,14 @@ func (c *queueController) backendOptions(d *driver.Driver) kube.Options {
 	return o
 }
 
-// kinds returns the kinds of job that the cluster has, with GPUs called as it calls them.
+// kinds returns the job kinds of the cluster, with its names of GPUs.
 func (c *queueController) kinds() []jobadapter.Kind {
 	spec := &c.common.Spec
 	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common), ElasticJobSets: spec.ElasticJobSets})
 	return slices.DeleteFunc(all, func(k jobadapter.Kind) bool { return !slices.Contains(c.l.known, k.GVK()) })
 }
 
-// names returns what values of the labels of GPU types are called.
+// names maps values of the GPU type labels to GPU types.
 func names(c *v1alpha1.ClusterPolicy) map[string]string {
 	all := make(map[string]string, len(c.Spec.GPUTypes))
 	for _, t := range c.Spec.GPUTypes {
@@ -135,7 +132,6 @@ func names(c *v1alpha1.ClusterPolicy) map[string]string {
 	return all
 }
 
-// round returns the time between plans of a queue.
 func round(q *v1alpha1.Queue) time.Duration {
 	if q.Spec.Round == nil {
 		return time.Minute

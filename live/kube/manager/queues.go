@@ -16,21 +16,20 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// A running queue is one that is being served.
+// A running is a queue that is being served.
 type running struct {
-	of      string // the versions of the Queue and the ClusterPolicy that it is served by
+	of      string // versions of its Queue and ClusterPolicy
 	stop    context.CancelFunc
 	done    chan struct{}
-	backend *kube.Backend  // nil: it has none yet
-	driver  *driver.Driver // of backend
-	ended   error          // why this process cannot serve it any more; read it once done is closed
+	backend *kube.Backend // nil: none yet
+	driver  *driver.Driver
+	ended   error // why this process cannot serve it any more; read it after done is closed
 }
 
-// resync is the time between reconciliations of the queues while nothing changes.
+// resync is the time between reconciliations without changes.
 const resync = 10 * time.Second
 
-// Start implements manager.Runnable: it serves the queues and the agents of their jobs until ctx
-// is done.
+// Start implements manager.Runnable: it serves queues, the agent API and questions until ctx is done.
 func (l *leader) Start(ctx context.Context) error {
 	if err := l.certify(); err != nil {
 		return err
@@ -42,7 +41,6 @@ func (l *leader) Start(ctx context.Context) error {
 	return g.Wait()
 }
 
-// serveQueues reconciles the queues whenever one changes, until ctx is done.
 func (l *leader) serveQueues(ctx context.Context) error {
 	woken, err := l.watch(ctx)
 	if err != nil {
@@ -64,7 +62,7 @@ func (l *leader) serveQueues(ctx context.Context) error {
 	}
 }
 
-// reconcile starts and stops schedulers so that those queues are served that should be now.
+// reconcile starts and stops schedulers so that exactly the active queues are served.
 func (l *leader) reconcile(ctx context.Context) error {
 	var queues v1alpha1.QueueList
 	if err := l.manager.GetClient().List(ctx, &queues); err != nil {
@@ -79,7 +77,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 	}
 	wanted := make(map[string]string)
 	var served []*v1alpha1.Queue
-	var stopped []func() // tell why queues are not served
+	var stopped []func() // publish why queues are not served
 	for i := range queues.Items {
 		q := &queues.Items[i]
 		reason, message := l.active(ctx, q, common, served)
@@ -93,7 +91,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 		wanted[q.Name] = fmt.Sprintf("%s %d %d", q.UID, q.Generation, common.Generation)
 	}
 	l.stopBut(wanted)
-	for _, tell := range stopped { // who reads that a queue is paused may rely on it that nothing more is written
+	for _, tell := range stopped { // after the stop: the status Paused promises that nothing more is written
 		tell()
 	}
 	l.publish(ctx, served)
@@ -105,8 +103,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// logRefused logs, once, that a queue is not served for a lack of rights: its condition may not be
-// written either then.
+// logRefused logs once that a queue is not served for lack of rights, because then its condition may not be writable.
 func (l *leader) logRefused(queue, reason, message string) {
 	if reason != Forbidden {
 		delete(l.refused, queue)
@@ -121,7 +118,7 @@ func (l *leader) logRefused(queue, reason, message string) {
 	l.refused[queue] = message
 }
 
-// common returns the ClusterPolicy, with its defaults filled in; there may be none.
+// common returns the ClusterPolicy with defaults, also if there is none.
 func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	c := &v1alpha1.ClusterPolicy{}
 	err := l.manager.GetClient().Get(ctx, client.ObjectKey{Name: "default"}, c)
@@ -138,8 +135,8 @@ func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	return c, nil
 }
 
-// stopBut stops every scheduler whose queue is not wanted any more, or is wanted by another
-// version. It waits for its end, and removes the metrics of the queue.
+// stopBut stops the schedulers of queues that are not wanted in their version. It waits for their end and removes
+// their metrics.
 func (l *leader) stopBut(wanted map[string]string) {
 	l.mu.Lock()
 	ended := make(map[string]*running)
@@ -159,8 +156,8 @@ func (l *leader) stopBut(wanted map[string]string) {
 
 func (l *leader) stopAll() { l.stopBut(nil) }
 
-// start starts the scheduler of a queue that has none. It returns an error if this process
-// cannot serve the queue any more.
+// start starts the scheduler of a queue that has none. It returns an error if this process cannot serve the queue any
+// more.
 func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, of string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,7 +175,7 @@ func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.
 	return nil
 }
 
-// err returns why this process cannot serve a queue any more; nil if it still tries.
+// err returns why this process cannot serve a queue any more; nil while it still tries.
 func (r *running) err() error {
 	select {
 	case <-r.done:
@@ -188,6 +185,5 @@ func (r *running) err() error {
 	}
 }
 
-// final reports whether this process has to end for an error: another process leads, or the
-// watches, which all queues share, have missed events.
+// final reports whether an error ends this process: another one leads, or the shared watches have missed events.
 func final(err error) bool { return errors.Is(err, kube.ErrFenced) || errors.Is(err, kube.ErrWatches) }

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// rents returns why a queue cannot rent nodes as it says, for people; empty: it can, or rents
-// none. older are the queues that are served before it.
+// rents returns why a queue cannot rent nodes as configured, for users; empty: it can, or rents none. older are the
+// older active queues.
 func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 	entry, err := registry.Find(q.Spec.Policy.Name)
 	if err != nil {
@@ -25,7 +25,7 @@ func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 		return err.Error()
 	}
 	if len(q.Spec.NodeGroups) > 0 && !p.Traits().Rents {
-		return fmt.Sprintf("spec.nodeGroups: policy %s rents no nodes, want one that does: oxgang, boa or pollux-autoscale", entry.Name)
+		return fmt.Sprintf("spec.nodeGroups: policy %s does not rent nodes, want oxgang, boa or pollux-autoscale", entry.Name)
 	}
 	for i := range q.Spec.NodeGroups {
 		if why := groupProblem(q, i, older); why != "" {
@@ -35,7 +35,6 @@ func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 	return ""
 }
 
-// budgetProblem returns why a queue cannot have its budget; empty: it can, or has none.
 func budgetProblem(q *v1alpha1.Queue, entry *registry.Entry) string {
 	_, twice := q.Spec.Policy.Settings["budget"]
 	switch {
@@ -43,35 +42,34 @@ func budgetProblem(q *v1alpha1.Queue, entry *registry.Entry) string {
 	case !slices.Contains(entry.SettingNames(), "budget"):
 		return fmt.Sprintf("spec.budget: policy %s has no budget, want oxgang or boa, or no budget", entry.Name)
 	case len(q.Spec.NodeGroups) == 0:
-		return "spec.budget bounds what rented nodes cost, and there are no spec.nodeGroups that could be rented: want some, or no budget"
+		return "spec.budget needs spec.nodeGroups: add some, or remove the budget"
 	case twice:
-		return "spec.budget and the setting budget of the policy are both given, want one of them"
+		return "spec.budget and the policy's setting budget are both set, want one of them"
 	}
 	return ""
 }
 
-// groupProblem returns why nodes of a group cannot be rented; empty: they can.
 func groupProblem(q *v1alpha1.Queue, i int, older []*v1alpha1.Queue) string {
 	g := &q.Spec.NodeGroups[i]
 	for _, k := range slices.Sorted(maps.Keys(q.Spec.NodeSelector)) {
 		if v := q.Spec.NodeSelector[k]; g.NodeSelector[k] != v {
-			return fmt.Sprintf("spec.nodeGroups: %s: its nodes would be none of the queue's: want %s: %s in its nodeSelector, as in that of the queue", g.Name, k, v)
+			return fmt.Sprintf("spec.nodeGroups: %s: add %s: %s to its nodeSelector, as in the queue's nodeSelector", g.Name, k, v)
 		}
 	}
 	for j := range i {
 		if q.Spec.NodeGroups[j].Scales == g.Scales {
-			return fmt.Sprintf("spec.nodeGroups: %s: %s %s is scaled by %s, too, want it in one group", g.Name, g.Scales.Kind, g.Scales.Name, q.Spec.NodeGroups[j].Name)
+			return fmt.Sprintf("spec.nodeGroups: %s: %s %s is also scaled by group %s, want it in one group", g.Name, g.Scales.Kind, g.Scales.Name, q.Spec.NodeGroups[j].Name)
 		}
 	}
 	for _, o := range older {
 		if slices.ContainsFunc(o.Spec.NodeGroups, func(other v1alpha1.NodeGroup) bool { return other.Scales == g.Scales }) {
-			return fmt.Sprintf("spec.nodeGroups: %s: %s %s is scaled by queue %s, too, which is older", g.Name, g.Scales.Kind, g.Scales.Name, o.Name)
+			return fmt.Sprintf("spec.nodeGroups: %s: %s %s is also scaled by the older queue %s", g.Name, g.Scales.Kind, g.Scales.Name, o.Name)
 		}
 	}
 	return ""
 }
 
-// settings returns those of a queue's policy, its budget among them.
+// settings returns the settings of a queue's policy, including its budget.
 func settings(q *v1alpha1.Queue) map[string]string {
 	all := make(map[string]string)
 	if q.Spec.Policy.Name == "oxgang" {
@@ -84,9 +82,8 @@ func settings(q *v1alpha1.Queue) map[string]string {
 	return all
 }
 
-// oxgang sets what is not the policy's default here: a queue has tenants, who would be served
-// sooner if they said that their jobs were short; and nodes that can be rented are, without
-// limit where there is no budget.
+// oxgang sets the defaults that differ here. A queue has tenants, so stated sizes are not trusted: tenants would gain
+// from understating them. Rentable nodes are used without limit if there is no budget.
 func oxgang(q *v1alpha1.Queue, all map[string]string) {
 	all["sizes"] = "class"
 	if len(q.Spec.NodeGroups) > 0 {
@@ -94,5 +91,5 @@ func oxgang(q *v1alpha1.Queue, all map[string]string) {
 	}
 }
 
-// perHour returns what a budget lets be spent per hour, in its currency.
+// perHour returns a budget per hour, in its currency.
 func perHour(b *v1alpha1.Budget) float64 { return float64(b.MilliPerHour) / 1000 }

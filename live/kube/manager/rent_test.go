@@ -43,20 +43,20 @@ func TestRents(t *testing.T) {
 		{"another policy that rents", renting("pollux-autoscale", unbounded), nil, ""},
 		{"neither", renting("sia", none, unbounded), nil, ""},
 		{"a policy without a budget", renting("pollux-autoscale"), nil, "policy pollux-autoscale has no budget"},
-		{"a budget and no groups", renting("boa", none), nil, "no spec.nodeGroups"},
-		{"a budget twice", renting("boa", func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"budget": "3"} }), nil, "both given"},
-		{"a policy that rents nothing", renting("sia", unbounded), nil, "policy sia rents no nodes"},
+		{"a budget and no groups", renting("boa", none), nil, "spec.budget needs spec.nodeGroups"},
+		{"a budget twice", renting("boa", func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"budget": "3"} }), nil, "both set"},
+		{"a policy that rents nothing", renting("sia", unbounded), nil, "policy sia does not rent nodes"},
 		{"a policy that nobody knows", renting("none"), nil, `policy "none"`},
 		{
 			"nodes that are not the queue's",
 			renting("boa", func(s *v1alpha1.QueueSpec) { s.NodeSelector = map[string]string{"team": "x", "pool": "a"} }),
-			nil, "want team: x in its nodeSelector",
+			nil, "add team: x to its nodeSelector",
 		},
 		{"one scale twice", renting("boa", func(s *v1alpha1.QueueSpec) {
 			s.NodeGroups = append(s.NodeGroups, s.NodeGroups[0])
 			s.NodeGroups[1].Name = "other"
-		}), nil, "other: NodePool pool is scaled by spot, too"},
-		{"that of an older queue", renting("boa"), []*v1alpha1.Queue{renting("boa")}, "scaled by queue train, too"},
+		}), nil, "other: NodePool pool is also scaled by group spot"},
+		{"that of an older queue", renting("boa"), []*v1alpha1.Queue{renting("boa")}, "scaled by the older queue train"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := rents(c.q, c.older); c.want == "" && got != "" || !strings.Contains(got, c.want) {

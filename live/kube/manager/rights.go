@@ -11,20 +11,19 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// answer is how long to wait for the API server to say what the scheduler may do, and fresh how
-// long it is not asked again after it has said yes.
+// answer is the timeout of a check. fresh is how long a granted right is cached.
 const (
 	answer = 5 * time.Second
 	fresh  = 30 * time.Second
 )
 
-// A right is something that the scheduler does to objects of a kind.
+// A right is a verb on objects of a kind.
 type right struct {
 	verb, group, resource, subresource string
-	inside                             bool // a namespace of the queue, not everywhere
+	inside                             bool // in a namespace of the queue, not cluster-wide
 }
 
-// String returns the right as kubectl auth can-i takes it: "patch jobs.batch/status".
+// String returns the right in the form of kubectl auth can-i: "patch jobs.batch/status".
 func (r right) String() string {
 	text := r.verb + " " + r.resource
 	if r.group != "" {
@@ -36,8 +35,8 @@ func (r right) String() string {
 	return text
 }
 
-// needed are the rights without which a mode cannot do what it is for, beside those of the modes
-// before it. The roles of the chart have more: those for kinds of job that a cluster may not have.
+// needed are the essential rights of a mode, in addition to those of the previous modes. The chart's roles also cover
+// job kinds that a cluster may lack.
 var needed = []struct {
 	mode   v1alpha1.Mode
 	rights []right
@@ -57,14 +56,14 @@ var needed = []struct {
 	{v1alpha1.Resize, []right{{verb: "patch", resource: "pods", subresource: "resize", inside: true}}},
 }
 
-// Rights that single writes need.
+// Rights for single writes.
 var (
 	writesStatus = right{verb: "patch", group: "oxgang.dev", resource: "queues", subresource: "status"}
 	marksNodes   = right{verb: "patch", resource: "nodes"}
 )
 
-// lacks returns why a queue cannot be served: a right that its mode needs and the scheduler does
-// not have; empty: it has all. A right in some namespace of the queue is enough.
+// lacks returns a right that a queue's mode needs and the scheduler lacks, for users; empty: none. A right in any
+// namespace of the queue suffices.
 func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	if q.Spec.Mode == v1alpha1.Observe || q.Spec.Mode == v1alpha1.Off {
 		return ""
@@ -72,7 +71,7 @@ func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	for _, n := range needed {
 		for _, r := range n.rights {
 			if !l.mayIn(ctx, r, q) {
-				return fmt.Sprintf("mode %s needs the right to %s, which the scheduler has not: bind the role of the mode (rbac.mode of the chart, or deploy/dist/rights)", n.mode, r)
+				return fmt.Sprintf("mode %s needs the right to %s, which the scheduler lacks: bind the role of the mode (rbac.mode of the chart, or deploy/dist/rights)", n.mode, r)
 			}
 		}
 		if n.mode == q.Spec.Mode {
@@ -80,12 +79,11 @@ func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 		}
 	}
 	if q.Spec.Loans != nil && q.Spec.Mode != v1alpha1.Recommend && !l.may(ctx, marksNodes, "") {
-		return "spec.loans needs the right to patch nodes, which the scheduler has not: install it with rbac.loans, or take spec.loans away"
+		return "spec.loans needs the right to patch nodes, which the scheduler lacks: install the chart with rbac.loans, or remove spec.loans"
 	}
 	return ""
 }
 
-// mayIn reports whether the scheduler has a right where a queue needs it.
 func (l *leader) mayIn(ctx context.Context, r right, q *v1alpha1.Queue) bool {
 	if !r.inside || len(q.Spec.Namespaces) == 0 {
 		return r.inside || l.may(ctx, r, "")
@@ -98,20 +96,20 @@ func (l *leader) mayIn(ctx context.Context, r right, q *v1alpha1.Queue) bool {
 	return false
 }
 
-// rights are what the API server has allowed lately.
+// rights caches granted rights.
 type rights struct {
 	mu      sync.Mutex
 	allowed map[rightIn]time.Time
 }
 
-// A rightIn is a right in a namespace; empty: everywhere.
+// A rightIn is a right in a namespace; empty: cluster-wide.
 type rightIn struct {
 	right
 	namespace string
 }
 
-// may reports whether the scheduler has a right. If the API server does not answer, may returns
-// true: a queue that is served goes on.
+// may reports whether the scheduler has a right. It returns true if the API server does not answer, so that an active
+// queue continues.
 func (l *leader) may(ctx context.Context, r right, namespace string) bool {
 	l.rights.mu.Lock()
 	defer l.rights.mu.Unlock()
@@ -125,7 +123,7 @@ func (l *leader) may(ctx context.Context, r right, namespace string) bool {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	if err := l.manager.GetClient().Create(ctx, review); err != nil {
-		l.log.Warn("cannot ask what the scheduler may do, so it may", "right", r.String(), "err", err)
+		l.log.Warn("cannot check a right of the scheduler; assuming that it has it", "right", r.String(), "err", err)
 		return true
 	}
 	if review.Status.Allowed {

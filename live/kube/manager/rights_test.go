@@ -45,7 +45,7 @@ func TestLacks(t *testing.T) {
 		{"create plans.oxgang.dev", v1alpha1.Resize, "mode Recommend needs the right to create plans.oxgang.dev"},
 		{"patch jobs.batch/status", v1alpha1.Recommend, "mode Recommend needs the right to patch jobs.batch/status"},
 		{"patch jobs.batch", v1alpha1.Recommend, ""},
-		{"patch jobs.batch", v1alpha1.Admit, "mode Admit needs the right to patch jobs.batch, which the scheduler has not: bind the role of the mode"},
+		{"patch jobs.batch", v1alpha1.Admit, "mode Admit needs the right to patch jobs.batch, which the scheduler lacks: bind the role of the mode"},
 		{"patch jobs.batch in a", v1alpha1.Admit, ""}, // in b it may
 		{"patch pods/resize", v1alpha1.Admit, ""},
 		{"patch pods/resize", v1alpha1.Resize, "mode Resize needs the right to patch pods/resize"},

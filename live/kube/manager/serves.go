@@ -12,36 +12,35 @@ import (
 
 // Kinds that a cluster may lack.
 var (
-	// suspends is the kind of the policy that suspends new jobs: versions before 1.36 do not serve it.
+	// suspends is the kind of the policy that suspends new jobs. Kubernetes before 1.36 lacks it.
 	suspends = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
-	// workloads is what Kueue keeps of jobs, in any version.
+	// workloads is Kueue's Workload, in any version.
 	workloads = schema.GroupVersionKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 )
 
-// unsupported returns why an API server cannot do what a queue of a mode needs; empty: it can. Without
-// the policy that suspends them new jobs would run before they are planned.
+// unsupported returns why the API server cannot serve a mode, for users; empty: it can. Without the policy, new jobs
+// would run before they are planned.
 func (l *leader) unsupported(mode v1alpha1.Mode) string {
 	if mode != v1alpha1.Admit && mode != v1alpha1.Resize || l.serves(suspends) {
 		return ""
 	}
 	return "mode " + string(mode) + " needs Kubernetes 1.36 or later: this API server does not serve " + suspends.GroupVersion().String() +
-		" " + suspends.Kind + ", which suspends new jobs. Upgrade it, or stay in mode Observe or Recommend, in which no job is touched"
+		" " + suspends.Kind + ", which suspends new jobs. Upgrade it, or use mode Observe or Recommend, which change no jobs"
 }
 
-// served is what the API server said that it serves.
+// served caches which kinds the API server serves.
 type served struct {
 	mu sync.Mutex
 	at map[schema.GroupVersionKind]answered
 }
 
-// An answered is an answer, and when it was given.
 type answered struct {
 	at  time.Time
 	yes bool
 }
 
-// serves reports whether the API server serves a kind; without a version, in any. It is asked again
-// after fresh. If it does not answer, serves returns true: a queue that is served goes on.
+// serves reports whether the API server serves a kind; without a version, any version. Results are cached for fresh.
+// It returns true if the API server does not answer, so that an active queue continues.
 func (l *leader) serves(gvk schema.GroupVersionKind) bool {
 	l.served.mu.Lock()
 	defer l.served.mu.Unlock()
@@ -54,7 +53,7 @@ func (l *leader) serves(gvk schema.GroupVersionKind) bool {
 	}
 	_, err := l.manager.GetRESTMapper().RESTMapping(gvk.GroupKind(), versions...)
 	if err != nil && !meta.IsNoMatchError(err) {
-		l.log.Warn("cannot ask what the API server serves, so it does", "kind", gvk.String(), "err", err)
+		l.log.Warn("cannot check whether the API server serves a kind; assuming that it does", "kind", gvk.String(), "err", err)
 		return true
 	}
 	if l.served.at == nil {

@@ -71,7 +71,7 @@ func TestUnsupported(t *testing.T) {
 	}{
 		"1.36":              {map[string][]string{"v1": {"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"}}, v1alpha1.Resize, ""},
 		"1.34, Resize":      {old, v1alpha1.Resize, "mode Resize needs Kubernetes 1.36 or later: this API server does not serve admissionregistration.k8s.io/v1 MutatingAdmissionPolicy"},
-		"1.34, Admit":       {old, v1alpha1.Admit, "stay in mode Observe or Recommend"},
+		"1.34, Admit":       {old, v1alpha1.Admit, "use mode Observe or Recommend"},
 		"1.34, Recommend":   {old, v1alpha1.Recommend, ""},
 		"1.34, Observe":     {old, v1alpha1.Observe, ""},
 		"1.32, none at all": {map[string][]string{"v1": {"ValidatingAdmissionPolicy"}}, v1alpha1.Resize, "mode Resize needs Kubernetes 1.36"},

@@ -18,9 +18,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// watch begins to watch Queues, the ClusterPolicy, nodes, pods and jobs. The channel that it
-// returns gets an item when a Queue or the ClusterPolicy changes; everything else wakes the
-// backends.
+// watch starts the watches. The returned channel gets an item when a Queue or the ClusterPolicy changes; other
+// changes wake the backends.
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	woken := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
@@ -54,23 +53,23 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	return woken, nil
 }
 
-// watchTimeout is how long a watch may take until it shows all objects.
+// watchTimeout is how long a watch may take to show all objects.
 const watchTimeout = 2 * time.Minute
 
-// subscribe calls news whenever an object of the kind of o changes. It returns when the watch
-// shows all objects. It returns an error if they may not be listed, or are not shown within
-// watchTimeout: the process then ends, and another scheduler may have better luck.
+// subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects. It
+// returns an error if that takes longer than watchTimeout or is not allowed; the process then ends, and another one
+// may take over.
 func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) error {
 	gvk, err := l.manager.GetClient().GroupVersionKindFor(o)
 	if err != nil {
 		return err
 	}
 	l.awaits(gvk.Kind)
-	ctx, done := context.WithTimeoutCause(ctx, watchTimeout, fmt.Errorf("not all objects were seen in %v", watchTimeout))
+	ctx, done := context.WithTimeoutCause(ctx, watchTimeout, fmt.Errorf("not all objects were listed within %v", watchTimeout))
 	defer done()
 	some := metav1.PartialObjectMetadataList{}
 	some.SetGroupVersionKind(gvk)
-	if err := l.manager.GetAPIReader().List(ctx, &some, client.Limit(1)); err != nil { // a watch would only try again
+	if err := l.manager.GetAPIReader().List(ctx, &some, client.Limit(1)); err != nil { // a watch would only retry
 		return fmt.Errorf("watch %s: %w", gvk.Kind, err)
 	}
 	i, err := l.manager.GetCache().GetInformer(ctx, o)
@@ -88,7 +87,6 @@ func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) er
 	return err
 }
 
-// notifyBackends wakes all backends: something in the cluster has changed.
 func (l *leader) notifyBackends() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

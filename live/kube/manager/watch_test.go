@@ -56,8 +56,8 @@ func TestSubscribe(t *testing.T) {
 		began, heard := time.Now(), make(chan error, 1)
 		go func() { heard <- l.subscribe(t.Context(), &corev1.Pod{}, func() {}) }()
 		time.Sleep(time.Second)
-		wants(t, l.ready(&http.Request{}), "the watch of Pod has not come up")
-		wants(t, <-heard, "watch Pod:", "not all objects were seen in 2m0s")
+		wants(t, l.ready(&http.Request{}), "the watch of Pod is not ready")
+		wants(t, <-heard, "watch Pod:", "not all objects were listed within 2m0s")
 		if took := time.Since(began); took != watchTimeout {
 			t.Errorf("it gave up after %v, want %v", took, watchTimeout)
 		}

@@ -12,15 +12,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// ErrUnanswered says that the scheduler did not answer a question.
+// ErrUnanswered means that the scheduler did not answer a question.
 var ErrUnanswered = errors.New("the scheduler did not answer")
 
 const (
-	questionWait = 30 * time.Second       // for an answer: the scheduler simulates for 10 s at most, after another question
-	questionPoll = 500 * time.Millisecond // between two looks for it
+	questionWait = 30 * time.Second       // for an answer: a simulation takes at most 10 s, and another question may come first
+	questionPoll = 500 * time.Millisecond // between two reads
 )
 
-// MayAsk reports whether the user may ask the scheduler, whose namespace is given, what would be.
+// MayAsk reports whether the user may ask questions. namespace is the scheduler's.
 func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	for _, verb := range []string{"get", "patch"} {
 		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+wire.QuestionMap, "-n", namespace)
@@ -31,9 +31,9 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	return true
 }
 
-// Ask asks the scheduler, whose namespace is given, what would be of the jobs of a queue, with the user's own rights, and returns its
-// answer, in which jobs are uids. It is ErrForbidden if the user may not, ErrNotFound if the scheduler cannot be asked, and ErrUnanswered
-// if it did not answer, or says why.
+// Ask sends a question about a queue's jobs to the scheduler in namespace, with the user's rights. Jobs are uids in
+// question and answer. The error is ErrForbidden without the right, ErrNotFound without the ConfigMap, and
+// ErrUnanswered without an answer.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
 	of := wire.Request{ID: rand.Text(), Queue: queue, Question: q}
 	patch, err := wire.PatchQuestion(wire.RequestKey, of)
@@ -60,7 +60,7 @@ func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMe
 	}
 }
 
-// replyTo returns the answer to a question; nil: there is none yet.
+// replyTo returns the answer to a question; nil: none yet.
 func (k *Kubectl) replyTo(ctx context.Context, namespace, id string) (json.RawMessage, error) {
 	m, err := get[struct {
 		Data map[string]string `json:"data"`
@@ -75,7 +75,7 @@ func (k *Kubectl) replyTo(ctx context.Context, namespace, id string) (json.RawMe
 	case said.ID == id:
 		return said.Answer, nil
 	case asked.ID != id:
-		return nil, fmt.Errorf("%w: somebody else asked something meanwhile; ask again", ErrUnanswered)
+		return nil, fmt.Errorf("%w: another user asked a question meanwhile; ask again", ErrUnanswered)
 	}
 	return nil, nil
 }

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// A cluster is what exists of jobs: their objects, those that these made, and all pods.
+// A cluster has the objects and pods of jobs.
 type cluster struct {
 	policy  common
 	objects []object
 	pods    []pod
-	parents map[string]string // uid of the controller of each object, by uid
+	parents map[string]string // uid of each object's controller, by uid
 	rays    map[string]string // uid of each RayJob, by namespace/name
-	listed  map[string]bool   // kinds of job that were listed, or that the cluster does not have
-	hidden  []string          // kinds of job that the user may not list
+	listed  map[string]bool   // job kinds that were listed, or that the cluster lacks
+	hidden  []string          // job kinds that the user may not list
 }
 
-// cluster returns what exists in a namespace, in all if it is empty. A kind that the cluster does
-// not have, or that the user may not list, is left out; without pods there is an error.
+// cluster reads a namespace; all if it is empty. It omits kinds that the cluster lacks or the user may not list. It
+// returns an error if pods cannot be listed.
 func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, error) {
 	where := scope(namespace)
 	all, err := list[pod](ctx, k, slices.Concat([]string{"pods"}, where, []string{"--field-selector", unended})...)
@@ -48,10 +48,10 @@ func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, erro
 	return c, nil
 }
 
-// unended selects the pods that have not ended, which are the ones that use something.
+// unended selects pods that have not ended.
 const unended = "status.phase!=Succeeded,status.phase!=Failed"
 
-// scope returns the flags of kubectl for a namespace, for all if it is empty.
+// scope returns kubectl's flags for a namespace; all if it is empty.
 func scope(namespace string) []string {
 	if namespace == "" {
 		return []string{"-A"}
@@ -59,12 +59,12 @@ func scope(namespace string) []string {
 	return []string{"-n", namespace}
 }
 
-// unseen reports whether an error says that the user may not see something, or that there is none.
+// unseen reports whether an object is missing or may not be read.
 func unseen(err error) bool {
 	return errors.Is(err, ErrForbidden) || errors.Is(err, ErrNoKind) || errors.Is(err, ErrNotFound)
 }
 
-// common is what the ClusterPolicy says of GPUs.
+// common has the names of GPUs in the ClusterPolicy.
 type common struct {
 	Resource string   `json:"gpuResource"`
 	Labels   []string `json:"gpuTypeLabels"`
@@ -74,7 +74,7 @@ type common struct {
 	} `json:"gpuTypes"`
 }
 
-// common returns what the ClusterPolicy says, or how NVIDIA calls things.
+// common returns the ClusterPolicy's names of GPUs, or NVIDIA's.
 func (k *Kubectl) common(ctx context.Context) common {
 	p, err := get[struct {
 		Spec common `json:"spec"`
@@ -90,7 +90,6 @@ func (k *Kubectl) common(ctx context.Context) common {
 	return c
 }
 
-// part reports whether an object is part of another job.
 func (o *object) part() bool {
 	return slices.Contains([]string{"JobSet", "TrainJob", "RayJob", "RayCluster"}, o.Meta.controller().Kind)
 }
@@ -98,7 +97,7 @@ func (o *object) part() bool {
 // deepest is the length of the longest chain of controllers: pod, Job, JobSet, TrainJob.
 const deepest = 3
 
-// owners returns the uids of all objects that a pod is part of, from the inside out.
+// owners returns the uids of the objects that a pod is part of, innermost first.
 func (c *cluster) owners(p *pod) []string {
 	by := p.Meta.controller()
 	if by.Kind == "RayCluster" && len(by.Name) > raySuffix { // KubeRay names it after its RayJob
@@ -111,5 +110,5 @@ func (c *cluster) owners(p *pod) []string {
 	return all
 }
 
-// raySuffix is what KubeRay adds to the name of a RayJob: a dash and five others.
+// raySuffix is the length of KubeRay's suffix for the name of a RayCluster: a dash and five characters.
 const raySuffix = 6

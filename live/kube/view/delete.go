@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Delete deletes the object of a job, and with it its pods, with the user's own rights; of an object that has its name since, it deletes
-// nothing. The error is ErrForbidden if he may not, and ErrNotFound if it is not there any more.
+// Delete deletes the object of a job and its pods, with the user's rights. It does not delete a newer object of the
+// same name. The error is ErrForbidden without the right, and ErrNotFound if the object is gone.
 func (k *Kubectl) Delete(ctx context.Context, s *Seen) error {
 	if s.object == nil {
-		return fmt.Errorf("%s: its object cannot be seen", s.ID)
+		return fmt.Errorf("%s: you cannot read its object", s.ID)
 	}
 	text, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background",

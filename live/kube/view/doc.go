@@ -1,5 +1,4 @@
-// Package view shows people what the scheduler of a Kubernetes cluster decided. It asks the
-// cluster through the user's own kubectl, so that contexts, plugins for credentials and
-// permissions are the user's, and reads of its answers the few fields that it shows: nothing
-// here imports Kubernetes.
+// Package view shows the scheduler's decisions in a Kubernetes cluster. It calls the user's kubectl, and so uses the
+// user's contexts, credential plugins and permissions. It decodes only the fields that it shows, and imports no
+// Kubernetes libraries.
 package view

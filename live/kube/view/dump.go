@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// A part of a dump: what kubectl lists.
+// A part of a dump is a list by kubectl.
 type part struct {
 	resource string
-	needed   bool // without it there is nothing to simulate
+	needed   bool // a simulation is impossible without it
 }
 
-// dumped are the parts of a dump, as package trace reads them.
+// dumped are the parts that package trace reads.
 var dumped = []part{
 	{"jobs.batch", true},
 	{"jobsets.jobset.x-k8s.io", false},
@@ -26,8 +26,8 @@ var dumped = []part{
 	{"nodes", true},
 }
 
-// Dump returns lists of all that is known of the cluster's jobs, one after another, and says
-// of what it lacks why. Kinds that the cluster does not have are left out in silence.
+// Dump returns the concatenated lists of all parts, and describes the ones that the user may not list. It skips kinds
+// that the cluster lacks.
 func (k *Kubectl) Dump(ctx context.Context) (text []byte, lacks []string, err error) {
 	for _, p := range dumped {
 		list, err := k.Get(ctx, p.resource, "-A", "-o", "json")

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// Names that objects carry; live/kube/api/v1alpha1 says what they mean.
+// Names on objects; see live/kube/api/v1alpha1.
 const (
 	queueLabel = "oxgang.dev/queue"
 	scheduled  = "oxgang.dev/Scheduled"
@@ -22,14 +22,14 @@ const (
 	workloads  = "workloads.kueue.x-k8s.io"
 )
 
-// Reasons that come before all others, in this order.
+// Reasons that take precedence, in this order.
 const (
-	Misconfigured   = "Misconfigured"   // the job cannot be read, or its queue does not exist
-	NotManaged      = "NotManaged"      // somebody else started it, or it has opted out
+	Misconfigured   = "Misconfigured"   // the job is invalid, or its queue does not exist
+	NotManaged      = "NotManaged"      // it was started by others, or has opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
 )
 
-// tier returns the rank of a reason; lower ones come first.
+// tier returns the rank of a reason; lower ranks take precedence.
 func tier(reason string) int {
 	switch reason {
 	case Misconfigured:
@@ -42,20 +42,19 @@ func tier(reason string) int {
 	return 3
 }
 
-// A Reason is why a job has no GPUs, or has what it has.
+// A Reason explains the state of a job.
 type Reason struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
-	// Since is from when on its condition has been true, or false; zero: not known.
+	// Since is the last change of the condition's status; zero: not known.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// FromPlan reports whether the reason is one of the policy, which decided on the job; a mistake or
-// quota keeps it from that, and then no plan says what would help, or when.
+// FromPlan reports whether the reason comes from the policy. Other reasons keep a job out of plans, so no predictions
+// apply.
 func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
-// Dominant returns the reason that comes first, among equals the first argument; the zero Reason if
-// there is none.
+// Dominant returns the reason with the highest precedence, the first among equals; the zero Reason if there is none.
 func Dominant(all ...Reason) Reason {
 	var best Reason
 	for _, r := range all {
@@ -66,7 +65,7 @@ func Dominant(all ...Reason) Reason {
 	return best
 }
 
-// An object is what is read of a job's object.
+// An object has the fields that are read of a job's object.
 type object struct {
 	Version string `json:"apiVersion"`
 	Kind    string `json:"kind"`
@@ -81,8 +80,8 @@ type object struct {
 	} `json:"status"`
 }
 
-// kinds are the kinds of job, with their names in kubectl. Kinds that create objects of the same
-// name come first: a TrainJob creates a JobSet, a RayJob the Job that submits it.
+// kinds are the kinds of job. A kind that creates objects of the same name comes first: a TrainJob creates a JobSet,
+// a RayJob the Job that submits it.
 var kinds = []jobKind{
 	{"TrainJob", "trainjobs.trainer.kubeflow.org"},
 	{"RayJob", "rayjobs.ray.io"},
@@ -90,11 +89,11 @@ var kinds = []jobKind{
 	{"Job", "jobs.batch"},
 }
 
-// A jobKind is a kind of job, with its name in kubectl.
+// A jobKind is a kind of job and its name in kubectl.
 type jobKind struct{ kind, resource string }
 
-// Explain returns the state of one job of a namespace: "name", or "kind/name" where several kinds have one. What the user may not see
-// is left out. The error is ErrNotFound if there is no such job.
+// Explain returns the state of one job of a namespace. name is "name", or "kind/name" if it is ambiguous. It omits
+// what the user may not read. The error is ErrNotFound if the job does not exist.
 func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.Status, error) {
 	kind, name := splitKind(name)
 	o, err := l.job(ctx, kind, namespace, name)
@@ -113,7 +112,7 @@ func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.S
 
 func acts(mode string) bool { return mode == "Admit" || mode == "Resize" }
 
-// ended returns how a job ended; empty: it has not.
+// ended returns how a job ended; empty: not yet.
 func (o *object) ended() string {
 	for _, c := range o.Status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Completed" || c.Type == "Failed") {
@@ -123,7 +122,6 @@ func (o *object) ended() string {
 	return ""
 }
 
-// splitKind cuts "jobset/name".
 func splitKind(name string) (kind, rest string) {
 	if kind, rest, ok := strings.Cut(name, "/"); ok {
 		return kind, rest
@@ -149,8 +147,8 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 	return nil, fmt.Errorf("job %s/%s: %w", namespace, name, ErrNotFound)
 }
 
-// condition returns the reason that a job's condition has. Where the queue's mode carries no plan
-// out, its message also has what was observed as it was written: the plan has the rest alone.
+// condition returns the reason in a job's condition. If the queue only recommends, the plan's message replaces it,
+// without the observed state.
 func (s *Seen) condition(mode string) Reason {
 	c := conditionOf(s.object.Status.Conditions, scheduled)
 	if c == nil {
@@ -163,28 +161,28 @@ func (s *Seen) condition(mode string) Reason {
 	return r
 }
 
-// unplanned returns why a job has no reason.
+// unplanned explains why a job has no reason.
 func (at *Look) unplanned(s *Seen) Reason {
 	switch mode := at.Mode(s.Queue); {
 	case mode == "Observe":
-		return Reason{Reason: "Observed", Message: "queue " + s.Queue + " is in mode Observe: plans are made, and not shown; mode Recommend shows them"}
+		return Reason{Reason: "Observed", Message: "queue " + s.Queue + " is in mode Observe: plans are not shown; use mode Recommend to show them"}
 	case mode == "Off":
-		return Reason{Reason: "Off", Message: "queue " + s.Queue + " is off: spec.mode"}
+		return Reason{Reason: "Off", Message: "queue " + s.Queue + " is off (spec.mode)"}
 	case at.Plans == nil:
-		return Reason{Reason: "Unplanned", Message: "no reason is written on it, and you may not list plans"}
+		return Reason{Reason: "Unplanned", Message: "it has no published reason, and you may not list plans"}
 	}
-	return Reason{Reason: "Unplanned", Message: "no plan has it yet"}
+	return Reason{Reason: "Unplanned", Message: "not in a plan yet"}
 }
 
-// noQueue returns the reason of a job that names a queue which does not exist.
+// noQueue returns the reason of a job whose queue does not exist.
 func noQueue(name string) Reason {
 	if name == "" {
-		return Reason{Reason: Misconfigured, Message: "it names no queue, which its label " + queueLabel + " would"}
+		return Reason{Reason: Misconfigured, Message: "it names no queue: set its label " + queueLabel}
 	}
 	return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, name)}
 }
 
-// quotaOf returns the reason that one of Kueue's Workloads holds a job back for; the zero Reason: none does.
+// quotaOf returns the reason of a Workload without quota; the zero Reason if there is none.
 func quotaOf(all []object, uid string) Reason {
 	for i := range all {
 		for _, owner := range all[i].Meta.Owners {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Why kubectl could not answer.
+// Errors of kubectl.
 var (
 	ErrNoKubectl = errors.New("kubectl is not in PATH")
 	ErrForbidden = errors.New("not permitted")
@@ -22,24 +22,24 @@ var (
 	ErrNotFound  = errors.New("not found")
 )
 
-// Kubectl asks a cluster.
+// Kubectl reads a cluster with the user's kubectl.
 type Kubectl struct {
 	Flags  []string             // of every call: --context and --kubeconfig
-	absent map[string]time.Time // kinds that the cluster does not have, until they are asked for again; nil: none is remembered
+	absent map[string]time.Time // until when a kind is known to be missing; nil: not cached
 }
 
-// absence is how long a kind that the cluster does not have is not asked for again: to find out, kubectl reads all kinds anew.
+// absence is how long a missing kind is not requested again: kubectl then reads all kinds.
 const absence = 10 * time.Minute
 
-// remember makes k not ask again and again for kinds that the cluster does not have.
+// remember starts to cache missing kinds.
 func (k *Kubectl) remember() {
 	if k.absent == nil {
 		k.absent = make(map[string]time.Time)
 	}
 }
 
-// Get returns what "kubectl get" prints. An error is one of those above where it is known,
-// and has the first line of what kubectl said.
+// Get returns the output of "kubectl get". It wraps one of the errors above if known, with kubectl's first error
+// line.
 func (k *Kubectl) Get(ctx context.Context, args ...string) ([]byte, error) {
 	kind := args[0]
 	if time.Now().Before(k.absent[kind]) {
@@ -64,24 +64,23 @@ func (k *Kubectl) Namespace(ctx context.Context) (string, error) {
 	return "default", nil
 }
 
-// Title returns the name of the user's context, as a title.
+// Title returns the name of the user's context.
 func (k *Kubectl) Title(ctx context.Context) string {
 	if i := slices.Index(k.Flags, "--context"); i >= 0 {
 		return k.Flags[i+1]
 	}
 	out, err := k.call(ctx, "config", "current-context")
-	if err != nil { // there is none
+	if err != nil {
 		return "Kubernetes"
 	}
 	return cmp.Or(strings.TrimSpace(string(out)), "Kubernetes")
 }
 
-// call runs kubectl. Its standard input is the user's: a plugin may ask for a password.
+// call runs kubectl with the user's standard input, because a plugin may ask for a password.
 func (k *Kubectl) call(ctx context.Context, args ...string) ([]byte, error) {
 	return k.input(ctx, os.Stdin, args...)
 }
 
-// input runs kubectl with a standard input.
 func (k *Kubectl) input(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "kubectl", append(slices.Clip(k.Flags), args...)...)
 	var out, complaint bytes.Buffer
@@ -95,12 +94,12 @@ func (k *Kubectl) input(ctx context.Context, in io.Reader, args ...string) ([]by
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, ErrNoKubectl
 	}
-	return nil, said(complaint.String(), err)
+	return nil, errorOf(complaint.String(), err)
 }
 
-// said returns the error that kubectl complained of, or else how it ended.
-func said(complaint string, ended error) error {
-	line := lastWords(complaint)
+// errorOf returns the error in kubectl's output, or else its exit error.
+func errorOf(complaint string, ended error) error {
+	line := errorLine(complaint)
 	for _, known := range []struct {
 		text string
 		err  error
@@ -119,9 +118,9 @@ func said(complaint string, ended error) error {
 	return fmt.Errorf("kubectl: %s", line)
 }
 
-// lastWords returns the line of a complaint that says what was wrong: the first that begins
-// as an error, or else the last. Lines of the client's log come before it.
-func lastWords(complaint string) string {
+// errorLine returns the first line of kubectl's output that starts as an error, or else the last line. Log lines come
+// before it.
+func errorLine(complaint string) string {
 	last := ""
 	for line := range strings.Lines(complaint) {
 		line = strings.TrimSpace(line)

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	logLines = 50       // that are asked for, of each container
-	logBytes = 64 << 10 // that are asked for, of each container, and returned
+	logLines = 50       // of each container
+	logBytes = 64 << 10 // of each container, and in total
 )
 
-// Log returns the last lines that the first pod of a job wrote, by name, with the user's own right to read logs (pods/log). The error is
-// ErrNotFound if the job has no pod, and ErrForbidden if he may not.
+// Log returns the last lines of a job's first pod by name, with the user's right to read pods/log. The error is
+// ErrNotFound if the job has no pod, and ErrForbidden without the right.
 func (k *Kubectl) Log(ctx context.Context, s *Seen) ([]byte, error) {
 	if len(s.names) == 0 {
 		return nil, fmt.Errorf("%s has no pod: %w", s.ID, ErrNotFound)

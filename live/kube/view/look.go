@@ -9,36 +9,36 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// A Looker looks at a cluster again and again, with the user's own rights. It is not for concurrent use.
+// A Looker reads a cluster repeatedly with the user's rights. It is not safe for concurrent use.
 type Looker struct {
 	*Kubectl
-	// Namespace is the only one that is asked for; empty: all.
+	// Namespace is the only one to read; empty: all.
 	Namespace string
-	// Fallback is asked for instead of all where the user may not list the pods of all; empty: it is an error.
+	// Fallback is read instead if the user may not list all pods; empty: that is an error.
 	Fallback string
 	narrowed bool    // to Fallback
-	also     *object // a job that is looked at whether a queue has it or not; nil: none
+	also     *object // a job to include without a queue; nil: none
 }
 
 // A Look is what a user may see of a cluster at one time.
 type Look struct {
 	At        time.Time
-	Namespace string // the only one that was asked for; empty: all
+	Namespace string // the only one that was read; empty: all
 	Queues    []Queue
 	Plans     []Plan
-	Jobs      []Seen        // of queues, that have not ended: by queue, then as the plans have them
-	Ended     []status.Job  // jobs of queues whose objects are still there, the latest first
-	Nodes     []status.Node // that have GPUs, and are seen
-	// Whole: all nodes and all pods are seen, so what nobody holds is idle.
+	Jobs      []Seen        // unfinished jobs of queues: by queue, then in plan order
+	Ended     []status.Job  // ended jobs of queues that still have objects, latest first
+	Nodes     []status.Node // visible nodes with GPUs
+	// Whole is true if all nodes and pods are visible, so unused GPUs are idle.
 	Whole    bool
-	hidden   bool // pods are not seen
+	hidden   bool // pods are not visible
 	also     *object
 	machines []machine
-	Lacks    []string // what the user may not see, and what is not known for that, in sentences
+	Lacks    []string // what the user may not read, and what is unknown for that reason, in sentences
 }
 
-// Look returns what the user may see now; what he may not see is in Lacks. The error is ErrForbidden if he may not list the pods of the
-// namespace, and ErrNoKind if the cluster has no queues.
+// Look reads the cluster. Lacks has what the user may not read. The error is ErrForbidden if the user may not list
+// the namespace's pods, and ErrNoKind if the cluster lacks queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	l.remember()
 	at := &Look{At: time.Now(), also: l.also}
@@ -56,7 +56,7 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	}
 	if errors.Is(err, ErrForbidden) && (at.Plans != nil || l.also != nil) {
 		c, at.hidden = new(cluster), true
-		err = at.lacks(&err, "pods: what runs is not known, and what is planned is shown")
+		err = at.lacks(&err, "pods: planned jobs are shown; what runs is not known")
 	}
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	return at, nil
 }
 
-// lacks takes an error that says that the user may not list something for a fact.
+// lacks turns an ErrForbidden into an entry of Lacks.
 func (at *Look) lacks(err *error, what string) error {
 	if errors.Is(*err, ErrForbidden) {
 		at.Lacks, *err = append(at.Lacks, "You may not list "+what+"."), nil
@@ -85,24 +85,24 @@ func (at *Look) lacks(err *error, what string) error {
 	return *err
 }
 
-// narrow says what is not known for looking at one namespace alone.
+// narrow records what is unknown because only one namespace was read.
 func (at *Look) narrow(l *Looker) {
 	switch at.Namespace = l.Namespace; {
 	case l.narrowed:
-		at.Lacks = append(at.Lacks, "You may not list the pods of all namespaces: only namespace "+l.Namespace+" is shown, and which GPUs are idle is not known.")
+		at.Lacks = append(at.Lacks, "You may not list the pods of all namespaces: only namespace "+l.Namespace+" is shown, so idle GPUs are not known.")
 	case l.Namespace != "":
-		at.Lacks = append(at.Lacks, "Only namespace "+l.Namespace+" was asked for: which GPUs are idle is not known.")
+		at.Lacks = append(at.Lacks, "Only namespace "+l.Namespace+" is shown, so idle GPUs are not known.")
 	}
 }
 
-// listNodes fills in the nodes, if all pods are seen.
+// listNodes sets the nodes, if all pods are visible.
 func (at *Look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	if at.Namespace != "" || at.hidden {
 		return nil
 	}
 	machines, err := list[machine](ctx, k, "nodes")
 	if errors.Is(err, ErrForbidden) {
-		return at.lacks(&err, "nodes: which GPUs are idle is not known")
+		return at.lacks(&err, "nodes, so idle GPUs are not known")
 	}
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (at *Look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	return nil
 }
 
-// watch fills in what exists of queues of which nothing is written.
+// watch computes the state of queues whose status is not written.
 func (at *Look) watch(resource string) {
 	for i := range at.Queues {
 		if q := &at.Queues[i]; at.Whole && q.watches() {
@@ -121,7 +121,7 @@ func (at *Look) watch(resource string) {
 	}
 }
 
-// quotas returns the Workloads of Kueue, if a job waits that may have one.
+// quotas returns Kueue's Workloads, if a waiting job may have one.
 func (k *Kubectl) quotas(ctx context.Context, c *cluster, namespace string) ([]object, error) {
 	if !slices.ContainsFunc(c.objects, func(o object) bool { return o.Spec.Suspend && o.Meta.Labels[kueueLabel] != "" && o.ended() == "" }) {
 		return nil, nil
@@ -133,7 +133,7 @@ func (k *Kubectl) quotas(ctx context.Context, c *cluster, namespace string) ([]o
 	return all, err
 }
 
-// Mode returns the mode of a queue; empty: it is not seen.
+// Mode returns the mode of a queue; empty: not visible.
 func (at *Look) Mode(queue string) string {
 	for i := range at.Queues {
 		if at.Queues[i].Meta.Name == queue {
@@ -143,7 +143,7 @@ func (at *Look) Mode(queue string) string {
 	return ""
 }
 
-// Plan returns the plan of a queue; nil: it is not seen.
+// Plan returns the plan of a queue; nil: not visible.
 func (at *Look) Plan(queue string) *Plan {
 	for i := range at.Plans {
 		if at.Plans[i].Meta.Name == queue {

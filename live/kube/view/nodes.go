@@ -9,7 +9,7 @@ import (
 	model "github.com/oxgang/oxgang/model/cluster"
 )
 
-// A machine is what is read of a node's object.
+// A machine has the fields that are read of a node.
 type machine struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {
@@ -21,7 +21,7 @@ type machine struct {
 	} `json:"status"`
 }
 
-// closed says why no pods come to a node; empty: they do.
+// closed returns why a node accepts no pods; empty: it does.
 func (m *machine) closed() string {
 	switch ready := conditionOf(m.Status.Conditions, "Ready"); {
 	case ready != nil && ready.Status != "True":
@@ -32,7 +32,7 @@ func (m *machine) closed() string {
 	return ""
 }
 
-// selects reports whether a node has all the labels of a queue's selector, and whole GPUs.
+// selects reports whether a node has the labels of a queue's selector, and whole GPUs.
 func (q *Queue) selects(m *machine) bool {
 	if m.shared() {
 		return false
@@ -45,13 +45,13 @@ func (q *Queue) selects(m *machine) bool {
 	return true
 }
 
-// shared reports whether what a node offers as GPUs are shares of them: no queue uses these.
+// shared reports whether a node's GPUs are shares, which no queue uses.
 func (m *machine) shared() bool {
 	how := m.Meta.Labels["nvidia.com/gpu.sharing-strategy"]
-	return whole(m.Meta.Labels["nvidia.com/gpu.replicas"]) > 1 || how == "time-slicing" || how == "mps"
+	return parseGPUs(m.Meta.Labels["nvidia.com/gpu.replicas"]) > 1 || how == "time-slicing" || how == "mps"
 }
 
-// byAge orders queues: where two select a node, it is of the older one.
+// byAge sorts queues. A node that two select belongs to the older one.
 func byAge(queues []Queue) []*Queue {
 	all := make([]*Queue, len(queues))
 	for i := range queues {
@@ -63,12 +63,12 @@ func byAge(queues []Queue) []*Queue {
 	return all
 }
 
-// nodes returns those with GPUs, by name.
+// nodes returns the nodes with GPUs, by name.
 func (c *cluster) nodes(machines []machine, queues []Queue) []status.Node {
 	all, ordered := []status.Node{}, byAge(queues)
 	for i := range machines {
 		m := &machines[i]
-		gpus := whole(m.Status.Allocatable[c.policy.Resource])
+		gpus := parseGPUs(m.Status.Allocatable[c.policy.Resource])
 		if gpus == 0 {
 			continue
 		}
@@ -92,7 +92,7 @@ func (c *cluster) names() map[string]string {
 	return all
 }
 
-// nameOf returns the name of the job that a pod is of, the outermost; that of the pod if it is of none.
+// nameOf returns the name of a pod's outermost job, or else of the pod.
 func (c *cluster) nameOf(p *pod, names map[string]string) string {
 	for _, uid := range slices.Backward(c.owners(p)) {
 		if name := names[uid]; name != "" {
@@ -105,7 +105,7 @@ func (c *cluster) nameOf(p *pod, names map[string]string) string {
 	return p.Meta.Namespace + "/" + p.Meta.Name
 }
 
-// typeOf returns the type of a node's GPUs; empty: no label says it.
+// typeOf returns a node's GPU type; empty: no label names it.
 func (p *common) typeOf(m *machine) string {
 	for _, label := range p.Labels {
 		value, there := m.Meta.Labels[label]
@@ -122,10 +122,10 @@ func (p *common) typeOf(m *machine) string {
 	return ""
 }
 
-// watches reports whether nothing is written of a queue.
+// watches reports whether nothing is written for a queue.
 func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
 
-// count fills in the status of a queue by what exists.
+// count computes the status of a queue from nodes and jobs.
 func (at *Look) count(q *Queue) {
 	s := &q.Status
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = 0, 0, 0, 0
@@ -145,7 +145,7 @@ func (at *Look) count(q *Queue) {
 	}
 }
 
-// overlaps sets the condition of a queue that selects nodes with GPUs of an older one.
+// overlaps sets the condition of a queue that shares nodes with an older one.
 func (q *Queue) overlaps(machines []machine, queues []Queue, resource string) {
 	for _, older := range byAge(queues) {
 		if older.Meta.Name == q.Meta.Name {
@@ -153,12 +153,12 @@ func (q *Queue) overlaps(machines []machine, queues []Queue, resource string) {
 		}
 		for i := range machines {
 			m := &machines[i]
-			if older.Spec.Mode == "Off" || whole(m.Status.Allocatable[resource]) == 0 || !q.selects(m) || !older.selects(m) {
+			if older.Spec.Mode == "Off" || parseGPUs(m.Status.Allocatable[resource]) == 0 || !q.selects(m) || !older.selects(m) {
 				continue
 			}
 			q.Status.Conditions = []Condition{{
 				Type: "Active", Status: "False", Reason: "Overlaps",
-				Message: "node " + m.Meta.Name + " is one of queue " + older.Meta.Name + ", too, which is older: want another spec.nodeSelector",
+				Message: "node " + m.Meta.Name + " also belongs to the older queue " + older.Meta.Name + ": change spec.nodeSelector",
 			}}
 			return
 		}

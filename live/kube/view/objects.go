@@ -10,26 +10,26 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// The resources of the API group, in full: other groups have queues, too.
+// Full resource names, because other groups also have queues.
 const (
 	queues = "queues.oxgang.dev"
 	plans  = "plans.oxgang.dev"
 )
 
-// A Meta is what every object has.
+// A Meta is an object's metadata.
 type Meta struct {
 	Name      string            `json:"name"`
 	Namespace string            `json:"namespace,omitempty"`
 	UID       string            `json:"uid,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
-	// Annotations are those of a job, as its user and the scheduler wrote them.
+	// Annotations of a job, from its user and the scheduler.
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Created     time.Time         `json:"creationTimestamp,omitzero"`
 	Deleted     *time.Time        `json:"deletionTimestamp,omitempty"`
 	Owners      []Owner           `json:"ownerReferences,omitempty"`
 }
 
-// An Owner is an object that another is part of.
+// An Owner is an object that owns another.
 type Owner struct {
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
@@ -37,7 +37,7 @@ type Owner struct {
 	Controller bool   `json:"controller"`
 }
 
-// controller returns the owner that made an object; the zero Owner: none has.
+// controller returns the controller of an object; the zero Owner if none.
 func (m *Meta) controller() Owner {
 	for _, o := range m.Owners {
 		if o.Controller {
@@ -47,16 +47,15 @@ func (m *Meta) controller() Owner {
 	return Owner{}
 }
 
-// A Condition is one of an object.
+// A Condition is a condition of an object.
 type Condition struct {
 	Type    string    `json:"type"`
 	Status  string    `json:"status"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
-	Changed time.Time `json:"lastTransitionTime"` // since when it has this status
+	Changed time.Time `json:"lastTransitionTime"` // last change of Status
 }
 
-// conditionOf returns the condition of a type, or nil.
 func conditionOf(all []Condition, kind string) *Condition {
 	for i := range all {
 		if all[i].Type == kind {
@@ -91,7 +90,7 @@ type Queue struct {
 // Condition returns the condition of a type, or nil.
 func (q *Queue) Condition(kind string) *Condition { return conditionOf(q.Status.Conditions, kind) }
 
-// A Plan is what the scheduler decided last for the queue of the same name.
+// A Plan is the latest decision for the queue of the same name.
 type Plan struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {
@@ -106,13 +105,13 @@ type Plan struct {
 	} `json:"spec"`
 }
 
-// A Price is that of a GPU of a type, in thousandths of the policy's objective.
+// A Price is the price of a GPU of a type, in thousandths of the policy's objective.
 type Price struct {
 	GPUType string `json:"gpuType"`
 	Milli   int64  `json:"milli"`
 }
 
-// An Allocation is what one job has from a plan.
+// An Allocation is a plan's decision for one job.
 type Allocation struct {
 	UID       string  `json:"uid"`
 	Kind      string  `json:"kind"`
@@ -127,19 +126,19 @@ type Allocation struct {
 	ETA       *ETA    `json:"eta,omitempty"`
 }
 
-// A Share is what an allocation has of one node.
+// A Share is an allocation's part of one node.
 type Share struct {
 	Name string `json:"name"`
 	GPUs int    `json:"gpus"`
 }
 
-// An ETA is when a job is expected to start and to end; nil: it is not known.
+// An ETA is when a job should start and end; nil: not known.
 type ETA struct {
 	Start *Range `json:"start,omitempty"`
 	End   *Range `json:"end,omitempty"`
 }
 
-// A Range is from when to when something is expected with 80 %, and the median; nil: not known.
+// A Range contains a time with a probability of 80 %; Likely is the median; nil: not known.
 type Range struct {
 	Earliest *time.Time `json:"earliest,omitempty"`
 	Likely   *time.Time `json:"likely,omitempty"`
@@ -167,7 +166,6 @@ func (k *Kubectl) Plan(ctx context.Context, queue string) (*Plan, error) {
 	return p, p.unpack()
 }
 
-// unpack adds the packed allocations of a plan to the others.
 func (p *Plan) unpack() error {
 	rest, err := wire.UnpackList[Allocation](p.Spec.Packed)
 	if err != nil {
@@ -177,7 +175,7 @@ func (p *Plan) unpack() error {
 	return nil
 }
 
-// Names returns the names of the jobs of plans in a namespace.
+// Names returns the names of jobs in a namespace of plans.
 func Names(plans []Plan, namespace string) (all []string) {
 	for i := range plans {
 		for _, a := range plans[i].Spec.Allocations {
@@ -189,8 +187,7 @@ func Names(plans []Plan, namespace string) (all []string) {
 	return all
 }
 
-// Raw returns what kubectl prints of queues, or of the plan of one queue, in one of its own
-// formats.
+// Raw returns kubectl's output of queues, or of one queue's plan, in one of its formats.
 func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error) {
 	if queue == "" {
 		return k.Get(ctx, queues, "-o", format)
@@ -198,7 +195,6 @@ func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error)
 	return k.Get(ctx, plans, queue, "-o", format)
 }
 
-// list returns the objects that kubectl lists.
 func list[T any](ctx context.Context, k *Kubectl, args ...string) ([]T, error) {
 	l, err := get[struct {
 		Items []T `json:"items"`
@@ -209,7 +205,6 @@ func list[T any](ctx context.Context, k *Kubectl, args ...string) ([]T, error) {
 	return l.Items, nil
 }
 
-// get returns the object that kubectl prints.
 func get[T any](ctx context.Context, k *Kubectl, args ...string) (*T, error) {
 	text, err := k.Get(ctx, append(args, "-o", "json")...)
 	if err != nil {

@@ -2,7 +2,7 @@ package view
 
 import "strconv"
 
-// A pod is what is read of a pod.
+// A pod has the fields that are read of a pod.
 type pod struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {
@@ -15,27 +15,25 @@ type pod struct {
 	} `json:"status"`
 }
 
-// A container is what is read of one.
 type container struct {
 	Resources struct {
 		Limits map[string]string `json:"limits"`
 	} `json:"resources"`
 }
 
-// gpus returns how many GPUs a pod asks for.
 func (p *pod) gpus(resource string) int {
 	n, first := 0, 0
 	for i := range p.Spec.Containers {
-		n += whole(p.Spec.Containers[i].Resources.Limits[resource])
+		n += parseGPUs(p.Spec.Containers[i].Resources.Limits[resource])
 	}
 	for i := range p.Spec.Inits {
-		first = max(first, whole(p.Spec.Inits[i].Resources.Limits[resource]))
+		first = max(first, parseGPUs(p.Spec.Inits[i].Resources.Limits[resource]))
 	}
 	return max(n, first)
 }
 
-// whole returns a number of GPUs; 0: there is none.
-func whole(text string) int {
+// parseGPUs returns a number of GPUs; 0 if it is invalid.
+func parseGPUs(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return 0
@@ -43,8 +41,6 @@ func whole(text string) int {
 	return max(0, n)
 }
 
-// ended reports whether a pod uses nothing any more.
 func (p *pod) ended() bool { return p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" }
 
-// runs reports whether a pod runs, and goes on.
 func (p *pod) runs() bool { return p.Status.Phase == "Running" && p.Meta.Deleted == nil }

@@ -12,12 +12,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Page is the source of the live page of a cluster. It shows what the user may see.
+// A Page is the source of a cluster's live page. It shows what the user may see.
 type Page struct {
 	*page.Watched
 	looker *Looker
 	last   atomic.Pointer[Look]
-	ask    asking // nil: the scheduler is not asked
+	ask    asking // nil: questions are off
 }
 
 var (
@@ -26,7 +26,7 @@ var (
 	_ page.Asker  = (*Page)(nil)
 )
 
-// NewPage returns the source of the cluster that a Looker looks at. Call Look before it is shown.
+// NewPage returns the source for a Looker. Call Look before it is shown.
 func NewPage(l *Looker, title string) *Page {
 	p := &Page{looker: l}
 	p.Watched = page.NewWatched(func(ctx context.Context) (*status.Status, error) {
@@ -37,21 +37,20 @@ func NewPage(l *Looker, title string) *Page {
 		p.last.Store(at)
 		return at.Status(title), nil
 	})
-	p.Cancelling = "Its object is deleted from the cluster, and with it its pods and their logs. What it has saved elsewhere stays. This cannot be undone."
+	p.Cancelling = "This deletes the job's object, its pods and their logs. Data that it has saved elsewhere stays. This cannot be undone."
 	return p
 }
 
 const (
 	least = 5 * time.Second // between two looks
-	rest  = 9               // the pause after a look over the time that it took: kubectl runs a tenth of the time at most
+	rest  = 9               // pause after a look, as a multiple of its duration
 )
 
-// Follow looks again and again, until ctx is done.
+// Follow repeats looks until ctx is done.
 func (p *Page) Follow(ctx context.Context) {
 	p.Watched.Follow(ctx, func(took time.Duration, _ bool) time.Duration { return max(least, rest*took) })
 }
 
-// seen returns a job of the last look.
 func (p *Page) seen(id job.ID) (*Seen, error) {
 	j, err := p.Find(id)
 	if err != nil {
@@ -66,7 +65,7 @@ func (p *Page) seen(id job.ID) (*Seen, error) {
 	return nil, page.ErrUnknown
 }
 
-// Cancel implements page.Actor: it deletes the object that was seen, if the user may.
+// Cancel implements page.Actor. It deletes the job's object, if the user may.
 func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 	s, err := p.seen(id)
 	if err != nil {
@@ -78,7 +77,7 @@ func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements page.Source. It writes the last lines of a pod of the job, with the user's right to read them, or why they are not there.
+// Log implements page.Source. It writes the last lines of a pod of the job, or why they are not available.
 func (p *Page) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	s, err := p.seen(id)
 	if err != nil {

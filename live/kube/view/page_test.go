@@ -160,7 +160,7 @@ func TestPage(t *testing.T) {
 	if l := all["research/later"]; l.Holds() || l.Phase != "waiting" || l.Asked != "8 GPUs" || l.Sentence != "others gain 1.04 times as much" || !l.Start.Likely.IsZero() || l.Start.Late.IsZero() || !strings.Contains(l.End.Unknown, "2001-01-01 02:00") {
 		t.Errorf("later: %+v, want no time that the plan does not have, or has in the past", l)
 	}
-	if n := all["research/new"]; n.Sentence != "no plan has it yet" || n.Start.Known() || n.End.Known() || n.Asked != "as its Job says" {
+	if n := all["research/new"]; n.Sentence != "not in a plan yet" || n.Start.Known() || n.End.Known() || n.Asked != "see its Job" {
 		t.Errorf("new: %+v", n)
 	}
 	if len(o.GPUs) != 2 || o.GPUs[0] != (status.GPUs{Queue: "training", Type: "h200", Total: 12, Held: 7}) || o.Queues[0].Prices[0].Price != 1.25 || o.GPUs[1] != (status.GPUs{Queue: "dev", Type: "t4", Total: 4, Unusable: 4}) {
@@ -192,11 +192,11 @@ func TestPage_of_a_tenant(t *testing.T) {
 	if strings.Contains(string(text), "secret") || len(o.GPUs) != 0 || len(o.Jobs) != 3 || len(o.Nodes) != 2 || o.Nodes[1].Used != 2 {
 		t.Errorf("the page of a tenant has %s", text)
 	}
-	if l := jobs(o)["research/later"]; l.Sentence != "no reason is written on it, and you may not list plans" || l.Start.Known() || l.End.Known() {
+	if l := jobs(o)["research/later"]; l.Sentence != "it has no published reason, and you may not list plans" || l.Start.Known() || l.End.Known() {
 		t.Errorf("later: %+v", l)
 	}
 	notes := strings.Join(o.Notes, " ")
-	for _, want := range []string{"queues", "plans", "only namespace research is shown, and which GPUs are idle is not known"} {
+	for _, want := range []string{"queues", "plans", "only namespace research is shown, so idle GPUs are not known"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes %q, want %q in them", notes, want)
 		}
@@ -210,7 +210,7 @@ func TestPage_of_a_tenant(t *testing.T) {
 func TestPage_of_one_namespace(t *testing.T) {
 	newFake(t)
 	_, o := opened(t, &Looker{Kubectl: new(Kubectl), Namespace: "research"})
-	if len(o.GPUs) != 0 || len(o.Nodes) != 2 || o.Nodes[0].Used != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research was asked for: which GPUs are idle is not known.") {
+	if len(o.GPUs) != 0 || len(o.Nodes) != 2 || o.Nodes[0].Used != 4 || !strings.HasPrefix(strings.Join(o.Notes, " "), "Only namespace research is shown, so idle GPUs are not known.") {
 		t.Errorf("types %+v, nodes %+v, notes %q", o.GPUs, o.Nodes, o.Notes)
 	}
 }

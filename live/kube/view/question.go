@@ -13,10 +13,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// asking asks the scheduler a question about the jobs of a queue.
+// asking asks the scheduler a question about a queue's jobs.
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
-// AskBy makes the page ask the scheduler, whose namespace is given, what would be. Call it before the page is served, if the user may ask.
+// AskBy turns on questions to the scheduler in a namespace. Call it before the page is served, if the user may ask.
 func (p *Page) AskBy(k *Kubectl, namespace string) {
 	p.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
 		return k.Ask(ctx, namespace, queue, q)
@@ -26,8 +26,8 @@ func (p *Page) AskBy(k *Kubectl, namespace string) {
 // Asks implements page.Asker.
 func (p *Page) Asks() bool { return p.ask != nil }
 
-// Ask implements page.Asker. The scheduler answers from the state that its last round left. Jobs that the user does not see are not in
-// the answer, but counted.
+// Ask implements page.Asker. The scheduler answers from the state of its last round. The answer counts jobs that the
+// user may not see but does not name them.
 func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	now, err := p.Now()
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*wh
 	return a, nil
 }
 
-// toScheduler names the job of a question as the scheduler does, and returns the queue that it is about.
+// toScheduler replaces job IDs of a question by uids, and returns its queue.
 func toScheduler(now *status.Status, q *whatif.Question) (queue string, err error) {
 	for _, id := range []*job.ID{&q.Cancel, &q.Resize} {
 		if *id == "" {
@@ -72,7 +72,7 @@ func toScheduler(now *status.Status, q *whatif.Question) (queue string, err erro
 		switch {
 		case t.Type != q.Type:
 		case queue != "":
-			return "", &page.RefusedError{Text: fmt.Sprintf("queues %s and %s both have nodes of type %s: that is asked of one queue", queue, t.Queue, t.Type)}
+			return "", &page.RefusedError{Text: fmt.Sprintf("queues %s and %s both have nodes of type %s: choose a type that only one queue has", queue, t.Queue, t.Type)}
 		default:
 			queue = t.Queue
 		}
@@ -83,7 +83,7 @@ func toScheduler(now *status.Status, q *whatif.Question) (queue string, err erro
 	return queue, nil
 }
 
-// toPage names the jobs of an answer as the page does, and leaves out those that the user does not see.
+// toPage replaces uids of an answer by IDs, and drops jobs that are not visible.
 func toPage(now *status.Status, a *whatif.Answer) {
 	names := make(map[job.ID]job.ID, len(now.Jobs))
 	for i := range now.Jobs {

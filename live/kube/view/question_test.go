@@ -72,7 +72,7 @@ func TestPage_ask_refused(t *testing.T) {
 	f.replies(`{"data": {"reply": "{\"id\": \"ASKED\", \"refused\": \"no round yet\"}"}}`)
 	refused("no round yet")
 	f.replies(`{"data": {"request": "{\"id\": \"another\"}"}}`)
-	refused("somebody else asked")
+	refused("another user asked")
 	f.has("no-patch", "")
 	refused("not permitted")
 	k := new(Kubectl)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Names that the scheduler writes into pod templates.
+// Names in pod templates.
 const (
 	jobUID         = "oxgang.dev/job-uid"
 	generation     = "oxgang.dev/generation"
@@ -21,20 +21,19 @@ const (
 	admissionGates = "kueue.x-k8s.io/admission-gated-by"
 )
 
-// ErrManaged says that a job's queue starts its jobs itself.
+// ErrManaged means that a job's queue starts its jobs itself.
 var ErrManaged = errors.New("its queue starts jobs itself")
 
-// A Release is a job that was released, or would not be.
+// A Release is a job that was or can be released.
 type Release struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Kueue: it is in a queue of Kueue's, which starts it.
+	// Kueue is true if the job is in a Kueue queue, which starts it.
 	Kueue bool `json:"kueue,omitempty"`
 }
 
-// Waiting returns the jobs of a namespace, of all if it is empty, that name a queue, are suspended and are
-// no part of another.
+// Waiting returns the suspended jobs of a namespace that name a queue; all namespaces if it is empty.
 func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, error) {
 	c, err := k.cluster(ctx, namespace)
 	if err != nil {
@@ -50,9 +49,9 @@ func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, err
 	return all, nil
 }
 
-// Release gives a suspended job back to its owner: it removes what the scheduler has written to its pod
-// templates, and resumes it, unless Kueue is to do so. The name may be "kind/name". The error is ErrManaged while
-// the mode of its queue is Admit or Resize, because the API server would refuse it.
+// Release returns a suspended job to its owner: it removes the scheduler's changes of pod templates, and resumes the
+// job unless it is in Kueue. The name may be "kind/name". The error is ErrManaged in modes Admit and Resize, where
+// the API server would reject it.
 func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release, error) {
 	kind, name := splitKind(name)
 	o, err := k.job(ctx, kind, namespace, name)
@@ -74,14 +73,13 @@ func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release
 	return r, k.release(ctx, r, resourceOf(o.Kind))
 }
 
-// resourceOf returns how kubectl calls a kind of job.
+// resourceOf returns kubectl's name of a kind of job.
 func resourceOf(kind string) string {
 	i := slices.IndexFunc(kinds, func(k jobKind) bool { return k.kind == kind })
 	return kinds[i].resource
 }
 
-// release writes the object as it is without the scheduler; if somebody else wrote it meanwhile, kubectl
-// says so, and nothing is changed.
+// release writes the cleaned object. kubectl fails if someone has changed it meanwhile.
 func (k *Kubectl) release(ctx context.Context, r *Release, resource string) error {
 	o, err := get[map[string]any](ctx, k, resource, r.Name, "-n", r.Namespace)
 	if err != nil {
@@ -96,7 +94,7 @@ func (k *Kubectl) release(ctx context.Context, r *Release, resource string) erro
 	return err
 }
 
-// cleaned removes from a job's object what the scheduler has written to it, and resumes it unless Kueue is to.
+// cleaned removes the scheduler's changes from a job's object, and resumes it unless it is in Kueue.
 func cleaned(o map[string]any, kueue bool) {
 	spec, _ := o["spec"].(map[string]any)
 	meta, _ := o["metadata"].(map[string]any)
@@ -137,8 +135,7 @@ func templates(in any, do func(map[string]any)) {
 	}
 }
 
-// cleanTemplate removes the marks of the last start from a pod template, its gate, and the node that it was
-// sent to.
+// cleanTemplate removes the last start's labels, gate and node from a pod template.
 func cleanTemplate(t map[string]any) {
 	meta, _ := t["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)
@@ -151,7 +148,7 @@ func cleanTemplate(t map[string]any) {
 	if spec["schedulingGates"] = left; len(left) == 0 {
 		delete(spec, "schedulingGates")
 	}
-	if _, started := labels[jobUID]; started && len(left) == len(gates) { // else its pods waited for their nodes
+	if _, started := labels[jobUID]; started && len(left) == len(gates) { // otherwise its pods waited for Pin
 		unpin(spec)
 	}
 	for _, l := range []string{jobUID, generation, workers} {
@@ -159,8 +156,7 @@ func cleanTemplate(t map[string]any) {
 	}
 }
 
-// unpin removes the one node from the required node affinity of a pod. Terms that said nothing else go, and so does
-// what is then empty.
+// unpin removes the node from a pod's required node affinity, and then empty terms and fields.
 func unpin(spec map[string]any) {
 	affinity, _ := spec["affinity"].(map[string]any)
 	node, _ := affinity["nodeAffinity"].(map[string]any)

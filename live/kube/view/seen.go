@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,16 +14,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Seen is a job of a queue that has not ended, as a Look has it.
+// A Seen is an unfinished job of a queue in a Look.
 type Seen struct {
 	status.Job
-	names  []string    // of its pods on nodes
-	made   time.Time   // the last of its pods
-	plan   *Allocation // nil: no plan has it
-	object *object     // nil: it is not seen
+	names  []string    // pods on nodes
+	made   time.Time   // its youngest pod
+	plan   *Allocation // nil: in no plan
+	object *object     // nil: not visible
 }
 
-// fill fills in the jobs of queues, and who has which GPU.
+// fill sets the jobs of queues and the holders of GPUs.
 func (at *Look) fill(c *cluster, workloads []object) {
 	left := c.queued()
 	if o := at.also; o != nil {
@@ -36,7 +37,7 @@ func (at *Look) fill(c *cluster, workloads []object) {
 			a := &p.Spec.Allocations[k]
 			o := left[a.UID]
 			if at.Namespace != "" && a.Namespace != at.Namespace || o == nil && c.listed[a.Kind] || o != nil && o.ended() != "" {
-				continue // it is of another namespace, or has ended since the plan was made
+				continue // another namespace, or it has ended since the plan
 			}
 			delete(left, a.UID)
 			at.add(c, Seen{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
@@ -72,7 +73,6 @@ func (c *cluster) queued() map[string]*object {
 	return all
 }
 
-// add adds a job.
 func (at *Look) add(c *cluster, s Seen) {
 	if s.Asked = "not known"; s.object != nil {
 		s.Submitted, s.Asked = s.object.Meta.Created, s.object.asks(c.policy.Resource)
@@ -80,7 +80,7 @@ func (at *Look) add(c *cluster, s Seen) {
 	at.Jobs = append(at.Jobs, s)
 }
 
-// name gives each job an ID of its own: namespace/name, or namespace/kind/name where several kinds have one of that name.
+// name sets job IDs: namespace/name, or namespace/kind/name if that is ambiguous.
 func (at *Look) name() {
 	count := make(map[job.ID]int)
 	for i := range at.Jobs {
@@ -95,7 +95,7 @@ func (at *Look) name() {
 	}
 }
 
-// share says of each node who has its GPUs, and of each job which GPUs it has.
+// share sets the holders of each node's GPUs, and the GPUs of each job.
 func (at *Look) share(c *cluster) {
 	jobs, nodes, names := make(map[string]*Seen), make(map[string]*status.Node), c.names()
 	for i := range at.Jobs {
@@ -130,7 +130,6 @@ func (at *Look) share(c *cluster) {
 	}
 }
 
-// count counts a pod of a job.
 func (s *Seen) count(p *pod, gpus int) {
 	if s.Pods++; p.runs() {
 		s.Ready++
@@ -151,7 +150,7 @@ func (s *Seen) count(p *pod, gpus int) {
 	s.Nodes[i].GPUs += gpus
 }
 
-// complete fills in what follows from a job's pods, object and plan.
+// complete derives the state of a job from its pods, object and plan.
 func (at *Look) complete(s *Seen, workloads []object) {
 	suspended := s.object != nil && s.object.Spec.Suspend
 	switch {
@@ -181,7 +180,7 @@ func (at *Look) complete(s *Seen, workloads []object) {
 	}
 }
 
-// planned fills in what the plan has for a job.
+// planned sets the plan of a job.
 func (at *Look) planned(s *Seen, why *Reason) {
 	s.Plan = &status.Plan{GPUs: s.plan.GPUs, GPUType: model.GPUType(s.plan.GPUType)}
 	for _, n := range s.plan.Nodes {
@@ -195,7 +194,7 @@ func (at *Look) planned(s *Seen, why *Reason) {
 	}
 	recommended := at.Mode(s.Queue) == "Recommend"
 	if recommended {
-		s.Sentence = fmt.Sprintf("planned: %d GPUs, which mode Recommend does not carry out: %s", s.Plan.GPUs, s.Sentence)
+		s.Sentence = fmt.Sprintf("planned: %s, not carried out in mode Recommend: %s", gpus(strconv.Itoa(s.Plan.GPUs)), s.Sentence)
 	}
 	if !why.FromPlan() {
 		return
@@ -231,7 +230,6 @@ func (at *Look) why(s *Seen, workloads []object) Reason {
 	return at.unplanned(s)
 }
 
-// end returns how a job ended.
 func (o *object) end() status.Job {
 	c, m := conditionOf(o.Status.Conditions, o.ended()), &o.Meta
 	j := status.Job{
@@ -244,7 +242,7 @@ func (o *object) end() status.Job {
 	return j
 }
 
-// waits returns since when a job without pods waits: since it was made, or was last suspended.
+// waits returns since when a job without pods waits: its creation or last suspension.
 func (o *object) waits() time.Time {
 	since := o.Meta.Created
 	if c := conditionOf(o.Status.Conditions, "Suspended"); c != nil && c.Status == "True" && c.Changed.After(since) {
@@ -253,27 +251,35 @@ func (o *object) waits() time.Time {
 	return since
 }
 
-// asks returns what somebody submitted, in words: how many GPUs, where the object says so.
+// asks describes the requested GPUs, as far as the object states them.
 func (o *object) asks(resource string) string {
 	less, more := o.Meta.Annotations[minGPUs], o.Meta.Annotations[maxGPUs]
 	switch {
 	case less != "" && more != "" && less != more:
-		return less + " to " + more + " GPUs"
+		return less + " to " + gpus(more)
 	case less != "" && less == more:
-		return less + " GPUs"
+		return gpus(less)
 	case less != "":
-		return "at least " + less + " GPUs"
+		return "at least " + gpus(less)
 	case more != "":
-		return "at most " + more + " GPUs"
+		return "at most " + gpus(more)
 	}
 	workers, each := o.workers(), o.Spec.Template.gpus(resource)
 	if o.Kind != "Job" || workers == 0 || each == 0 {
-		return "as its " + o.Kind + " says"
+		return "see its " + o.Kind
 	}
-	return fmt.Sprintf("%d GPUs", workers*each)
+	return gpus(strconv.Itoa(workers * each))
 }
 
-// workers returns how many a Job had before the scheduler sized it.
+// gpus returns a number of GPUs with its unit.
+func gpus(n string) string {
+	if n == "1" {
+		return "1 GPU"
+	}
+	return n + " GPUs"
+}
+
+// workers returns a Job's number of workers before the scheduler sized it.
 func (o *object) workers() int {
 	var sized struct{ Asked, Granted struct{ Workers int } }
 	if json.Unmarshal([]byte(o.Meta.Annotations[askedFor]), &sized) == nil && sized.Granted.Workers == o.Spec.Parallelism {

@@ -11,13 +11,12 @@ import (
 	model "github.com/oxgang/oxgang/model/cluster"
 )
 
-// clock is how times are written.
 const clock = "2006-01-02 15:04:05 UTC"
 
-// mostEnded bounds how many ends a Status has.
+// mostEnded is how many ended jobs a Status has.
 const mostEnded = 20
 
-// Status returns what was seen.
+// Status returns the Look as a Status.
 func (at *Look) Status(title string) *status.Status {
 	s := &status.Status{Backend: status.Kubernetes, Title: title, At: at.At, Policy: at.policies(), Notes: at.Lacks, Nodes: at.nodes(), GPUs: at.gpus()}
 	for i := range at.Queues {
@@ -35,7 +34,7 @@ func (at *Look) Status(title string) *status.Status {
 	return s
 }
 
-// policies returns the policy of each queue, its mode, and of when its plan is: all that is shown of decisions is as old.
+// policies describes each queue's policy, mode and plan time: shown decisions are that old.
 func (at *Look) policies() string {
 	var all []string
 	for i := range at.Queues {
@@ -49,7 +48,6 @@ func (at *Look) policies() string {
 	return cmp.Or(strings.Join(all, "; "), "not known")
 }
 
-// queue returns a queue, and what its last plan says of all its jobs.
 func (at *Look) queue(q *Queue) status.Queue {
 	s := &q.Status
 	v := status.Queue{
@@ -74,14 +72,14 @@ func (at *Look) queue(q *Queue) status.Queue {
 	return v
 }
 
-// nodes returns the nodes. Where not all pods are seen, these are the ones that jobs are on.
+// nodes returns the nodes; only nodes with jobs if not all pods are visible.
 func (at *Look) nodes() (all []status.Node) {
 	if at.Whole {
 		all = slices.Clone(at.Nodes)
 		for i := range all {
 			n := &all[i]
 			if n.GPUs = max(n.GPUs, n.Used); n.Queue == "" {
-				n.Closed = strings.TrimPrefix(n.Closed+", of no queue", ", ")
+				n.Closed = strings.TrimPrefix(n.Closed+", in no queue", ", ")
 			}
 		}
 		return all
@@ -107,7 +105,7 @@ func (at *Look) nodes() (all []status.Node) {
 	return all
 }
 
-// gpus counts the GPUs of each queue by type. Nothing is known where not all pods are seen.
+// gpus counts the GPUs of each queue by type, if all pods are visible.
 func (at *Look) gpus() (all []status.GPUs) {
 	for i := range at.Nodes {
 		n := &at.Nodes[i]
@@ -126,10 +124,10 @@ func (at *Look) gpus() (all []status.GPUs) {
 	return all
 }
 
-// probability is that of the ranges of a plan.
+// probability is the probability of a plan's ranges.
 const probability = 0.8
 
-// expected returns a range of a plan; one that is over says so. What the plan leaves open is not filled in.
+// expected returns a range of a plan, or states that it has passed.
 func expected(r *Range, now time.Time) (e status.Range) {
 	switch {
 	case r == nil || r.Earliest == nil && r.Latest == nil:
@@ -149,7 +147,7 @@ func expected(r *Range, now time.Time) (e status.Range) {
 	return e
 }
 
-// Status returns the jobs of a plan, as it has them.
+// Status returns the jobs of a plan.
 func (p *Plan) Status() *status.Status {
 	at := &Look{At: time.Now(), Plans: []Plan{*p}, hidden: true}
 	at.fill(new(cluster), nil)
