@@ -110,7 +110,6 @@ func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	return next
 }
 
-// reasons explains the current allocations. It returns nil if no explanation is wanted or no round has run.
 func (w *Backend) reasons() config.Reasons {
 	if w.o.Explain == nil || w.Snapshot == nil {
 		return nil

@@ -18,7 +18,6 @@ func lacksCondition(o *unstructured.Unstructured) bool {
 	})
 }
 
-// setCondition sets our condition in the status of an object. It reports whether that changes anything.
 func setCondition(o *unstructured.Unstructured, scheduled bool, reason, message string) bool {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
 	if err != nil {

@@ -25,10 +25,8 @@ const (
 // a fifth of the time.
 const rest = 4
 
-// pause returns how long to wait after a change before the next observation.
 func pause(looked time.Duration) time.Duration { return min(max(gather, rest*looked), idle) }
 
-// parallel is how many jobs are written at a time.
 const parallel = 16
 
 // writeTime is how long a pass may begin writes; the next pass continues. It is short because rounds wait for these

@@ -26,7 +26,6 @@ type jobEvents struct {
 	writer *execute.Writer
 }
 
-// lose reports that a job has lost its GPUs. The job may start again after a delay.
 func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	if !e.Wants() {
 		return
@@ -64,7 +63,6 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	driver.Wake(w.Work)
 }
 
-// forget removes a job that has ended and has no pods, once the scheduler has taken its event.
 func (w *jobEvents) forget(e *jobstate.Job) {
 	unheard := func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -78,7 +76,6 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 	w.Events.Wake()
 }
 
-// entry returns a job that is known. The caller holds the lock.
 func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
 	e := w.table.ByID[id]
 	if e == nil {

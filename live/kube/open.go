@@ -50,7 +50,6 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 	return w, nil
 }
 
-// newQueue makes the queue of events. Tests replace its clock.
 var newQueue = driver.NewQueue
 
 func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend {

@@ -31,7 +31,6 @@ const (
 	NotStarted      = "NotStarted"      // its planned GPUs still have other pods
 )
 
-// A publisher publishes the state of jobs in conditions and events. mu guards it.
 type publisher struct {
 	o          *config.Options
 	client     client.Client
@@ -44,7 +43,6 @@ type publisher struct {
 	quietUntil time.Time
 }
 
-// A verdict is the state of a job as published.
 type verdict struct {
 	object          jobstate.Object
 	scheduled       bool

@@ -227,7 +227,6 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 	return now.With(old), true
 }
 
-// settle reports a new plan's loans to the scheduler at once.
 func (w *Backend) settle() {
 	for id := range w.nodes.Loans.Back {
 		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {

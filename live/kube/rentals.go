@@ -142,7 +142,6 @@ func (d *draft) hosts() map[string]bool {
 	return all
 }
 
-// jobs returns, by node, the name of a job that the draft places on it.
 func (d *draft) jobs() map[string]string {
 	all := make(map[string]string)
 	for _, e := range d.w.table.Order {

@@ -59,7 +59,6 @@ func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (Id
 	return id, nil
 }
 
-// one returns the only value of a key; "" if there is none, or several.
 func one(s *authenticationv1.TokenReviewStatus, key string) string {
 	if v := s.User.Extra[key]; len(v) == 1 {
 		return v[0]

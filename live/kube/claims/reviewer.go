@@ -17,8 +17,8 @@ import (
 
 // Errors for tokens that are not accepted.
 var (
-	ErrUnknown = errors.New("unknown token")         // it belongs to no pod of a job here
-	ErrLater   = errors.New("cannot be checked now") // try again later
+	ErrUnknown = errors.New("unknown token") // it belongs to no pod of a job here
+	ErrLater   = errors.New("cannot be checked now")
 )
 
 // Limits of the cache and of TokenReviews.
@@ -40,7 +40,6 @@ type Member struct {
 	Namespace, Name, Account string // of the pod, and its service account
 }
 
-// matches reports whether a token belongs to a member.
 func (m *Member) matches(id Identity) bool {
 	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
 }
@@ -53,7 +52,7 @@ type Reviewer struct {
 	audience string
 	review   Review
 	lookup   Lookup
-	cache    *cache.LRUExpireCache // SHA-256 of a token -> Identity, or error
+	cache    *cache.LRUExpireCache
 	flight   singleflight.Group
 	all      flowcontrol.PassiveRateLimiter
 
@@ -125,7 +124,7 @@ func unpack(answer any) (Identity, error) {
 // ask sends a review and caches the result. It returns an error if there was no result. It serves several callers, so
 // it does not use their contexts.
 func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Time) (any, error) {
-	if answer, ok := r.cache.Get(key); ok { // cached meanwhile
+	if answer, ok := r.cache.Get(key); ok {
 		return answer, nil
 	}
 	if !r.all.TryAccept() {
@@ -147,7 +146,6 @@ func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Tim
 	return id, nil
 }
 
-// allow applies the rate limit of an address.
 func (r *Reviewer) allow(source string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

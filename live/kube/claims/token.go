@@ -13,7 +13,6 @@ import (
 // maxToken is the longest accepted token in bytes; tokens of Kubernetes have about 1,200.
 const maxToken = 6 << 10
 
-// tokenClaims is the unverified content of a token.
 type tokenClaims struct {
 	Audience audience `json:"aud"`
 	Expiry   float64  `json:"exp"` // Unix seconds

@@ -33,7 +33,6 @@ func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	return &Progress{percent, at}, nil
 }
 
-// percentage returns a number from 0 to 100.
 func percentage(n any) (float64, error) {
 	var v float64
 	switch n := n.(type) {
@@ -50,7 +49,6 @@ func percentage(n any) (float64, error) {
 	return v + 0, nil // -0 becomes 0
 }
 
-// instant returns when a status was last changed.
 func instant(status map[string]any) (time.Time, error) {
 	text, _ := status["lastUpdatedTime"].(string)
 	at, err := time.Parse(time.RFC3339, text)

@@ -163,7 +163,7 @@ func (w *Planner) spare(s *observe.Observation) freeByNode {
 	left := make(freeByNode, len(s.Nodes))
 	for i := range s.Nodes {
 		has := s.Nodes[i].Capacity
-		if has.CPUs == 0 && has.Memory == 0 { // not stated
+		if has.CPUs == 0 && has.Memory == 0 {
 			has.CPUs, has.Memory = pods.MostCPUs, pods.MostMemory
 		}
 		left[string(s.Nodes[i].ID)] = has

@@ -62,7 +62,6 @@ func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }
 
-// isTrue reports whether a condition of an object is true.
 func isTrue(o *object, condition string) bool {
 	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return slices.ContainsFunc(all, func(one any) bool {
@@ -94,7 +93,6 @@ func (w *Planner) returning(e *jobstate.Job) *Step {
 	}}
 }
 
-// deactivated deactivates a Workload, and reports whether that changes it.
 func deactivated(o *object, epoch int64) bool {
 	if active, said, _ := unstructured.NestedBool(o.Object, "spec", "active"); said && !active {
 		return false

@@ -21,7 +21,6 @@ type refusals struct {
 	of map[string]*snapshot
 }
 
-// A snapshot is the result of one read of a namespace.
 type snapshot struct {
 	turn chan struct{} // full during a read
 	at   time.Time     // start of the read; zero: none yet
@@ -73,7 +72,7 @@ func (w *Planner) asking(e *jobstate.Job) *Step {
 		w.Mu.Lock()
 		defer w.Mu.Unlock()
 		e.AskedAt = at
-		if err != nil { // not known
+		if err != nil {
 			w.Options.Log.Warn("cannot read the events of a job", "job", namespace+"/"+e.Parsed.Name, "err", err)
 			return nil
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// start is the name of the step that starts a job.
 const start = "start"
 
 // CarryOut takes a step. A failed step is retried with growing delays, never shorter than the API server asks for. A

@@ -65,7 +65,6 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	return steps, notes
 }
 
-// step returns the step for an action; nil: there is none, or no room.
 func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) *Step {
 	switch do {
 	case phase.Nothing:
@@ -141,7 +140,6 @@ func (r room) free(e *jobstate.Job) bool {
 	return !slices.ContainsFunc(e.Held.Placement, func(s cluster.Share) bool { return r[string(s.Node)] < 0 })
 }
 
-// give subtracts a placement.
 func (r room) give(p cluster.Placement) {
 	for _, s := range p {
 		r[string(s.Node)] -= s.GPUs
@@ -159,7 +157,6 @@ func (r room) takes(e *jobstate.Job) bool {
 	return true
 }
 
-// starting returns the step that starts the planned generation.
 func (w *Planner) starting(e *jobstate.Job) *Step {
 	if e.Parsed.Kueue {
 		return w.readmitting(e)

@@ -27,12 +27,10 @@ func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	return cluster.Offer{Group: n.Group, Node: n, Most: int(g.Most)}
 }
 
-// price returns the price of a GPU of a group per hour.
 func price(g *v1alpha1.NodeGroup) cluster.Price {
 	return cluster.Price(float64(g.PriceMilliPerHour) / 1000 / float64(max(1, g.GPUs)))
 }
 
-// setRented sets tenure, group and price if n is in a group.
 func (o *Options) setRented(one *cluster.Node, n *corev1.Node) {
 	if g := Group(o.Groups, n); g != nil {
 		one.Tenure, one.Group, one.Price = cluster.Rented, cluster.Group(g.Name), price(g)

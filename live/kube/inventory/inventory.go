@@ -21,17 +21,17 @@ import (
 
 // Options select a queue's nodes and name their GPU types.
 type Options struct {
-	GPUResource string              // resource name of GPUs in pod requests
-	TypeLabels  []string            // node labels that may name the GPU type; the first on a node is used
-	Names       map[string]string   // from values of these labels to GPU types
-	Selector    map[string]string   // labels of the queue's nodes; empty: all nodes
-	Lender      map[string]string   // labels of the lender's nodes; empty: no lender
-	Queue       string              // whose borrowed nodes to include; empty: any
-	Tolerations []corev1.Toleration // of all pods of the queue's jobs
+	GPUResource string            // resource name of GPUs in pod requests
+	TypeLabels  []string          // node labels that may name the GPU type; the first on a node is used
+	Names       map[string]string // from values of these labels to GPU types
+	Selector    map[string]string // labels of the queue's nodes; empty: all nodes
+	Lender      map[string]string // labels of the lender's nodes; empty: no lender
+	Queue       string            // whose borrowed nodes to include; empty: any
+	Tolerations []corev1.Toleration
 	// Groups are the rentable groups. With groups, the taint of Leave does not close a node: the plan decides which
 	// nodes leave.
 	Groups []v1alpha1.NodeGroup
-	Now    time.Time // time of the observation
+	Now    time.Time
 }
 
 // Patience is how long a node that is not Ready keeps its jobs. Kubernetes itself waits before it reports a node as
@@ -52,7 +52,6 @@ const (
 const (
 	// untyped is the type of GPUs on nodes without TypeLabels.
 	untyped = cluster.GPUType("gpu")
-	// mostMiB is the largest accepted memory of a GPU.
 	mostMiB = 1 << 24
 )
 
@@ -110,7 +109,6 @@ func (o *Options) mine(n *corev1.Node) bool {
 	return Selects(o.Selector, n) && (!lent || o.Queue == "" || to == o.Queue)
 }
 
-// lenders reports whether a node belongs to the lender, lent or not.
 func (o *Options) lenders(n *corev1.Node) bool { return len(o.Lender) > 0 && Selects(o.Lender, n) }
 
 // Selects reports whether a node has all labels of a selector.
@@ -184,7 +182,6 @@ func less(all, taken cluster.Resources) (cluster.Resources, bool) {
 	return left, left.GPUs > 0 && left.CPUs > 0 && left.Memory > 0
 }
 
-// node translates a node; left is its capacity.
 func (o *Options) node(n *corev1.Node, left cluster.Resources) cluster.Node {
 	one := cluster.Node{
 		ID: cluster.NodeID(n.Name), GPUType: o.typeOf(n), GPUMemory: memory(n), Capacity: left,

@@ -27,7 +27,6 @@ type Server struct {
 	Theirs       int  // GPUs of pods on it that are not ours
 }
 
-// lentTo returns the queue in a server's loan label; empty: none.
 func (s *Server) lentTo() string { return s.Object.Labels[v1alpha1.LoanLabel] }
 
 // ByID returns the servers by their IDs.

@@ -78,7 +78,6 @@ func (s *Server) state(on map[cluster.NodeID]cluster.Group) state {
 	return idle
 }
 
-// assign returns the pods assigned to each server.
 func (l *Lender) assign(states []state) [][]types.UID {
 	to, left := make([][]types.UID, len(l.Servers)), make([]int, len(l.Servers))
 	for i := range l.Servers {
@@ -102,7 +101,6 @@ func (l *Lender) assign(states []state) [][]types.UID {
 	return to
 }
 
-// add counts a server and the pods assigned to it.
 func (p *Pool) add(s *Server, at state, to []types.UID) {
 	p.Load += float64(s.Theirs) // in GPUs; close turns it into a share
 	switch {

@@ -61,7 +61,6 @@ func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelector
 	return all
 }
 
-// called returns the requirement of a node name.
 func called(node string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
 }

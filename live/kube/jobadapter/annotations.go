@@ -25,7 +25,6 @@ const (
 	maxText    = 64 // bytes of a number
 )
 
-// annotations are a job's annotations and the errors in them.
 type annotations struct {
 	of       map[string]string
 	problems []string
@@ -36,7 +35,6 @@ func (a *annotations) bad(format string, args ...any) {
 	a.problems = append(a.problems, fmt.Sprintf(format, args...))
 }
 
-// wrong records an invalid annotation.
 func (a *annotations) wrong(key, want string, args ...any) {
 	a.spoilt = append(a.spoilt, key)
 	a.bad("annotation %s is %.70q, want %s", key, a.of[key], fmt.Sprintf(want, args...))
@@ -94,7 +92,6 @@ func (a *annotations) class() job.Class {
 	return job.Class(text)
 }
 
-// types returns the GPU types in the annotation, without duplicates; nil if none.
 func (a *annotations) types() []cluster.GPUType {
 	text, ok := a.of[v1alpha1.GPUTypes]
 	if !ok {
@@ -113,7 +110,6 @@ func (a *annotations) types() []cluster.GPUType {
 	return all
 }
 
-// resizing returns the Resizing in the annotation; empty if none.
 func (a *annotations) resizing() v1alpha1.Resizing {
 	text, ok := a.of[v1alpha1.ResizeBy]
 	if !ok {

@@ -38,7 +38,6 @@ func (a *asked) text() (string, error) {
 	return string(b), err
 }
 
-// askedOf returns the user's requested size.
 func askedOf(o *unstructured.Unstructured, s *shape, gpu corev1.ResourceName) (*size, error) {
 	now := sizeOf(s, gpu)
 	text := o.GetAnnotations()[v1alpha1.Asked]
@@ -111,7 +110,6 @@ func texts(l corev1.ResourceList) map[string]string {
 	return all
 }
 
-// same reports whether two sizes are equal, in any notation.
 func (s *size) same(t *size) bool {
 	return s.Workers == t.Workers && maps.EqualFunc(s.Requests, t.Requests, equal) && maps.EqualFunc(s.Limits, t.Limits, equal)
 }
@@ -128,7 +126,6 @@ func equal(a, b string) bool {
 	return err == nil && p.Cmp(q) == 0
 }
 
-// asPod returns a worker's pod with the requested size.
 func (s *size) asPod(of *shape, gpu corev1.ResourceName) *corev1.PodSpec {
 	if !of.resources {
 		return &of.pod.Spec
@@ -136,7 +133,6 @@ func (s *size) asPod(of *shape, gpu corev1.ResourceName) *corev1.PodSpec {
 	return s.on(&of.pod.Spec, gpu)
 }
 
-// on returns a copy of a pod with the size s.
 func (s *size) on(p *corev1.PodSpec, gpu corev1.ResourceName) *corev1.PodSpec {
 	i := main(p, gpu)
 	if i < 0 {
@@ -148,7 +144,6 @@ func (s *size) on(p *corev1.PodSpec, gpu corev1.ResourceName) *corev1.PodSpec {
 	return p
 }
 
-// with returns l with other CPUs and memory; it may change l.
 func with(l corev1.ResourceList, want map[string]string) corev1.ResourceList {
 	if l == nil {
 		l = corev1.ResourceList{}

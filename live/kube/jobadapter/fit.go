@@ -96,14 +96,12 @@ func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool 
 	return true
 }
 
-// restarts reports whether a container restarts if a resource changes.
 func restarts(c *corev1.Container, name corev1.ResourceName) bool {
 	return slices.ContainsFunc(c.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
 		return p.ResourceName == name && p.RestartPolicy == corev1.RestartContainer
 	})
 }
 
-// same reports whether two lists have equal CPUs and memory.
 func same(a, b corev1.ResourceList) bool {
 	return !slices.ContainsFunc(sized, func(name corev1.ResourceName) bool {
 		p, q := a[name], b[name]

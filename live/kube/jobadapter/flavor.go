@@ -13,7 +13,6 @@ import (
 // Kueue charges a job to the first flavor with quota that its pods allow, and adds the flavor's node labels to their
 // selector. To make Kueue choose the planned GPU type, Start adds the labels of its nodes first.
 
-// flavorOf returns the labels that the last Start added to the node selectors.
 func flavorOf(o *unstructured.Unstructured) map[string]string {
 	var a asked
 	if json.Unmarshal([]byte(o.GetAnnotations()[v1alpha1.Asked]), &a) != nil {

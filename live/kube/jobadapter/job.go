@@ -50,7 +50,6 @@ func sizeJob(spec map[string]any, n int) error {
 	return nil
 }
 
-// atOnce returns how many pods of a Job run at once.
 func atOnce(s *batchv1.JobSpec) int {
 	n := 1
 	if s.Parallelism != nil {
@@ -62,7 +61,6 @@ func atOnce(s *batchv1.JobSpec) int {
 	return n
 }
 
-// rigid returns why the number of pods of a Job is fixed; empty if it is not.
 func rigid(s *batchv1.JobSpec) string {
 	switch {
 	case s.CompletionMode == nil || *s.CompletionMode != batchv1.IndexedCompletion:

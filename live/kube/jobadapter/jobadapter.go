@@ -21,10 +21,10 @@ type Job struct {
 	Created                    time.Time
 	Suspended                  bool
 	OptOut                     bool
-	Kueue                      bool              // it is in a Kueue queue, which suspends and resumes it
-	Gated                      bool              // our AdmissionGate keeps Kueue from admitting it
-	Sliced                     bool              // Kueue admits it in slices, so it can be resized while it runs
-	Ended                      *Ending           // nil: not yet
+	Kueue                      bool // it is in a Kueue queue, which suspends and resumes it
+	Gated                      bool // our AdmissionGate keeps Kueue from admitting it
+	Sliced                     bool // Kueue admits it in slices, so it can be resized while it runs
+	Ended                      *Ending
 	Workers                    int               // current number of pods with GPUs
 	PerWorker                  cluster.Resources // current requests of each
 	Generation                 int64             // in the labels of its pod template; 0: not ours
@@ -42,12 +42,12 @@ type Job struct {
 // An Ending is how a job ended.
 type Ending struct {
 	Outcome scheduler.Outcome
-	Detail  string // for users
+	Detail  string
 }
 
 // A Grant is the size and placement of a job.
 type Grant struct {
-	Epoch      int64 // of the plan
+	Epoch      int64
 	Generation int64 // of the start, at least 1; not used by Resize
 	Workers    int
 	Node       string  // of all workers until they stop; empty: several are possible
@@ -89,8 +89,8 @@ type Kind interface {
 
 // Options are the names of GPUs in the cluster.
 type Options struct {
-	GPUResource string            // resource name of GPUs in pod requests
-	TypeLabels  []string          // node labels that name the GPU type
+	GPUResource string // resource name of GPUs in pod requests
+	TypeLabels  []string
 	Names       map[string]string // from values of these labels to GPU types
 	// ElasticJobSets is true if JobSet's feature gate ElasticJobSet is on.
 	ElasticJobSets bool

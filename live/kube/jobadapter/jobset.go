@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// jobSet has the fields that are read of a JobSet.
 type jobSet struct {
 	Spec struct {
 		Suspend        *bool           `json:"suspend"`

@@ -81,7 +81,6 @@ func equalRequirement(a, b *corev1.NodeSelectorRequirement) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
 }
 
-// setTerms sets the terms of the required node affinity, on copies.
 func setTerms(p *corev1.Pod, terms []corev1.NodeSelectorTerm) {
 	a, n := corev1.Affinity{}, corev1.NodeAffinity{}
 	if p.Spec.Affinity != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 )
 
-// quantities are the fields of a pod with quantities or maps of them.
 var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "divisor"}
 
 // absurd matches numbers with an exponent of four digits or more, and overlong numbers.

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// rayJob has the fields that are read of a RayJob.
 type rayJob struct {
 	Spec struct {
 		Suspend                  bool              `json:"suspend"`
@@ -42,7 +41,6 @@ type workerGroup struct {
 	Template    corev1.PodTemplateSpec `json:"template"`
 }
 
-// or returns *p, or otherwise if p is nil.
 func or(p *int32, otherwise int) int {
 	if p == nil {
 		return otherwise

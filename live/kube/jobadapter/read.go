@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Names that Kueue reads on jobs.
 const (
 	kueueSlices = "kueue.x-k8s.io/elastic-job" // a scheduling gate: the pod waits for a slice of quota
 
@@ -119,10 +118,8 @@ func grace(p *corev1.PodSpec) time.Duration {
 	return time.Duration(min(max(0, *p.TerminationGracePeriodSeconds), 86400)) * time.Second
 }
 
-// owners are the kinds that create jobs with the queue label.
 var owners = []string{"JobSet", "TrainJob", "RayJob", "RayCluster"}
 
-// partOf reports whether an object is part of another job.
 func partOf(o *unstructured.Unstructured) bool {
 	by := metav1.GetControllerOfNoCopy(o)
 	return by != nil && slices.Contains(owners, by.Kind)

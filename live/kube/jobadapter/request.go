@@ -63,7 +63,6 @@ func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev
 	return *r, nil
 }
 
-// others returns the requests of the containers that run next to container i.
 func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources {
 	all := pods.List(p.Overhead, gpu)
 	for k := range p.Containers {

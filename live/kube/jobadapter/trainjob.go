@@ -125,7 +125,6 @@ func ourPatch(o *unstructured.Unstructured) template {
 	return template(grow(r, "template", "spec", "template"))
 }
 
-// named returns the map in a list with a value for key; nil if there is none.
 func named(list []any, key, value string) map[string]any {
 	for _, one := range list {
 		if m, ok := one.(map[string]any); ok && m[key] == value {
@@ -135,7 +134,6 @@ func named(list []any, key, value string) map[string]any {
 	return nil
 }
 
-// entry is named for a list of m, but adds a missing map.
 func entry(m map[string]any, list, key, value string) map[string]any {
 	all, _ := m[list].([]any)
 	one := named(all, key, value)

@@ -40,7 +40,6 @@ func typesOf(p *corev1.PodSpec, o *Options) ([]cluster.GPUType, error) {
 	return all.types, nil
 }
 
-// A set is a set of GPU types; all types if known is false.
 type set struct {
 	types []cluster.GPUType
 	known bool
@@ -53,7 +52,6 @@ func (s set) and(types ...cluster.GPUType) set {
 	return set{slices.DeleteFunc(slices.Clone(s.types), func(t cluster.GPUType) bool { return !slices.Contains(types, t) }), true}
 }
 
-// anyTerm returns the types that at least one term allows.
 func anyTerm(a *corev1.Affinity, o *Options) (set, error) {
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return set{}, nil
@@ -74,7 +72,6 @@ func anyTerm(a *corev1.Affinity, o *Options) (set, error) {
 	return either, nil
 }
 
-// everyExpression returns the types that all expressions of a term allow.
 func everyExpression(all []corev1.NodeSelectorRequirement, o *Options) (set, error) {
 	var both set
 	for _, e := range all {

@@ -83,7 +83,6 @@ func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	return &only
 }
 
-// names reports whether a size has a resource.
 func (s *size) names(r corev1.ResourceName) bool {
 	return s.Requests[string(r)] != "" || s.Limits[string(r)] != ""
 }
@@ -158,7 +157,6 @@ func (a *adapter) remember(o *unstructured.Unstructured, ask *size, flavor map[s
 	return err
 }
 
-// release resumes a job, or removes our AdmissionGate if it is in Kueue.
 func release(o *unstructured.Unstructured) {
 	if o.GetLabels()[kueueQueue] == "" {
 		grow(o.Object, "spec")["suspend"] = false
@@ -167,7 +165,6 @@ func release(o *unstructured.Unstructured) {
 	ungate(o)
 }
 
-// ungate removes our AdmissionGate, and reports whether it was there.
 func ungate(o *unstructured.Unstructured) bool {
 	held := gates(o)
 	if !slices.Contains(held, v1alpha1.AdmissionGate) {
@@ -189,7 +186,6 @@ func Stamp(o *unstructured.Unstructured, epoch int64) {
 	annotate(o, v1alpha1.Epoch, strconv.FormatInt(epoch, 10))
 }
 
-// annotate sets an annotation, or removes it if value is empty.
 func annotate(o *unstructured.Unstructured, key, value string) {
 	if value == "" {
 		if all := child(o.Object, "metadata", "annotations"); all != nil {
@@ -235,7 +231,6 @@ func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.R
 	return !equality.Semantic.DeepEqual(before.Object, workload.Object)
 }
 
-// tolerate adds a toleration unless it is there.
 func tolerate(spec map[string]any, t *corev1.Toleration) {
 	one := map[string]any{"key": t.Key}
 	for k, v := range map[string]string{"operator": string(t.Operator), "value": t.Value, "effect": string(t.Effect)} {

@@ -16,11 +16,11 @@ import (
 
 // An Agent is the state that a job's program has reported.
 type Agent struct {
-	Spoke      bool            // it has sent a message in some generation
-	Heard      time.Time       // time of its last message to this leader; zero: none
-	Silent     bool            // it has sent nothing for long: the job counts as rigid
-	Hello      *agentapi.Hello // the last one; nil: none
-	StartTimes agentapi.Mean   // from plan to training
+	Spoke      bool      // it has sent a message in some generation
+	Heard      time.Time // time of its last message to this leader; zero: none
+	Silent     bool      // it has sent nothing for long: the job counts as rigid
+	Hello      *agentapi.Hello
+	StartTimes agentapi.Mean
 	// LocalMax is the largest local batch size by GPU type, as stated by the program.
 	LocalMax map[cluster.GPUType]int
 }

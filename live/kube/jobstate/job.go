@@ -37,8 +37,8 @@ type Job struct {
 	Late       cluster.Placement
 	Readmitted int64 // the last generation for which this leader reactivated the Workload in Kueue
 
-	Trouble      string // error of the last step; empty: none
-	Setback      string // why the last generation was lost
+	Trouble      string
+	Setback      string
 	Agent        Agent
 	Reports      []job.Report // its measurements, oldest first: see Keep
 	PercentAt    time.Time    // of the last progress from Kubeflow Trainer

@@ -73,7 +73,7 @@ const FailedCreate = "FailedCreate"
 
 // A Refusal is why pods of a Job could not be created, from its events.
 type Refusal struct {
-	Why  string    // empty: no such event
+	Why  string
 	Last time.Time // time of the last event, in whole seconds
 }
 

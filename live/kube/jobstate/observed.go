@@ -17,7 +17,7 @@ import (
 // An Observed is the actual state of a job's pods, whatever its plan.
 type Observed struct {
 	Suspended bool
-	Pods      int // live workers
+	Pods      int
 	Ready     int
 	GPUs      map[string]int // of ready workers, by node
 }

@@ -8,7 +8,7 @@ import (
 
 // A Retry is when something that failed may be tried again.
 type Retry struct {
-	Failures  int // in a row
+	Failures  int
 	NotBefore time.Time
 }
 

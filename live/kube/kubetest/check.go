@@ -32,7 +32,6 @@ func (t *Cluster) look(o client.Object) {
 	}
 }
 
-// checkNodes checks that pinned and used GPUs fit on their nodes.
 func (t *Cluster) checkNodes() {
 	used := map[string]int{}
 	for _, p := range t.pods() {
@@ -89,14 +88,12 @@ func gpus(p *corev1.Pod) int {
 	return n
 }
 
-// has returns the GPUs of a present or former node.
 func (t *Cluster) has(node string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gpus[node]
 }
 
-// ready reports whether a node exists and is ready.
 func (t *Cluster) ready(node string) bool {
 	var n corev1.Node
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)

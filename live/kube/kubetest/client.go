@@ -19,9 +19,9 @@ import (
 
 // A Call is a request to the API server.
 type Call struct {
-	Verb   string        // get, create, update, patch, status, scale, resize or evict
-	Object client.Object // as requested or written
-	Right  string        // needed: verb and resource, such as "update plans/status"
+	Verb   string // get, create, update, patch, status, scale, resize or evict
+	Object client.Object
+	Right  string // needed: verb and resource, such as "update plans/status"
 }
 
 // Writes reports whether a call may change anything.
@@ -56,7 +56,6 @@ func (t *Cluster) show(late map[string]client.ObjectList) {
 	t.late = late
 }
 
-// watching is a client that lists from watches.
 type watching struct {
 	client.WithWatch
 	t *Cluster
@@ -81,7 +80,6 @@ func (w *watching) List(ctx context.Context, list client.ObjectList, o ...client
 	return nil
 }
 
-// guarded returns a client with calls to Before and After.
 func (t *Cluster) guarded() client.WithWatch {
 	return interceptor.NewClient(t.truth, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -143,7 +141,6 @@ func (t *Cluster) call(verb, right string, o client.Object, do func() error) err
 	return err
 }
 
-// right returns a request's right: "update /status" of a Plan is "update plans/status".
 func (t *Cluster) right(of string, o client.Object) string {
 	verb, sub, _ := strings.Cut(of, " ")
 	gvk, err := t.truth.GroupVersionKindFor(o)

@@ -26,7 +26,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Names of GPUs and their types, and the namespace of jobs.
 const (
 	GPU       = corev1.ResourceName("nvidia.com/gpu")
 	TypeLabel = "nvidia.com/gpu.product"
@@ -54,10 +53,10 @@ type Cluster struct {
 
 	mu     sync.Mutex
 	serial int
-	gpus   map[string]int            // of present and former nodes
-	work   map[types.UID]int         // remaining kubelet looks of a job; 0: endless
-	plans  map[string]*v1alpha1.Plan // as last written
-	loans  map[string]string         // queue of each node marked as lent, at the last check
+	gpus   map[string]int    // of present and former nodes
+	work   map[types.UID]int // remaining kubelet looks of a job; 0: endless
+	plans  map[string]*v1alpha1.Plan
+	loans  map[string]string // queue of each node marked as lent, at the last check
 	wrong  []string
 	pools  []*Pool
 }
@@ -147,9 +146,9 @@ func (t *Cluster) SetReady(name string, is bool) {
 type Ask struct {
 	Name        string
 	Workers     int
-	GPUs        int               // of each worker
-	Looks       int               // kubelet looks at its running pods until it is done; 0: endless
-	Annotations map[string]string // oxgang's
+	GPUs        int // of each worker
+	Looks       int // kubelet looks at its running pods until it is done; 0: endless
+	Annotations map[string]string
 }
 
 // Refuse records the Job controller's event for a rejected pod.

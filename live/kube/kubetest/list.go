@@ -22,7 +22,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A lookup is an index of a type, as in the watches.
 type lookup struct {
 	of    client.Object
 	field string
@@ -107,7 +106,6 @@ func (l *lister) all(list client.ObjectList, namespace string) ([]runtime.Object
 	return meta.ExtractList(kept)
 }
 
-// selects reports whether an object matches list options.
 func selects(o *client.ListOptions, it client.Object) (bool, error) {
 	if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(it.GetLabels())) {
 		return false, nil
@@ -123,7 +121,6 @@ func selects(o *client.ListOptions, it client.Object) (bool, error) {
 	return true, nil
 }
 
-// has reports whether an index contains an object for a requirement.
 func has(it client.Object, r *fields.Requirement) (bool, error) {
 	for _, x := range indexes() {
 		if x.field == r.Field && fmt.Sprintf("%T", x.of) == fmt.Sprintf("%T", it) {

@@ -21,9 +21,9 @@ const PoolLabel = "kubetest.oxgang.dev/pool"
 type Pool struct {
 	Name     string
 	Replicas int
-	GPUs     int // of a node
+	GPUs     int
 	Type     string
-	Most     int // allowed nodes
+	Most     int
 	Short    int // nodes that it cannot provide
 	made     int
 	version  int
@@ -59,7 +59,6 @@ func (t *Cluster) getScale(o, scale client.Object) error {
 	return nil
 }
 
-// patchScale sets the replicas of a pool, unless its version differs.
 func (t *Cluster) patchScale(o client.Object, patch client.Patch) error {
 	data, err := patch.Data(o)
 	if err != nil {

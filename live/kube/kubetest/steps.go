@@ -54,7 +54,6 @@ func (t *Cluster) Control() bool {
 	return done
 }
 
-// acknowledge updates a job's status after a start or stop.
 func (t *Cluster) acknowledge(j *batchv1.Job) bool {
 	runs := !*j.Spec.Suspend
 	if runs == (j.Status.StartTime != nil) {
@@ -112,7 +111,6 @@ func (t *Cluster) Bind() bool {
 	return done
 }
 
-// taints returns the taints of a node; none if it does not exist.
 func (t *Cluster) taints(node string) []corev1.Taint {
 	var n corev1.Node
 	must(client.IgnoreNotFound(t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)))

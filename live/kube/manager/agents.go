@@ -33,7 +33,6 @@ func (l *leader) newAgents() *agents {
 	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
 }
 
-// member returns the live pod of a job with a uid.
 func (l *leader) member(podUID string) (m claims.Member, ok bool) {
 	for _, w := range l.backends() {
 		if m, ok = w.Member(podUID); ok {

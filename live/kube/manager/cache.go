@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// slim drops unused fields of watched objects before they are cached.
 func slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *corev1.Pod:

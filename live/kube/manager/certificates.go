@@ -53,7 +53,6 @@ func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 	}
 }
 
-// publishIn adds the CA to a namespace's valid ones.
 func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 	maps := l.clients.CoreV1().ConfigMaps(namespace)
 	old, err := maps.Get(ctx, TrustMap, metav1.GetOptions{})

@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// classes are the PriorityClasses in the watch.
 type classes struct {
 	mu      sync.Mutex
 	watched bool             // otherwise all priorities are 0

@@ -103,7 +103,6 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	return Serving, message
 }
 
-// selects reports whether a node belongs to a queue or its lender.
 func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
 	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
 }
@@ -181,7 +180,6 @@ func leftOut(room *kube.Room) (n int, text string) {
 	return n, "not planned: " + strings.Join(parts, "; ")
 }
 
-// mostNamed is how many namespaces a condition lists.
 const mostNamed = 10
 
 func (l *leader) backendOf(queue string) *kube.Backend {

@@ -40,7 +40,7 @@ import (
 // Options configure Run.
 type Options struct {
 	Config   Config
-	Rest     *rest.Config         // connection to the API server
+	Rest     *rest.Config
 	Identity string               // of this process, unique
 	Tool     string               // name and version, for journals
 	Traces   trace.TracerProvider // of rounds; nil: none
@@ -76,7 +76,6 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// newManager returns the controller-runtime manager, which holds the watches and the lease.
 func newManager(o *Options) (manager.Manager, error) {
 	c := &o.Config
 	cfg := rest.CopyConfig(o.Rest)
@@ -116,7 +115,6 @@ func metricsOptions(m *Metrics) server.Options {
 	return o
 }
 
-// off returns an address for controller-runtime, where "0" is off.
 func off(a Address) string {
 	if a.Address == "" {
 		return "0"
@@ -131,13 +129,13 @@ type leader struct {
 	clients kubernetes.Interface // for unwatched objects: tokens, TrustMap
 	metrics *monitor.Metrics
 	events  events.EventRecorder
-	certs   *certs.Server             // nil: the agent API is off, or its certificate is in files
-	known   []schema.GroupVersionKind // job kinds of the cluster
+	certs   *certs.Server // nil: the agent API is off, or its certificate is in files
+	known   []schema.GroupVersionKind
 
 	mu      sync.Mutex
-	running map[string]*running // by name of the queue
-	refused map[string]string   // by queue: missing rights; only for serveQueues
-	turn    config.Turn         // for comparing watches with the API server
+	running map[string]*running
+	refused map[string]string // by queue: missing rights; only for serveQueues
+	turn    config.Turn       // for comparing watches with the API server
 	rights  rights
 	served  served
 	classes classes
@@ -159,14 +157,12 @@ func (l *leader) ready(*http.Request) error {
 	return nil
 }
 
-// awaits records the kind whose watch is not ready; empty: none.
 func (l *leader) awaits(kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waits = kind
 }
 
-// setBackend sets the backend and driver of a served queue; nil: none.
 func (l *leader) setBackend(r *running, w *kube.Backend, d *driver.Driver) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// expected returns predictions in the form used by plans; nil if there are none yet.
 func expected(all map[job.ID]driver.Prediction) map[job.ID]kube.Expected {
 	if all == nil {
 		return nil
@@ -28,7 +27,6 @@ func expected(all map[job.ID]driver.Prediction) map[job.ID]kube.Expected {
 	return out
 }
 
-// eta returns a prediction made at a time; nil if neither start nor end is known.
 func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
 	all := &v1alpha1.ETA{Start: timeRange(&e.Start, from), End: timeRange(&e.End, from)}
 	if all.Start == nil && all.End == nil {

@@ -99,7 +99,6 @@ func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wir
 	return err
 }
 
-// answerTo returns the answer to a question, with the most affected jobs.
 func answerTo(ctx context.Context, asked *wire.Request, answer Answerer) ([]byte, error) {
 	var q whatif.Question
 	if json.Unmarshal(asked.Question, &q) != nil {

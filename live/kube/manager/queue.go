@@ -33,7 +33,7 @@ func (c *queueController) serve(ctx context.Context) error {
 		err := c.run(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // nolint
+			return nil //nolint:nilerr // it was stopped
 		case final(err):
 			return err
 		case errors.Is(err, kube.ErrTypes):
@@ -75,7 +75,6 @@ func (c *queueController) run(ctx context.Context) error {
 	return err
 }
 
-// close ends the journal of a run, and logs if it is incomplete.
 func (c *queueController) close(d *driver.Driver) {
 	if err := d.Close(); err != nil {
 		c.l.log.Warn("a journal is incomplete", "queue", c.q.Name, "journal", d.Journal(), "err", err)
@@ -123,7 +122,6 @@ func (c *queueController) kinds() []jobadapter.Kind {
 	return slices.DeleteFunc(all, func(k jobadapter.Kind) bool { return !slices.Contains(c.l.known, k.GVK()) })
 }
 
-// names maps values of the GPU type labels to GPU types.
 func names(c *v1alpha1.ClusterPolicy) map[string]string {
 	all := make(map[string]string, len(c.Spec.GPUTypes))
 	for _, t := range c.Spec.GPUTypes {

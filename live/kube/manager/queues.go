@@ -16,17 +16,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// A running is a queue that is being served.
 type running struct {
 	of      string // versions of its Queue and ClusterPolicy
 	stop    context.CancelFunc
 	done    chan struct{}
-	backend *kube.Backend // nil: none yet
+	backend *kube.Backend
 	driver  *driver.Driver
 	ended   error // why this process cannot serve it any more; read it after done is closed
 }
 
-// resync is the time between reconciliations without changes.
 const resync = 10 * time.Second
 
 // Start implements manager.Runnable: it serves queues, the agent API and questions until ctx is done.

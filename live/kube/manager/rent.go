@@ -69,7 +69,6 @@ func groupProblem(q *v1alpha1.Queue, i int, older []*v1alpha1.Queue) string {
 	return ""
 }
 
-// settings returns the settings of a queue's policy, including its budget.
 func settings(q *v1alpha1.Queue) map[string]string {
 	all := make(map[string]string)
 	if q.Spec.Policy.Name == "oxgang" {
@@ -91,5 +90,4 @@ func oxgang(q *v1alpha1.Queue, all map[string]string) {
 	}
 }
 
-// perHour returns a budget per hour, in its currency.
 func perHour(b *v1alpha1.Budget) float64 { return float64(b.MilliPerHour) / 1000 }

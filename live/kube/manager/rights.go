@@ -17,7 +17,6 @@ const (
 	fresh  = 30 * time.Second
 )
 
-// A right is a verb on objects of a kind.
 type right struct {
 	verb, group, resource, subresource string
 	inside                             bool // in a namespace of the queue, not cluster-wide
@@ -96,13 +95,11 @@ func (l *leader) mayIn(ctx context.Context, r right, q *v1alpha1.Queue) bool {
 	return false
 }
 
-// rights caches granted rights.
 type rights struct {
 	mu      sync.Mutex
 	allowed map[rightIn]time.Time
 }
 
-// A rightIn is a right in a namespace; empty: cluster-wide.
 type rightIn struct {
 	right
 	namespace string

@@ -13,8 +13,7 @@ import (
 // Kinds that a cluster may lack.
 var (
 	// suspends is the kind of the policy that suspends new jobs. Kubernetes before 1.36 lacks it.
-	suspends = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
-	// workloads is Kueue's Workload, in any version.
+	suspends  = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
 	workloads = schema.GroupVersionKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 )
 
@@ -28,7 +27,6 @@ func (l *leader) unsupported(mode v1alpha1.Mode) string {
 		" " + suspends.Kind + ", which suspends new jobs. Upgrade it, or use mode Observe or Recommend, which change no jobs"
 }
 
-// served caches which kinds the API server serves.
 type served struct {
 	mu sync.Mutex
 	at map[schema.GroupVersionKind]answered

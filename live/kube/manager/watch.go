@@ -53,7 +53,6 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	return woken, nil
 }
 
-// watchTimeout is how long a watch may take to show all objects.
 const watchTimeout = 2 * time.Minute
 
 // subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects. It

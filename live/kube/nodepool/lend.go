@@ -76,7 +76,6 @@ func (ns *Nodes) returned(n *corev1.Node, s *observe.Observation) error {
 	return inventory.Return(n, ns.Options.Queue.Name, s.AllPods, ns.IsOurs(s))
 }
 
-// appendTransfer appends a change of a node, if it succeeds and changes something.
 func (ns *Nodes) appendTransfer(all []Transfer, n *corev1.Node, change func(*corev1.Node) error) []Transfer {
 	next := n.DeepCopy()
 	if change(next) != nil || equality.Semantic.DeepEqual(next, n) {

@@ -107,7 +107,6 @@ func (l *LoanState) remember() {
 	l.asked = asked
 }
 
-// due returns when the node for some pods must be back.
 func (ns *Nodes) due(pods []types.UID) time.Time {
 	first := ns.Loans.asked[pods[0]]
 	for _, uid := range pods[1:] {
@@ -131,7 +130,6 @@ func (ns *Nodes) giveBackUnused(s *observe.Observation) {
 	}
 }
 
-// held returns the nodes on which jobs hold GPUs.
 func (ns *Nodes) held() map[cluster.NodeID]bool {
 	all := make(map[cluster.NodeID]bool)
 	for _, e := range ns.Table.Order {

@@ -22,7 +22,6 @@ type Order struct {
 	jobstate.Retry
 }
 
-// rentedNodes are rentable and rented nodes. Maps are by name of the group.
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order
@@ -165,7 +164,6 @@ func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
 
-// statuses returns the state of each group under the committed plan.
 func (ns *Nodes) statuses() []*GroupStatus {
 	if len(ns.Groups()) == 0 {
 		return nil

@@ -52,7 +52,6 @@ func (ns *Nodes) Scalings() []Scaling {
 	return all
 }
 
-// markings returns the steps that mark exactly the leaving nodes.
 func (ns *Nodes) markings(s *GroupStatus, o *Order) []Scaling {
 	var all []Scaling
 	mark := func(l *observe.GroupNode, change func(*corev1.Node) bool) {

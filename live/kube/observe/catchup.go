@@ -67,7 +67,6 @@ func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within 
 	return false, nil
 }
 
-// A kind is a watched kind, with a constructor of its list type.
 type kind struct {
 	schema.GroupVersionKind
 	list func() client.ObjectList
@@ -93,7 +92,6 @@ func (ob *Observer) kinds(all bool) []kind {
 	return kinds
 }
 
-// versions returns the version of every object at the API server, by uid.
 func (ob *Observer) versions(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := make(map[string]uint64)
 	for _, k := range kinds {
@@ -105,7 +103,6 @@ func (ob *Observer) versions(ctx context.Context, kinds []kind) (map[string]uint
 	return all, nil
 }
 
-// shown returns the version of every object in the watches, by uid.
 func (ob *Observer) shown(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := make(map[string]uint64)
 	for _, k := range kinds {

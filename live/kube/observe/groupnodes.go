@@ -32,7 +32,6 @@ func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }
 
-// groupNodes returns the nodes of each group, oldest first.
 func (ob *Observer) groupNodes(nodes []*corev1.Node, s *Observation, usable []cluster.Node) map[string][]GroupNode {
 	if len(ob.options.Queue.Spec.NodeGroups) == 0 {
 		return nil

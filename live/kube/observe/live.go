@@ -22,8 +22,8 @@ type live struct {
 	pods    map[types.UID]*corev1.Pod // that are newer than the watch shows
 	all     map[types.UID]bool        // every existing pod; nil: only some were read
 	version uint64                    // of the cluster when all were read
-	at      time.Time                 // time of the read
-	wait    time.Duration             // until the next read
+	at      time.Time
+	wait    time.Duration
 }
 
 // Hurry reads the queue's pods from the API server if the watch is overdue. It reads all pods if ReadPods has, and

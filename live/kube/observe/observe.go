@@ -27,20 +27,20 @@ import (
 
 // An Observation is what the watches show of a queue at one time. It must not be changed.
 type Observation struct {
-	Jobs       []ObservedJob             // that name the queue, by creation, then namespace and name
-	Pods       map[string][]*corev1.Pod  // workers, by uid of the job
-	Helpers    map[string][]*corev1.Pod  // live pods without GPUs, by uid of the job
-	Unmarked   map[string][]*corev1.Pod  // pods with GPUs that this scheduler did not start, by uid of the job
-	AllPods    []*corev1.Pod             // that may belong to a job, request devices, or are on nodes with GPUs
-	Nodes      []cluster.Node            // including nodes marked as lent to the queue
-	Groups     map[string][]GroupNode    // by name of the group
-	Lender     inventory.Lender          // nodes that can be lent
-	Marked     []*corev1.Node            // nodes marked as lent to the queue
-	uids       map[jobadapter.Key]string // of jobs
-	namespaces map[string]string         // of jobs, by uid
-	owners     map[types.UID]string      // job uid of each pod with a job, by uid of the pod
-	Ours       map[string]bool           // jobs that the queue schedules, by uid
-	Beyond     map[string]bool           // jobs not planned because there are too many, by uid
+	Jobs       []ObservedJob            // that name the queue, by creation, then namespace and name
+	Pods       map[string][]*corev1.Pod // workers, by uid of the job
+	Helpers    map[string][]*corev1.Pod // live pods without GPUs, by uid of the job
+	Unmarked   map[string][]*corev1.Pod // pods with GPUs that this scheduler did not start, by uid of the job
+	AllPods    []*corev1.Pod            // that may belong to a job, request devices, or are on nodes with GPUs
+	Nodes      []cluster.Node           // including nodes marked as lent to the queue
+	Groups     map[string][]GroupNode   // by name of the group
+	Lender     inventory.Lender         // nodes that can be lent
+	Marked     []*corev1.Node           // nodes marked as lent to the queue
+	uids       map[jobadapter.Key]string
+	namespaces map[string]string    // of jobs, by uid
+	owners     map[types.UID]string // job uid of each pod with a job, by uid of the pod
+	Ours       map[string]bool      // jobs that the queue schedules, by uid
+	Beyond     map[string]bool      // jobs not planned because there are too many, by uid
 	// Labels are the node labels by which Kueue's flavors distinguish GPU types; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
 	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
@@ -76,7 +76,7 @@ func New(o *config.Options, c client.Client, direct client.Reader, known func(jo
 
 // Forget drops parsed objects that an observation lacks.
 func (ob *Observer) Forget(s *Observation) {
-	for uid := range ob.parsed { // also objects that are part of a job
+	for uid := range ob.parsed {
 		if _, shown := s.Versions[uid]; !shown {
 			delete(ob.parsed, uid)
 		}
@@ -169,7 +169,6 @@ func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
 	}
 }
 
-// observeNodes adds the nodes that the queue may use or borrow.
 func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	for _, n := range nodes {
 		s.recordVersion(n)
@@ -286,12 +285,10 @@ func (ob *Observer) allows(namespace string) bool {
 	return slices.ContainsFunc(ob.options.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == namespace })
 }
 
-// byQueue selects the jobs that name the queue.
 func (ob *Observer) byQueue() client.ListOption {
 	return client.MatchingLabels{v1alpha1.QueueLabel: ob.options.Queue.Name}
 }
 
-// A parsedObject is one version of an object in parsed form.
 type parsedObject struct {
 	version uint64
 	job     *jobadapter.Job

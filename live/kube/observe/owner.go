@@ -21,12 +21,11 @@ import (
 // deepest is the length of the longest chain: pod, Job, JobSet, TrainJob.
 const deepest = 3
 
-// A parent is the controller of an object that is part of a job.
 type parent struct{ of *metav1.OwnerReference }
 
 type ownership struct {
-	uid   string // of the job
-	known bool   // the chain is known to its end
+	uid   string
+	known bool // the chain is known to its end
 }
 
 // Owner returns the uid of the queue's job that a pod belongs to; empty: none. An earlier job of the same name is
@@ -100,7 +99,6 @@ func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string
 	return p.of, true, nil
 }
 
-// kind returns the kind of a controlling object, if that kind is watched.
 func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bool) {
 	g, err := schema.ParseGroupVersion(of.APIVersion)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 // mostJobs is how many jobs of a queue are planned at a time, so that plans and rounds stay bounded.
 const mostJobs = 10000
 
-// quota returns how many jobs of a namespace are planned at a time.
 func (ob *Observer) quota(namespace string) int {
 	all := ob.options.Queue.Spec.Namespaces
 	for i := range all {

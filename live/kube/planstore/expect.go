@@ -54,7 +54,6 @@ func Predictions(p *v1alpha1.Plan) map[job.ID]config.Expected {
 	return all
 }
 
-// afterStart returns the prediction for a job with GPUs.
 func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	if e == nil || e.End == nil {
 		return nil

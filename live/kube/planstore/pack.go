@@ -19,10 +19,8 @@ const (
 	few          = 1000 // jobs; with more, the readable bytes shrink in proportion
 )
 
-// readable returns how many bytes of a list may be readable.
 func readable(most, jobs, shrink int) int { return most * few / max(few, jobs) / shrink }
 
-// A fitted is a part of a plan as written, and the number of jobs left out.
 type fitted struct {
 	plan    *v1alpha1.Plan
 	leftOut int
@@ -76,7 +74,6 @@ func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 	return all
 }
 
-// started reports whether a job has or had GPUs.
 func started(a *v1alpha1.JobAllocation) bool { return a.GPUs > 0 || a.Generation > 0 }
 
 // packWithin packs a list. It removes items from the end, except those to keep, until the result has at most most
@@ -97,7 +94,6 @@ func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, left
 	}
 }
 
-// without returns a list without the last n removable items.
 func without[T any](all []T, n int, keep func(*T) bool) []T {
 	if n == 0 {
 		return all

@@ -53,7 +53,6 @@ func NewStore(o *config.Options, c client.Client, direct client.Reader) *Store {
 	return &Store{options: o, client: c, direct: direct, shrink: 1}
 }
 
-// record stores the result of an attempt to write a plan.
 func (s *Store) record(leftOut int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +126,6 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	}
 }
 
-// writeEpoch writes a plan with a new epoch.
 func (s *Store) writeEpoch(ctx context.Context, p *v1alpha1.Plan, missing bool) error {
 	f, err := fitSpec(p, s.shrink)
 	if err != nil {
@@ -142,7 +140,6 @@ func (s *Store) writeEpoch(ctx context.Context, p *v1alpha1.Plan, missing bool) 
 	return err
 }
 
-// write commits a plan and returns how many waiting jobs did not fit.
 func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (leftOut int, err error) {
 	f, err := fitSpec(next, s.shrink)
 	if err != nil {
@@ -189,7 +186,6 @@ func (s *Store) Leads(ctx context.Context, epoch int64) error {
 	return nil
 }
 
-// temporary reports whether a retry may succeed.
 func temporary(err error) bool {
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err), tooLarge(err):
@@ -198,7 +194,6 @@ func temporary(err error) bool {
 	return !errors.Is(err, ErrFenced)
 }
 
-// tooLarge reports whether the API server or etcd rejects an object for its size.
 func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || err != nil && strings.Contains(err.Error(), "request is too large")
 }

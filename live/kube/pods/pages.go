@@ -99,7 +99,7 @@ func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) 
 			}
 		}
 		if r.Version == 0 {
-			r.Version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64) // 0: not known
+			r.Version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64)
 		}
 		if next = list.Continue; next == "" {
 			return r, nil

@@ -16,8 +16,8 @@ import (
 var ErrUnanswered = errors.New("the scheduler did not answer")
 
 const (
-	questionWait = 30 * time.Second       // for an answer: a simulation takes at most 10 s, and another question may come first
-	questionPoll = 500 * time.Millisecond // between two reads
+	questionWait = 30 * time.Second // for an answer: a simulation takes at most 10 s, and another question may come first
+	questionPoll = 500 * time.Millisecond
 )
 
 // MayAsk reports whether the user may ask questions. namespace is the scheduler's.
@@ -60,7 +60,6 @@ func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMe
 	}
 }
 
-// replyTo returns the answer to a question; nil: none yet.
 func (k *Kubectl) replyTo(ctx context.Context, namespace, id string) (json.RawMessage, error) {
 	m, err := get[struct {
 		Data map[string]string `json:"data"`

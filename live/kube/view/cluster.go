@@ -7,7 +7,6 @@ import (
 	"slices"
 )
 
-// A cluster has the objects and pods of jobs.
 type cluster struct {
 	policy  common
 	objects []object
@@ -48,10 +47,8 @@ func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, erro
 	return c, nil
 }
 
-// unended selects pods that have not ended.
 const unended = "status.phase!=Succeeded,status.phase!=Failed"
 
-// scope returns kubectl's flags for a namespace; all if it is empty.
 func scope(namespace string) []string {
 	if namespace == "" {
 		return []string{"-A"}
@@ -59,12 +56,10 @@ func scope(namespace string) []string {
 	return []string{"-n", namespace}
 }
 
-// unseen reports whether an object is missing or may not be read.
 func unseen(err error) bool {
 	return errors.Is(err, ErrForbidden) || errors.Is(err, ErrNoKind) || errors.Is(err, ErrNotFound)
 }
 
-// common has the names of GPUs in the ClusterPolicy.
 type common struct {
 	Resource string   `json:"gpuResource"`
 	Labels   []string `json:"gpuTypeLabels"`
@@ -74,13 +69,12 @@ type common struct {
 	} `json:"gpuTypes"`
 }
 
-// common returns the ClusterPolicy's names of GPUs, or NVIDIA's.
 func (k *Kubectl) common(ctx context.Context) common {
 	p, err := get[struct {
 		Spec common `json:"spec"`
 	}](ctx, k, "clusterpolicies.oxgang.dev", "default")
 	var c common
-	if err == nil { // there may be none
+	if err == nil {
 		c = p.Spec
 	}
 	c.Resource = cmp.Or(c.Resource, "nvidia.com/gpu")

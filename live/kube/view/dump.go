@@ -6,7 +6,6 @@ import (
 	"fmt"
 )
 
-// A part of a dump is a list by kubectl.
 type part struct {
 	resource string
 	needed   bool // a simulation is impossible without it

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// Names on objects; see live/kube/api/v1alpha1.
 const (
 	queueLabel = "oxgang.dev/queue"
 	scheduled  = "oxgang.dev/Scheduled"
@@ -65,7 +64,6 @@ func Dominant(all ...Reason) Reason {
 	return best
 }
 
-// An object has the fields that are read of a job's object.
 type object struct {
 	Version string `json:"apiVersion"`
 	Kind    string `json:"kind"`
@@ -89,7 +87,6 @@ var kinds = []jobKind{
 	{"Job", "jobs.batch"},
 }
 
-// A jobKind is a kind of job and its name in kubectl.
 type jobKind struct{ kind, resource string }
 
 // Explain returns the state of one job of a namespace. name is "name", or "kind/name" if it is ambiguous. It omits
@@ -129,7 +126,6 @@ func splitKind(name string) (kind, rest string) {
 	return "", name
 }
 
-// job returns the object of a job; kind may be empty.
 func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*object, error) {
 	for _, known := range kinds {
 		if kind != "" && !strings.EqualFold(kind, known.kind) {
@@ -161,7 +157,6 @@ func (s *Seen) condition(mode string) Reason {
 	return r
 }
 
-// unplanned explains why a job has no reason.
 func (at *Look) unplanned(s *Seen) Reason {
 	switch mode := at.Mode(s.Queue); {
 	case mode == "Observe":
@@ -174,7 +169,6 @@ func (at *Look) unplanned(s *Seen) Reason {
 	return Reason{Reason: "Unplanned", Message: "not in a plan yet"}
 }
 
-// noQueue returns the reason of a job whose queue does not exist.
 func noQueue(name string) Reason {
 	if name == "" {
 		return Reason{Reason: Misconfigured, Message: "it names no queue: set its label " + queueLabel}

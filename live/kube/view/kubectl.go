@@ -31,7 +31,6 @@ type Kubectl struct {
 // absence is how long a missing kind is not requested again: kubectl then reads all kinds.
 const absence = 10 * time.Minute
 
-// remember starts to cache missing kinds.
 func (k *Kubectl) remember() {
 	if k.absent == nil {
 		k.absent = make(map[string]time.Time)
@@ -97,7 +96,6 @@ func (k *Kubectl) input(ctx context.Context, in io.Reader, args ...string) ([]by
 	return nil, errorOf(complaint.String(), err)
 }
 
-// errorOf returns the error in kubectl's output, or else its exit error.
 func errorOf(complaint string, ended error) error {
 	line := errorLine(complaint)
 	for _, known := range []struct {

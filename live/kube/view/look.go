@@ -16,7 +16,7 @@ type Looker struct {
 	Namespace string
 	// Fallback is read instead if the user may not list all pods; empty: that is an error.
 	Fallback string
-	narrowed bool    // to Fallback
+	narrowed bool
 	also     *object // a job to include without a queue; nil: none
 }
 
@@ -77,7 +77,6 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	return at, nil
 }
 
-// lacks turns an ErrForbidden into an entry of Lacks.
 func (at *Look) lacks(err *error, what string) error {
 	if errors.Is(*err, ErrForbidden) {
 		at.Lacks, *err = append(at.Lacks, "You may not list "+what+"."), nil
@@ -85,7 +84,6 @@ func (at *Look) lacks(err *error, what string) error {
 	return *err
 }
 
-// narrow records what is unknown because only one namespace was read.
 func (at *Look) narrow(l *Looker) {
 	switch at.Namespace = l.Namespace; {
 	case l.narrowed:
@@ -121,7 +119,6 @@ func (at *Look) watch(resource string) {
 	}
 }
 
-// quotas returns Kueue's Workloads, if a waiting job may have one.
 func (k *Kubectl) quotas(ctx context.Context, c *cluster, namespace string) ([]object, error) {
 	if !slices.ContainsFunc(c.objects, func(o object) bool { return o.Spec.Suspend && o.Meta.Labels[kueueLabel] != "" && o.ended() == "" }) {
 		return nil, nil

@@ -9,7 +9,6 @@ import (
 	model "github.com/oxgang/oxgang/model/cluster"
 )
 
-// A machine has the fields that are read of a node.
 type machine struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {
@@ -32,7 +31,6 @@ func (m *machine) closed() string {
 	return ""
 }
 
-// selects reports whether a node has the labels of a queue's selector, and whole GPUs.
 func (q *Queue) selects(m *machine) bool {
 	if m.shared() {
 		return false
@@ -63,7 +61,6 @@ func byAge(queues []Queue) []*Queue {
 	return all
 }
 
-// nodes returns the nodes with GPUs, by name.
 func (c *cluster) nodes(machines []machine, queues []Queue) []status.Node {
 	all, ordered := []status.Node{}, byAge(queues)
 	for i := range machines {
@@ -82,7 +79,6 @@ func (c *cluster) nodes(machines []machine, queues []Queue) []status.Node {
 	return all
 }
 
-// names returns namespace/name of every job, by uid.
 func (c *cluster) names() map[string]string {
 	all := make(map[string]string, len(c.objects))
 	for i := range c.objects {
@@ -105,7 +101,6 @@ func (c *cluster) nameOf(p *pod, names map[string]string) string {
 	return p.Meta.Namespace + "/" + p.Meta.Name
 }
 
-// typeOf returns a node's GPU type; empty: no label names it.
 func (p *common) typeOf(m *machine) string {
 	for _, label := range p.Labels {
 		value, there := m.Meta.Labels[label]
@@ -125,7 +120,6 @@ func (p *common) typeOf(m *machine) string {
 // watches reports whether nothing is written for a queue.
 func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
 
-// count computes the status of a queue from nodes and jobs.
 func (at *Look) count(q *Queue) {
 	s := &q.Status
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = 0, 0, 0, 0

@@ -37,7 +37,6 @@ type Owner struct {
 	Controller bool   `json:"controller"`
 }
 
-// controller returns the controller of an object; the zero Owner if none.
 func (m *Meta) controller() Owner {
 	for _, o := range m.Owners {
 		if o.Controller {
@@ -100,7 +99,7 @@ type Plan struct {
 		Leader      string       `json:"leader"`
 		Policy      string       `json:"policy"`
 		Allocations []Allocation `json:"allocations"`
-		Packed      []byte       `json:"packed,omitempty"` // further allocations
+		Packed      []byte       `json:"packed,omitempty"`
 		Prices      []Price      `json:"prices"`
 	} `json:"spec"`
 }

@@ -2,7 +2,6 @@ package view
 
 import "strconv"
 
-// A pod has the fields that are read of a pod.
 type pod struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {
@@ -32,7 +31,6 @@ func (p *pod) gpus(resource string) int {
 	return max(n, first)
 }
 
-// parseGPUs returns a number of GPUs; 0 if it is invalid.
 func parseGPUs(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

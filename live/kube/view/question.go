@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// asking asks the scheduler a question about a queue's jobs.
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
 // AskBy turns on questions to the scheduler in a namespace. Call it before the page is served, if the user may ask.

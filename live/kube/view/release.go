@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// Names in pod templates.
 const (
 	jobUID         = "oxgang.dev/job-uid"
 	generation     = "oxgang.dev/generation"
@@ -73,7 +72,6 @@ func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release
 	return r, k.release(ctx, r, resourceOf(o.Kind))
 }
 
-// resourceOf returns kubectl's name of a kind of job.
 func resourceOf(kind string) string {
 	i := slices.IndexFunc(kinds, func(k jobKind) bool { return k.kind == kind })
 	return kinds[i].resource
@@ -117,7 +115,6 @@ func cleaned(o map[string]any, kueue bool) {
 	}
 }
 
-// templates calls do for all pod templates in a part of an object.
 func templates(in any, do func(map[string]any)) {
 	switch in := in.(type) {
 	case []any:

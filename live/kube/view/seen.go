@@ -17,10 +17,10 @@ import (
 // A Seen is an unfinished job of a queue in a Look.
 type Seen struct {
 	status.Job
-	names  []string    // pods on nodes
-	made   time.Time   // its youngest pod
-	plan   *Allocation // nil: in no plan
-	object *object     // nil: not visible
+	names  []string
+	made   time.Time // its youngest pod
+	plan   *Allocation
+	object *object
 }
 
 // fill sets the jobs of queues and the holders of GPUs.
@@ -43,7 +43,7 @@ func (at *Look) fill(c *cluster, workloads []object) {
 			at.add(c, Seen{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
 		}
 	}
-	for i := range c.objects { // in their order
+	for i := range c.objects {
 		m := &c.objects[i].Meta
 		switch o := left[m.UID]; {
 		case o == nil:
@@ -62,7 +62,6 @@ func (at *Look) fill(c *cluster, workloads []object) {
 	}
 }
 
-// queued returns the jobs of queues, by uid.
 func (c *cluster) queued() map[string]*object {
 	all := make(map[string]*object)
 	for i := range c.objects {
@@ -180,7 +179,6 @@ func (at *Look) complete(s *Seen, workloads []object) {
 	}
 }
 
-// planned sets the plan of a job.
 func (at *Look) planned(s *Seen, why *Reason) {
 	s.Plan = &status.Plan{GPUs: s.plan.GPUs, GPUType: model.GPUType(s.plan.GPUType)}
 	for _, n := range s.plan.Nodes {
@@ -208,7 +206,6 @@ func (at *Look) planned(s *Seen, why *Reason) {
 	}
 }
 
-// why returns the dominant reason of a job.
 func (at *Look) why(s *Seen, workloads []object) Reason {
 	var found []Reason
 	if s.object != nil {
@@ -271,7 +268,6 @@ func (o *object) asks(resource string) string {
 	return gpus(strconv.Itoa(workers * each))
 }
 
-// gpus returns a number of GPUs with its unit.
 func gpus(n string) string {
 	if n == "1" {
 		return "1 GPU"

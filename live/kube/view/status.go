@@ -13,7 +13,6 @@ import (
 
 const clock = "2006-01-02 15:04:05 UTC"
 
-// mostEnded is how many ended jobs a Status has.
 const mostEnded = 20
 
 // Status returns the Look as a Status.
@@ -124,7 +123,6 @@ func (at *Look) gpus() (all []status.GPUs) {
 	return all
 }
 
-// probability is the probability of a plan's ranges.
 const probability = 0.8
 
 // expected returns a range of a plan, or states that it has passed.
