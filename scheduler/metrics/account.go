@@ -14,45 +14,44 @@ type account struct {
 	outcome      Outcome
 	submitted    time.Time
 	firstStarted time.Time // zero if never
-	finished     time.Time // zero if not
+	finished     time.Time // zero if never
 
 	held     holding
-	since    time.Time // when held or state last changed
+	since    time.Time // last change of held or state
 	state    State
 	restarts int
-	service  time.Duration // held, before the end of the job
+	service  time.Duration // time with GPUs, up to the end of the job
 
 	preemptions, resizes int
-	onLoan               bool          // once
-	lost                 time.Duration // of useful: GPU time when the job last began anew
+	onLoan               bool          // it ever held GPUs on loan
+	lost                 time.Duration // part of useful: GPU time before the job last started over
 
-	byType                           []time.Duration // GPU time, by type
-	useful, restart, profiling, idle time.Duration   // GPU time
-	reported, efficient              float64         // GPU-seconds reported, and weighted by efficiency
+	byType                           []time.Duration // GPU time
+	useful, restart, profiling, idle time.Duration
+	reported, efficient              float64 // GPU-seconds with reports, and weighted by efficiency
 	joules, cost                     float64
-	contention                       float64 // job-seconds of the cluster at submission; at the end, N_avg
+	contention                       float64 // at first job-seconds of the cluster at submission; at the end, N_avg
 	rho                              float64
 	allocation                       cluster.Allocation
 	placement                        cluster.Placement
 	intervals                        []Interval
-	pending                          Interval // the last one, if untold
-	untold                           bool
+	pending                          Interval // last interval, if unsent
+	unsent                           bool
 }
 
-// A holding is what a job's GPUs are and what they cost while held.
+// A holding is the GPUs that a job holds, and their power and price.
 type holding struct {
 	typ    int
-	gpus   int // of all types
-	second int // type of others; of one type, typ
-	others int // of gpus, of the type second
-	rented int // of gpus, on rented nodes
-	loaned int // of gpus, on nodes on loan
+	gpus   int
+	second int // type of others; typ if there is one type
+	others int // GPUs of the type second
+	rented int // on rented nodes
+	loaned int // on loan
 	watts  float64
 	price  float64 // per hour
 }
 
-// settle books the time since the last change and reports whether there was
-// any.
+// settle books the time since the last change, and reports whether the job held GPUs in it.
 func (a *account) settle(now time.Time) bool {
 	d := now.Sub(a.since)
 	a.since = now
@@ -86,8 +85,8 @@ func (a *account) spend(typ int, used time.Duration) {
 	a.byType[typ] += used
 }
 
-// learn takes the statistical efficiency of a report, weighted by GPU time.
-// Source: Sia §2.1, Eq. 2.3, with phi = B0 * var / sqr.
+// learn adds the statistical efficiency of a report, weighted by GPU time. Source: Sia §2.1, Eq. 2.3, with phi = B0 *
+// var / sqr.
 func (a *account) learn(r *job.Report) {
 	weight := r.Interval.Seconds() * float64(a.held.gpus)
 	initial := float64(a.spec.Batch.Init)

@@ -7,27 +7,27 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A job finishes later than under a baseline if its completion time exceeds the baseline's by more than both of these.
+// A job finishes later if its completion time exceeds the baseline's by more than both limits.
 const (
 	LaterShare   = 0.1 // of the completion time under the baseline
 	LaterSeconds = 600
 )
 
-// LaterRule is the definition of a job that finishes later, for people.
+// LaterRule is the rule for people.
 const LaterRule = "more than 10 % and 10 min"
 
 // JobTimes are the times of one job in one run, in seconds.
 type JobTimes struct {
 	ID        job.ID
 	Submitted float64 // since the start of the run
-	Wait      float64 // from submission until the first start; so far, if it never started
-	JCT       float64 // from submission until the end; so far, if it has not ended
+	Wait      float64 // until the first start; so far, if it never started
+	JCT       float64 // so far, if it has not ended
 	GPUs      int32   // requested
 	Done      bool
 	Active    bool // not ended when the run was over
 }
 
-// JobTimes returns the times of all jobs of the run, in the order of Jobs.
+// JobTimes returns the times of all jobs, in the order of Jobs.
 func (r *Result) JobTimes() []JobTimes {
 	all := make([]JobTimes, len(r.Jobs))
 	for i := range r.Jobs {
@@ -43,7 +43,7 @@ func (r *Result) JobTimes() []JobTimes {
 	return all
 }
 
-// LargestPool returns the largest number of GPUs of one type at any time of the run.
+// LargestPool returns the largest number of GPUs of one type at any time.
 func (r *Result) LargestPool() int {
 	most := 0
 	for i := range r.Summary.Types {
@@ -52,7 +52,7 @@ func (r *Result) LargestPool() int {
 	return most
 }
 
-// A Size is a range of job sizes: requested GPUs from From to To. To is 0 for no limit.
+// A Size is a range of requested GPUs. To is 0 for no limit.
 type Size struct {
 	Key  string `json:"size"` // the same for every pool
 	From int    `json:"gpus_from"`
@@ -80,8 +80,8 @@ func plural(n int) string {
 // SizeKeys are the keys of the sizes, smallest first.
 var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
 
-// Sizes returns the ranges of SizeKeys for a largest pool of so many GPUs. Every size is in exactly one range; a range is
-// empty (From above To) if the pool is too small for it.
+// Sizes returns the ranges of SizeKeys for the largest pool. Every job is in exactly one. A range is empty (From
+// above To) if the pool is too small.
 func Sizes(pool int) [len(SizeKeys)]Size {
 	half := max(1, pool/2)
 	return [...]Size{
@@ -92,7 +92,7 @@ func Sizes(pool int) [len(SizeKeys)]Size {
 	}
 }
 
-// sizeOf returns the index in Sizes(pool) of a job of so many GPUs.
+// sizeOf returns the index in Sizes(pool) of a job.
 func sizeOf(gpus, pool int) int {
 	switch half := max(1, pool/2); {
 	case gpus > half:
@@ -113,7 +113,7 @@ type Waits struct {
 	P99     float64 `json:"p99_s"`
 }
 
-// WaitsBySize returns the waits by Sizes(pool), of the jobs of several runs together.
+// WaitsBySize returns the waits by Sizes(pool), over the jobs of all runs.
 func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 	var waits [len(SizeKeys)][]float64
 	for _, jobs := range runs {
@@ -137,10 +137,10 @@ func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 type Delays struct {
 	Baseline string `json:"baseline"`
 	DelayCount
-	// NotCompared counts the baseline's jobs that are not compared: they did not end well under the baseline, or under the policy
-	// they failed, were cancelled or are missing.
+	// NotCompared counts the baseline's jobs that did not complete there, or that failed, were cancelled or are
+	// missing under the policy.
 	NotCompared int          `json:"not_compared"`
-	Seeds       int          `json:"seeds"`   // that were added
+	Seeds       int          `json:"seeds"`   // added
 	BySize      []SizeDelays `json:"by_size"` // by Sizes
 }
 
@@ -148,9 +148,9 @@ type Delays struct {
 type DelayCount struct {
 	Compared int     `json:"compared"`
 	Later    int     `json:"later"`
-	Worst    float64 `json:"worst_s"` // the largest delay of Later, in seconds
+	Worst    float64 `json:"worst_s"` // largest delay, in seconds
 	WorstJob job.ID  `json:"worst_job,omitempty"`
-	Seed     uint64  `json:"worst_seed,omitempty"` // of the run with WorstJob
+	Seed     uint64  `json:"worst_seed,omitempty"` // of WorstJob's run
 }
 
 // SizeDelays are the delays of the jobs of one size.
@@ -159,10 +159,10 @@ type SizeDelays struct {
 	DelayCount
 }
 
-// Share returns the share of the compared jobs that finish later, 0 of none.
+// Share returns Later over Compared, 0 without jobs.
 func (c *DelayCount) Share() float64 { return ratio(float64(c.Later), float64(c.Compared)) }
 
-// NewDelays returns delays against a baseline, with no jobs yet, for a largest pool of so many GPUs.
+// NewDelays returns delays against a baseline, without jobs.
 func NewDelays(baseline string, pool int) *Delays {
 	d := &Delays{Baseline: baseline}
 	for _, size := range Sizes(pool) {
@@ -171,8 +171,8 @@ func NewDelays(baseline string, pool int) *Delays {
 	return d
 }
 
-// Add compares two runs of the same jobs and seed. Jobs are matched by ID. A job that is still active under the policy counts with
-// its completion time so far, which is a lower bound. Size is as requested under the baseline. It takes linear time.
+// Add compares two runs of the same jobs and seed, matching jobs by ID. An active job counts with its completion time
+// so far, a lower bound. It takes linear time.
 func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 	d.Seeds++
 	found := make(map[job.ID]*JobTimes, len(policy))

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Tolerance is the largest relative error of a simulation of recorded history under its own policy
-// with which what a simulation says of another policy is to be trusted.
+// Tolerance is the largest relative error with which a replay of recorded history counts as accurate.
 const Tolerance = 0.05
 
-// Figures are those by which a simulation of a recorded run is compared with it.
+// Figures are the numbers by which a replay is compared with the recording.
 type Figures struct {
-	JCT         float64 // mean time to completion, seconds
-	Wait        float64 // mean time from submission to the first start, seconds
-	Utilisation float64 // GPU time held over GPU time there
-	// Median and P90 are of that wait, in seconds; 0 if only its mean is known.
+	JCT         float64 // mean, seconds
+	Wait        float64 // mean until the first start, seconds
+	Utilisation float64 // held GPU time over available GPU time
+	// Median and P90 of the wait, in seconds; 0 if unknown.
 	Median, P90 float64
 }
 
-// Figures returns those of a run: its times are means over the jobs that are done.
+// Figures returns the figures of the completed jobs.
 func (r *Result) Figures() Figures {
 	f, n := Figures{Utilisation: r.Summary.Utilisation}, 0.0
 	for i := range r.Jobs {
@@ -31,33 +30,32 @@ func (r *Result) Figures() Figures {
 	return f
 }
 
-// waits reports whether more is known of waits than their mean.
+// waits reports whether quantiles of the wait are known.
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
-// A Trust says how well recorded history is simulated under its own policy: relative errors,
-// positive where the simulation has more. What the same simulation says of another policy is to
-// be trusted as far as this.
+// A Trust has the relative errors of a replay of recorded history under its own policy. Errors are positive if the
+// replay has more. Simulations of other policies are trusted only if this replay is accurate.
 type Trust struct {
 	JCT         float64 `json:"jct"`
 	Wait        float64 `json:"wait"`
 	Utilisation float64 `json:"utilisation"`
-	// Waits are the errors of the median and of the 90th percentile of waits; nil: only means are known.
+	// Waits has the errors of the median and P90 wait; nil if only the mean is known.
 	Waits   *WaitErrors `json:"waits,omitempty"`
 	Trusted bool        `json:"trusted"`
-	// Causes are what may be the cause of errors; only where it is not trusted.
+	// Causes lists possible causes of the errors; empty if Trusted.
 	Causes []string `json:"causes,omitempty"`
 }
 
-// WaitErrors are relative errors of quantiles of waits, as those of a Trust.
+// WaitErrors are relative errors of quantiles of the wait.
 type WaitErrors struct {
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
 }
 
-// Judge compares a simulation of recorded history under its own policy with what was recorded, over so
-// many jobs that ended in both. It is trusted if all figures are within Tolerance, some job was
-// compared, and of jobs that ended in the recording no greater part is missing. A
-// wait that is off by less than a round, in seconds, is within it: nothing starts between rounds.
+// Judge compares a replay with the recording. It compares the given number of jobs; missing counts jobs that ended in
+// the recording alone. The replay is trusted if all errors are within Tolerance, at least one job was compared, and
+// the share of missing jobs is within Tolerance. A wait may also be off by less than one round (in seconds), as jobs
+// start only at rounds.
 func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes []string) *Trust {
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
@@ -79,7 +77,7 @@ func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes
 	return t
 }
 
-// relative returns the relative error of a value; 1 of one that should be 0 and is not.
+// relative returns the relative error of a value, 1 if it should be 0 and is not.
 func relative(simulated, recorded float64) float64 {
 	switch {
 	case simulated == recorded:
@@ -90,8 +88,7 @@ func relative(simulated, recorded float64) float64 {
 	return simulated/recorded - 1
 }
 
-// Stamp follows the names of simulations of history that is not simulated well enough under its own
-// policy.
+// Stamp marks the names of simulations that are not trusted.
 const Stamp = " (not to be trusted)"
 
 // Errors returns the errors as a list for people.
@@ -108,16 +105,15 @@ func (t *Trust) byRound() bool {
 	return math.Abs(t.Wait) > Tolerance || t.Waits != nil && max(math.Abs(t.Waits.Median), math.Abs(t.Waits.P90)) > Tolerance
 }
 
-// Verdict returns a sentence or two that say whether to trust another policy's figures, and if
-// not, why.
+// Verdict says whether to trust simulations of other policies and, if not, why.
 func (t *Trust) Verdict() string {
 	switch {
 	case t.Trusted && t.byRound():
-		return fmt.Sprintf("All are within %.0f %%, but waits that are off by less than a round.", 100*Tolerance)
+		return fmt.Sprintf("All errors are within %.0f %%, except waits, which are off by less than one scheduling round.", 100*Tolerance)
 	case t.Trusted:
-		return fmt.Sprintf("All are within %.0f %%.", 100*Tolerance)
+		return fmt.Sprintf("All errors are within %.0f %%.", 100*Tolerance)
 	case len(t.Causes) == 0:
-		return fmt.Sprintf("NOT TO BE TRUSTED: more than %.0f %% off. Nothing is known that the simulation lacks; it decides otherwise where small differences decide.", 100*Tolerance)
+		return fmt.Sprintf("NOT TO BE TRUSTED: more than %.0f %% off. No cause is known; where two choices are nearly equal, the simulation may decide differently.", 100*Tolerance)
 	}
 	return fmt.Sprintf("NOT TO BE TRUSTED: more than %.0f %% off. Possible causes: %s.", 100*Tolerance, strings.Join(t.Causes, "; "))
 }

@@ -17,13 +17,13 @@ func TestJudge(t *testing.T) {
 		trusted       bool
 		verdict       string
 	}{
-		"exact":             {base, 10, 0, true, "All are within 5 %."},
-		"within":            {metrics.Figures{JCT: 1049, Wait: 96, Utilisation: 0.48}, 10, 0, true, "All are within 5 %."},
+		"exact":             {base, 10, 0, true, "All errors are within 5 %."},
+		"within":            {metrics.Figures{JCT: 1049, Wait: 96, Utilisation: 0.48}, 10, 0, true, "All errors are within 5 %."},
 		"JCT":               {metrics.Figures{JCT: 1051, Wait: 100, Utilisation: 0.5}, 10, 0, false, "Possible causes: c1; c2."},
 		"JCT below":         {metrics.Figures{JCT: 949, Wait: 100, Utilisation: 0.5}, 10, 0, false, "NOT TO BE TRUSTED"},
 		"utilisation":       {metrics.Figures{JCT: 1000, Wait: 100, Utilisation: 0.47}, 10, 0, false, "NOT TO BE TRUSTED"},
 		"wait":              {metrics.Figures{JCT: 1000, Wait: 161, Utilisation: 0.5}, 10, 0, false, "NOT TO BE TRUSTED"},
-		"wait within round": {metrics.Figures{JCT: 1000, Wait: 159, Utilisation: 0.5}, 10, 0, true, "but waits that are off by less than a round"},
+		"wait within round": {metrics.Figures{JCT: 1000, Wait: 159, Utilisation: 0.5}, 10, 0, true, "except waits, which are off by less than one scheduling round"},
 		"no jobs":           {base, 0, 0, false, "NOT TO BE TRUSTED"},
 		"one of 20 missing": {base, 19, 1, true, "All"},
 		"two of 20 missing": {base, 18, 2, false, "NOT TO BE TRUSTED"},
@@ -42,14 +42,14 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	near := metrics.Judge(spread, metrics.Figures{JCT: 1000, Wait: 100, Utilisation: 0.5, Median: 2050, P90: 4190}, 10, 0, 60, nil)
-	if want := "mean JCT +0.0 %, mean wait +0.0 %, median wait +2.5 %, P90 wait +4.8 %, utilisation +0.0 %"; near.Errors() != want || !near.Trusted || near.Verdict() != "All are within 5 %." {
+	if want := "mean JCT +0.0 %, mean wait +0.0 %, median wait +2.5 %, P90 wait +4.8 %, utilisation +0.0 %"; near.Errors() != want || !near.Trusted || near.Verdict() != "All errors are within 5 %." {
 		t.Errorf("errors %q, %q, want %q", near.Errors(), near.Verdict(), want)
 	}
 	got := metrics.Judge(metrics.Figures{JCT: 1000, Utilisation: 0.5}, metrics.Figures{JCT: 900, Wait: 30, Utilisation: 0.5}, 1, 0, 60, nil)
 	if want := "mean JCT -10.0 %, mean wait +100.0 %, utilisation +0.0 %"; got.Errors() != want {
 		t.Errorf("errors %q, want %q", got.Errors(), want)
 	}
-	if !strings.Contains(got.Verdict(), "Nothing is known that the simulation lacks") {
+	if !strings.Contains(got.Verdict(), "No cause is known that the simulation lacks") {
 		t.Errorf("verdict %q, want one that says that no cause is known", got.Verdict())
 	}
 }

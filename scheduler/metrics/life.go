@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// This file follows jobs through their lives: submitted, run, reported,
-// released, exited, filed.
+// This file follows jobs: submitted, run, reported, released, exited, stored.
 
 func (r *Recorder) submitted(spec *job.Spec) {
 	if r.active[spec.ID] != nil {
@@ -34,7 +33,7 @@ func (r *Recorder) submitted(spec *job.Spec) {
 	}
 }
 
-// settle books the time since a's last change, and the interval it was.
+// settle books the time since the last change of a, and its interval.
 func (r *Recorder) settle(a *account) {
 	from, state := a.since, a.state
 	if !a.settle(r.now) {
@@ -60,14 +59,14 @@ func (r *Recorder) settle(a *account) {
 	a.intervals = append(a.intervals, next)
 }
 
-// continues reports whether next is more of the same.
+// continues reports whether next directly follows i with the same GPUs and state.
 func (i Interval) continues(next Interval) bool {
 	return i.End == next.Start && i.GPUs == next.GPUs && i.Type == next.Type && i.State == next.State &&
 		i.State != Restoring
 }
 
-// run gives a job other GPUs. A Run in place changes CPUs, memory and batch size
-// at most and is no restart, nor is one by which workers join or leave.
+// run assigns other GPUs to a job. A Run in place (it changes CPUs, memory or batch size at most) and a Run that only
+// adds or removes workers are no restarts.
 func (r *Recorder) run(a *account, act *scheduler.Run) {
 	next := r.holding(act)
 	if next.gpus == 0 {
@@ -92,12 +91,12 @@ func (r *Recorder) run(a *account, act *scheduler.Run) {
 	a.allocation, a.placement = act.Allocation, act.Placement
 }
 
-// moves reports whether a job that holds GPUs restarts on what a Run grants.
+// moves reports whether a job that holds GPUs restarts by this Run.
 func (a *account) moves(act *scheduler.Run) bool {
 	return a.held.gpus > 0 && !act.Free && !act.Resized && !act.InPlace(a.allocation, a.placement)
 }
 
-// hold gives GPUs to a job that holds none.
+// hold assigns GPUs to a job without any.
 func (r *Recorder) hold(a *account, h holding) {
 	r.busy[h.typ] += h.gpus - h.others
 	r.busy[h.second] += h.others
@@ -110,7 +109,7 @@ func (r *Recorder) hold(a *account, h holding) {
 	a.held = h
 }
 
-// free takes what a job holds off the GPUs that are busy.
+// free takes the GPUs of a job.
 func (r *Recorder) free(a *account) {
 	r.busy[a.held.typ] -= a.held.gpus - a.held.others
 	r.busy[a.held.second] -= a.held.others
@@ -122,7 +121,7 @@ func (r *Recorder) free(a *account) {
 	a.held = holding{}
 }
 
-// started notes a start or move that costs a restore.
+// started records a start or move after which the job restores.
 func (r *Recorder) started(a *account) {
 	a.state = Restoring
 	if a.firstStarted.IsZero() {
@@ -130,15 +129,15 @@ func (r *Recorder) started(a *account) {
 		return
 	}
 	a.restarts++
-	a.anew()
+	a.loseWork()
 }
 
-// anew forgets the work of a job without checkpoints.
-func (a *account) anew() {
+// loseWork books the lost work of a job without checkpoints.
+func (a *account) loseWork() {
 	a.lost += a.atStake()
 }
 
-// atStake returns the useful GPU time that a loses if it begins anew now.
+// atStake returns the useful GPU time that the job would lose by starting over now.
 func (a *account) atStake() time.Duration {
 	if !a.spec.NoCheckpoint {
 		return 0
@@ -146,8 +145,8 @@ func (a *account) atStake() time.Duration {
 	return a.useful - a.lost
 }
 
-// holding returns what a Run grants, with the rates of its nodes; where it
-// names none, those of its GPU types.
+// holding returns the GPUs of a Run, with the power and price of its nodes, or the means of the GPU types if it names
+// no nodes.
 func (r *Recorder) holding(act *scheduler.Run) holding {
 	a := &act.Allocation
 	h := holding{typ: r.typeIndex(a.GPUType), gpus: a.AllGPUs(), others: a.Also.GPUs}
@@ -177,14 +176,14 @@ func (r *Recorder) holding(act *scheduler.Run) holding {
 	return h
 }
 
-// goesOn takes a report of a job that trains and goes on as it did, and returns false for any other. It does not move the
-// clock: integrals are rounded alike, however often jobs report.
-func (r *Recorder) goesOn(now time.Time, rep *job.Report) bool {
+// unchanged handles a report of a job that is training and stays so; it returns false for other reports. It does not
+// move the clock: the rounding of integrals must not depend on how often jobs report.
+func (r *Recorder) unchanged(now time.Time, rep *job.Report) bool {
 	a := r.active[rep.Job]
 	if a == nil || a.held.gpus == 0 || a.state != Training || rep.Profile {
 		return false
 	}
-	r.heard = now
+	r.lastReport = now
 	a.learn(rep)
 	return true
 }
@@ -204,7 +203,7 @@ func (r *Recorder) reported(a *account, rep *job.Report) {
 	a.learn(rep)
 }
 
-// profiled books a profiling run, which holds no GPUs of the job's allocation.
+// profiled books a profiling run, which uses none of the job's own GPUs.
 func (r *Recorder) profiled(a *account, rep *job.Report) {
 	typ := r.typeIndex(rep.Configuration.GPUType)
 	used := time.Duration(max(1, rep.Configuration.GPUs)) * max(0, rep.Interval)
@@ -214,14 +213,14 @@ func (r *Recorder) profiled(a *account, rep *job.Report) {
 	a.cost += r.price[typ] * used.Hours()
 }
 
-// release takes a job's GPUs away.
+// release takes away a job's GPUs.
 func (r *Recorder) release(a *account) {
 	r.settle(a)
 	if a.held.gpus == 0 {
 		return
 	}
 	a.preemptions++
-	a.anew()
+	a.loseWork()
 	r.free(a)
 	r.running--
 }
@@ -247,7 +246,7 @@ func (r *Recorder) exited(a *account, how scheduler.Outcome) {
 	}
 	delete(r.active, a.spec.ID)
 	if a.held.gpus == 0 {
-		r.file(a)
+		r.store(a)
 		return
 	}
 	r.running--
@@ -255,8 +254,7 @@ func (r *Recorder) exited(a *account, how scheduler.Outcome) {
 	r.ending = append(r.ending, a)
 }
 
-// meanContention returns N_avg of an active job: the mean number of active
-// jobs since it was submitted. Source: Sia §3.5.5.
+// meanContention returns N_avg: the mean number of active jobs since a was submitted. Source: Sia §3.5.5.
 func (r *Recorder) meanContention(a *account) float64 {
 	life := r.now.Sub(a.submitted).Seconds()
 	if life <= 0 {
@@ -265,13 +263,13 @@ func (r *Recorder) meanContention(a *account) float64 {
 	return (r.jobSeconds - a.contention) / life
 }
 
-// measures reports whether the Result tells a job's life.
+// measures reports whether the Result has the job.
 func (r *Recorder) measures(a *account) bool {
 	return r.opts.Measured == nil || r.opts.Measured(a.spec)
 }
 
-// file keeps the record of a job that holds nothing more.
-func (r *Recorder) file(a *account) {
+// store stores the record of a job that holds no GPUs any more.
+func (r *Recorder) store(a *account) {
 	if !r.measures(a) {
 		return
 	}

@@ -6,35 +6,34 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file follows nodes on loan: how many there are, and how much of them and of their
-// owner's cluster is used.
+// This file follows nodes on loan, and the use of them and of their owner's cluster.
 
-// A lending is how it stands with nodes on loan, and what came of them so far.
+// A lending is the state of nodes on loan and what happened to them so far.
 type lending struct {
-	loans    []cluster.Loan          // as last told; none: nothing can be lent
-	returned map[cluster.NodeID]bool // given back and still there
-	nodes    int                     // on loan that are there
-	gpus     int                     // of nodes
+	loans    []cluster.Loan          // latest; none if nothing can be lent
+	returned map[cluster.NodeID]bool // nodes given back that are still there
+	nodes    int                     // number of nodes on loan
+	gpus     int                     // their GPUs
 	busy     int                     // of gpus, held by jobs
-	jobs     int                     // that hold some of gpus
+	jobs     int                     // jobs that hold some of gpus
 
-	used, paused usage // GPU-seconds from the first submission to the last end, and since
+	used, paused usage // GPU-seconds from the first submission to the last end, and since then
 	waves        waves
 	worth        worth // by the last plan
 	appraisals   appraisals
-	count        LoanSummary // of what happened; the rest of it is found in the end
+	count        LoanSummary // events so far; ratios are computed at the end
 }
 
-// A usage is GPUs of the two clusters, or GPU-seconds.
+// A usage has GPUs of the two clusters, or GPU-seconds.
 type usage struct {
-	training, trained float64 // not on loan, and of them held by jobs
-	lent, busy        float64 // on loan, and of them held by jobs
-	pool, load        float64 // of the owner, lent or not, and those it would use itself
-	short             float64 // of load, beyond what is not lent
-	wanted            float64 // of those lent, wanted back
+	training, trained float64 // not on loan: all, held
+	lent, busy        float64 // on loan: all, held
+	pool, load        float64 // the owner's: all nodes, its own load
+	short             float64 // part of load beyond the nodes that are not lent
+	wanted            float64 // on loan, wanted back
 }
 
-// add books some seconds as things are.
+// add adds some seconds of the present usage.
 func (u *usage) add(now *usage, seconds float64) {
 	u.training += seconds * now.training
 	u.trained += seconds * now.trained
@@ -46,7 +45,7 @@ func (u *usage) add(now *usage, seconds float64) {
 	u.wanted += seconds * now.wanted
 }
 
-// of returns the usage of the owner's nodes.
+// of adds the owner's nodes.
 func (u *usage) of(l *cluster.Loan) {
 	gpus, load := float64(l.Node.Capacity.GPUs), l.Load*float64(l.Nodes)
 	u.pool += gpus * float64(l.Nodes)
@@ -55,7 +54,7 @@ func (u *usage) of(l *cluster.Loan) {
 	u.wanted += gpus * float64(l.Reclaim)
 }
 
-// usage returns how many GPUs are used now.
+// usage returns the present usage, in GPUs.
 func (r *Recorder) usage() usage {
 	l := &r.lending
 	u := usage{lent: float64(l.gpus), busy: float64(l.busy), training: -float64(l.gpus), trained: -float64(l.busy)}
@@ -69,8 +68,8 @@ func (r *Recorder) usage() usage {
 	return u
 }
 
-// lend books some seconds as things are.
-func (r *Recorder) lend(seconds float64) {
+// integrateLoans books some seconds of the present usage.
+func (r *Recorder) integrateLoans(seconds float64) {
 	if len(r.lending.loans) == 0 {
 		return
 	}
@@ -81,13 +80,12 @@ func (r *Recorder) lend(seconds float64) {
 	sum.add(&now, seconds)
 }
 
-// setLoans takes note of how it stands with what can be lent. What is known first is taken
-// to have been so since the first submission.
+// setLoans sets the present loans. The first ones are assumed to hold since the first submission.
 func (r *Recorder) setLoans(loans []cluster.Loan) {
 	l := &r.lending
 	first := len(l.loans) == 0 && len(loans) > 0
 	for i := range loans {
-		l.told(&loans[i])
+		l.countChange(&loans[i])
 	}
 	l.loans = loans
 	if first && !r.submission.IsZero() {
@@ -96,8 +94,8 @@ func (r *Recorder) setLoans(loans []cluster.Loan) {
 	}
 }
 
-// told counts what is new of a loan: nodes that were lent, or are wanted back.
-func (l *lending) told(now *cluster.Loan) {
+// countChange counts nodes newly lent or newly wanted back.
+func (l *lending) countChange(now *cluster.Loan) {
 	was := l.last(now.Group)
 	if now.Lent > was.Lent {
 		l.count.Loans++
@@ -108,7 +106,7 @@ func (l *lending) told(now *cluster.Loan) {
 	}
 }
 
-// last returns how it stood last with a group.
+// last returns the previous state of a group's loan.
 func (l *lending) last(g cluster.Group) cluster.Loan {
 	if i := slices.IndexFunc(l.loans, func(o cluster.Loan) bool { return o.Group == g }); i >= 0 {
 		return l.loans[i]
@@ -116,7 +114,7 @@ func (l *lending) last(g cluster.Group) cluster.Loan {
 	return cluster.Loan{}
 }
 
-// setLent takes note of the nodes on loan that there are, before c becomes the cluster.
+// setLent counts the nodes on loan of c, which is about to become the cluster.
 func (r *Recorder) setLent(c *cluster.Cluster) {
 	r.lending.nodes, r.lending.gpus = 0, 0
 	for _, n := range c.Nodes() {
@@ -130,13 +128,13 @@ func (r *Recorder) setLent(c *cluster.Cluster) {
 	}
 	for _, n := range r.cluster.Nodes() {
 		if _, there := c.Index(n.ID); n.Tenure == cluster.Loaned && !there {
-			r.left(&n)
+			r.nodeLeft(&n)
 		}
 	}
 }
 
-// left counts a node on loan that is gone as taken if it was due and nobody gave it back.
-func (r *Recorder) left(n *cluster.Node) {
+// nodeLeft counts a lost node on loan as taken by its owner, if it was due and no round had returned it.
+func (r *Recorder) nodeLeft(n *cluster.Node) {
 	l := &r.lending
 	if due := l.last(n.Group); !l.returned[n.ID] && due.Reclaim > 0 && !r.now.Before(due.By) {
 		l.count.Taken++
@@ -144,7 +142,7 @@ func (r *Recorder) left(n *cluster.Node) {
 	delete(l.returned, n.ID)
 }
 
-// summary returns what came of loans; nil if nothing could be lent.
+// summary returns the totals; nil if nothing could be lent.
 func (l *lending) summary() *LoanSummary {
 	if len(l.loans) == 0 {
 		return nil

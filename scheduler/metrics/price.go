@@ -6,23 +6,23 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// This file says what loans are worth, by what a policy says that GPUs are worth.
+// This file sums up the value of nodes on loan, by the prices in plans.
 
-// A worth is what one more GPU is worth by a plan, in the policy's unit: of policies that borrow,
-// seconds of running time saved.
+// A worth is the value of one more GPU by a plan, in the policy's unit: seconds of running time saved, for policies
+// that borrow.
 type worth struct {
-	training float64 // not on loan
-	loan     float64 // on loan
+	training float64 // of a GPU not on loan
+	loan     float64 // of a GPU on loan
 }
 
 // Appraisals sum up the rounds with jobs and nodes on loan whose plans have prices.
 type appraisals struct {
 	rounds         int
-	training, loan float64 // of worths
-	server         float64 // of the worth of a node on loan
+	training, loan float64 // sums of worth
+	server         float64 // sum of the worth of a node on loan
 }
 
-// setWorth takes note of what a plan says that GPUs are worth; nil: nothing.
+// setWorth records the prices of a plan, which may be nil.
 func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {
 	l := &r.lending
 	l.worth = worth{}
@@ -35,7 +35,7 @@ func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// worth returns the mean over GPUs of prices by type; 0 of none.
+// worth returns the mean price per GPU, 0 without GPUs.
 func (r *Recorder) worth(prices []policy.TypePrice) worth {
 	var w, gpus worth
 	for i := range prices {
@@ -51,7 +51,7 @@ func (r *Recorder) worth(prices []policy.TypePrice) worth {
 	return worth{ratio(w.training, gpus.training), ratio(w.loan, gpus.loan)}
 }
 
-// add counts a round in which a node on loan has so many GPUs.
+// add counts a round; gpus is the GPUs of a node on loan.
 func (a *appraisals) add(w *worth, gpus float64) {
 	a.rounds++
 	a.training += w.training
@@ -59,7 +59,7 @@ func (a *appraisals) add(w *worth, gpus float64) {
 	a.server += gpus * w.loan
 }
 
-// of says in a summary what loans were worth.
+// of fills in the means.
 func (a *appraisals) of(s *LoanSummary) {
 	rounds := float64(a.rounds)
 	s.Priced = a.rounds

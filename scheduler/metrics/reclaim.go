@@ -7,30 +7,29 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// This file counts what it costs to give nodes on loan back. Source: Lyra §7.3,
-// "Reclaiming heuristic".
+// This file counts the cost of giving nodes on loan back. Source: Lyra §7.3, "Reclaiming heuristic".
 
-// Waves sum up the rounds in which nodes went back that their owner wanted.
+// Waves sum up the rounds that gave back nodes that their owner wanted.
 type waves struct {
-	gpus      int           // of these nodes
-	flexible  int           // of these nodes, those on which no job was that had to be preempted
-	damage    int           // GPUs that preempted jobs left on other nodes
-	lost      time.Duration // useful GPU time of preempted jobs that begin anew
-	running   int           // jobs that held GPUs before, round by round
-	borrowing int           // of running, those that held GPUs on loan
+	gpus      int           // GPUs of the nodes
+	flexible  int           // nodes without a preempted job
+	damage    int           // GPUs on other nodes that preempted jobs gave up
+	lost      time.Duration // useful GPU time that preempted jobs must repeat
+	running   int           // sum over rounds of the jobs that held GPUs before
+	borrowing int           // the same for jobs with GPUs on loan
 }
 
 // A wave is one such round.
 type wave struct {
-	back      map[cluster.NodeID]bool // what goes back: whether a job there is preempted
-	gpus      int                     // of back
+	back      map[cluster.NodeID]bool // returned nodes; true if a job on it is preempted
+	gpus      int                     // of the nodes in back
 	damage    int
 	preempted int // jobs
 	lost      time.Duration
 }
 
-// reclaim counts what a round gives back, before its actions are done. A job that moves
-// off a node that goes back is preempted, as one is that has to wait.
+// reclaim counts the nodes that a round returns, before its actions are carried out. A job counts as preempted if it
+// leaves a returned node, whether it waits or moves.
 func (r *Recorder) reclaim(actions []scheduler.Action) {
 	w := r.wave(actions)
 	if len(w.back) == 0 {
@@ -51,8 +50,7 @@ func (r *Recorder) reclaim(actions []scheduler.Action) {
 	r.lending.waves.borrowing += r.lending.jobs
 }
 
-// wave returns the nodes that a round gives back and that are wanted, and remembers all
-// that it gives back.
+// wave returns the wanted nodes that the round returns, and records all that it returns.
 func (r *Recorder) wave(actions []scheduler.Action) wave {
 	var w wave
 	for _, act := range actions {
@@ -84,8 +82,7 @@ func (r *Recorder) giveBack(w *wave, n *cluster.Node) {
 	}
 }
 
-// vacate takes a job off all its GPUs, for those in to, and reports whether some were on
-// nodes that go back.
+// vacate moves a job from all its GPUs to the placement to, and reports whether it was on a returned node.
 func (r *Recorder) vacate(w *wave, a *account, to cluster.Placement) bool {
 	if a == nil || a.held.gpus == 0 {
 		return false
@@ -107,7 +104,7 @@ func (r *Recorder) vacate(w *wave, a *account, to cluster.Placement) bool {
 	return hit
 }
 
-// book adds a wave to what was counted.
+// book adds a wave to the totals.
 func (l *lending) book(w *wave) {
 	for _, preempted := range w.back {
 		if !preempted {

@@ -14,39 +14,35 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Options says what a Recorder keeps.
+// Options configure a Recorder.
 type Options struct {
-	// Isolated returns the completion time of a job alone on gpus GPUs of one
-	// type, from submission to end; not positive if it cannot run there. Nil, and
-	// Fair likewise: finish-time fairness is not computed.
+	// Isolated returns the completion time of a job alone on gpus GPUs of a type, not positive if it cannot run
+	// there. If both Isolated and Fair are nil, finish-time fairness is not computed.
 	Isolated func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration
-	// Fair returns the completion time that is fair whatever the run was like;
-	// not positive if it is not known. Nil: Isolated says what is fair.
+	// Fair returns the fair completion time of a job regardless of the run, not positive if unknown. It replaces
+	// Isolated.
 	Fair func(spec *job.Spec) time.Duration
-	// UnfairAbove is the rho above which a job counts as unfairly scheduled.
-	// Default 1.
+	// UnfairAbove is the rho above which a job counts as unfairly scheduled. Default 1.
 	UnfairAbove float64
-	// Measured says whose lives the Result tells and sums up; nil: every job's.
-	// Rounds, contention, utilisation and the Series are of all jobs.
+	// Measured selects the jobs in the Result; nil for all. Rounds, contention, utilisation and Series are over all
+	// jobs anyway.
 	Measured func(spec *job.Spec) bool
 	// MaxPoints bounds the points of a Series; at least 2. Default 2000.
 	MaxPoints int
-	// MaxIntervals bounds the intervals kept over all jobs, the first ones;
-	// 0 keeps none. Default 200,000 (5 MB).
+	// MaxIntervals bounds the intervals of all jobs together; later ones are dropped. Default 200,000 (5 MB).
 	MaxIntervals int
-	// MaxNodes bounds the lives of rented nodes that are kept, the first ones; 0 keeps
-	// none. Default 100,000.
+	// MaxNodes bounds the lives of rented nodes; later ones are dropped. Default 100,000.
 	MaxNodes int
-	// Stream receives what is measured as soon as it is complete.
+	// Stream receives measurements as soon as they are complete.
 	Stream Stream
 }
 
-// DefaultOptions returns the defaults stated beside the fields.
+// DefaultOptions returns the defaults stated in Options.
 func DefaultOptions() Options {
 	return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000, MaxNodes: 100_000}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if !(o.UnfairAbove > 0 && o.UnfairAbove <= math.MaxFloat64) {
@@ -64,34 +60,33 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Recorder is the scheduler.Observer that measures a run. An event costs
-// O(GPU types), a round O(actions): jobs that do not change cost nothing. It
-// is not safe for concurrent use.
+// A Recorder is a scheduler.Observer that measures a run. An event costs O(GPU types), a round O(actions). Not safe
+// for concurrent use.
 type Recorder struct {
 	opts        Options
-	start, now  time.Time // of the first and the last thing seen, but for reports of which nothing but efficiency is learned
-	heard       time.Time // of the last such report
-	submission  time.Time // the first
-	boundary    time.Time // when the current round ends
-	quiet       bool      // it has ended, and no job was active
+	start, now  time.Time // first and last event or round, except reports that only teach an efficiency
+	lastReport  time.Time // time of the last such report
+	submission  time.Time // of the first job
+	boundary    time.Time // end of the current round
+	quiet       bool      // the round is over and no job was active
 	types       []cluster.GPUType
 	cluster     *cluster.Cluster
-	capacity    []int     // GPUs there, by type
-	maxCapacity []int     // the most of capacity so far
-	loaned      []int     // of capacity, on loan
-	busy        []int     // GPUs held, by type
+	capacity    []int     // available GPUs, by type
+	maxCapacity []int     // its maximum so far
+	loaned      []int     // part of capacity
+	busy        []int     // held GPUs, by type
 	watts       []float64 // mean per GPU, by type
 	price       []float64 // mean per GPU-hour, by type
 
 	active  map[job.ID]*account
-	ending  []*account // ended in this round, holding their GPUs until it ends
-	done    filed
-	running int // active accounts that hold GPUs
+	ending  []*account // ended in this round; they hold their GPUs until it ends
+	done    resultStore
+	running int // active accounts with GPUs
 
-	jobSeconds      float64   // integral of the number of active jobs
+	jobSeconds      float64   // integral of active jobs
 	heldSeconds     []float64 // integral of busy
 	capacitySeconds []float64 // integral of capacity, from the first submission to the last end
-	pauseSeconds    []float64 // likewise, since the last end
+	pauseSeconds    []float64 // the same since the last end
 
 	rent    tenancy
 	lending lending
@@ -105,8 +100,7 @@ type Recorder struct {
 
 var _ scheduler.Observer = (*Recorder)(nil)
 
-// New returns a Recorder that has seen nothing. It returns the error of
-// Options.Validate.
+// New returns an empty Recorder, or the error of Options.Validate.
 func New(opts Options) (*Recorder, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -121,18 +115,16 @@ func New(opts Options) (*Recorder, error) {
 	}, nil
 }
 
-// AddPolicyTime adds the time a policy took for one round.
+// AddPolicyTime adds the policy's run time in one round.
 func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes.add(d) }
 
-// PolicyTimes returns what was added, in order; of more than 65,536, every second, fourth or
-// so: a run's memory is bounded by its events, not by its rounds. They differ from run to run
-// and are no part of a Result.
-func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.kept) }
+// PolicyTimes returns the added times in order. Of more than 65,536 it keeps every second, fourth and so on, to bound
+// memory. They depend on the machine and are not part of a Result.
+func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.times) }
 
-// Event takes note of what happened. Events of jobs that are not active are
-// ignored.
+// Event implements scheduler.Observer. Events of unknown jobs are ignored.
 func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
-	if rep, ok := ev.(scheduler.Reported); ok && r.goesOn(now, &rep.Report) {
+	if rep, ok := ev.(scheduler.Reported); ok && r.unchanged(now, &rep.Report) {
 		return
 	}
 	r.advance(now)
@@ -161,7 +153,7 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// restored takes up a job that is not over; what it did before is not counted.
+// restored adds an unfinished job; its earlier life is not counted.
 func (r *Recorder) restored(ev *scheduler.Restored) {
 	if ev.Status.Phase.Terminal() {
 		return
@@ -172,7 +164,7 @@ func (r *Recorder) restored(ev *scheduler.Restored) {
 	}
 }
 
-// Round takes note of what was decided.
+// Round implements scheduler.Observer.
 func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	r.advance(s.Now)
 	r.boundary = s.Now.Add(s.Length)
@@ -198,7 +190,7 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 		case scheduler.Profile:
 		}
 	}
-	if len(s.Jobs) > 0 || len(s.Rentals)+len(s.Loans) == 0 { // only where nodes can be rented or lent are rounds without jobs planned
+	if len(s.Jobs) > 0 || len(s.Rentals)+len(s.Loans) == 0 { // rounds without jobs are planned only if nodes can be rented or lent
 		r.rounds++
 	}
 	r.contention += len(s.Jobs)
@@ -206,8 +198,8 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 	r.record()
 }
 
-// advance moves to now, through the end of the round if that lies before. A
-// round without jobs is not shown to observers, so its end is seen only here.
+// advance moves the clock to now. If a round without active jobs ended before, it closes that round: observers do not
+// see empty rounds.
 func (r *Recorder) advance(now time.Time) {
 	if r.start.IsZero() {
 		r.start, r.now = now, now
@@ -222,7 +214,7 @@ func (r *Recorder) advance(now time.Time) {
 	r.integrate(now)
 }
 
-// integrate moves the clock to now and the integrals with it.
+// integrate moves the clock and the integrals to now.
 func (r *Recorder) integrate(now time.Time) {
 	d := now.Sub(r.now).Seconds()
 	if d <= 0 {
@@ -236,19 +228,19 @@ func (r *Recorder) integrate(now time.Time) {
 	}
 	more := r.rent.over(d)
 	paid.add(&more)
-	r.lend(d)
+	r.integrateLoans(d)
 	for i := range r.types {
 		r.heldSeconds[i] += d * float64(r.busy[i])
 		there[i] += d * float64(r.capacity[i])
 	}
 }
 
-// endRound takes back the GPUs of jobs that ended in the round.
+// endRound frees the GPUs of jobs that ended in the round.
 func (r *Recorder) endRound() {
 	for _, a := range r.ending {
 		r.settle(a)
 		r.free(a)
-		r.file(a)
+		r.store(a)
 	}
 	r.ending = r.ending[:0]
 }
@@ -264,7 +256,7 @@ func (r *Recorder) record() {
 	r.streamRound()
 }
 
-// typeIndex returns the position of t in r.types, which it grows if need be.
+// typeIndex returns the index of t in r.types, adding it if new.
 func (r *Recorder) typeIndex(t cluster.GPUType) int {
 	if i := slices.Index(r.types, t); i >= 0 {
 		return i
@@ -277,8 +269,7 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 	return len(r.types) - 1
 }
 
-// setCluster takes note of the nodes there are. The first ones known are taken
-// to have been there since the first submission.
+// setCluster sets the nodes. The first nodes are assumed to exist since the first submission.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	first := r.cluster == nil
 	r.setLent(c)
@@ -317,7 +308,7 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 	}
 }
 
-// rho returns the finish-time fairness of a job that is done, 0 if not known.
+// rho returns the finish-time fairness of a completed job, 0 if unknown.
 func (r *Recorder) rho(a *account) float64 {
 	jct := a.finished.Sub(a.submitted)
 	switch {

@@ -8,37 +8,35 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file follows rented nodes: what is paid for them, and how long each was there.
+// This file follows rented nodes: their cost, and how long each existed.
 
-// A tenancy is what is rented now, and what was paid so far.
+// A tenancy is what is rented now and what was paid so far.
 type tenancy struct {
 	groups   bool  // something can be rented
-	ready    int   // GPUs paid and there
-	starting []int // GPUs paid and on their way, by type
+	ready    int   // GPUs ready
+	starting []int // GPUs starting, by type
 	leaving  int   // GPUs given back and still paid
-	busy     int   // GPUs of rented nodes that jobs hold
-	most     int   // GPUs ready and starting, ever
+	busy     int   // rented GPUs that jobs hold
+	most     int   // maximum of ready plus starting
 	rate     float64
-	late     float64 // of what is leaving
-	owned    float64 // of nodes that are there and not rented; all money per hour
+	late     float64 // rate of leaving nodes
+	owned    float64 // rate of nodes that are not rented; all rates are money per hour
 
-	paid, paused payment // from the first submission to the last end, and since the last end
+	paid, paused payment // from the first submission to the last end, and since then
 	bill         bill
 
-	open    map[cluster.NodeID]int // of nodes that are there: their index in lives, or beyond
+	open    map[cluster.NodeID]int // index in lives of each present node; MaxNodes if dropped
 	lives   []NodeLife
 	dropped int
 }
 
-// A payment is GPU-seconds, and money times 3600, of rented nodes, and how long they were
-// counted.
+// A payment has GPU-seconds and money times 3600, over some seconds.
 type payment struct {
 	seconds                            float64
 	effective, starting, idle, leaving float64
 	money, late, owned                 float64
 }
 
-// add books some more of q.
 func (p *payment) add(q *payment) {
 	p.seconds += q.seconds
 	p.effective += q.effective
@@ -50,7 +48,7 @@ func (p *payment) add(q *payment) {
 	p.owned += q.owned
 }
 
-// coming returns the GPUs on their way.
+// coming returns the GPUs starting.
 func (t *tenancy) coming() int {
 	n := 0
 	for _, gpus := range t.starting {
@@ -59,7 +57,7 @@ func (t *tenancy) coming() int {
 	return n
 }
 
-// over returns what is paid over some seconds as things are.
+// over returns the payment for d seconds at present rates.
 func (t *tenancy) over(d float64) payment {
 	coming := float64(t.coming())
 	return payment{
@@ -69,7 +67,6 @@ func (t *tenancy) over(d float64) payment {
 	}
 }
 
-// setRentals takes note of how it stands with what can be rented.
 func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	t := &r.rent
 	t.groups = t.groups || len(rentals) > 0
@@ -82,7 +79,6 @@ func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	t.bill.change(r.now.Sub(r.start).Seconds(), t.rate+t.late)
 }
 
-// setRental adds one offer.
 func (r *Recorder) setRental(l *cluster.Rental) {
 	t, typ, gpus := &r.rent, r.typeIndex(l.Node.GPUType), l.Node.Capacity.GPUs
 	t.starting = append(t.starting, make([]int, len(r.types)-len(t.starting))...)
@@ -93,7 +89,7 @@ func (r *Recorder) setRental(l *cluster.Rental) {
 	t.late += float64(l.Leaving*gpus) * l.GPUPrice()
 }
 
-// comingOf returns the GPUs of a type that are on their way.
+// comingOf returns the GPUs of a type that are starting.
 func (t *tenancy) comingOf(typ int) int {
 	if typ >= len(t.starting) {
 		return 0
@@ -101,11 +97,10 @@ func (t *tenancy) comingOf(typ int) int {
 	return t.starting[typ]
 }
 
-// setLives begins the lives of rented nodes that have come and ends those of nodes that
-// are gone.
+// setLives begins and ends the lives of rented nodes.
 func (r *Recorder) setLives(c *cluster.Cluster) {
 	t, now := &r.rent, r.now.Sub(r.start).Seconds()
-	for id, i := range t.open { // each for itself: the order does not matter
+	for id, i := range t.open { // iterations are independent: their order does not matter
 		if _, there := c.Index(id); there {
 			continue
 		}
@@ -128,7 +123,7 @@ func (r *Recorder) setLives(c *cluster.Cluster) {
 	}
 }
 
-// clone returns a tenancy that can go on without a trace in t.
+// clone returns a copy whose changes do not affect t.
 func (t *tenancy) clone() tenancy {
 	c := *t
 	c.starting, c.lives = slices.Clone(t.starting), slices.Clone(t.lives)
@@ -136,8 +131,7 @@ func (t *tenancy) clone() tenancy {
 	return c
 }
 
-// summary returns what was paid up to now, in seconds since the start; nil if nothing
-// could be rented.
+// summary returns the totals up to now, in seconds since the start; nil if nothing could be rented.
 func (t *tenancy) summary(now float64) *Rent {
 	if !t.groups {
 		return nil
@@ -153,13 +147,13 @@ func (t *tenancy) summary(now float64) *Rent {
 // week is the window over which BOA reports that a budget is kept.
 const week = 7 * 24 * time.Hour
 
-// A bill is what was spent over time: a curve that is straight between points.
+// A bill is the money spent over time: a piecewise linear curve.
 type bill struct {
 	points []point // by time; the first is at 0
-	rate   float64 // per hour, since the last
+	rate   float64 // per hour, after the last point
 }
 
-// A point is the money times 3600 spent up to a time, in seconds.
+// A point is a time in seconds, and the money spent until then times 3600.
 type point struct{ at, spent float64 }
 
 // change sets the rate from a time on.
@@ -179,7 +173,7 @@ func (b *bill) change(at, rate float64) {
 	b.rate = rate
 }
 
-// spent returns what was spent up to a time.
+// spent returns what was spent until a time.
 func (b *bill) spent(at float64) float64 {
 	i := sort.Search(len(b.points), func(i int) bool { return b.points[i].at > at })
 	if i == len(b.points) {
@@ -190,10 +184,8 @@ func (b *bill) spent(at float64) float64 {
 	return from.spent + (to.spent-from.spent)*(at-from.at)/(to.at-from.at)
 }
 
-// worst returns the most that was spent in any window of a length, per hour of it; 0 if
-// the run, which ends now, is shorter. What a window holds is
-// piecewise linear in its begin, so that it is the most where one of its ends is a
-// point.
+// worst returns the most spent in any window of a length, per hour; 0 if the run is shorter. The amount in a window
+// is piecewise linear in its start, so the maximum has an end of the window at a point.
 func (b *bill) worst(now float64, length time.Duration) float64 {
 	window, most := length.Seconds(), 0.0
 	if len(b.points) == 0 || now < window {

@@ -2,30 +2,29 @@ package metrics
 
 import "time"
 
-// mostTimes is how many policy times a Recorder keeps.
+// mostTimes is the most policy times that a Recorder keeps.
 const mostTimes = 1 << 16
 
-// A sample keeps of many times an even part: all of them while they are at most mostTimes, then
-// every second, then every fourth, and so on. Its memory does not grow with a run.
+// A sample keeps evenly spaced values of a sequence, in bounded memory: all up to mostTimes, then every second,
+// fourth and so on.
 type sample struct {
-	kept   []time.Duration
-	stride int // every how many-th is kept; 0 stands for 1
-	passed int // since the last that was kept
+	times   []time.Duration
+	stride  int // every stride-th value is kept; 0 means 1
+	skipped int // values skipped since the last kept one
 }
 
-// add adds a time.
 func (s *sample) add(d time.Duration) {
-	if s.passed++; s.passed < s.stride {
+	if s.skipped++; s.skipped < s.stride {
 		return
 	}
-	s.passed = 0
-	if len(s.kept) == mostTimes {
+	s.skipped = 0
+	if len(s.times) == mostTimes {
 		for i := range mostTimes / 2 {
-			s.kept[i] = s.kept[2*i+1]
+			s.times[i] = s.times[2*i+1]
 		}
-		s.kept, s.stride = s.kept[:mostTimes/2], 2*max(1, s.stride)
-		s.passed = s.stride / 2
+		s.times, s.stride = s.times[:mostTimes/2], 2*max(1, s.stride)
+		s.skipped = s.stride / 2
 		return
 	}
-	s.kept = append(s.kept, d)
+	s.times = append(s.times, d)
 }

@@ -2,21 +2,19 @@ package metrics
 
 import "slices"
 
-// A recording is a Series in the making. It never holds more than limit
-// points: when full, it merges points by pairs and each point stands for twice
+// A recording builds a Series. When it reaches limit points, it merges them by pairs, and each point stands for twice
 // the rounds.
 type recording struct {
 	limit  int
 	stride int         // rounds per point
 	time   []float64   // of the first round of each point
-	values [][]float64 // column by column
-	sums   []float64   // of the rounds of the point in the making
+	values [][]float64 // by column
+	sums   []float64   // of the unfinished point
 	first  float64     // its time
 	count  int         // its rounds
 }
 
-// add takes the values of one round. New columns may appear at the end; they
-// were zero before.
+// add adds the values of one round. New columns may appear at the end; they were zero before.
 func (r *recording) add(t float64, row []float64) {
 	for len(r.values) < len(row) {
 		r.values = append(r.values, make([]float64, len(r.time), max(len(r.time), 16)))
@@ -37,7 +35,7 @@ func (r *recording) add(t float64, row []float64) {
 	}
 }
 
-// flush ends the point in the making, if it has any rounds.
+// flush ends the unfinished point, if it has rounds.
 func (r *recording) flush() {
 	if r.count == 0 {
 		return
@@ -50,8 +48,7 @@ func (r *recording) flush() {
 	r.count = 0
 }
 
-// halve merges points by pairs; an odd last one becomes the point in the
-// making.
+// halve merges points by pairs. An odd last point becomes the unfinished point.
 func (r *recording) halve() {
 	n := len(r.time) / 2
 	if len(r.time)%2 == 1 {
@@ -83,11 +80,10 @@ func (r *recording) clone() recording {
 	return c
 }
 
-// fixed is how many columns come before those of GPU types: running, waiting and spending,
-// then those of LoanSeries.
+// fixed is the number of columns before those of GPU types: running, waiting, spending and those of LoanSeries.
 const fixed = 10
 
-// column returns one column, of points all 0 if there is none.
+// column returns a column, all 0 if it does not exist.
 func (r *recording) column(i int) []float64 {
 	if i < len(r.values) {
 		return r.values[i]
@@ -95,9 +91,7 @@ func (r *recording) column(i int) []float64 {
 	return make([]float64, len(r.time))
 }
 
-// series returns what was recorded: the fixed columns, then busy, capacity and starting of
-// each type. The columns of rented nodes are left out unless some can be, and those of
-// loans always are.
+// series returns the Series without loans; rented adds the columns of rented nodes.
 func (r *recording) series(types int, rented bool) Series {
 	r.flush()
 	s := Series{
@@ -117,7 +111,7 @@ func (r *recording) series(types int, rented bool) Series {
 	return s
 }
 
-// loans returns what was recorded of loans, without prices if they were of none.
+// loans returns the LoanSeries; priced adds the prices.
 func (r *recording) loans(priced bool) *LoanSeries {
 	r.flush()
 	s := &LoanSeries{Lent: r.column(3), Busy: r.column(4), Wanted: r.column(5), Load: r.column(6), Pool: r.column(7)}

@@ -5,55 +5,51 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Stream receives what a Recorder measures as soon as it is complete, so that a run of any length can
-// be written in bounded memory. Nil functions are not called. What they are given is theirs only during
-// the call.
+// A Stream receives measurements as soon as they are complete, so that a long run can be written in bounded memory.
+// Nil functions are not called. Arguments are valid only during the call.
 type Stream struct {
-	// Job is told of each measured job that has ended and holds nothing more; of those that are active,
-	// by Recorder.Finish. Its Intervals are those that Options.MaxIntervals keeps.
+	// Job receives each measured job that has ended and holds no GPUs, and active jobs at Recorder.Finish.
 	Job func(*JobResult)
-	// Held is told of each time in which a measured job held the same GPUs of the named type in one state:
-	// of all of them, in the order of their ends.
+	// Held receives each interval of a measured job, in the order of their ends, with its GPU type.
 	Held func(job.ID, cluster.GPUType, Interval)
-	// Round is told of each round, when it begins.
+	// Round receives the state at the start of each round.
 	Round func(*RoundState)
 }
 
-// A RoundState is the cluster at the beginning of a round. Slices are aligned with Types.
+// A RoundState is the cluster at the start of a round. Slices follow Types.
 type RoundState struct {
 	Time     float64 // seconds since Result.Start
-	Running  int     // jobs that hold GPUs
-	Waiting  int     // active jobs that do not
+	Running  int     // jobs with GPUs
+	Waiting  int     // active jobs without
 	Types    []cluster.GPUType
-	Busy     []int // GPUs held
-	Capacity []int // GPUs there
+	Busy     []int // held
+	Capacity []int // available
 }
 
-// Finish returns the Result, and tells Options.Stream of jobs that are active and of GPUs that are held.
-// It is called once, last.
+// Finish returns the Result, after sending active jobs and held GPUs to Options.Stream. Call it once, last.
 func (r *Recorder) Finish() *Result {
 	c := r.clone()
 	c.opts.Stream = r.opts.Stream
 	return c.close()
 }
 
-// streamHeld takes note of an interval: it is told when the next one is not more of the same.
+// streamHeld stores an interval, which is sent when the next one does not continue it.
 func (r *Recorder) streamHeld(a *account, next Interval) {
 	if r.opts.Stream.Held == nil || !r.measures(a) {
 		return
 	}
-	if a.untold && a.pending.continues(next) {
+	if a.unsent && a.pending.continues(next) {
 		a.pending.End = next.End
 		return
 	}
 	r.flushHeld(a)
-	a.pending, a.untold = next, true
+	a.pending, a.unsent = next, true
 }
 
 func (r *Recorder) flushHeld(a *account) {
-	if a.untold && r.opts.Stream.Held != nil {
+	if a.unsent && r.opts.Stream.Held != nil {
 		r.opts.Stream.Held(a.spec.ID, r.types[a.pending.Type], a.pending)
-		a.untold = false
+		a.unsent = false
 	}
 }
 

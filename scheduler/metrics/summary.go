@@ -11,20 +11,18 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Result returns how the run went so far and leaves the Recorder as it is.
-// Where no job is active, the last round is taken to run to its end; else what
-// jobs hold is booked up to the last thing seen.
-// Complexity: O(n log n) in the number of jobs.
+// Result returns the result so far and does not change r. If no job is active, it includes the last round up to its
+// end. Otherwise it ends at the last event. It takes O(n log n) for n jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
 	c.opts.Stream = Stream{}
 	return c.close()
 }
 
-// close ends what goes on and returns the Result. It changes r, which is of no use afterwards.
+// close ends the measurement; r is unusable afterwards.
 func (r *Recorder) close() *Result {
-	if !r.heard.IsZero() {
-		r.advance(r.heard)
+	if !r.lastReport.IsZero() {
+		r.advance(r.lastReport)
 	}
 	if len(r.active) == 0 && len(r.ending) > 0 {
 		r.integrate(r.boundary)
@@ -43,7 +41,7 @@ func (r *Recorder) close() *Result {
 		Start: r.start, Types: append([]cluster.GPUType{}, r.types...),
 		Jobs: r.done.all(), IntervalsDropped: r.dropped,
 	}
-	for i := range res.Jobs { // types that appeared after the job was filed
+	for i := range res.Jobs { // types that appeared after the job was stored
 		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.types)-len(res.Jobs[i].ByType))...)
 	}
 	sortResults(res.Jobs)
@@ -56,9 +54,9 @@ func (r *Recorder) close() *Result {
 	return res
 }
 
-// sortResults sorts by submission, then ID, and moves each result, which is large, about once.
+// sortResults sorts by submission, then ID, moving each large result about once.
 func sortResults(jobs []JobResult) {
-	from := make([]int32, len(jobs)) // from[i] is where the result is that goes to i
+	from := make([]int32, len(jobs)) // from[i] is the present index of result i
 	for i := range from {
 		from[i] = int32(i)
 	}
@@ -82,7 +80,7 @@ func sortResults(jobs []JobResult) {
 	}
 }
 
-// clone returns a Recorder that can be closed without a trace in r.
+// clone returns a copy that can be closed without changing r.
 func (r *Recorder) clone() *Recorder {
 	c := *r
 	c.types, c.busy, c.maxCapacity = slices.Clip(r.types), slices.Clone(r.busy), slices.Clone(r.maxCapacity)
@@ -131,7 +129,7 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	return s
 }
 
-// count adds up outcomes, GPU time, energy and cost.
+// count sums up outcomes, GPU time, energy and cost.
 func (s *Summary) count(jobs []JobResult) {
 	good, doneHours, doneRestarts := 0.0, 0.0, 0.0
 	for i := range jobs {
@@ -165,7 +163,7 @@ func (s *Summary) count(jobs []JobResult) {
 	s.GoodputRatio = ratio(good, s.AllocatedHours)
 }
 
-// times sums up completion and queuing times and the makespan.
+// times sets completion and queuing times and the makespan.
 func (s *Summary) times(jobs []JobResult) {
 	var jcts, queued []float64
 	last := 0.0
@@ -188,7 +186,7 @@ func (s *Summary) times(jobs []JobResult) {
 	s.P95Queued, s.P99Queued = Quantile(queued, 0.95), Quantile(queued, 0.99)
 }
 
-// mean returns the mean, 0 of none.
+// mean returns the mean, 0 of no values.
 func mean(values []float64) float64 {
 	total := 0.0
 	for _, v := range values {
@@ -216,10 +214,11 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns the smallest sorted value that at least a share q of the values do not exceed (nearest rank), and zero if there
-// are none.
+// Quantile returns the smallest sorted value that at least a share q of the values do not exceed (nearest rank), and
+// zero without values.
 //
-// Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down; that is the next value if q n is whole.
+// Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down; that is the next value if q n is
+// whole.
 func Quantile[T any](sorted []T, q float64) (value T) {
 	if len(sorted) == 0 {
 		return value

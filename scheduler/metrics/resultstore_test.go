@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Results are listed as they were filed, stay where they are, and a clone leaves no trace.
+// Results are listed as they were resultStore, stay where they are, and a clone leaves no trace.
 func TestFiled(t *testing.T) {
-	var f filed
+	var f resultStore
 	if got := f.all(); got == nil || len(got) > 0 {
 		t.Errorf("of none, %v, want an empty list", got)
 	}
