@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 	if want := "mean JCT -10.0 %, mean wait +100.0 %, utilisation +0.0 %"; got.Errors() != want {
 		t.Errorf("errors %q, want %q", got.Errors(), want)
 	}
-	if !strings.Contains(got.Verdict(), "No cause is known that the simulation lacks") {
+	if !strings.Contains(got.Verdict(), "No cause is known; ") {
 		t.Errorf("verdict %q, want one that says that no cause is known", got.Verdict())
 	}
 }

@@ -1,19 +1,19 @@
-// Package statistics has what comparisons of runs need: intervals of means, ranges by resampling blocks of time, and a
-// lower bound of mean completion times.
+// Package statistics compares runs: confidence intervals of means, intervals by resampling blocks of time, and a
+// lower bound on mean completion times.
 package statistics
 
 import "math"
 
-// An Interval is a mean, and an interval in which the mean of all repetitions is with some confidence, if means
-// of repetitions are near enough to normal. That is Student's t over independent repetitions, such as seeds.
+// An Interval is a mean with a confidence interval: Student's t over independent values, such as seeds, whose means
+// are about normal.
 type Interval struct {
-	N         int     // values
+	N         int     // number of values
 	Mean      float64 // 0 if N is 0
 	Low, High float64 // if Known
 	Known     bool    // N is at least 2
 }
 
-// MeanInterval returns the interval of values with a confidence above 0 and below 1, as 0.95.
+// MeanInterval returns the interval of values at a confidence level between 0 and 1, such as 0.95.
 //
 // Source: Law, Simulation Modeling and Analysis, §4.5.
 func MeanInterval(values []float64, level float64) Interval {
@@ -38,8 +38,7 @@ func MeanInterval(values []float64, level float64) Interval {
 	return i
 }
 
-// student returns the quantile p of Student's t for whole degrees of freedom, for p from 0.5 to less than
-// 1, by bisection of its distribution to the last digit.
+// student returns the quantile p (0.5 to below 1) of Student's t, by bisection to the last digit.
 func student(p float64, freedom int) float64 {
 	low, high := 0.0, 1.0
 	for below(high, freedom) < p {
@@ -58,9 +57,8 @@ func student(p float64, freedom int) float64 {
 	}
 }
 
-// below returns the probability that Student's t is at most t, for t of at least 0. It takes time in
-// proportion to freedom. Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and
-// 26.7.4.
+// below returns the probability that Student's t is at most t, for t at least 0, in time proportional to freedom.
+// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
 func below(t float64, freedom int) float64 {
 	n := float64(freedom)
 	cos2 := n / (n + t*t)

@@ -1,39 +1,33 @@
-// This file computes a lower bound of the mean completion time of a trace on a cluster: no
-// policy, however clever, can be better. What a policy gains beside another can be compared with
-// what there is to be gained.
+// This file computes a lower bound on the mean completion time of a trace on a cluster. No policy can be below it.
 //
 // # The relaxation
 //
-// A job j arrives at r_j. Trained as fast as it can be on this cluster it takes p_j seconds. Count
-// its progress in these seconds: at any time it makes at most one per second. Let M_j be the mean
-// time at which its progress is made, its mean busy time. Whatever the schedule, its completion
-// time is
+// Job j arrives at r_j and takes p_j seconds at its highest speed on this cluster. Measure its progress in these
+// seconds: at most one per second. Its mean busy time M_j is the mean time at which progress is made. For every
+// schedule, the completion time satisfies
 //
-//	C_j >= M_j + p_j/2
+// 	C_j >= M_j + p_j/2
 //
-// with equality if it runs at full speed without a break at the end. On GPUs of type k a
-// second of progress takes at least a_jk GPU-seconds, as speeds grow at most in proportion to GPUs.
-// So a lower bound of the sum of the C_j is the least sum of M_j + p_j/2 over all
-// ways x_jki of making progress in intervals i of time, such that
+// with equality if the job runs at full speed without a break at the end. On GPUs of type k, a second of progress
+// takes at least a_jk GPU-seconds, because speed grows at most in proportion to GPUs. So the sum of the C_j is at
+// least the minimum of the sum of M_j + p_j/2 over all progress x_jki of job j on type k in interval i with
 //
-//	sum_ki x_jki          = p_j       each job is completed
-//	sum_k  x_jki         <= length_i  it makes at most a second per second, from r_j on
-//	sum_j  a_jk x_jki    <= GPUs_k length_i
+// 	sum_ki x_jki          = p_j       each job is completed
+// 	sum_k  x_jki         <= length_i  at most a second per second, from r_j on
+// 	sum_j  a_jk x_jki    <= GPUs_k length_i
 //
-// In this relaxation a job may be on any part of GPUs of several types, moves are free,
-// CPUs, memory and nodes do not count, and all arrivals are known. Only the first start of each
-// job takes time.
+// The relaxation lets a job use fractions of GPUs of several types, moves it for free, ignores CPUs, memory and
+// nodes, and knows all arrivals. Only the first start of each job takes time.
 //
 // # Solving it
 //
-// The dual is solved: prices of the GPUs of each type and interval. At given prices each job takes
-// the cheapest intervals for itself, and the sum of what they pay, less the prices times
-// the capacities, is a lower bound by itself. So the result is valid wherever the ascent stops. The prices
-// follow the subgradient, demand less capacity, with the step of Polyak towards a known mean.
-// After the last interval capacity is not limited.
+// The dual has a price per GPU type and interval. At given prices, each job takes its cheapest intervals; the sum of
+// their costs, less prices times capacities, is itself a lower bound. So the result is valid wherever the ascent
+// stops. Prices follow the subgradient (demand less capacity) with Polyak's step towards a known mean. Capacity after
+// the last interval is unlimited.
 //
-// Source: the mean busy time relaxation of Goemans, Queyranne, Schulz, Skutella and Wang, "Single
-// machine scheduling with release dates" (2002), on unrelated types of machines.
+// Source: the mean busy time relaxation of Goemans, Queyranne, Schulz, Skutella and Wang, "Single machine scheduling
+// with release dates" (2002), on unrelated types of machines.
 
 package statistics
 
@@ -42,23 +36,22 @@ import (
 	"slices"
 )
 
-// A Task is one job of a trace. Times are seconds.
+// A Task is one job of a trace. Times are in seconds.
 type Task struct {
-	Ready   float64 // when it can train: its arrival and its first start
-	Fastest float64 // alone on what suits it best
-	// GPUSeconds is the least GPU time that it takes on each type, in the order of the types; 0: it does not run there.
+	Ready   float64 // earliest time to train: arrival and first start
+	Fastest float64 // run time alone on the best GPUs
+	// GPUSeconds is the least GPU time of the whole job on each type; 0 if it cannot run there.
 	GPUSeconds []float64
 }
 
-// intervals of time that prices are for, and steps of the ascent.
+// number of intervals with prices, and of steps of the ascent
 const (
 	intervals = 600
 	steps     = 200
 )
 
-// LowerBound returns a lower bound of the mean over jobs of completion less readiness, in seconds. gpus
-// are the GPUs of each type. known is the mean of some schedule, towards which the ascent steps; it
-// changes how good the bound is, not whether it is one. It returns 0 without jobs.
+// LowerBound returns a lower bound on the mean of completion minus Ready, in seconds, 0 without jobs. gpus has the
+// GPUs of each type. known is the mean under some schedule; it affects how tight the bound is, not its validity.
 //
 // Complexity: O(steps j i (60 + k)) for j jobs, i intervals and k types.
 func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
@@ -86,12 +79,12 @@ func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 // An ascent is the state of the prices.
 type ascent struct {
 	jobs   []Task
-	cap    []float64   // GPU-seconds of each type in an interval
+	cap    []float64   // GPU-seconds per type and interval
 	length float64     // of an interval
-	prices [][]float64 // [type][interval], a GPU-second
-	excess [][]float64 // demand less capacity, likewise
+	prices [][]float64 // [type][interval], per GPU-second
+	excess [][]float64 // demand less capacity
 	cost   []float64   // of the present job, by interval
-	on     []int       // type on which it costs that; -1: none
+	on     []int       // type with that cost; -1 for none
 }
 
 func newAscent(jobs []Task, gpus []float64) *ascent {
@@ -119,8 +112,8 @@ func newAscent(jobs []Task, gpus []float64) *ascent {
 	return a
 }
 
-// evaluate lets each job choose, and returns the value of the dual and the squared norm of its
-// subgradient, in which prices of 0 do not fall.
+// evaluate lets each job choose. It returns the value of the dual, and the squared norm of its subgradient without
+// prices that are 0 and would fall.
 func (a *ascent) evaluate() (value, norm float64) {
 	for k := range a.excess {
 		for i := range a.excess[k] {
@@ -141,16 +134,15 @@ func (a *ascent) evaluate() (value, norm float64) {
 	return value, norm
 }
 
-// choose lets a job make its progress where that is cheapest, and returns what it costs: its mean
-// busy time and half its length, less its readiness, and the prices.
+// choose gives a job its cheapest progress. It returns the cost: mean busy time plus half its length, minus Ready,
+// plus the prices.
 //
-// x seconds of progress in an interval that begins at b have their middle at b + x/2 at the
-// earliest, so they cost x (b + x/2) / p and x times the price. The sum is least where all marginal
-// costs (b + x)/p + price are the same, except in intervals that are full or not used. That
-// common cost is found by bisection.
+// x seconds of progress in an interval that starts at b are centred at b + x/2 at the earliest. They cost x (b + x/2)
+// / p, and x times the price. The sum is minimal if the marginal costs (b + x)/p + price are equal in all intervals
+// that are neither full nor unused. Bisection finds that common cost.
 func (a *ascent) choose(j *Task) float64 {
 	if !a.costs(j) {
-		return 0 // it runs nowhere
+		return 0 // it cannot run
 	}
 	low, high := slices.Min(a.cost), (intervals*a.length+j.Fastest)/j.Fastest
 	for range 60 {
@@ -176,8 +168,8 @@ func (a *ascent) choose(j *Task) float64 {
 	return cost + left*(end+left/2)/j.Fastest
 }
 
-// costs computes what the first bit of progress costs in each interval, and on which type; false if
-// the job runs on none.
+// costs sets the cost of the first bit of progress in each interval, and its type. It returns false if the job cannot
+// run.
 func (a *ascent) costs(j *Task) bool {
 	for i := range a.cost {
 		a.cost[i], a.on[i] = math.Inf(1), -1
@@ -193,7 +185,7 @@ func (a *ascent) costs(j *Task) bool {
 	return slices.ContainsFunc(a.on, func(k int) bool { return k >= 0 })
 }
 
-// taken returns the progress made in an interval at a common marginal cost.
+// taken returns the progress in interval i at a common marginal cost.
 func (a *ascent) taken(j *Task, i int, marginal float64) float64 {
 	if marginal <= a.cost[i] {
 		return 0
@@ -202,7 +194,7 @@ func (a *ascent) taken(j *Task, i int, marginal float64) float64 {
 	return min(length, (marginal-a.cost[i])*j.Fastest)
 }
 
-// progress returns the progress made in all intervals at a common marginal cost, and after them.
+// progress returns the total progress at a common marginal cost, including the time after the last interval.
 func (a *ascent) progress(j *Task, marginal float64) float64 {
 	total := max(0, marginal*j.Fastest-intervals*a.length)
 	for i := range a.cost {
@@ -211,7 +203,7 @@ func (a *ascent) progress(j *Task, marginal float64) float64 {
 	return total
 }
 
-// step changes prices along the subgradient.
+// step moves the prices along the subgradient.
 func (a *ascent) step(size float64) {
 	for k := range a.prices {
 		for i := range a.prices[k] {

@@ -1,5 +1,5 @@
-// This file says how far a figure of one stretch of time may be from that of another like it, by
-// resampling blocks of time: jobs of one block wait for each other, so that they are drawn together.
+// This file estimates how far a figure of another period of equal length may differ. It resamples blocks of time
+// instead of jobs, because jobs of one block wait for each other.
 
 package statistics
 
@@ -12,32 +12,32 @@ import (
 
 // A Pair is a value of one job under two policies.
 type Pair struct {
-	At         float64 // when the job came, in seconds
+	At         float64 // submission, in seconds
 	Was, Would float64 // at least 0, in seconds
 }
 
-// A Change is how many times the mean of Was that of Would is, with a range in which the same change would be of
-// another stretch as long.
+// A Change is the ratio of the mean of Would to the mean of Was, with the interval for another period of equal
+// length.
 type Change struct{ Ratio, Low, High float64 }
 
-// Draws is how many pairs of stretches are drawn.
+// Draws is the number of resampled pairs of periods.
 const Draws = 2000
 
-// Share is the part of stretches of which the change is in the range.
+// Share is the probability with which the change of another period is in the interval.
 const Share = 0.8
 
-// blocks is into how many blocks a stretch is cut that is no ten weeks long.
+// blocks is the number of blocks of a period shorter than ten weeks.
 const blocks = 10
 
 const week = 7 * 24 * 3600
 
-// least is added to means, in seconds, so that ratios to no waiting are numbers.
+// least is added to means, in seconds, so that ratios stay finite if nobody waits.
 const least = 1
 
-// Between returns the change from Was to Would. The range is predictive: two stretches are drawn, block by block with
-// replacement, and the logarithm of the change of one less that of the other is by how much the change of a third may
-// differ from that of all pairs. Blocks are weeks, or a tenth of the time if that is less than ten weeks.
-// Where nearly all of the waiting was in one block, or there was none, nothing is known of others: the range has no bounds. It costs Draws times the number of blocks.
+// Between returns the change from Was to Would. Its interval is predictive: two periods are drawn block by block with
+// replacement, and the difference of the logarithms of their changes estimates how far a third period may differ from
+// the whole. Blocks are weeks, or a tenth of a shorter period. The interval is unbounded if nearly all waiting was in
+// one block or there was none. It costs Draws times the number of blocks.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {
@@ -63,13 +63,13 @@ func Between(pairs []Pair, seed uint64) Change {
 	return c
 }
 
-// leastFree is of how many congestions more than one there must be for a range.
+// leastFree is the number of congestions above one that an interval needs.
 const leastFree = 0.25
 
-// nothing is what jobs wait where nobody waits for another, in seconds: what a scheduler takes.
+// nothing is the wait without any competing job, in seconds.
 const nothing = 5
 
-// few reports whether jobs waited for each other so little that nothing follows for times when they do.
+// few reports whether waits are too short to tell anything about busier times.
 func few(sums []sum) bool {
 	var all sum
 	for i := range sums {
@@ -78,8 +78,8 @@ func few(sums []sum) bool {
 	return all.was < nothing*all.jobs
 }
 
-// congestions returns how many blocks of equal waiting would say as much as these: few, if most of the waiting was in few blocks.
-// Source: Kish, Survey Sampling, 1965 (effective sample size).
+// congestions returns the number of blocks of equal waiting that would be as informative; small if few blocks have
+// most of it. Source: Kish, Survey Sampling, 1965 (effective sample size).
 func congestions(sums []sum) float64 {
 	all, squares := 0.0, 0.0
 	for i := range sums {
@@ -92,19 +92,18 @@ func congestions(sums []sum) float64 {
 	return all * all / squares
 }
 
-// widened returns by how much wider a range of n blocks has to be than that of draws: blocks that are drawn differ
-// less than those to come, by the root of n over n-1, and a variance that is itself estimated, with so many degrees of freedom,
-// widens the range as that of Student's distribution is wider than a normal one, here to the first order.
+// widened returns the factor by which the interval of n drawn blocks must be widened. Drawn blocks vary less than new
+// ones, by the root of n/(n-1). An estimated variance widens the interval as Student's t does, here to first order.
 // Source: Abramowitz and Stegun, 26.7.5.
 func widened(n int, free float64) float64 {
-	const z = 1.2816 // of a normal distribution, 80 % in the middle
+	const z = 1.2816 // normal distribution, middle 80 %
 	return math.Sqrt(float64(n)/float64(n-1)) * (1 + (z*z+1)/(4*free))
 }
 
-// A sum is that of the pairs of one block.
+// A sum is the sum of the pairs of one block.
 type sum struct{ jobs, was, would float64 }
 
-// cut returns the sums of blocks that have pairs.
+// cut returns the sums of blocks with pairs.
 func cut(pairs []Pair) []sum {
 	if len(pairs) == 0 {
 		return nil
@@ -115,7 +114,7 @@ func cut(pairs []Pair) []sum {
 	if length >= week {
 		length = week
 	}
-	byBlock := make(map[int]int) // where the sum of a block is
+	byBlock := make(map[int]int) // index in sums by block
 	var sums []sum
 	for _, p := range pairs {
 		block := 0
@@ -133,7 +132,7 @@ func cut(pairs []Pair) []sum {
 	return sums
 }
 
-// total returns the change over as many blocks as there are.
+// total returns the change over len(sums) blocks chosen by which.
 func total(sums []sum, which func(int) int) float64 {
 	var all sum
 	for i := range sums {

@@ -7,20 +7,20 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// A Difference is by how much the mean completion time of one policy is above that of another, as parts of the other's,
-// with the range of Level.
+// A Difference is the relative difference of the mean completion time of one policy to another's, with an interval at
+// Level.
 type Difference struct {
 	Part  float64 `json:"part"`
 	Low   float64 `json:"low"`  // if Known
-	High  float64 `json:"high"` // likewise
+	High  float64 `json:"high"` // if Known
 	Known bool    `json:"known"`
 }
 
-// Chance reports whether the difference may be chance: 0 is in the range, or there is no range.
+// Chance reports whether the difference may be chance: the interval includes 0 or is unknown.
 func (d *Difference) Chance() bool { return !d.Known || d.Low <= 0 && d.High >= 0 }
 
-// Difference returns by how much the mean completion time of one policy is above that of another. Over seeds it is the
-// geometric mean of their ratios, as completion times of crowded seeds are multiples of those of others.
+// Difference returns how far the mean completion time of policy is above that of other. Over seeds it is the
+// geometric mean of the ratios, because the levels of seeds differ by factors.
 func (v *Verdict) Difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
 		return v.blocks(policy, other)
@@ -30,14 +30,14 @@ func (v *Verdict) Difference(policy, other string) Difference {
 	return Difference{math.Expm1(i.Mean), math.Expm1(i.Low), math.Expm1(i.High), i.Known && positive}
 }
 
-// rounding is the part of a value by which two may differ that are the same but for the order of sums.
+// rounding is the relative difference below which values count as equal.
 const rounding = 1e-9
 
-// better reports whether a measure of one policy is better than that of another by more than chance.
+// better reports whether a policy is better than another in a measure by more than chance.
 func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	if len(v.Seeds) == 1 {
 		if measure != JCT {
-			return false // nothing is known of it
+			return false // unknown for one seed
 		}
 		d := v.blocks(policy, other)
 		return d.Known && d.High < 0
@@ -51,8 +51,8 @@ func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	return i.Known && (sign < 0 && i.High < 0 || sign > 0 && i.Low > 0)
 }
 
-// pairs returns for each seed, if the measure is known in all, the logarithm of the ratio of two policies' values; if some
-// value is not positive, their differences.
+// pairs returns, per seed, the logarithm of the ratio of two policies' values, or their difference if some value is
+// not positive. It returns nil if a value is unknown.
 func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positive bool) {
 	var ratios, differences []float64
 	positive = true
@@ -71,7 +71,7 @@ func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positiv
 	return ratios, true
 }
 
-// blocks returns the difference over blocks of time of one history, from the jobs that are done under both policies.
+// blocks returns the difference over blocks of time of one history, from jobs that completed under both policies.
 func (v *Verdict) blocks(policy, other string) Difference {
 	was := make(map[job.ID]float64)
 	for _, j := range v.trials[other][0].Jobs {
@@ -86,7 +86,7 @@ func (v *Verdict) blocks(policy, other string) Difference {
 		}
 	}
 	c := statistics.Between(pairs, 1)
-	if math.IsInf(c.High, 1) { // which JSON cannot say
+	if math.IsInf(c.High, 1) { // JSON has no infinity
 		return Difference{Part: c.Ratio - 1}
 	}
 	return Difference{c.Ratio - 1, c.Low - 1, c.High - 1, true}

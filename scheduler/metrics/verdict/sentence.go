@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// sentences returns the verdict in words.
 func (v *Verdict) sentences() []string {
 	all := []string{v.first()}
 	if s := v.against(); s != "" {
@@ -26,7 +25,7 @@ func (v *Verdict) sentences() []string {
 	return all
 }
 
-// first names the policy with the lowest mean completion time, or says that chance alone may explain the differences.
+// first names the policy with the lowest mean completion time, or reports that chance may explain the differences.
 func (v *Verdict) first() string {
 	best, next := v.Policies[0], v.Policies[1]
 	d := v.Difference(best, next)
@@ -38,7 +37,7 @@ func (v *Verdict) first() string {
 		v.named(best), portion(d.Part), v.named(next), v.compared(), d.spread(), v.omitted())
 }
 
-// compared says what differences are taken over. Over seeds they are taken pair by pair, so they are not those of the means.
+// compared returns the basis of the comparison.
 func (v *Verdict) compared() string {
 	if len(v.Seeds) == 1 {
 		return v.Over()
@@ -46,7 +45,7 @@ func (v *Verdict) compared() string {
 	return "paired " + v.Over()
 }
 
-// even returns the policies that may be as good as the first by chance, and the first.
+// even returns the first policy and those that chance may separate from it.
 func (v *Verdict) even() []string {
 	even := []string{v.Policies[0]}
 	for _, p := range v.Policies[1:] {
@@ -57,7 +56,7 @@ func (v *Verdict) even() []string {
 	return even
 }
 
-// against compares the first policy with the baseline; empty: the first sentence does, or there is none.
+// against compares the first policy with the baseline; empty if the first sentence does or there is no baseline.
 func (v *Verdict) against() string {
 	if !v.apart(v.baseline) {
 		return ""
@@ -66,13 +65,13 @@ func (v *Verdict) against() string {
 	return fmt.Sprintf("%s is %s %s, the baseline (%s).", v.Policies[0], portion(d.Part), v.baseline, d.spread())
 }
 
-// apart reports whether a policy is compared and not in the first sentence.
+// apart reports whether a policy is compared but not in the first sentence.
 func (v *Verdict) apart(policy string) bool {
 	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.even(), policy)
 }
 
-// why says in which terms of the completion time the first policy differs from the next and from the baseline, by more than chance;
-// empty: from neither.
+// why splits the differences to the runner-up and the baseline into waiting, restarts and running; empty if both may
+// be chance.
 func (v *Verdict) why() string {
 	best := v.Policies[0]
 	var against []string
@@ -91,7 +90,8 @@ func (v *Verdict) why() string {
 	return fmt.Sprintf("Why: a job of %s %s.", best, strings.Join(against, "; it "))
 }
 
-// later counts the jobs that the first policy finishes later than the baseline; empty if the baseline was not run or is the first.
+// later counts the jobs that finish later under the first policy than under the baseline; empty without another
+// baseline.
 func (v *Verdict) later() string {
 	best, baseline := v.Policies[0], v.trials[v.baseline]
 	if best == v.baseline || len(baseline) == 0 {
@@ -100,7 +100,7 @@ func (v *Verdict) later() string {
 	return fmt.Sprintf("Under %s %s.", best, Later(Delays(v.trials[best], baseline)))
 }
 
-// Delays compares the runs of a policy with the baseline's, seed by seed; nil if no seed has both.
+// Delays compares the runs of a policy with the baseline's of the same seeds; nil if there are none.
 func Delays(trials, baseline []Trial) *metrics.Delays {
 	var d *metrics.Delays
 	for i := range baseline {
@@ -117,8 +117,8 @@ func Delays(trials, baseline []Trial) *metrics.Delays {
 	return d
 }
 
-// Later returns delays as the rest of a sentence: "3 of 160 jobs finish later than under easy (by more than 10 % and 10 min), the worst
-// by 12m00s (job x)".
+// Later returns delays as the rest of a sentence: "3 of 160 jobs finish later than under easy (by more than 10 % and
+// 10 min), the worst by 12m00s (job x)".
 func Later(d *metrics.Delays) string {
 	switch {
 	case d == nil || d.Compared == 0:
@@ -139,7 +139,7 @@ func Later(d *metrics.Delays) string {
 		d.Later, d.Compared, verb, d.Baseline, metrics.LaterRule, printable.Duration(worst), printable.Line(string(d.WorstJob)), seed)
 }
 
-// terms says how much longer or shorter a job of one policy waits, restarts and runs than one of another.
+// terms returns how much longer or shorter jobs wait, restart and run than under another policy.
 func (v *Verdict) terms(policy, other string) string {
 	var d Terms
 	for i := range v.trials[policy] {
@@ -155,7 +155,7 @@ func (v *Verdict) terms(policy, other string) string {
 	return listed(all) + " than under " + other
 }
 
-// Over says what the ranges are over, as "over seeds 1 to 3".
+// Over returns the basis of intervals, such as "over seeds 1 to 3".
 func (v *Verdict) Over() string {
 	n := len(v.Seeds)
 	switch {
@@ -169,15 +169,15 @@ func (v *Verdict) Over() string {
 	return fmt.Sprintf("over %d seeds", n)
 }
 
-// omitted says which policies are not compared.
+// omitted names the policies that are not compared.
 func (v *Verdict) omitted() string {
-	if len(v.left) == 0 {
+	if len(v.omittedPolicies) == 0 {
 		return ""
 	}
-	return "; " + listed(v.left) + " left out, as not all jobs ended under each seed"
+	return "; " + listed(v.omittedPolicies) + " left out, as not all jobs ended under each seed"
 }
 
-// named returns a policy's name, and whether it is the baseline.
+// named returns a policy's name, marked if it is the baseline.
 func (v *Verdict) named(policy string) string {
 	if policy == v.baseline {
 		return policy + " (the baseline)"
@@ -185,7 +185,7 @@ func (v *Verdict) named(policy string) string {
 	return policy
 }
 
-// spread returns the range in words.
+// spread returns the interval for people.
 func (d *Difference) spread() string {
 	if !d.Known {
 		return "no interval: too few jobs, or nearly all of their time lies in one block"
@@ -200,7 +200,7 @@ func (d *Difference) spread() string {
 	return fmt.Sprintf("%.0f %% interval %s to %s", 100*Level, from, to)
 }
 
-// portion returns a part with its direction.
+// portion returns a share with its direction.
 func portion(part float64) string {
 	if part > 0 {
 		return percent(part) + " % above"
@@ -208,7 +208,7 @@ func portion(part float64) string {
 	return percent(-part) + " % below"
 }
 
-// percent returns a part in per cent, without its sign, of at least two digits.
+// percent returns the absolute share in per cent, with at least two digits.
 func percent(part float64) string {
 	p := 100 * math.Abs(part)
 	switch {
@@ -220,7 +220,7 @@ func percent(part float64) string {
 	return fmt.Sprintf("%.0f", p)
 }
 
-// differs says by how much longer or shorter something takes: "runs 2m01s less"; empty if by no second.
+// differs returns a difference such as "runs 2m01s less"; empty below one second.
 func differs(does, what string, seconds float64) string {
 	d := time.Duration(math.Round(math.Abs(seconds))) * time.Second
 	switch {
@@ -232,7 +232,7 @@ func differs(does, what string, seconds float64) string {
 	return does + " " + printable.Duration(d) + " more" + what
 }
 
-// listed returns names as in a sentence: "a", "a and b", "a, b and c".
+// listed returns "a", "a and b" or "a, b and c".
 func listed(names []string) string {
 	last := len(names) - 1
 	if last == 0 {

@@ -10,50 +10,50 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// Level is the confidence of ranges, that of package resample.
+// Level is the confidence level of intervals.
 const Level = statistics.Share
 
-// JCT is the measure by which policies are ordered: the mean job completion time, in hours.
+// JCT is the measure that orders policies: mean job completion time in hours.
 const JCT = "jct_mean_h"
 
-// A Trial is what one run of one policy came to.
+// A Trial is one run of one policy.
 type Trial struct {
 	Policy   string
 	Seed     uint64
-	Measures map[string]float64 // those that are known, by the names of reports
+	Measures map[string]float64 // known values by the names of reports
 	Terms    Terms
-	Came     uint64 // a hash of which jobs came, and when
-	Done     int    // jobs that ended well
-	Ended    bool   // no job was left when the run ended
+	Came     uint64 // hash of the jobs and their submission times
+	Done     int    // completed jobs
+	Ended    bool   // no job was left at the end
 	Jobs     []metrics.JobTimes
-	Pool     int // the largest number of GPUs of one type
+	Pool     int // largest number of GPUs of one type
 }
 
-// Terms are the parts of the mean completion time of a run, in seconds.
+// Terms are the parts of the mean completion time, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
-// A Verdict says which policy is best. All that reports say of "best" is from it.
+// A Verdict names the best policy. It is the only source of "best" in reports.
 type Verdict struct {
 	// Sentences are at most four.
 	Sentences []string `json:"sentences"`
-	// Policies are those that are compared, the least mean completion time first; none if they are fewer than two.
+	// Policies are the compared policies, by mean completion time; none if there are fewer than two.
 	Policies []string `json:"policies"`
-	// Best has by measure the policy that is better than every other by more than chance; not a measure in which
-	// none is.
+	// Best maps a measure to the policy that is better than every other by more than chance. Measures without such a
+	// policy are missing.
 	Best map[string]string `json:"best"`
-	// Versus is by how much the mean completion time of each policy is above that of the first of Policies.
+	// Versus is the difference of each policy's mean completion time to the first policy's.
 	Versus map[string]Difference `json:"versus"`
-	// Seeds are those over which policies are compared; one: over blocks of time.
+	// Seeds are the compared seeds; with one seed, blocks of time are compared.
 	Seeds []uint64 `json:"seeds"`
 
-	baseline string
-	left     []string // policies that are not compared
-	trials   map[string][]Trial
+	baseline        string
+	omittedPolicies []string // policies that are not compared
+	trials          map[string][]Trial
 }
 
-// New compares policies. Better says of measures whether less (-1) or more (1) is better; the baseline is the policy that
-// stands for what is usual, and need not be among the trials. A policy is compared if it has a trial of each seed, in
-// which no job was left and as many jobs are done as under any other. There is no verdict if not all had the same jobs.
+// New compares policies. better maps a measure to -1 if less is better, or 1. The baseline is the usual policy and
+// may be missing. A policy is compared if it has a trial of each seed, without jobs left, with as many completed jobs
+// as any other. There is no verdict if jobs differ.
 func New(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
@@ -71,10 +71,10 @@ func New(trials []Trial, better map[string]int, baseline string) *Verdict {
 	return v
 }
 
-// choose finds the policies that can be compared, and their seeds.
+// choose sets the policies that can be compared, and the seeds.
 func (v *Verdict) choose(trials []Trial) {
 	v.trials = make(map[string][]Trial)
-	most := make(map[uint64]int) // jobs done, by seed
+	most := make(map[uint64]int) // completed jobs by seed
 	var names []string
 	for i := range trials {
 		t := &trials[i]
@@ -90,7 +90,7 @@ func (v *Verdict) choose(trials []Trial) {
 		if complete(v.trials[p], most) {
 			v.Policies = append(v.Policies, p)
 		} else {
-			v.left = append(v.left, p)
+			v.omittedPolicies = append(v.omittedPolicies, p)
 		}
 	}
 	slices.SortStableFunc(v.Policies, func(a, b string) int { return cmp.Compare(v.mean(a, JCT), v.mean(b, JCT)) })
@@ -102,12 +102,12 @@ func (v *Verdict) choose(trials []Trial) {
 	}
 }
 
-// none says why there is no verdict.
+// none sets a verdict without a winner.
 func (v *Verdict) none(why string) {
 	v.Policies, v.Sentences = nil, []string{"No verdict: " + why + "."}
 }
 
-// alike reports whether under each seed all policies had the same jobs.
+// alike reports whether all policies had the same jobs under each seed.
 func (v *Verdict) alike() bool {
 	first := v.trials[v.Policies[0]]
 	return !slices.ContainsFunc(v.Policies, func(p string) bool {
@@ -115,13 +115,13 @@ func (v *Verdict) alike() bool {
 	})
 }
 
-// complete reports whether the trials of a policy, by seed, can be compared.
+// complete reports whether a policy's trials can be compared.
 func complete(trials []Trial, most map[uint64]int) bool {
 	cut := func(t Trial) bool { return !t.Ended || t.Done < most[t.Seed] || t.Done == 0 }
 	return len(trials) == len(most) && !slices.ContainsFunc(trials, cut)
 }
 
-// Means returns the means of a policy's measures over the seeds, of those that are known in all of them.
+// Means returns the means over seeds of a policy's measures that are known under all of them.
 func Means(trials []Trial, policy string) map[string]float64 {
 	sums, known, n := make(map[string]float64), make(map[string]int), 0
 	for i := range trials {
@@ -142,7 +142,7 @@ func Means(trials []Trial, policy string) map[string]float64 {
 	return sums
 }
 
-// mean returns the mean of a measure over the seeds.
+// mean returns the mean of a measure over seeds.
 func (v *Verdict) mean(policy, measure string) float64 {
 	sum := 0.0
 	for i := range v.trials[policy] {
@@ -151,7 +151,7 @@ func (v *Verdict) mean(policy, measure string) float64 {
 	return sum / float64(max(1, len(v.trials[policy])))
 }
 
-// best returns the policy whose measure is better than that of every other by more than chance.
+// best returns the policy that is better than every other in a measure by more than chance.
 func (v *Verdict) best(measure string, sign int) (policy string, found bool) {
 	if sign == 0 {
 		return "", false
@@ -165,7 +165,7 @@ func (v *Verdict) best(measure string, sign int) (policy string, found bool) {
 	return "", false
 }
 
-// Distrust says that the simulations are not to be trusted: then none is best.
+// Distrust marks the verdict as not to be trusted and removes Best.
 func (v *Verdict) Distrust() {
 	clear(v.Best)
 	first := v.Sentences[0]
