@@ -9,14 +9,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Conventions is a text of a few sentences, with at most 90 characters a line, that says what
-// counts for GPU-hours and utilisation.
+// Conventions explains GPU-hours and utilisation, in lines of at most 90 characters.
 const Conventions = `GPU-hours are GPU time held, and what profiling took: the rest of the round in which a
 job ends is in them. Utilisation is GPU time held, not used, of the GPUs there: restarts
 and the rest of such rounds are in it, profiling is not.`
 
-// A column is one number of a summary: its names in outputs for programs, on terminals
-// and on the page, and how it is computed.
+// A column is one number of a run, with its names in all outputs.
 type column struct {
 	key      string // in JSON, YAML and CSV
 	header   string // on a terminal, with its unit
@@ -29,18 +27,18 @@ type column struct {
 	value    func(*Run) (v float64, known bool)
 }
 
-// A view says which outputs show a column; CSV, JSON and YAML show all but paged.
+// A view is the set of outputs that show a column. CSV, JSON and YAML show all but paged.
 type view uint8
 
 const (
 	narrow    view = iota // table, wide and the page
 	wide                  // wide and the page
 	onPageToo             // the page
-	data                  // neither
-	paged                 // the page only: it differs between machines
+	data                  // none of these
+	paged                 // only the page: it depends on the machine
 )
 
-// A group is one of the tables of the page.
+// A group is a table of the page.
 type group uint8
 
 const (
@@ -49,7 +47,7 @@ const (
 	ofTheSizes
 )
 
-// A direction says which values of a column are good.
+// A direction tells which values are better.
 type direction int8
 
 const (
@@ -60,22 +58,22 @@ const (
 
 type valueFunc = func(*Run) (float64, bool)
 
-// known returns a column's value function for a number that every summary has.
+// known makes a value function of a number that every summary has.
 func known(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), true }
 }
 
-// positive returns a column's value function for a number that is known if it is above 0.
+// positive makes one of a number that is known if it is above 0.
 func positive(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
 }
 
-// ofDone returns a column's value function for a number that needs a completed job.
+// ofDone makes one of a number that needs a completed job.
 func ofDone(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), r.Result.Summary.Done > 0 }
 }
 
-// ofRho returns a column's value function for a number that needs finish-time fairness.
+// ofRho makes one of a number that needs finish-time fairness.
 func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Rho == nil {
@@ -85,7 +83,7 @@ func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	}
 }
 
-// ofRent returns a column's value function for a number that needs nodes that can be rented.
+// ofRent makes one of a number that needs nodes for rent.
 func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Rent == nil {
@@ -95,7 +93,7 @@ func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// ofPaid returns a column's value function for a part of the GPU-hours rented, in per cent.
+// ofPaid makes one of a share of the rented GPU-hours, in per cent.
 func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		rent := r.Result.Summary.Rent
@@ -106,8 +104,7 @@ func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// worstWeek returns what was spent per hour in the most expensive week. It is not known for runs
-// shorter than a week.
+// worstWeek returns the spending per hour of the most expensive week, unknown for shorter runs.
 func worstWeek(r *Run) (float64, bool) {
 	rent := r.Result.Summary.Rent
 	if rent == nil || rent.WorstWeek == 0 {
@@ -116,16 +113,14 @@ func worstWeek(r *Run) (float64, bool) {
 	return rent.WorstWeek, true
 }
 
-// policyTime returns a column's value function for a quantile of the policy's time per
-// round, in milliseconds.
+// policyTime makes a value function of a quantile of policy times, in milliseconds.
 func policyTime(q float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		return metrics.Quantile(sortedMillis(r.PolicyTimes), q), len(r.PolicyTimes) > 0
 	}
 }
 
-// share returns a column's value function for a part of the allocated GPU-hours, in per
-// cent.
+// share makes one of a share of the allocated GPU-hours, in per cent.
 func share(part func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		s := &r.Result.Summary
@@ -133,7 +128,7 @@ func share(part func(*metrics.Summary) float64) valueFunc {
 	}
 }
 
-// columns are the columns of every run. {above} stands for the threshold of unfairness.
+// columns are the columns of every run. {above} is the threshold of unfairness.
 var columns = []column{
 	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
 	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
@@ -184,9 +179,8 @@ var columns = []column{
 	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
 }
 
-// columnsOf returns the columns of a summary of runs: those of every run, with the
-// threshold of unfairness in their names; those of loans, if something can be lent; and
-// those by GPU type. For a run that failed, no value is known; one that has means shows these.
+// columnsOf returns the measures of runs: those of every run, of loans if something can be lent, and by GPU type.
+// Failed runs have no values. Run.Means take precedence.
 func columnsOf(all []Run) []column {
 	cols := columnsOfEnded(ended(all))
 	for i := range cols {
@@ -232,8 +226,7 @@ func columnsOfEnded(runs []Run) []column {
 	return all
 }
 
-// fairnessOf returns the finish-time fairness of the first run that has it; nil
-// if none has.
+// fairnessOf returns the finish-time fairness of the first run that has it, or nil.
 func fairnessOf(runs []Run) *metrics.RhoSummary {
 	for i := range runs {
 		if rho := runs[i].Result.Summary.Rho; rho != nil {
@@ -243,7 +236,6 @@ func fairnessOf(runs []Run) *metrics.RhoSummary {
 	return nil
 }
 
-// unfairAbove returns the threshold of unfairness.
 func unfairAbove(runs []Run) float64 {
 	if rho := fairnessOf(runs); rho != nil {
 		return rho.UnfairAbove
@@ -251,7 +243,6 @@ func unfairAbove(runs []Run) float64 {
 	return 1
 }
 
-// rhoText says what rho is in these runs.
 func rhoText(runs []Run) string {
 	if rho := fairnessOf(runs); rho != nil && rho.Static {
 		return "rho = completion time / (time alone \u00d7 jobs of the trace per GPU, at least 1)"

@@ -10,15 +10,13 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A dataset is what one plot shows: columns of equal length. The page draws
-// from the same datasets that CSVs writes.
+// A dataset is the data of one plot: columns of equal length. The page and CSVs use the same datasets.
 type dataset struct {
-	Name    string    `json:"name"` // of the plot and, with ".csv", of its file
+	Name    string    `json:"name"` // of the plot, and of its file with ".csv"
 	Columns []*series `json:"columns"`
 }
 
-// A series is one column of a dataset: numbers, or words as indices into
-// Words.
+// A series is one column: numbers, or indices into Words.
 type series struct {
 	Name   string    `json:"name"` // with its unit
 	Words  []string  `json:"words,omitempty"`
@@ -26,8 +24,7 @@ type series struct {
 	index  map[string]int
 }
 
-// newDataset returns an empty dataset. A column's name that begins with "@"
-// holds words.
+// newDataset returns an empty dataset. Columns whose names start with "@" hold words.
 func newDataset(name string, columns ...string) *dataset {
 	d := &dataset{Name: name}
 	for _, c := range columns {
@@ -40,8 +37,7 @@ func newDataset(name string, columns ...string) *dataset {
 	return d
 }
 
-// add appends one row: the words of the word columns in order, and the numbers
-// of the others.
+// add appends a row: the values of word columns and of number columns, each in order.
 func (d *dataset) add(words []string, numbers ...float64) {
 	for _, s := range d.Columns {
 		if s.index == nil {
@@ -62,8 +58,8 @@ func (d *dataset) add(words []string, numbers ...float64) {
 
 func (d *dataset) rows() int { return len(d.Columns[0].Values) }
 
-// tidy keeps six significant digits, and milliseconds of times below a year;
-// what is not finite becomes 0.
+// tidy rounds to six significant digits, or milliseconds for times below a year. It returns 0 for values that are not
+// finite.
 func tidy(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -79,7 +75,6 @@ func tidy(v float64) float64 {
 	return v
 }
 
-// writeCSV writes the dataset with a header.
 func (d *dataset) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	row := make([]string, len(d.Columns))
@@ -105,9 +100,8 @@ func (d *dataset) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// CSVs writes what every plot of the page shows, and all jobs, as CSV: one
-// file each, which create opens under the given name and CSVs closes. Nothing
-// is left out for size; runs that failed have no rows.
+// CSVs writes all jobs and the data of every plot as CSV files, which create opens and CSVs closes. Nothing is left
+// out for size. Failed runs have no rows.
 func CSVs(create func(name string) (io.WriteCloser, error), runs []Run) error {
 	for _, d := range datasets(ended(runs), unlimited) {
 		if err := writeFile(create, d); err != nil {
@@ -123,7 +117,7 @@ func writeFile(create func(string) (io.WriteCloser, error), d *dataset) error {
 		return err
 	}
 	if err := d.writeCSV(f); err != nil {
-		_ = f.Close() // the first error says more
+		_ = f.Close() // report the first error
 		return err
 	}
 	return f.Close()

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// Compare sets the waits by size of the run, over the trials that its row stands for, and its delays against the baseline's trials
-// with the same seeds, if there are any. Sizes are relative to the largest pool of the baseline, or else of the run.
+// Compare sets the waits of the run over the trials of its row, and its delays against the baseline's trials with the
+// same seeds. Sizes are relative to the largest pool of the baseline, or else of the run.
 func (r *Run) Compare(trials, baseline []verdict.Trial) {
 	if len(trials) == 0 {
 		return
@@ -80,7 +80,7 @@ func ofDelays(f func(*metrics.Delays) float64) valueFunc {
 	}
 }
 
-// waitOf returns a column's value function for seconds of waiting, in hours, of jobs of one size.
+// waitOf makes a value function of waits of one size, in hours.
 func waitOf(size int, f func(*metrics.Waits) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if size >= len(r.Waits) || r.Waits[size].Jobs == 0 {
@@ -90,7 +90,7 @@ func waitOf(size int, f func(*metrics.Waits) float64) valueFunc {
 	}
 }
 
-// largestSize returns the index of the largest size that some run has jobs of.
+// largestSize returns the index of the largest size with jobs in any run.
 func largestSize(runs []Run) int {
 	largest := 0
 	for i := range runs {
@@ -103,7 +103,7 @@ func largestSize(runs []Run) int {
 	return largest
 }
 
-// sizeName returns a size for people, with the numbers of the first run that has some.
+// sizeName returns a size for people, with its numbers if some run has waits.
 func sizeName(runs []Run, size int) string {
 	for i := range runs {
 		if size < len(runs[i].Waits) {
@@ -113,7 +113,7 @@ func sizeName(runs []Run, size int) string {
 	return metrics.SizeKeys[size]
 }
 
-// legend explains the columns LATER and MAX WAIT, if the table has them.
+// legend explains the columns LATER and MAX WAIT if they are shown.
 func legend(runs []Run) []string {
 	var lines []string
 	for i := range runs {
@@ -131,7 +131,6 @@ func legend(runs []Run) []string {
 	return lines
 }
 
-// worstJob returns the job with the worst delay.
 func worstJob(r *Run) string {
 	if r.Delays == nil {
 		return ""

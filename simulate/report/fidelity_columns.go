@@ -17,7 +17,7 @@ var trustColumns = []remark{
 	{key: "not_trusted_because", value: ofTrust(func(t *metrics.Trust) string { return strings.Join(t.Causes, "; ") }), words: true},
 }
 
-// ofTrust returns a remark's value for what is known of simulated history; it is empty of other runs.
+// ofTrust makes a remark's value of a Trust; empty without one.
 func ofTrust(f func(*metrics.Trust) string) func(*Run) string {
 	return func(r *Run) string {
 		if r.Trust == nil {
@@ -27,7 +27,7 @@ func ofTrust(f func(*metrics.Trust) string) func(*Run) string {
 	}
 }
 
-// ofWaits returns a remark's value for the error of a quantile of waits; it is empty if it is not known.
+// ofWaits makes a remark's value of the error of a quantile of waits; empty if unknown.
 func ofWaits(f func(*metrics.WaitErrors) float64) func(*Run) string {
 	return ofTrust(func(t *metrics.Trust) string {
 		if t.Waits == nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// Input is what a page shows.
+// Input is the content of a page.
 type Input struct {
 	Title string // default "Oxgang report"
-	// Facts say what was run: trace, cluster, seed, version; shown under the
-	// title.
+	// Facts describe the run (trace, cluster, seed, version), shown under the title.
 	Facts []string
 	Runs  []Run
 }
@@ -42,22 +41,22 @@ var (
 	page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
 )
 
-// view of a page, as the template wants it.
+// pageView is the data of the template.
 type pageView struct {
 	Title   string
-	Verdict []string // sentences; none: there is no verdict
-	Over    string   // what the tables are means over; empty: nothing
+	Verdict []string // sentences
+	Over    string   // basis of the means in the tables; empty if there are none
 	Facts   []string
 	Tables  []pageTable
-	Rented  bool // in some run something could be
-	Lent    bool // likewise
+	Rented  bool // some run could rent
+	Lent    bool // some run could borrow
 	Unfair  float64
 	Style   []template.CSS
 	Script  template.JS
 	Data    pageData
 }
 
-// A pageTable is one part of the summary.
+// A pageTable is one table of the summary.
 type pageTable struct {
 	Note    string // below it; may be empty
 	Title   string
@@ -68,8 +67,8 @@ type pageTable struct {
 // A pageRow is one run in a table.
 type pageRow struct {
 	Name   string
-	Key    int    // its place among the policies of the plots
-	Failed string // why it has neither cells nor plots
+	Key    int    // index among the policies of the plots
+	Failed string // error of a failed run
 	Cells  []pageCell
 }
 
@@ -78,24 +77,23 @@ type pageCell struct {
 	Best bool // see column.best
 }
 
-// pageData is what the script reads.
+// pageData is the data of the script.
 type pageData struct {
 	Policies []string          `json:"policies"`
-	Observed int               `json:"observed"` // the policy that is none, but what happened; -1: none is
+	Observed int               `json:"observed"` // index of the recorded run among the policies; -1 for none
 	GPUTypes []cluster.GPUType `json:"gpuTypes"`
 	Jobs     []int             `json:"jobs"`     // of each policy, shown or not
-	MostJobs int               `json:"mostJobs"` // of a policy, shown
-	Dropped  []int             `json:"dropped"`  // intervals of each policy that were not recorded
-	Rho      string            `json:"rho"`      // what it is
+	MostJobs int               `json:"mostJobs"` // shown jobs of a policy
+	Dropped  []int             `json:"dropped"`  // dropped intervals of each policy
+	Rho      string            `json:"rho"`      // its definition
 	Unfair   float64           `json:"unfairAbove"`
 	Sizings  []sizing          `json:"sizings"`
 	Datasets []*dataset        `json:"datasets"`
 }
 
-// HTML writes one page that needs no other file and no network. It escapes every name. To
-// keep the page small, curves have at most 600 points, and allocations are those of the
-// first 2000 jobs of a run, without their shortest pauses. Plots leave out runs that
-// failed; their rows say why.
+// HTML writes one self-contained page; it needs no network. All names are escaped. To keep it small, curves have at
+// most 600 points, and allocations are of the first 2000 jobs of a run, without their shortest pauses. Failed runs
+// are in the tables only.
 func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{
@@ -137,8 +135,7 @@ func HTML(w io.Writer, in Input) error {
 	return nil
 }
 
-// summarise returns the table of the columns of a group that some run has a
-// value for.
+// summarise returns the table of a group, with the columns that have a value.
 func summarise(title string, about group, runs []Run) pageTable {
 	t := pageTable{Title: title, Rows: make([]pageRow, len(runs))}
 	key := 0
@@ -170,5 +167,5 @@ func summarise(title string, about group, runs []Run) pageTable {
 // Title returns the column's name, for the template.
 func (c column) Title() string { return c.title }
 
-// Unit returns the column's unit, empty if it has none, for the template.
+// Unit returns the column's unit, for the template.
 func (c column) Unit() string { return c.unit }

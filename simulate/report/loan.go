@@ -6,14 +6,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// This file shows nodes on loan, in runs in which some can be lent.
+// This file shows nodes on loan.
 
 // lending reports whether something could be lent in some run.
 func lending(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
 }
 
-// ofLoans returns a column's value function for a number that needs nodes that can be lent.
+// ofLoans makes a value function of a number that needs nodes that can be lent.
 func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Loans == nil {
@@ -23,7 +23,7 @@ func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofLent returns a column's value function for a number that needs nodes that were lent.
+// ofLent makes one of a number that needs nodes that were lent.
 func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -34,8 +34,7 @@ func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofReclaimed returns a column's value function for a number that needs nodes that were given back
-// because their owner wanted them.
+// ofReclaimed makes one of a number that needs nodes returned on demand.
 func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -46,8 +45,7 @@ func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofPriced returns a column's value function for a number that needs a policy with prices of nodes
-// on loan.
+// ofPriced makes one of a number that needs prices of nodes on loan.
 func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -58,13 +56,13 @@ func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// preempted returns the number of preemptions for every 100 jobs that were submitted.
+// preempted returns the preemptions per 100 submitted jobs.
 func preempted(r *Run) (float64, bool) {
 	s := &r.Result.Summary
 	return 100 * s.PreemptionRatio(), s.Jobs > 0
 }
 
-// loanColumns are those of runs of which some can borrow nodes. Source: Lyra Table 5.
+// loanColumns are the columns of runs that can borrow nodes. Source: Lyra Table 5.
 var loanColumns = []column{
 	{"preemption_pct", "PREEMPTION (%)", "Preemptions", "% of jobs", 2, narrow, ofTheJobs, lower, preempted},
 	{"resizes", "RESIZES", "Resizes", "", 0, wide, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Resizes) })},
@@ -90,8 +88,8 @@ var loanColumns = []column{
 	{"return_cost_gpu_hours", "RETURN COST GPU-H", "GPU-hours lost per node reclaimed", "", 2, wide, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
-// withLoans adds the columns of loans, and shows the time in the queue wherever completion times
-// are shown, because loans should shorten it.
+// withLoans adds the loan columns, and shows queuing times next to completion times, because loans should shorten
+// them.
 func withLoans(all []column) []column {
 	for i := range all {
 		if all[i].key == "queued_mean_h" {
@@ -101,9 +99,8 @@ func withLoans(all []column) []column {
 	return append(all, loanColumns...)
 }
 
-// loans returns, over time: the GPUs on loan, those of them that jobs hold and those that are
-// wanted back; the GPUs that their owner would use itself; the used part of all GPUs; and what
-// one more GPU would save.
+// loans returns the loan data over time: GPUs on loan, held and wanted back; the owner's load; usage of all GPUs;
+// prices.
 func loans(runs []Run, l limits) *dataset {
 	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage", "training_price_s", "loan_price_s")
 	for i := range runs {
@@ -114,7 +111,7 @@ func loans(runs []Run, l limits) *dataset {
 		means(len(s.Time), l.points, func(first int, mean func([]float64) float64) {
 			lent, load := mean(s.Loans.Lent), mean(s.Loans.Load)
 			there := mean(s.Loans.Pool) - lent
-			used := min(load, there) // the owner cannot use what is lent
+			used := min(load, there) // the owner cannot use lent nodes
 			for t := range s.Busy {
 				used, there = used+mean(s.Busy[t]), there+mean(s.Capacity[t])
 			}

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Measures returns the numbers of a summary that are known, by the names that tables for programs have.
-// It is empty for a run that failed.
+// Measures returns the known numbers of a run by their names in tables for programs; none for a failed run.
 func Measures(r *Run) map[string]float64 {
 	values := make(map[string]float64)
 	for _, c := range columnsOf([]Run{*r}) {
@@ -19,7 +18,7 @@ func Measures(r *Run) map[string]float64 {
 	return values
 }
 
-// MeasureNames returns the names of Measures in the order of tables, but those by GPU type: see IsMeasure.
+// MeasureNames returns the names of Measures in table order, without those by GPU type: see IsMeasure.
 func MeasureNames() []string {
 	var names []string
 	for _, c := range columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}}) {
@@ -30,7 +29,7 @@ func MeasureNames() []string {
 	return names
 }
 
-// IsMeasure reports whether Measures can have a number of a name.
+// IsMeasure reports whether Measures can have the name.
 func IsMeasure(name string) bool {
 	return slices.Contains(MeasureNames(), name) || strings.HasPrefix(name, "utilisation_") && strings.HasSuffix(name, "_pct")
 }

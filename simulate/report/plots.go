@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Limits bound what is shown of each run.
+// Limits bound the data of each run.
 type limits struct {
 	points    int // of a curve
 	jobs      int
@@ -18,12 +18,11 @@ type limits struct {
 
 var (
 	unlimited = limits{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}
-	// onPage keeps a page of three runs of 160 jobs below 2 MB and one of
-	// 50,000 jobs below 10.
+	// onPage keeps a page of three runs of 160 jobs below 2 MB, and one of 50,000 jobs below 10 MB.
 	onPage = limits{points: 600, jobs: 2000, intervals: 20_000, bars: 12_000}
 )
 
-// datasets returns what all plots show.
+// datasets returns the data of all plots.
 func datasets(runs []Run, l limits) []*dataset {
 	jobs, gantt := perJob(runs, l)
 	all := []*dataset{
@@ -39,13 +38,12 @@ func datasets(runs []Run, l limits) []*dataset {
 	return all
 }
 
-// rented reports whether something could be rented in some run.
+// rented reports whether some run could rent nodes.
 func rented(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Rent != nil })
 }
 
-// paid returns, over time: the GPUs that are there or ordered, those that are ordered, and what
-// rented ones cost.
+// paid returns the ready and starting GPUs, the starting ones, and spending, over time.
 func paid(runs []Run, l limits) *dataset {
 	d := newDataset("paid", "@policy", "time_s", "paid_gpus", "starting_gpus", "spending_per_h")
 	for i := range runs {
@@ -97,7 +95,7 @@ func rhoCDF(runs []Run, l limits) *dataset {
 	return d
 }
 
-// ofJobs returns a value of the jobs that have it, ascending.
+// ofJobs returns the known values of jobs, ascending.
 func ofJobs(r *Run, value func(*metrics.JobResult) (float64, bool)) []float64 {
 	var values []float64
 	for i := range r.Result.Jobs {
@@ -117,8 +115,7 @@ func policyTimes(runs []Run, l limits) *dataset {
 	return d
 }
 
-// means calls visit with the first index of each group of neighbouring points
-// and a function that averages a curve over the group.
+// means visits groups of adjacent points, with the first index and a function that averages a curve over the group.
 func means(points, most int, visit func(first int, mean func([]float64) float64)) {
 	size := max(1, int(math.Ceil(float64(points)/float64(most))))
 	for first := 0; first < points; first += size {
@@ -157,8 +154,7 @@ func queue(runs []Run, l limits) *dataset {
 	return d
 }
 
-// mostModels bounds the models that are shown separately; the others are shown together.
-// Each job without a class counts as a model of its own.
+// mostModels bounds the models shown separately. A job without a class counts as its own model.
 const (
 	mostModels = 12
 	others     = "others"
@@ -191,8 +187,7 @@ func gpuHours(runs []Run) *dataset {
 	return d
 }
 
-// largestModels returns the models with the most GPU time over all runs, most
-// first.
+// largestModels returns the models with the most GPU time, descending.
 func largestModels(runs []Run) []string {
 	total := make(map[string]float64)
 	for i := range runs {
@@ -220,7 +215,7 @@ func uses(runs []Run) *dataset {
 	return d
 }
 
-// perJob returns the jobs and what they held when.
+// perJob returns the jobs, and their intervals.
 func perJob(runs []Run, l limits) (jobs, gantt *dataset) {
 	jobs = newDataset("jobs", "@policy", "@job", "@model", "@outcome", "submitted_s", "first_started_s",
 		"finished_s", "jct_s", "queued_s", "restarts", "gpu_hours", "rho")

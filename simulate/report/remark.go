@@ -6,15 +6,14 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A remark is a column of tables for programs after all measures: a number, true or false, or words.
+// A remark is a column of tables for programs that is no measure: a number, true or false, or words.
 type remark struct {
 	key   string
-	value func(*Run) string // empty: not known
+	value func(*Run) string // empty if unknown
 	words bool
 }
 
-// remarksOf returns the columns after all measures: how well history is simulated, if some run simulates it, and the
-// verdict, if there is one.
+// remarksOf returns the columns after all measures.
 func remarksOf(runs []Run) []remark {
 	var all []remark
 	if slices.ContainsFunc(runs, func(r Run) bool { return r.Trust != nil }) {
@@ -29,7 +28,6 @@ func remarksOf(runs []Run) []remark {
 	return all
 }
 
-// cell returns the value for CSV.
 func (c *remark) cell(r *Run) string {
 	if c.words {
 		return printable.Cell(c.value(r))
@@ -37,7 +35,6 @@ func (c *remark) cell(r *Run) string {
 	return c.value(r)
 }
 
-// literal returns the value as JSON.
 func (c *remark) literal(r *Run) string {
 	text := c.value(r)
 	switch {

@@ -1,5 +1,4 @@
-// Package report shows how runs went: as a table for terminals and programs,
-// as CSV files, and as one HTML page that needs no network.
+// Package report shows runs as a table for terminals and programs, as CSV files, and as one self-contained HTML page.
 package report
 
 import (
@@ -14,36 +13,33 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// A Run is one simulated or live run to report on.
+// A Run is one simulated or live run.
 type Run struct {
-	Name   string          `json:"policy"` // the policy, and what else distinguishes runs
+	Name   string          `json:"policy"` // row name: the policy, and what else distinguishes runs
 	Result *metrics.Result `json:"result"` // nil if the run failed
-	// Error says why the run failed: its row says so in place of numbers, and it is in no plot.
+	// Error is why the run failed. It is shown in place of numbers.
 	Error string `json:"error,omitempty"`
-	// Trust says how well the history that was simulated is simulated under its own policy; nil: it
-	// was none. Tables for programs have it in columns after all others.
+	// Trust is the accuracy of a replay of recorded history; nil if nothing was recorded.
 	Trust *metrics.Trust `json:"trust,omitempty"`
-	// Policy is that of the run, where Name says more; empty: the run is not compared.
+	// Policy is the run's policy if Name has more; empty if the run is not compared.
 	Policy string `json:"-"`
-	// Observed says that the run was not simulated: it is what happened.
+	// Observed marks the recorded run.
 	Observed bool `json:"-"`
-	// Means are the measures that tables show, by name, in place of those of Result: see Averaged. Nil: those of Result.
+	// Means replace the measures of Result by means over seeds: see Averaged.
 	Means map[string]float64 `json:"means,omitempty"`
-	// Verdict says which policy is best, the same for all runs; nil: no policies are compared.
+	// Verdict is shared by all compared runs.
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`
-	// Delays are against the baseline, by Compare; nil: it was not run, or this is its run.
+	// Delays are against the baseline, set by Compare; nil for the baseline or without one.
 	Delays *metrics.Delays `json:"delays,omitempty"`
-	// Waits are by size, over all seeds of the row, by Compare.
+	// Waits are by size over all seeds of the row, set by Compare.
 	Waits []metrics.Waits `json:"waits,omitempty"`
-	Pool  int             `json:"largest_pool_gpus,omitempty"` // sizes are relative to it
-	// PolicyTimes are the times the policy took, one per round; nil if they
-	// were not measured. They differ between machines, so only HTML, CSVs and
-	// Times show them, and JSON leaves them out.
+	Pool  int             `json:"largest_pool_gpus,omitempty"` // base of sizes
+	// PolicyTimes has the policy's run time in each round, if measured. It depends on the machine, so JSON leaves it
+	// out.
 	PolicyTimes []time.Duration `json:"-"`
 }
 
-// Times writes one line per run with the distribution of its policy times, in
-// milliseconds per round. Runs without any have no line.
+// Times writes the distribution of policy times of each run, in milliseconds per round.
 func Times(w io.Writer, runs []Run) error {
 	for i := range runs {
 		ms := sortedMillis(runs[i].PolicyTimes)
@@ -73,7 +69,7 @@ func ended(runs []Run) []Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Result == nil })
 }
 
-// failure returns what stands in place of the numbers of a run that failed; empty: it did not.
+// failure returns the text of a failed run in place of numbers.
 func (r *Run) failure() string {
 	if r.Result != nil {
 		return ""

@@ -11,21 +11,20 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// Results writes what a run does as tables, while it does it: jobs as they end, allocations as they
-// end, rounds as they begin. It holds a bounded number of rows.
+// Results writes a run as tables while it runs: jobs and allocations as they end, rounds as they begin. Memory is
+// bounded.
 type Results struct {
 	run                       string
 	jobs, rounds, allocations *resultTable
-	err                       error // the first one
+	err                       error // first error
 }
 
-// A resultTable is a table and its file.
 type resultTable struct {
 	*tabular.Writer
 	file io.Closer
 }
 
-// The columns of the tables. Times are seconds since the first thing that happened in the run.
+// The columns of the tables. Times are seconds since the start of the run.
 var (
 	jobColumns = []tabular.Column{
 		{Name: "run", Type: tabular.Text},
@@ -72,8 +71,8 @@ var (
 	}
 )
 
-// NewResults returns the tables of a run of a name, in the files "jobs", "rounds" and "allocations" with
-// the ending of the format, which create opens and Close closes.
+// NewResults returns the tables of a run, in the files "jobs", "rounds" and "allocations" with the format's
+// extension. create opens them, Close closes them.
 func NewResults(create func(name string) (io.WriteCloser, error), run string, f tabular.Format) (*Results, error) {
 	r := &Results{run: run}
 	for _, t := range []struct {
@@ -94,7 +93,7 @@ func NewResults(create func(name string) (io.WriteCloser, error), run string, f 
 	return r, nil
 }
 
-// Stream returns what the tables are to be told by a metrics.Recorder.
+// Stream returns the functions that a metrics.Recorder calls.
 func (r *Results) Stream() metrics.Stream {
 	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
 }
@@ -111,7 +110,6 @@ func (r *Results) held(id job.ID, t cluster.GPUType, i metrics.Interval) {
 	r.write(r.allocations, r.run, string(id), i.Start, i.End, int64(i.GPUs), string(t), i.State.String())
 }
 
-// round writes a row for each GPU type.
 func (r *Results) round(s *metrics.RoundState) {
 	for i, t := range s.Types {
 		r.write(r.rounds, r.run, s.Time, int64(s.Running), int64(s.Waiting), string(t), int64(s.Busy[i]), int64(s.Capacity[i]))
@@ -124,7 +122,6 @@ func (r *Results) write(t *resultTable, row ...any) {
 	}
 }
 
-// orNil returns v, or nil if it is not known.
 func orNil(v float64, known bool) any {
 	if !known {
 		return nil
@@ -132,7 +129,7 @@ func orNil(v float64, known bool) any {
 	return v
 }
 
-// Close writes what is left, closes the files, and returns the first error of any row.
+// Close flushes and closes the files, and returns all errors.
 func (r *Results) Close() error {
 	errs := []error{r.err}
 	for _, t := range []*resultTable{r.jobs, r.rounds, r.allocations} {

@@ -11,13 +11,13 @@ import (
 // of a job do not overlap. The sum of held x gpus over the bars is the GPU time that the
 // job held.
 type bar struct {
-	start, end float64 // seconds since the start of the run
-	held       float64 // seconds of them with GPUs
-	gpus       float64 // mean number while held
+	start, end float64 // since the start of the run
+	held       float64 // part with GPUs
+	gpus       float64 // mean while held
 }
 
-// schedule returns which jobs held GPUs when: a row per job, in order of submission. It
-// has the first jobs of a run, and leaves out their shortest pauses if there are too many.
+// schedule returns the bars of the first jobs, a row per job in order of submission. If there are too many bars, the
+// shortest pauses are left out.
 func schedule(runs []Run, l limits) *dataset {
 	d := newDataset("schedule", "@policy", "@job", "row", "start_s", "end_s", "held_s", "gpus")
 	for i := range runs {
@@ -32,11 +32,11 @@ func schedule(runs []Run, l limits) *dataset {
 	return d
 }
 
-// finestPause is the part of a run that the first pauses to go last at most.
+// finestPause is the first pause to leave out, relative to the run.
 const finestPause = 1.0 / 4096
 
-// barsOf returns the bars of each job. If there are more than most, pauses are left out,
-// the shortest first, until there are not, or every job has one bar.
+// barsOf returns the bars of each job. While there are more than most, it doubles the pause that is left out, until
+// every job has one bar.
 func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	end := 0.0
 	for i := range jobs {
@@ -57,8 +57,8 @@ func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	}
 }
 
-// merged returns intervals as bars. Adjacent intervals with the same number of GPUs are
-// one bar, and so are intervals with a pause or a change of at most pause seconds between.
+// merged returns intervals as bars. It joins adjacent intervals with equal GPUs, and intervals less than pause
+// seconds apart.
 func merged(intervals []metrics.Interval, pause float64) []bar {
 	var all []bar
 	for _, iv := range intervals {
@@ -75,7 +75,7 @@ func merged(intervals []metrics.Interval, pause float64) []bar {
 	return all
 }
 
-// join makes b end where next does.
+// join extends b to the end of next.
 func (b *bar) join(next bar) {
 	if b.gpus != next.gpus {
 		b.gpus = (b.gpus*b.held + next.gpus*next.held) / (b.held + next.held)
@@ -83,16 +83,14 @@ func (b *bar) join(next bar) {
 	b.end, b.held = next.end, b.held+next.held
 }
 
-// A sizing sorts jobs by the GPU time they held into XSmall, Small, Medium, Large
-// and XLarge.
+// A sizing groups jobs by their GPU time into XSmall, Small, Medium, Large and XLarge.
 type sizing struct {
 	Name   string    `json:"name"`
-	Bounds []float64 `json:"bounds"` // GPU-hours from which on a job has the next size; ascending
+	Bounds []float64 `json:"bounds"` // GPU-hours at which each next size begins; ascending
 }
 
-// sizings returns the ways to sort jobs into sizes, first the one that distinguishes more:
-// Shockwave's, unless nine of ten jobs have the same size by it, as in the traces
-// published with the paper. Source: Shockwave §8.1, §8.4.
+// sizings returns the ways to group jobs, the most informative first: Shockwave's, unless nine of ten jobs have one
+// size, as in the traces published with the paper. Source: Shockwave §8.1, §8.4.
 func sizings(runs []Run) []sizing {
 	published, fifths := sizing{"as in Shockwave \u00a78.1", []float64{0.2, 8, 16, 72}}, sizing{"fifths of the jobs", make([]float64, 4)}
 	var hours []float64
@@ -111,7 +109,7 @@ func sizings(runs []Run) []sizing {
 	return []sizing{published, fifths}
 }
 
-// most returns the part of jobs that have the commonest size.
+// most returns the share of jobs with the most common size.
 func (s *sizing) most(hours []float64) float64 {
 	counts := make([]int, len(s.Bounds)+1)
 	for _, h := range hours {
@@ -129,7 +127,7 @@ func (s *sizing) of(hours float64) int {
 	return n
 }
 
-// twoDigits returns v to two significant digits.
+// twoDigits rounds to two significant digits.
 func twoDigits(v float64) float64 {
 	if !(v > 0) {
 		return 0

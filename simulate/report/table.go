@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A Format is a way to write a table.
+// A Format is a table format.
 type Format string
 
-// The formats: text, text with more columns, and three for programs.
+// The formats: text, wide text, and three for programs.
 const (
 	Text Format = "table"
 	Wide Format = "wide"
@@ -26,14 +26,12 @@ const (
 	CSV  Format = "csv"
 )
 
-// Formats returns every format.
+// Formats returns all formats.
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
-// Table writes one row per run. JSON, YAML and CSV have full precision, with null (CSV:
-// nothing) for what is not known; a column after them says why a run failed, and others, where
-// history was simulated, how well it is, and the verdict. Text shows what is not known as "-", leaves out columns
-// that are known for no run, and shows why a run failed in place of its numbers. It has the verdict above its
-// rows, and a star where a policy is best. The same results give the same bytes.
+// Table writes one row per run; equal results give equal bytes. JSON, YAML and CSV have full precision, null (CSV:
+// nothing) for unknown values, and columns about errors, trust, delays and the verdict at the end. Text has the
+// verdict above the rows, "-" for unknown values, stars for the best policy, and no columns without values.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(append(columnsOf(runs), delayColumns(runs)...), func(c column) bool { return c.shown == paged })
@@ -57,7 +55,7 @@ func Table(w io.Writer, runs []Run, f Format) error {
 	return nil
 }
 
-// cell returns the column's value for people.
+// cell returns the value for people.
 func (c *column) cell(r *Run) string {
 	v, ok := c.value(r)
 	if !ok {
@@ -66,14 +64,14 @@ func (c *column) cell(r *Run) string {
 	return strconv.FormatFloat(v, 'f', c.decimals, 64)
 }
 
-// star follows the best value of a column, and marked is what it means.
+// star follows the best value of a column; marked explains it.
 const (
 	star   = "*"
 	marked = star + " better than under every other policy by more than chance"
 )
 
-// starred returns the column's value for people with a star if it is best. In a column that has a star, other values end in a
-// space, so that digits are below each other.
+// starred returns the value for people, with a star if it is best. Other values of a starred column end in a space,
+// to align digits.
 func (c *column) starred(r *Run, runs []Run) string {
 	switch {
 	case c.best(r):
@@ -84,12 +82,12 @@ func (c *column) starred(r *Run, runs []Run) string {
 	return c.cell(r)
 }
 
-// some reports whether any run has a value for the column.
+// some reports whether any run has a value.
 func (c *column) some(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { _, ok := c.value(&r); return ok })
 }
 
-// exact returns the column's value for programs, or missing.
+// exact returns the value for programs, or missing.
 func (c *column) exact(r *Run, missing string) string {
 	v, ok := c.value(r)
 	if !ok {
@@ -98,7 +96,7 @@ func (c *column) exact(r *Run, missing string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// writeText writes the verdict, aligns names to the left and numbers to the right, and says what stars mean.
+// writeText writes the verdict, the rows and the legend.
 func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 	if v := verdictOf(runs); v != nil {
 		for _, sentence := range v.Sentences {
@@ -140,7 +138,6 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 	}
 }
 
-// widthsOf returns the widths of columns, in characters.
 func widthsOf(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -187,7 +184,7 @@ func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
 	out.WriteString("]\n")
 }
 
-// writeYAML relies on every JSON string being a YAML string.
+// writeYAML relies on JSON strings being YAML strings.
 func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 	if len(runs) == 0 {
 		out.WriteString("[]\n")
@@ -204,7 +201,7 @@ func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 	}
 }
 
-// quotedOrNull returns s as a JSON string, or null if it is empty.
+// quotedOrNull returns s as a JSON string, or null if empty.
 func quotedOrNull(s string) string {
 	if s == "" {
 		return "null"
@@ -212,13 +209,12 @@ func quotedOrNull(s string) string {
 	return quoted(s)
 }
 
-// quoted returns s as a JSON string; encoding a string cannot fail.
+// quoted returns s as a JSON string.
 func quoted(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)
 }
 
-// writeCSV writes to a buffer, which cannot fail.
 func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
 	w := csv.NewWriter(out)
 	header := []string{"policy"}

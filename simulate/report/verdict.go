@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// Trial returns what a verdict needs of a run.
+// Trial returns the trial of a run for a verdict.
 func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	t := verdict.Trial{
 		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
@@ -21,7 +21,7 @@ func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 		if j := &r.Jobs[i]; j.Outcome == metrics.Done {
 			restarts := 0.0
 			if j.Allocated > 0 {
-				restarts = (j.JCT - j.Queued) * j.Restart / j.Allocated // as much of its time as of its GPU time
+				restarts = (j.JCT - j.Queued) * j.Restart / j.Allocated // share of its time = share of its GPU time
 			}
 			t.Terms.Waiting += j.Queued / float64(r.Summary.Done)
 			t.Terms.Restarts += restarts / float64(r.Summary.Done)
@@ -31,7 +31,7 @@ func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	return t
 }
 
-// came returns a hash of which jobs came, and when.
+// came returns a hash of the jobs and their submission times.
 func came(r *metrics.Result) uint64 {
 	h := fnv.New64a()
 	for i := range r.Jobs {
@@ -40,7 +40,7 @@ func came(r *metrics.Result) uint64 {
 	return h.Sum64()
 }
 
-// Verdict says which policy is best, in which columns, and why; the baseline is the policy that stands for what is usual.
+// Verdict compares policies over the columns of tables, also with the baseline: the usual policy.
 func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
 	better := make(map[string]int)
 	for _, c := range columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}}) {
@@ -49,7 +49,7 @@ func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
 	return verdict.New(trials, better, baseline)
 }
 
-// verdictOf returns the verdict over the runs; nil: there is none.
+// verdictOf returns the verdict of runs, or nil.
 func verdictOf(runs []Run) *verdict.Verdict {
 	for i := range runs {
 		if runs[i].Verdict != nil {
@@ -59,17 +59,17 @@ func verdictOf(runs []Run) *verdict.Verdict {
 	return nil
 }
 
-// meansOver says what the tables of a page are means over, and what the plots show.
+// meansOver describes the means in tables, and the seed of plots.
 func meansOver(v *verdict.Verdict) string {
 	return "means " + v.Over() + "; plots: seed " + strconv.FormatUint(v.Seeds[0], 10)
 }
 
-// best reports whether a run's value of the column is better than those of all other policies by more than chance.
+// best reports whether the run's policy is better than all others by more than chance.
 func (c *column) best(r *Run) bool {
 	return r.Verdict != nil && r.Policy != "" && r.Verdict.Best[c.key] == r.Policy
 }
 
-// bestIn returns the names of the columns in which a run is best, in their order.
+// bestIn returns the keys of the columns in which the run is best.
 func bestIn(r *Run) string {
 	var names []string
 	for _, c := range columnsOf([]Run{*r}) {
@@ -80,7 +80,7 @@ func bestIn(r *Run) string {
 	return strings.Join(names, " ")
 }
 
-// verdictColumns are those of tables for programs about the verdict.
+// verdictColumns are the remarks about the verdict.
 var verdictColumns = []remark{
 	{key: "best_in", value: bestIn, words: true},
 	{key: "jct_above_best", value: versus(func(d *verdict.Difference) (float64, bool) { return d.Part, true })},
@@ -94,7 +94,7 @@ var verdictColumns = []remark{
 	}, words: true},
 }
 
-// versus returns a value of the difference of a run's policy to the first.
+// versus makes a remark's value of the difference to the best policy.
 func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	return func(r *Run) string {
 		if r.Verdict == nil {
@@ -108,8 +108,8 @@ func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	}
 }
 
-// Averaged returns a run with the means of its policy's measures over all seeds in place of those of one. The
-// plots, and what is not a measure, stay those of the one.
+// Averaged returns a run with its policy's mean measures over all seeds. Plots, and values that are no measures,
+// stay.
 func Averaged(r Run, trials []verdict.Trial) Run {
 	r.Means = verdict.Means(trials, r.Policy)
 	return r

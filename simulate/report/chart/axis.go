@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// An Axis goes from the value Low to High on the pixels from Start to End.
+// An Axis maps values from Low to High to pixels from Start to End.
 type Axis struct {
 	Low, High, Start, End float64
-	Log                   bool // it is logarithmic
+	Log                   bool // logarithmic
 }
 
-// At returns where a value is, in pixels. What is below a logarithmic axis lies at its lower end.
+// At returns the pixel of a value. Values below a logarithmic axis are at its low end.
 func (a Axis) At(v float64) float64 {
 	switch {
 	case a.High <= a.Low:
@@ -22,7 +22,7 @@ func (a Axis) At(v float64) float64 {
 	return a.Start + (a.End-a.Start)*(v-a.Low)/(a.High-a.Low)
 }
 
-// part returns the value at a part of the axis.
+// part returns the value at a fraction of the axis.
 func (a Axis) part(part float64) float64 {
 	if a.Log {
 		return a.Low * math.Pow(a.High/a.Low, part)
@@ -30,15 +30,15 @@ func (a Axis) part(part float64) float64 {
 	return a.Low + part*(a.High-a.Low)
 }
 
-// include makes the axis longer, so that values are on it.
+// include extends the axis to include values.
 func (a *Axis) include(values ...float64) {
 	for _, v := range values {
 		a.Low, a.High = min(a.Low, v), max(a.High, v)
 	}
 }
 
-// Values returns the values to label among steps, a list of round numbers; where few of
-// them lie on the axis, multiples of the largest of them that make three.
+// Values returns the steps on the axis that get labels. If few of a list of round steps are on it, it uses multiples
+// of the largest that give three.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
 	for _, s := range steps {
@@ -62,7 +62,7 @@ func (a Axis) Values(steps []float64) []float64 {
 	return []float64{a.Low}
 }
 
-// Decades are 1, 2 and 5 times the powers of ten from 1e-9 to 1e18.
+// Decades returns 1, 2 and 5 times the powers of ten from 1e-9 to 1e18.
 func Decades() []float64 {
 	var steps []float64
 	for e := -9; e <= 18; e++ {
@@ -73,13 +73,13 @@ func Decades() []float64 {
 	return steps
 }
 
-// A Tick is a labelled place on an axis, in pixels.
+// A Tick is a label on an axis, in pixels.
 type Tick struct {
 	At   float64
 	Text string
 }
 
-// Ticks returns ticks among steps that are at least so many pixels apart.
+// Ticks returns ticks from steps, at least apart pixels apart.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
 	var ticks []Tick
 	for _, v := range a.Values(steps) {

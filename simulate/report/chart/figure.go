@@ -1,4 +1,4 @@
-// Package chart draws lines and bars as SVG, on pages that need no other file and no network.
+// Package chart draws lines and bars as SVG, for self-contained pages.
 package chart
 
 import (
@@ -23,7 +23,7 @@ type Stroke struct {
 	Wide           float64
 }
 
-// A Curve goes through points, as SVG has them.
+// A Curve is a polyline; Points is in SVG syntax.
 type Curve struct {
 	Class, Points, Dash, Name string
 }
@@ -36,21 +36,21 @@ type Text struct {
 }
 
 var (
-	// Style has the colours of all pages, c0 to c7 and ink, and how their text, tables and figures look.
+	// Style has the colours of all pages (c0 to c7, ink), and the style of text, tables and figures.
 	//go:embed page.css
 	Style template.CSS
 	//go:embed figure.html
 	figureHTML string
 )
 
-// Page parses the template of a page, in which {{template "figure" .}} draws a Figure.
+// Page parses a page template, in which {{template "figure" .}} draws a Figure.
 func Page(html string) *template.Template {
 	t := template.Must(template.New("page").Parse(html))
 	template.Must(t.New("figure").Parse(figureHTML))
 	return t
 }
 
-// apart moves heights of labels so that no two cover one another, in their order.
+// apart moves the heights of labels so that they do not overlap, keeping their order.
 func apart(at []float64) []float64 {
 	const high = 14
 	order := make([]int, len(at))

@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// A Line goes through its points in order.
+// A Line connects its points in order.
 type Line struct {
 	Name  string
 	X, Y  []float64
-	Class string // its colour; empty: by its place
-	Dash  string // in which it is drawn
+	Class string // colour; empty: by its index
+	Dash  string
 }
 
 // Lines are drawn on common axes.
 type Lines struct {
 	Title, Note string
 	Lines       []Line
-	// XText and YText write values for people. Nil: with three digits.
+	// XText and YText format values. Default: three digits.
 	XText, YText func(float64) string
-	// Logarithmic draws the vertical axis so, over six powers of ten at most; values of 0 and less are drawn at its lower
-	// end. Otherwise the axis starts at 0, or below if a value is, and goes up to Top at least.
+	// Logarithmic is for the vertical axis: at most six powers of ten, values of 0 and less at its low end. Otherwise
+	// it starts at 0 or below, and ends at Top or above.
 	Logarithmic bool
 	Top         float64
-	FromZero    bool // the horizontal axis, too
+	FromZero    bool // the horizontal axis starts at 0
 }
 
-// Sizes of figures of lines.
 const (
 	Wide  = 720.0
 	high  = 240.0
@@ -36,7 +35,7 @@ const (
 	upper = 15.0
 )
 
-// Figure draws the lines, each with its name at its end.
+// Figure draws the lines, with names at their ends.
 func (c *Lines) Figure() *Figure {
 	f := &Figure{Title: c.Title, Note: c.Note, Width: Wide, Height: high + 40}
 	f.Strokes = []Stroke{{"axis", left, high, right, high, 1}, {"axis", left, upper, left, high, 1}}
@@ -61,7 +60,7 @@ func (c *Lines) Figure() *Figure {
 	return f
 }
 
-// axes returns axes that all lines lie on. Those of no value have a low end above the high one.
+// axes returns axes for all points. Without points, Low is above High.
 func (c *Lines) axes() (across, up Axis) {
 	across = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: left, End: right}
 	up = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: high, End: upper, Log: c.Logarithmic}
@@ -95,7 +94,7 @@ func (l *Line) class(i int) string {
 	return fmt.Sprintf("c%d", i%8)
 }
 
-// points returns the points of the line, as SVG has them.
+// points returns the line in SVG syntax.
 func (l *Line) points(across, up Axis) string {
 	var b strings.Builder
 	for k := range l.X {
@@ -111,14 +110,14 @@ func text(write func(float64) string, v float64) string {
 	return write(v)
 }
 
-// A Bar is a value with its name and, if High is not 0, the range that it may be in.
+// A Bar is a named value with its interval, if High is not 0.
 type Bar struct {
 	Name, Text       string
 	Class            string
 	Value, Low, High float64
 }
 
-// Bars draws a bar a row.
+// Bars draws one bar per row.
 func Bars(title, note string, all []Bar) *Figure {
 	const high, left = 26, 290
 	f := &Figure{Title: title, Note: note, Width: Wide, Height: high*len(all) + 10}

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A csvSink writes CSV with a header; what is not known is empty.
+// A csvSink writes CSV with a header; unknown values are empty.
 type csvSink struct {
 	to     *csv.Writer
 	fields []string
@@ -22,7 +22,6 @@ func newCSV(w io.Writer, columns []Column) (*csvSink, error) {
 	return s, s.to.Write(s.fields)
 }
 
-// row implements sink.
 func (s *csvSink) row(values []any) error {
 	for i, v := range values {
 		switch v := v.(type) {
@@ -39,7 +38,6 @@ func (s *csvSink) row(values []any) error {
 	return s.to.Write(s.fields)
 }
 
-// close implements sink.
 func (s *csvSink) close() error {
 	s.to.Flush()
 	return s.to.Error()

@@ -8,10 +8,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowGroup is the number of rows that are held in memory and then written together.
+// rowGroup is the number of rows held in memory and written together.
 const rowGroup = 1 << 16
 
-// A parquetSink writes Parquet: every column is optional, texts by dictionaries, pages by Snappy.
+// A parquetSink writes Parquet: optional columns, dictionaries for texts, Snappy pages.
 type parquetSink struct {
 	to     *parquet.GenericWriter[any]
 	held   int
@@ -25,8 +25,7 @@ func newParquet(w io.Writer, columns []Column) *parquetSink {
 	}
 }
 
-// schema returns the columns in their order. A parquet.Group would sort them by name; the fields of a
-// struct keep their order.
+// schema returns the columns in order, as fields of a struct: a parquet.Group would sort them by name.
 func schema(columns []Column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
@@ -35,7 +34,7 @@ func schema(columns []Column) *parquet.Schema {
 	return parquet.NewSchema("table", renamed{parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface()), columns})
 }
 
-// renamed is a group whose fields have the names of columns: tags of a struct allow only some.
+// renamed gives the fields of a group the columns' names, which struct tags do not allow.
 type renamed struct {
 	parquet.Node
 	columns []Column
@@ -76,7 +75,7 @@ func (k Type) tag() string {
 	return ""
 }
 
-// row implements sink. A definition level of 1 says that the value is known.
+// row implements sink. Definition level 1 marks a known value.
 func (s *parquetSink) row(values []any) error {
 	for i, v := range values {
 		if v == nil {
@@ -95,5 +94,4 @@ func (s *parquetSink) row(values []any) error {
 	return s.to.Flush()
 }
 
-// close implements sink.
 func (s *parquetSink) close() error { return s.to.Close() }

@@ -1,5 +1,4 @@
-// Package tabular writes tables of typed columns, a row at a time and in bounded memory, as CSV or
-// Parquet: files that pandas, polars and DuckDB read.
+// Package tabular writes tables of typed columns as CSV or Parquet, row by row in bounded memory.
 package tabular
 
 import (
@@ -9,7 +8,7 @@ import (
 	"slices"
 )
 
-// A Format is a way to write a table. Its name is also the ending of its files.
+// A Format is a file format, and the extension of its files.
 type Format string
 
 // The formats.
@@ -18,10 +17,10 @@ const (
 	Parquet Format = "parquet"
 )
 
-// Formats returns every format.
+// Formats returns all formats.
 func Formats() []Format { return []Format{CSV, Parquet} }
 
-// ParseFormat returns the format of a name. It returns an error, which lists them, for another.
+// ParseFormat returns the format of a name, or an error that lists all.
 func ParseFormat(name string) (Format, error) {
 	if f := Format(name); slices.Contains(Formats(), f) {
 		return f, nil
@@ -29,7 +28,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %q, want one of %v", name, Formats())
 }
 
-// A Type is that of the values of a column.
+// A Type is the type of a column's values.
 type Type uint8
 
 // The types.
@@ -39,27 +38,26 @@ const (
 	Text                // string
 )
 
-// A Column is the name of a column, with its unit, and the type of its values.
+// A Column is a name, with its unit, and a type.
 type Column struct {
 	Name string
 	Type Type
 }
 
-// A Writer writes a table. It is not safe for concurrent use.
+// A Writer writes a table. Not safe for concurrent use.
 type Writer struct {
 	columns []Column
 	to      sink
 	rows    int
 }
 
-// A sink writes rows whose values have the types of the columns, or are nil.
+// A sink writes rows of values with the columns' types, or nil.
 type sink interface {
 	row(values []any) error
 	close() error
 }
 
-// New returns a Writer of a table to w. Columns must have different names that are not empty. Close
-// does not close w.
+// New returns a Writer to w, which Close does not close. Column names must be unique and not empty.
 func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	for i, c := range columns {
 		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -82,9 +80,8 @@ func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	return t, nil
 }
 
-// Row writes a row: for each column a value of its type, or nil where none is known. A number that is
-// not finite is written as not known. It returns an error for another number of values, for a value
-// of another type, and what w returned.
+// Row writes a value of its type for each column, or nil if unknown. Numbers that are not finite become unknown. It
+// returns an error for a wrong number or type of values, or of w.
 func (t *Writer) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))
@@ -103,7 +100,6 @@ func (t *Writer) Row(values ...any) error {
 	return nil
 }
 
-// has reports whether v is a value of the type.
 func (k Type) has(v any) bool {
 	switch v.(type) {
 	case float64:
@@ -116,7 +112,7 @@ func (k Type) has(v any) bool {
 	return false
 }
 
-// Close writes what is left of the table.
+// Close flushes the table.
 func (t *Writer) Close() error {
 	if err := t.to.close(); err != nil {
 		return fmt.Errorf("tabular: %w", err)
