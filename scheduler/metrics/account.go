@@ -43,7 +43,7 @@ type account struct {
 type holding struct {
 	typ    int
 	gpus   int
-	second int // type of others; typ if there is one type
+	second int // type of the others; typ if there is one type
 	others int // GPUs of the type second
 	rented int // on rented nodes
 	loaned int // on loan

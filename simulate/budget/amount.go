@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Hours of a day and of a month, which has 30 days.
+// Hours of a day and of a month of 30 days.
 const (
 	Day   = 24.0
 	Month = 30 * Day
 )
 
-// mostMoney bounds what a slip of the pen may spend.
+// mostMoney catches typing errors.
 const mostMoney = 1e15
 
-// ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" is 83.3,
-// "60000/month" as well. It must be more than 0 and less than mostMoney.
+// ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" and "60000/month" are 83.3. It must
+// be more than 0 and below mostMoney.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
@@ -29,10 +29,10 @@ func ParseAmount(text string) (float64, error) {
 	return amount / hours, nil
 }
 
-// A unit is what budgets are in: the currency of a price list, or GPUs.
+// A unit is the unit of budgets: a currency, or GPUs if empty.
 type unit string
 
-// per writes so much per hour, and its unit: per hour where it is money.
+// per formats an amount per hour with its unit.
 func (u unit) per(hour float64) string {
 	if u == "" {
 		return figure(hour) + " GPUs"
@@ -40,10 +40,10 @@ func (u unit) per(hour float64) string {
 	return string(u) + figure(hour) + " an hour"
 }
 
-// long writes so much per hour for each of the times that people budget for.
+// long formats an amount per hour for hour, day and month.
 func (u unit) long(hour float64) string { return u.times(hour, figure) }
 
-// atLeast is long with figures that are rounded up: what they say is enough.
+// atLeast is long with figures rounded up, so that the printed budget is enough.
 func (u unit) atLeast(hour float64) string { return u.times(hour, figureUp) }
 
 func (u unit) times(hour float64, figure func(float64) string) string {
@@ -53,10 +53,10 @@ func (u unit) times(hour float64, figure func(float64) string) string {
 	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*Day), figure(hour*Month))
 }
 
-// large is from where on figures have no decimals.
+// large numbers have no decimals.
 const large = 10_000
 
-// figureUp is figure of the next number that it writes exactly.
+// figureUp is figure of the next number that figure prints exactly.
 func figureUp(x float64) string {
 	if x >= large {
 		return figure(math.Ceil(x))
@@ -64,7 +64,7 @@ func figureUp(x float64) string {
 	return figure(math.Ceil(100*x) / 100)
 }
 
-// figure writes a number with two decimals, or without any where it is large.
+// figure formats a number with two decimals, or none if large.
 func figure(x float64) string {
 	decimals := 2
 	if math.Abs(x) >= large {
@@ -80,11 +80,10 @@ func figure(x float64) string {
 	return digits + "." + fraction
 }
 
-// year is from how many seconds on nobody counts in hours: a year.
+// in seconds; longer times are printed in days
 const year = 365 * Day * 3600
 
-// lasting writes seconds as hours, minutes and seconds: to the second, or below a minute
-// with three digits; from a year on as days.
+// lasting formats seconds as hours, minutes and seconds, with three digits below a minute, or as days from a year on.
 func lasting(seconds float64) string {
 	if math.Abs(seconds) >= year {
 		return figure(seconds/(Day*3600)) + " days"

@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// The chart's size, and its margins, in pixels.
+// The chart's size and margins, in pixels.
 const (
 	chartWidth, chartHeight = 920.0, 400.0
 	chartLeft, chartBottom  = 64.0, 34.0
 	chartTop, chartRight    = 14.0, 20.0
 )
 
-// spans are the times that people count in, in seconds, and from a year on decades of days.
+// spans returns the steps of a time axis, in seconds.
 func spans() []float64 {
 	steps := []float64{
 		0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600,
@@ -29,13 +29,11 @@ func spans() []float64 {
 	return steps
 }
 
-// A plot is frontiers on two axes.
 type plot struct {
 	across, up chart.Axis
-	perDay     bool // across is money per day, else GPUs
+	perDay     bool // across is money per day instead of GPUs
 }
 
-// newPlot returns the axes on which all frontiers lie.
 func newPlot(all []*Frontier) *plot {
 	c := &plot{perDay: all[0].Planner.Prices.Currency != ""}
 	c.across = chart.Axis{Low: math.Inf(1), Start: chartLeft, End: chartWidth - chartRight, Log: true}
@@ -49,7 +47,7 @@ func newPlot(all []*Frontier) *plot {
 	return c
 }
 
-// budget returns a budget per hour as the axis has it.
+// budget converts a budget per hour to the axis.
 func (c *plot) budget(perHour float64) float64 {
 	if c.perDay {
 		return perHour * Day
@@ -57,13 +55,12 @@ func (c *plot) budget(perHour float64) float64 {
 	return perHour
 }
 
-// place returns where a budget per hour and a mean are, in pixels.
 func (c *plot) place(perHour, jct float64) (x, y float64) {
 	return c.across.At(c.budget(perHour)), c.up.At(jct)
 }
 
-// curve returns a frontier as the points of an SVG polyline: straight pieces are curved
-// on these axes, and points that nobody can tell apart are left out.
+// curve returns a frontier as the points of an SVG polyline. Straight pieces are curved on these axes; points closer
+// than half a pixel are left out.
 func (c *plot) curve(f *Frontier) string {
 	const pieces, apart = 12, 0.5
 	var b strings.Builder
@@ -92,7 +89,7 @@ func (c *plot) ticksAcross() []chart.Tick {
 
 func (c *plot) ticksUp() []chart.Tick { return c.up.Ticks(spans(), 16, brief) }
 
-// brief writes seconds without the units that are 0: 2h0m0s is 2h.
+// brief is lasting without units that are 0: 2h0m0s is 2h.
 func brief(seconds float64) string {
 	text := lasting(seconds)
 	if strings.HasSuffix(text, "m0s") {

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// A Range is where a mean time to completion lies, with a probability, where a plan is carried
-// out: the model leaves out that nodes take time to start, are rented whole, and that spending
-// feeds back, and its jobs come as in the mean and not in one order.
+// A Range is a prediction interval of the mean completion time when a plan is carried out. The model ignores that
+// nodes take time to start, that whole nodes are rented, that spending feeds back, and the order of arrivals.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`
@@ -16,22 +15,20 @@ type Range struct {
 	Samples     int     `json:"samples" yaml:"samples"`
 }
 
-// probability is that of a Range.
+// probability is the coverage of a Range.
 const probability = 0.9
 
-// students are the 95th percentiles of Student's t by degrees of freedom, from 1 on.
+// students are the 95th percentiles of Student's t, for 1 and more degrees of freedom.
 var students = [...]float64{
 	6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753,
 	1.746, 1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699,
 }
 
-// MostSamples is the most samples of a Range: more hardly narrow it.
+// MostSamples is the most samples of a Range; more would hardly narrow it.
 const MostSamples = len(students) + 1
 
-// Expect returns the range of the next mean after some that were simulated, in seconds, 2 to
-// MostSamples of them: the prediction interval of Student's t on their logarithms, which holds
-// one more value of the same normal distribution with the probability. nil: there are fewer
-// than 2, or one is not above 0.
+// Expect returns the interval for the next mean after 2 to MostSamples simulated ones, in seconds: Student's t on
+// their logarithms. It returns nil for fewer than 2, or if one is not above 0.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {
@@ -53,7 +50,6 @@ func Expect(means []float64) *Range {
 	return &Range{Low: math.Exp(middle - wide), High: math.Exp(middle + wide), Middle: math.Exp(middle), Probability: probability, Samples: len(means)}
 }
 
-// words says a range for people.
 func (r *Range) words() string {
 	if r == nil {
 		return "not simulated"

@@ -7,18 +7,17 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Frontier is the least mean completion time for every budget of a planner: straight
-// between its points, which ascend in budget.
+// A Frontier is the least mean completion time for every budget: piecewise linear between its points, ascending in
+// budget.
 type Frontier struct {
 	Planner *Planner
-	Points  []convex.Breakpoint // budgets per hour; multipliers are 0 at the last
-	Shown   []Shown             // some of the points, the first, the knee and the last among them
-	// Knee is the index into Points from which on 1 % more budget shortens the mean by
-	// less than 1 %.
+	Points  []convex.Breakpoint // budgets per hour; the last multiplier is 0
+	Shown   []Shown             // some of the points, with the first, the knee and the last
+	// Knee is the index in Points from which 1 % more budget shortens the mean by less than 1 %.
 	Knee int
 }
 
-// A Shown is a point with the GPUs that it takes.
+// A Shown is a point with the GPUs that it uses.
 type Shown struct {
 	convex.Breakpoint
 	OneMore float64 // as in Plan
@@ -26,10 +25,10 @@ type Shown struct {
 	Knee    bool
 }
 
-// How many points of a frontier are shown, about: in a chart and in a table.
+// About how many points a chart and a table have.
 const chartPoints, tablePoints = 48, 14
 
-// Frontier returns the frontier.
+// Frontier returns the frontier of the planner.
 func (p *Planner) Frontier() (*Frontier, error) {
 	points, err := p.problem.Frontier()
 	if err != nil {
@@ -46,7 +45,7 @@ func (p *Planner) Frontier() (*Frontier, error) {
 	return f, nil
 }
 
-// rows returns the points that a table has.
+// rows returns the points of a table.
 func (f *Frontier) rows() []*Shown {
 	points, knee := make([]convex.Breakpoint, len(f.Shown)), 0
 	for i := range f.Shown {
@@ -62,14 +61,14 @@ func (f *Frontier) rows() []*Shown {
 	return rows
 }
 
-// knee returns the first point from which a part more of the budget buys a smaller part
-// of the mean; the last point, where nothing buys anything, is one.
+// knee returns the index of the first point from which a share more of the budget buys a smaller share of the mean.
+// The last point always qualifies.
 func knee(points []convex.Breakpoint) int {
 	return slices.IndexFunc(points, func(b convex.Breakpoint) bool { return b.Multiplier*b.Budget < b.MeanJCT })
 }
 
-// spread returns the indices of about n points, evenly apart in the logarithm of the
-// budget and of the mean, together: the first, the last and the knee among them.
+// spread returns the indices of about n points, evenly spaced in the logarithms of budget and mean together, with the
+// first, the last and the knee.
 func spread(points []convex.Breakpoint, n, knee int) []int {
 	first, last := points[0], points[len(points)-1]
 	across := math.Log(last.Budget / first.Budget)

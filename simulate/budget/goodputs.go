@@ -17,17 +17,17 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Goodputs are measured speeds of classes, in place of those of profiles.
+// Goodputs are measured speeds of classes that replace those of profiles.
 type Goodputs struct {
 	file  string
 	speed map[goodputKey]float64
-	last  map[job.Class]int // epoch
+	last  map[job.Class]int // last epoch
 	sizes map[epochKey]float64
-	every map[job.Class]float64 // sizes of classes all of whose epochs are equal
+	every map[job.Class]float64 // sizes of classes whose epochs are all equal
 	rest  map[job.Class]time.Duration
 }
 
-// A goodputKey is where a goodput was measured; an empty type stands for all.
+// A goodputKey is one measurement; an empty type stands for all types.
 type goodputKey struct {
 	class   job.Class
 	epoch   int
@@ -40,25 +40,23 @@ type epochKey struct {
 	epoch int
 }
 
-// Bounds of what a table says, far beyond what is measured.
+// Bounds far beyond realistic values.
 const (
 	minSize    = 1e-9 // of an epoch
 	mostNumber = 1e15
 	mostRest   = 30 * 24 * 3600 // seconds of a restart
 )
 
-// Columns by their names, ours first, then those of published tables.
+// Accepted names of columns: ours, then those of published tables.
 var (
 	goodputColumn = []string{"goodput", "goodput_samples_per_s"}
 	sizeColumn    = []string{"size", "dataset_size_samples", "delta_progress"}
 	restartColumn = []string{"restart_s", "rescale_s"}
 )
 
-// ReadGoodputs reads a table of measured goodputs and one of the sizes of epochs, both
-// CSV. The former has the columns application, epoch (from 0), gpus, goodput and, if
-// types differ, gpu_type; the latter application, size, and optionally epoch (without it
-// all epochs of an application are alike) and restart_s. Goodput is in the unit of size
-// per second. Errors name file, line and value.
+// ReadGoodputs reads two CSV tables. The goodputs have the columns application, epoch (from 0), gpus, goodput and, if
+// types differ, gpu_type. The sizes have application, size, and optionally epoch (without it all epochs are equal)
+// and restart_s. Goodput is in the unit of size per second. Errors name file, line and value.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
 		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
@@ -67,7 +65,7 @@ func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs,
 	return g, errors.Join(eachLine(goodputs, file, g.goodput), eachLine(sizes, sizesFile, g.size))
 }
 
-// goodput takes a row of the goodputs.
+// goodput reads a row of goodputs.
 func (g *Goodputs) goodput(r *csvRow) {
 	k := goodputKey{class: job.Class(r.text("application")), epoch: r.epoch(), gpus: r.count(1, mostGPUs, "gpus")}
 	if r.has("gpu_type") {
@@ -80,7 +78,7 @@ func (g *Goodputs) goodput(r *csvRow) {
 	g.last[k.class] = max(g.last[k.class], k.epoch)
 }
 
-// size takes a row of the sizes.
+// size reads a row of sizes.
 func (g *Goodputs) size(r *csvRow) {
 	class := job.Class(r.text("application"))
 	size := r.number(minSize, mostNumber, sizeColumn...)
@@ -106,8 +104,8 @@ func (g *Goodputs) size(r *csvRow) {
 	g.rest[class] = rest
 }
 
-// Measured gives every class of a workload the goodputs measured of it, under its name.
-// It returns an error that names classes, epochs and sizes that are missing.
+// Measured replaces the speeds of every class by its measured goodputs. Its error names missing classes, epochs and
+// sizes.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {
@@ -116,7 +114,7 @@ func (w *Workload) Measured(g *Goodputs) error {
 	return errors.Join(errs...)
 }
 
-// give replaces what is known of a class.
+// give replaces the speeds of one class.
 func (g *Goodputs) give(c *perf.ClassStats) error {
 	last, ok := g.last[c.Class]
 	if !ok {
@@ -141,7 +139,7 @@ func (g *Goodputs) give(c *perf.ClassStats) error {
 	return nil
 }
 
-// A csvRow is a row with the complaints about it.
+// A csvRow is a row and the errors in it.
 type csvRow struct {
 	file string
 	line int
@@ -150,8 +148,8 @@ type csvRow struct {
 	errs []error
 }
 
-// eachLine calls take with each row below the header, blanks around cells and a byte
-// order mark before the first cut off. It stops at the first row with complaints.
+// eachLine calls take with each row below the header, without a byte order mark and spaces around cells. It stops at
+// the first row with errors.
 func eachLine(r io.Reader, file string, take func(*csvRow)) error {
 	read := csv.NewReader(r)
 	head, err := read.Read()
@@ -176,7 +174,7 @@ func eachLine(r io.Reader, file string, take func(*csvRow)) error {
 	}
 }
 
-// trimmed cuts the blanks around cells off, in place.
+// trimmed trims cells in place.
 func trimmed(cells []string) []string {
 	for i, c := range cells {
 		cells[i] = strings.TrimSpace(c)
@@ -207,7 +205,7 @@ func (r *csvRow) text(name string) string {
 	return r.cell[i]
 }
 
-// number returns a number from least to most from the column of one of the names.
+// number returns a number between least and most, from the first existing column of names.
 func (r *csvRow) number(least, most float64, names ...string) float64 {
 	i := r.column(names)
 	if i < 0 {
@@ -222,7 +220,7 @@ func (r *csvRow) number(least, most float64, names ...string) float64 {
 	return v
 }
 
-// count returns a whole number from least to most.
+// count returns a whole number between least and most.
 func (r *csvRow) count(least, most float64, name string) int {
 	v := r.number(least, most, name)
 	if v != math.Trunc(v) {

@@ -18,20 +18,20 @@ var (
 	pageJS string
 )
 
-// A pageView is the page as its template wants it.
+// A pageView is the data of the template.
 type pageView struct {
 	Title            string
 	Facts            []string
 	Width, Height    float64
 	Left, Right, Low float64 // of the plot, in pixels
-	Across           string  // what the axis measures
+	Across           string  // label of the axis
 	TicksX, TicksY   []chart.Tick
 	Curves           []pageCurve
 	Style            []template.CSS
 	Script           template.JS
 }
 
-// A pageCurve is a frontier in the chart and as a table.
+// A pageCurve is a frontier, as a chart and a table.
 type pageCurve struct {
 	Name   string
 	Colour int
@@ -42,15 +42,15 @@ type pageCurve struct {
 	Offers []string
 }
 
-// A pageMark is a point that says more when it is pointed at.
+// A pageMark is a point with a tooltip.
 type pageMark struct {
 	X, Y   float64
-	Kind   string // least, knee, most, or empty
+	Kind   string // least, knee, most or empty
 	Detail []string
 }
 
-// Page writes frontiers of a workload as one HTML page that needs nothing else: a chart
-// whose points say what they cost, and a table for each price list. It escapes all names.
+// Page writes frontiers of a workload as one self-contained HTML page: a chart, and a table per price list. All names
+// are escaped.
 func Page(w io.Writer, name string, all []*Frontier) error {
 	c := newPlot(all)
 	v := pageView{
@@ -71,7 +71,6 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 	return nil
 }
 
-// facts says what was planned.
 func facts(p *Planner) []string {
 	w := p.Workload
 	facts := []string{
@@ -86,7 +85,6 @@ func facts(p *Planner) []string {
 	return facts
 }
 
-// curve returns a frontier as the page shows it.
 func (f *Frontier) curve(c *plot, colour int) pageCurve {
 	out := pageCurve{Name: f.Planner.Prices.Name, Colour: colour % 8, Line: c.curve(f), Head: f.head(), Offers: f.Planner.Prices.describe()}
 	for i := range f.Shown {
@@ -101,7 +99,6 @@ func (f *Frontier) curve(c *plot, colour int) pageCurve {
 	return out
 }
 
-// kind is what a point is marked as.
 func (f *Frontier) kind(s *Shown) string {
 	switch {
 	case s.Budget == f.Least().Budget:
@@ -114,7 +111,7 @@ func (f *Frontier) kind(s *Shown) string {
 	return ""
 }
 
-// detail is what a point says of itself, a line each.
+// detail returns the lines of a point's tooltip.
 func (f *Frontier) detail(s *Shown) []string {
 	l := f.Planner.Prices
 	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean time to completion " + lasting(s.MeanJCT)}
@@ -125,7 +122,6 @@ func (f *Frontier) detail(s *Shown) []string {
 	return lines
 }
 
-// describe returns the offers of a list, a line each.
 func (l *PriceList) describe() []string {
 	var lines []string
 	for _, o := range l.Offers {

@@ -16,13 +16,13 @@ type Planner struct {
 	Workload *Workload
 	Prices   *PriceList
 	Widest   int // most GPUs of a job
-	Repaired int // epochs whose speeds are not monotone or not concave: their hulls stand for them
+	Repaired int // epochs whose speeds are not monotone and concave; their concave hulls are used
 	Epochs   int // of all classes
 	problem  *boa.Problem
 }
 
-// NewPlanner returns the planner for jobs of up to widest GPUs. It returns an error that
-// names the offers and classes that do not go together.
+// NewPlanner returns the planner for jobs of up to widest GPUs. Its error names the offers and classes that do not
+// match.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 	return false
 }
 
-// ErrTooSmall says that a budget is infeasible: more and more jobs would wait.
+// ErrTooSmall means that the budget is infeasible: the queue would grow forever.
 var ErrTooSmall = errors.New("too small")
 
-// A Plan is the widths for a budget, and what comes of them. Budgets are in money per
-// hour or, without prices, in GPUs; times are in seconds.
+// A Plan is the widths for a budget and the resulting times. Budgets are in money per hour, or GPUs without prices;
+// times are in seconds.
 type Plan struct {
 	Prices   string  `json:"prices" yaml:"prices"`
 	Currency string  `json:"currency,omitempty" yaml:"currency,omitempty"`
@@ -65,11 +65,11 @@ type Plan struct {
 	Least    float64 `json:"smallest_feasible_per_hour" yaml:"smallest_feasible_per_hour"`
 	Most     float64 `json:"largest_useful_per_hour" yaml:"largest_useful_per_hour"`
 	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
-	// Simulated is where MeanJCT lies where the plan is carried out; nil: that was not simulated.
+	// Simulated is the interval of MeanJCT in simulations of the plan, if any.
 	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
-	// Multiplier is by how many seconds one more unit per hour shortens MeanJCT.
+	// Multiplier is the seconds by which one more unit per hour shortens MeanJCT.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
-	// OneMore is by how many seconds one more GPU, or unit of money a day, does.
+	// OneMore is the same for one more GPU, or one more unit of money a day.
 	OneMore  float64 `json:"s_by_one_more" yaml:"s_by_one_more"`
 	Use      []Use   `json:"gpus" yaml:"gpus"`
 	Repaired int     `json:"epochs_repaired" yaml:"epochs_repaired"`
@@ -77,21 +77,21 @@ type Plan struct {
 	Classes  []Class `json:"classes" yaml:"classes"`
 }
 
-// A Use is how many GPUs of an offer are in use on average.
+// A Use is the mean number of GPUs in use of an offer.
 type Use struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 	GPUType cluster.GPUType `json:"gpu_type" yaml:"gpu_type"`
 	GPUs    float64         `json:"mean_gpus" yaml:"mean_gpus"`
 }
 
-// A Class is what the jobs of a class get.
+// A Class is the result for the jobs of a class.
 type Class struct {
 	Name    string  `json:"class" yaml:"class"`
 	Jobs    float64 `json:"jobs_per_hour" yaml:"jobs_per_hour"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
-	GPUs    float64 `json:"mean_gpus" yaml:"mean_gpus"` // of all its jobs
+	GPUs    float64 `json:"mean_gpus" yaml:"mean_gpus"` // over all its jobs
 	Guessed string  `json:"guessed,omitempty" yaml:"guessed,omitempty"`
-	Tables  []Table `json:"tables" yaml:"tables"` // two where budgets end between them
+	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget ends between two tables
 }
 
 // A Table is the widths of a share of the jobs, in runs of epochs of equal width.
@@ -101,7 +101,7 @@ type Table struct {
 	Runs    []Run   `json:"runs" yaml:"runs"`
 }
 
-// A Run is epochs, counted from 0, of one width.
+// A Run is consecutive epochs, counted from 0, of one width.
 type Run struct {
 	First   int             `json:"first_epoch" yaml:"first_epoch"`
 	Last    int             `json:"last_epoch" yaml:"last_epoch"`
@@ -111,8 +111,8 @@ type Run struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 }
 
-// Plan returns the plan for a budget per hour. An error is ErrTooSmall where the budget
-// is, and names the smallest feasible one.
+// Plan returns the plan for a budget per hour. If the budget is too small, the error is ErrTooSmall and names the
+// smallest feasible one.
 func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	t, err := p.problem.Table(perHour, boa.Mixture)
 	var small *convex.BudgetError
@@ -149,7 +149,7 @@ func step(l *PriceList) float64 {
 	return 1 / Day
 }
 
-// class returns what class i gets, and adds its GPUs to those in use.
+// class returns the result for class i, and adds its GPUs to use.
 func (p *Planner) class(use []Use, c *perf.ClassStats, t *boa.Table, i int) Class {
 	out := Class{Name: string(c.Class), Jobs: c.Rate * 3600, Guessed: c.Guessed}
 	cheap, fast, share := t.Cheap.Widths[i], t.Fast.Widths[i], t.Share
@@ -180,10 +180,8 @@ func (p *Planner) class(use []Use, c *perf.ClassStats, t *boa.Table, i int) Clas
 	return out
 }
 
-// same reports whether a job stays as it is.
 func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
 
-// runs returns widths by epoch as runs.
 func (p *Planner) runs(widths []convex.Point) []Run {
 	var runs []Run
 	for j, at := range widths {

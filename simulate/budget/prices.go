@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A PriceList is what a provider, or a contract, lets at which price.
+// A PriceList is the offers of a provider or contract.
 type PriceList struct {
 	Name     string
-	Currency string  // empty: no prices, so that budgets are in GPUs
+	Currency string  // empty: no prices, budgets are in GPUs
 	Offers   []Offer // at least one
 }
 
@@ -26,20 +26,20 @@ type PriceList struct {
 type Offer struct {
 	Name  string          `yaml:"name"`
 	Type  cluster.GPUType `yaml:"type"`
-	GPUs  int             `yaml:"-"`     // of a node
+	GPUs  int             `yaml:"-"`     // per node
 	Price float64         `yaml:"price"` // per GPU-hour
-	Most  int             `yaml:"-"`     // nodes at a time; as many as mostGPUs are, if it is not said
+	Most  int             `yaml:"-"`     // nodes at a time; default: enough for mostGPUs
 	// Interruptions is how often per hour the provider takes a node back.
 	Interruptions float64 `yaml:"interruptions"`
-	// Kind is on-demand, reserved or spot: a word for people. What is reserved and not
-	// used is not in the model; spot is what has Interruptions.
+	// Kind is on-demand, reserved or spot, for display only. The model ignores unused reservations; Interruptions
+	// define spot.
 	Kind string `yaml:"kind"`
 }
 
-// Bounds of what a slip of the pen may ask for.
+// Bounds that catch typing errors.
 const (
 	mostGPUs   = 1_000_000
-	mostOnOne  = 1024 // GPUs of a node
+	mostOnOne  = 1024 // GPUs per node
 	leastPrice = 1e-6 // per GPU-hour
 	mostPrice  = 1e9
 	mostBroken = 1000    // interruptions per hour, as in config
@@ -48,23 +48,21 @@ const (
 
 var kinds = []string{"on-demand", "reserved", "spot"}
 
-// priceFile is a price list as YAML.
 type priceFile struct {
 	Name     string  `yaml:"name"`
 	Currency *string `yaml:"currency"`
 	Offers   []row   `yaml:"offers"`
 }
 
-// A row is an offer as YAML, which would cut off what numbers are more than whole.
+// A row is an offer in YAML, with counts as floats: YAML would truncate fractions.
 type row struct {
 	Offer `yaml:",inline"`
 	GPUs  float64 `yaml:"gpus"`
 	Most  float64 `yaml:"most"`
 }
 
-// ReadPriceList reads a price list from YAML: name, currency ($ if not said otherwise)
-// and offers, with the keys of Offer. file names it in errors, which have the line; a
-// key that it does not know is one.
+// ReadPriceList reads a price list from YAML: name, currency (default $), and offers with the keys of Offer. Errors
+// name file and line. Unknown keys are errors.
 func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
@@ -92,13 +90,13 @@ func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	return l, l.take(read.Offers, file, offerLines(text))
 }
 
-// yamlKinds are what is wanted, by the type that YAML names in complaints; others are text.
+// yamlKinds maps types in YAML's errors to what is wanted; others are text.
 var yamlKinds = map[string]string{
 	"float64": "a number", "[]budget.row": "a list of offers", "budget.row": "an offer: name, type, gpus, price",
 	"budget.priceFile": "name, currency and offers",
 }
 
-// blame puts file and line before each complaint about YAML.
+// blame adds file and line to each YAML error.
 func blame(err error, file string) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("price list %s: it is empty, want name, currency and offers", file)
@@ -122,12 +120,11 @@ func blame(err error, file string) error {
 	return errors.Join(errs...)
 }
 
-// offerLines returns the line of each offer.
 func offerLines(text []byte) []int {
 	var doc struct {
 		Offers []yaml.Node `yaml:"offers"`
 	}
-	_ = yaml.Unmarshal(text, &doc) // it was read before
+	_ = yaml.Unmarshal(text, &doc) // parsed before
 	lines := make([]int, len(doc.Offers))
 	for i := range lines {
 		lines[i] = doc.Offers[i].Line
@@ -135,7 +132,7 @@ func offerLines(text []byte) []int {
 	return lines
 }
 
-// take makes offers of rows, and returns all complaints about them.
+// take makes offers of rows, and returns all errors in them.
 func (l *PriceList) take(rows []row, file string, lines []int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("price list %s: no offers, want at least one", file)
@@ -159,7 +156,7 @@ func (l *PriceList) take(rows []row, file string, lines []int) error {
 	return errors.Join(errs...)
 }
 
-// complaints returns what is wrong with an offer.
+// complaints returns the errors in an offer.
 func (o *row) complaints() []error {
 	var errs []error
 	no := func(wrong bool, format string, args ...any) {
@@ -177,16 +174,14 @@ func (o *row) complaints() []error {
 	return errs
 }
 
-// whole reports whether a number is whole, and from least to most.
 func whole(v, least, most float64) bool { return v >= least && v <= most && v == math.Trunc(v) }
 
-// word reports whether a name is made of letters, digits and what joins them.
+// word reports whether a name consists of letters, digits, and "-", "_", ".".
 func word(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unpriced returns the list of GPU types without prices, from "t4:4,a100:8": type and
-// GPUs of a node. Budgets are then in GPUs.
+// Unpriced returns a list without prices from "t4:4,a100:8": GPU types and GPUs per node. Budgets are then in GPUs.
 func Unpriced(text string) (*PriceList, error) {
 	l := &PriceList{Name: "GPUs"}
 	for part := range strings.SplitSeq(text, ",") {
@@ -203,10 +198,9 @@ func Unpriced(text string) (*PriceList, error) {
 	return l, nil
 }
 
-// offers returns the list as nodes.
 func (l *PriceList) offers() []cluster.Offer { return l.Rentable() }
 
-// Rentable returns the offers as what can be rented.
+// Rentable returns the offers as nodes for rent.
 func (l *PriceList) Rentable() []cluster.Offer {
 	offers := make([]cluster.Offer, len(l.Offers))
 	for i := range l.Offers {
@@ -219,8 +213,7 @@ func (l *PriceList) Rentable() []cluster.Offer {
 	return offers
 }
 
-// CheckTogether returns an error unless lists can be compared: their names differ, and
-// their currency is the same.
+// CheckTogether returns an error if lists cannot be compared: equal names or different currencies.
 func CheckTogether(lists []*PriceList) error {
 	for i, l := range lists {
 		for _, before := range lists[:i] {

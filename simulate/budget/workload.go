@@ -17,15 +17,13 @@ import (
 // A Workload is a stream of jobs by class.
 type Workload struct {
 	Jobs    int
-	Span    time.Duration      // until the last job came
+	Span    time.Duration      // until the last arrival
 	Classes []*perf.ClassStats // by name
 }
 
-// NewWorkload returns the complete arrivals of a trace by class: jobs of one application
-// or, where their GPUs, GPU types or batch sizes are fixed, of one application and the
-// same of these. A class' rate is its jobs by Span; where its application has no training
-// curve, its size and its time are the means of theirs. A restart takes what the
-// application says unless restart does.
+// NewWorkload returns the arrivals of a trace by class: jobs of one application and, if these are fixed, equal GPUs,
+// GPU types and batch sizes. The rate of a class is its jobs over Span. Without a training curve, its size and time
+// are means. restart replaces the restart times of applications.
 func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart *time.Duration) (*Workload, error) {
 	w := &Workload{Jobs: len(arrivals)}
 	groups := map[job.Class][]*workload.Arrival{}
@@ -55,7 +53,7 @@ func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart 
 	return w, errors.Join(errs...)
 }
 
-// className names what a job has in common with others of its class.
+// className returns the name of a job's class.
 func className(a *workload.Arrival, app *workload.Application) job.Class {
 	s := &a.Spec
 	name := []string{cmp.Or(a.Application, "jobs known by duration")}
@@ -81,7 +79,7 @@ func counted(gpus int) string {
 	return fmt.Sprintf("%d GPUs", gpus)
 }
 
-// classOf returns the class of jobs that have the same name.
+// classOf returns the class of jobs with equal names.
 func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassStats, error) {
 	first := jobs[0]
 	app := catalog[first.Application]
@@ -102,8 +100,7 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	return c, nil
 }
 
-// checkOffers returns an error that names each offer of a list on which no class has a speed
-// with up to widest GPUs.
+// checkOffers returns an error that names each offer on which no class can run with up to widest GPUs.
 func (w *Workload) checkOffers(l *PriceList, widest int) error {
 	var errs []error
 	for i := range l.Offers {

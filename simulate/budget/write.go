@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Formats are how plans and frontiers can be written.
+// Formats are the output formats of plans and frontiers.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
-// Write writes a plan in one of Formats; csv has a row for each run of epochs.
+// Write writes a plan in one of Formats; csv has a row per run of epochs.
 func (p *Plan) Write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -52,7 +52,6 @@ func writeCSV(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// exact writes a number for programs.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func (p *Plan) rows() [][]string {
@@ -70,7 +69,6 @@ func (p *Plan) rows() [][]string {
 	return rows
 }
 
-// writeText writes a plan for people.
 func (p *Plan) writeText(w io.Writer) error {
 	u := unit(p.Currency)
 	if err := aligned(w, [][]string{
@@ -91,7 +89,7 @@ func (p *Plan) writeText(w io.Writer) error {
 	return p.writeClasses(w)
 }
 
-// oneMore says by how many seconds one more GPU, or unit of money a day, shortens a mean.
+// oneMore returns the effect of one more GPU, or unit of money a day, for people.
 func oneMore(currency string, buys, mean float64) string {
 	what := "one more GPU"
 	if currency != "" {
@@ -103,7 +101,7 @@ func oneMore(currency string, buys, mean float64) string {
 	return fmt.Sprintf("%s would shorten it by %s (%.2g %%)", what, lasting(buys), 100*buys/mean)
 }
 
-// repaired says how many epochs have speeds that their hulls stand for.
+// repaired returns the number of epochs with repaired speeds, for people.
 func repaired(some, all int) string {
 	if some == 0 {
 		return fmt.Sprintf("in all %d epochs speeds grow evenly with GPUs", all)
@@ -111,7 +109,6 @@ func repaired(some, all int) string {
 	return fmt.Sprintf("in %d of %d epochs speeds do not grow evenly with GPUs; widths that are not worth their price are left out", some, all)
 }
 
-// inUse lists the GPUs of each offer that are in use on average.
 func inUse(use []Use) string {
 	var parts []string
 	for _, u := range use {
@@ -122,7 +119,7 @@ func inUse(use []Use) string {
 	return strings.Join(parts, ", ")
 }
 
-// named is the GPU type, and the offer where that has another name.
+// named returns the GPU type, and the offer if its name differs.
 func (u *Use) named() string {
 	if u.Offer == string(u.GPUType) {
 		return u.Offer
@@ -130,7 +127,7 @@ func (u *Use) named() string {
 	return fmt.Sprintf("%s (%s)", u.GPUType, u.Offer)
 }
 
-// writeClasses writes a line for each run of epochs.
+// writeClasses writes a line per run of epochs.
 func (p *Plan) writeClasses(w io.Writer) error {
 	rows := [][]string{{"CLASS", "JOBS/H", "MEAN JCT", "OF ITS JOBS", "EPOCHS", "GPUS OF A JOB", "OFFER"}}
 	for i := range p.Classes {
@@ -147,7 +144,7 @@ func (p *Plan) writeClasses(w io.Writer) error {
 	return nil
 }
 
-// lines returns a row for each run of epochs; what repeats the row above is left out.
+// lines returns a row per run of epochs, with blanks for values repeated from above.
 func (c *Class) lines() [][]string {
 	var rows [][]string
 	head := []string{c.Name, figure(c.Jobs), lasting(c.MeanJCT)}
@@ -162,7 +159,7 @@ func (c *Class) lines() [][]string {
 	return rows
 }
 
-// aligned writes rows as columns, without blanks at their ends.
+// aligned writes rows as columns, without trailing blanks.
 func aligned(w io.Writer, rows [][]string) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -180,7 +177,7 @@ func aligned(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// percent writes a share; what is not all or nothing never reads so.
+// percent formats a share; only 0 and 1 print as 0 % and 100 %.
 func percent(share float64) string {
 	if share == 1 {
 		return "all"
@@ -195,7 +192,7 @@ func (r *Run) epochs() string {
 	return fmt.Sprintf("%d-%d", r.First, r.Last)
 }
 
-// A record is a point of a frontier as programs read it.
+// A record is a point of a frontier for programs.
 type record struct {
 	Prices     string  `json:"prices" yaml:"prices"`
 	Currency   string  `json:"currency" yaml:"currency"`
@@ -205,8 +202,7 @@ type record struct {
 	Knee       bool    `json:"knee" yaml:"knee"`
 }
 
-// WriteFrontiers writes frontiers in one of Formats: a table of what is shown of each,
-// or else all points.
+// WriteFrontiers writes frontiers in one of Formats: the shown points as a table, or all points.
 func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
 	switch format {
 	case "json":
@@ -246,7 +242,6 @@ func frontierRows(all []*Frontier) [][]string {
 	return rows
 }
 
-// writeText writes what is shown of a frontier.
 func (f *Frontier) writeText(w io.Writer) error {
 	shown := f.rows()
 	fmt.Fprintf(w, "%s: %d of the %d points where the frontier bends\n%s\n", f.Planner.Prices.Name, len(shown), len(f.Points), repaired(f.Planner.Repaired, f.Planner.Epochs))
@@ -257,7 +252,6 @@ func (f *Frontier) writeText(w io.Writer) error {
 	return aligned(w, rows)
 }
 
-// head names the cells of row.
 func (f *Frontier) head() []string {
 	c := f.Planner.Prices.Currency
 	if c == "" {
@@ -266,7 +260,6 @@ func (f *Frontier) head() []string {
 	return []string{"BUDGET A DAY (" + c + ")", "A MONTH (" + c + ")", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
 }
 
-// row returns a point as people read it.
 func (f *Frontier) row(s *Shown) []string {
 	first, second := s.Budget*Day, s.Budget*Month
 	if f.Planner.Prices.Currency == "" {
@@ -275,7 +268,7 @@ func (f *Frontier) row(s *Shown) []string {
 	return []string{figureUp(first), figureUp(second), lasting(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
 }
 
-// shortened writes by how much a mean gets shorter.
+// shortened formats by how much a mean becomes shorter.
 func shortened(seconds float64) string {
 	if seconds == 0 {
 		return "-"
@@ -283,7 +276,7 @@ func shortened(seconds float64) string {
 	return "-" + lasting(seconds)
 }
 
-// note says what a point is known for.
+// note returns the special meaning of a point.
 func (f *Frontier) note(s *Shown) string {
 	var notes []string
 	if s.Budget == f.Least().Budget {

@@ -34,7 +34,7 @@ const (
 	narrow    view = iota // table, wide and the page
 	wide                  // wide and the page
 	onPageToo             // the page
-	data                  // none of these
+	data                  // only programs
 	paged                 // only the page: it depends on the machine
 )
 
@@ -179,7 +179,7 @@ var columns = []column{
 	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
 }
 
-// columnsOf returns the measures of runs: those of every run, of loans if something can be lent, and by GPU type.
+// columnsOf returns the measures of runs: of every run, of loans if something can be lent, and by GPU type.
 // Failed runs have no values. Run.Means take precedence.
 func columnsOf(all []Run) []column {
 	cols := columnsOfEnded(ended(all))

@@ -31,7 +31,7 @@ const blocks = 10
 
 const week = 7 * 24 * 3600
 
-// least is added to means, in seconds, so that ratios stay finite if nobody waits.
+// least is added to means, in seconds, so that ratios stay finite if no job waits.
 const least = 1
 
 // Between returns the change from Was to Would. Its interval is predictive: two periods are drawn block by block with

@@ -96,7 +96,7 @@ func (v *Verdict) choose(trials []Trial) {
 	slices.SortStableFunc(v.Policies, func(a, b string) int { return cmp.Compare(v.mean(a, JCT), v.mean(b, JCT)) })
 	switch {
 	case len(v.Policies) < 2:
-		v.none("there are no two policies of which all jobs ended")
+		v.none("fewer than two policies finished all jobs")
 	case !v.alike():
 		v.none("the policies did not have the same jobs")
 	}
