@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// Validate returns all complaints about a market, joined: numbers that are not
-// finite or below 0, tables that differ in their rounds or types, budgets of 0,
-// bundles of nothing, and buyers who can have no utility.
+// Validate returns all errors, joined: numbers below 0 or not finite, tables of different size, budgets of 0, empty
+// bundles, and buyers without possible utility.
 func (m *Market) Validate() error {
 	var errs []error
 	for t := range m.Supply {
@@ -67,7 +66,7 @@ func (m *Market) checkRound(i, t int) error {
 	return errors.Join(errs...)
 }
 
-// checkNumber complains unless v is at least 0 and finite.
+// checkNumber returns an error unless v is finite and at least 0.
 func checkNumber(v float64, what string, args ...any) error {
 	if v >= 0 && !math.IsInf(v, 0) {
 		return nil

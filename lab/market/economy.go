@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// An economy is the program of a market. Its goods are those that there are any
-// of, each as its supply's whole; its columns are ways to earn utility, each from
-// nothing to as much as the supplies give one buyer who is alone.
+// An economy is the program of a market. Its goods are the goods with a supply, in units of that supply. A column is
+// a way to earn utility; its level 1 is all that the supplies give a single buyer.
 type economy struct {
 	m       *Market
 	program *program
-	row     [][]int   // of a good, by round and type; -1: there is none
+	row     [][]int   // of a good, by round and type; -1 without supply
 	way     []way     // by column
 	unit    []float64 // of each buyer's utility in the program
 }
@@ -19,9 +18,9 @@ type economy struct {
 // A way is a column: a buyer buys amounts of goods in a round.
 type way struct {
 	buyer, round int
-	good         int       // the one type, if the utility is linear
-	amounts      []float64 // of all types, if it is Leontief
-	gain         float64   // utility of a unit of the column
+	good         int       // for Linear
+	amounts      []float64 // for Leontief, by type
+	gain         float64   // utility per unit of the column
 }
 
 func (m *Market) economy() *economy {
@@ -46,7 +45,6 @@ func (m *Market) economy() *economy {
 	return e
 }
 
-// addBuyer adds the buyer's ways.
 func (e *economy) addBuyer(i int) {
 	b := &e.m.Buyers[i]
 	for t, rates := range b.Rates {
@@ -62,7 +60,7 @@ func (e *economy) addBuyer(i int) {
 	}
 }
 
-// addBundle adds a Leontief buyer's one way in a round, if there is all it needs.
+// addBundle adds a Leontief buyer's way in a round, if everything it needs has a supply.
 func (e *economy) addBundle(i, t int) {
 	rates, gain := e.m.Buyers[i].Rates[t], math.Inf(1)
 	for j, a := range rates {
@@ -80,7 +78,7 @@ func (e *economy) addBundle(i, t int) {
 	e.way = append(e.way, way{buyer: i, round: t, amounts: amounts, gain: gain})
 }
 
-// addColumns turns the ways of buyer i into columns, its best gain being 1.
+// addColumns adds the columns of ways of buyer i, scaled so that the best gain is 1.
 func (e *economy) addColumns(i int, ways []way) {
 	for _, w := range ways {
 		e.unit[i] = math.Max(e.unit[i], w.gain)
@@ -99,7 +97,7 @@ func (e *economy) addColumns(i int, ways []way) {
 	}
 }
 
-// solution returns what an iterate says of the market, with its proof.
+// solution returns the solution and bound of an iterate.
 func (e *economy) solution(t *iterate) *Solution {
 	out := &Solution{X: make([][][]float64, len(e.m.Buyers)), Utilities: make([]float64, len(e.m.Buyers))}
 	for i := range out.X {
@@ -124,9 +122,8 @@ func (e *economy) solution(t *iterate) *Solution {
 	return out
 }
 
-// fit returns the levels of an iterate's columns, mended where rounding has sold
-// more or less of a good than all but its slack. Bundles come first, each as the
-// good allows of which least is left; then single goods take up the rest.
+// fit returns the levels of the columns, corrected so that each good is sold up to its slack despite rounding.
+// Bundles come first, scaled by the scarcest good; single goods use the rest.
 func (e *economy) fit(t *iterate) []float64 {
 	levels, sold := slices.Clone(t.y), e.program.activity(t.y)
 	left, single := make([]float64, len(t.w)), make([]float64, len(t.w))
@@ -157,7 +154,7 @@ func (e *economy) fit(t *iterate) []float64 {
 	return levels
 }
 
-// divide returns the ratios of a's numbers to b's.
+// divide returns the quotients a[i]/b[i].
 func divide(a, b []float64) []float64 {
 	q := make([]float64, len(a))
 	for i := range q {
@@ -166,9 +163,8 @@ func divide(a, b []float64) []float64 {
 	return q
 }
 
-// prove sets the prices, such that all goods cost all budgets, and the bound: no
-// buyer can have more than its budget buys at its best price, and by duality no
-// feasible allocation has more welfare than if all had that.
+// prove sets the prices, scaled so that all goods cost all budgets, and the bound. No buyer can have more than its
+// budget buys at its best price. By duality, no feasible allocation has more welfare than if all buyers had that.
 func (e *economy) prove(out *Solution, z []float64) {
 	budgets := e.m.budgets()
 	total, n := sum(budgets), len(budgets)
@@ -189,7 +185,7 @@ func (e *economy) prove(out *Solution, z []float64) {
 	out.Bound = welfare(budgets, best)
 }
 
-// zeros returns a number for every round and type.
+// zeros returns a zero for every round and type.
 func (m *Market) zeros() [][]float64 {
 	z := make([][]float64, len(m.Supply))
 	for t := range z {

@@ -6,36 +6,32 @@ import (
 	"slices"
 )
 
-// maxRows is the most pairs of round and joint state that a process may have: the
-// matrix of Newton's method has a row for each.
+// maxRows bounds the pairs of round and joint state: Newton's matrix has a row for each.
 const maxRows = 4096
 
-// negligible is a gain, in parts of the chain's largest, that the program leaves
-// out; welfare and bound leave nothing out.
+// negligible gains, relative to the chain's largest, are left out of the program, but not of welfare and bound.
 const negligible = 1e-14
 
-// A lattice is the program of a process: its goods are the probabilities of being
-// in a joint state in a round, a column is an allocation there. It takes its
-// probability from that state, and supplies the states that follow. Probability
-// may be left unused, which gains nothing.
+// A lattice is the program of a process. Its goods are the probabilities of joint states by round; a column is an
+// allocation in one. It uses probability of that state and supplies the following states. Probability may stay
+// unused.
 type lattice struct {
 	p       *Process
 	program *program
-	row     [][]int     // by round and joint state; -1: it cannot be
-	most    [][]float64 // the probability of being there is no more
+	row     [][]int     // by round and joint state; -1 if unreachable
+	most    [][]float64 // upper bound of the probability
 	doing   []doing     // by column
 	unit    []float64
 }
 
-// A doing is an allocation in a joint state in a round.
+// A doing is an allocation in a joint state of a round.
 type doing struct {
 	round, state, allocation int
-	gain                     []float64 // by chain, expected
-	moves                    []entry   // joint states and their probabilities
+	gain                     []float64 // expected, by chain
+	moves                    []entry   // next joint states with probabilities
 }
 
-// checkSize complains of more than maxRows pairs of round and joint state, before any
-// work is done for them. It multiplies no further, so that nothing overflows.
+// checkSize returns an error for more than maxRows rows. It stops multiplying there, so that nothing overflows.
 func (p *Process) checkSize() error {
 	rows := p.Rounds
 	for i := 0; i < len(p.Chains) && rows <= maxRows; i++ {
@@ -71,8 +67,7 @@ func (p *Process) lattice() (*lattice, error) {
 	return l, nil
 }
 
-// reach numbers the states that can be, round by round, lists what can be done in
-// them, and returns their supply from outside.
+// reach numbers the reachable states by round, lists their allocations, and returns the supplies.
 func (l *lattice) reach(b []float64) (supply []float64) {
 	now := b
 	for t := range l.p.Rounds {
@@ -94,8 +89,7 @@ func (l *lattice) reach(b []float64) (supply []float64) {
 	return supply
 }
 
-// addState lists what can be done in a state, and adds the most that may come of it
-// to the states that follow.
+// addState lists the allocations of a state, and adds the highest following probabilities to after.
 func (l *lattice) addState(t, state int, after []float64) {
 	best := make([]float64, len(after))
 	for a := range l.p.Allocations {
@@ -113,7 +107,7 @@ func (l *lattice) addState(t, state int, after []float64) {
 	}
 }
 
-// addColumns adds a column for all that can be done, from nothing to always.
+// addColumns adds a column for each doing.
 func (l *lattice) addColumns() {
 	for _, d := range l.doing {
 		var col []entry
@@ -126,7 +120,7 @@ func (l *lattice) addColumns() {
 		col = append(col, entry{row: l.row[d.round][d.state], value: 1})
 		if d.round+1 < l.p.Rounds {
 			for _, to := range d.moves {
-				if row := l.row[d.round+1][to.row]; row >= 0 { // else its probability is 0 in floating point
+				if row := l.row[d.round+1][to.row]; row >= 0 { // otherwise its probability rounds to 0
 					col = append(col, entry{row: row, value: -to.value * most / l.most[d.round+1][to.row]})
 				}
 			}
@@ -135,7 +129,7 @@ func (l *lattice) addColumns() {
 	}
 }
 
-// policy returns what an iterate says of the process, with its proof.
+// policy returns the policy and bound of an iterate.
 func (l *lattice) policy(t *iterate) *Policy {
 	out := &Policy{Choice: l.choice(t.y)}
 	out.Expected = l.p.Evaluate(out.Choice)
@@ -150,14 +144,14 @@ func (l *lattice) policy(t *iterate) *Policy {
 	return out
 }
 
-// choice returns the levels of the columns as parts of each state's.
+// choice returns the levels of the columns as shares of each state's total.
 func (l *lattice) choice(y []float64) [][][]float64 {
 	choice := make([][][]float64, l.p.Rounds)
 	for t := range choice {
 		choice[t] = make([][]float64, len(l.row[t]))
 	}
 	wide := len(l.p.Allocations)
-	for k := 0; k < len(y); k += wide { // all that can be done in one state
+	for k := 0; k < len(y); k += wide { // all allocations of one state
 		d, total := l.doing[k], sum(y[k:k+wide])
 		parts := make([]float64, wide)
 		for a := range parts {
@@ -168,9 +162,8 @@ func (l *lattice) choice(y []float64) [][][]float64 {
 	return choice
 }
 
-// value returns the most that any policy is expected to gain at prices of the
-// chains' utilities, by backward induction. By duality, that and the prices bound
-// the welfare of all policies.
+// value returns the greatest expected gain of any policy at prices of the chains' utilities, by backward induction.
+// By duality it bounds the welfare of all policies.
 func (l *lattice) value(prices []float64) float64 {
 	after := make([]float64, len(l.row[0]))
 	now, round := make([]float64, len(after)), l.p.Rounds-1

@@ -2,41 +2,36 @@ package market
 
 import "math"
 
-// A Utility says how a buyer's utility of a round depends on what it gets.
+// A Utility is the form of a buyer's utility in a round.
 type Utility uint8
 
 // The utilities of Shockwave's markets. Source: Shockwave §C.2, Eq. 3.
 const (
-	Linear   Utility = iota // Σⱼ uⱼ xⱼ: GPU types stand in for one another
-	Leontief                // minⱼ xⱼ/aⱼ: all are needed at once, aⱼ of each a unit of utility
+	Linear   Utility = iota // Σⱼ uⱼ xⱼ: GPU types are substitutes
+	Leontief                // minⱼ xⱼ/aⱼ: all types are needed at once
 )
 
-// A Buyer is a job with its budget. Its utility over time is the sum of those of
-// its rounds.
+// A Buyer is a job with a budget. Its utility is the sum over rounds.
 type Buyer struct {
 	Budget  float64 // Bᵢ, more than 0
 	Utility Utility
-	// Rates are uᵢₜⱼ or aᵢₜⱼ, by round and type, at least 0: utility per unit of
-	// the good, or units of the good per utility (0: not needed). In a round that
-	// is nil the buyer has no use for anything.
+	// Rates are uᵢₜⱼ or aᵢₜⱼ, by round and type, at least 0: utility per unit of a good (Linear), or units of a good
+	// per utility (Leontief; 0 if not needed). The buyer wants nothing in a round that is nil.
 	Rates [][]float64
 }
 
-// A Market is a volatile Fisher market: the goods of each round are sold to
-// buyers whose utilities change from round to round, and nothing is kept.
-// Source: Shockwave §4.1, §C.1.
+// A Market is a volatile Fisher market: the goods of each round are sold to buyers whose utilities change over
+// rounds. Source: Shockwave §4.1, §C.1.
 //
-// Deviation: supplies are amounts, because the paper's unit of each resource hides
-// which share of a cluster a GPU is.
+// Deviation: supplies are amounts, because the paper's unit of each resource hides which share of a cluster a GPU is.
 type Market struct {
-	Supply [][]float64 // by round and type, say GPU hours; at least 0
+	Supply [][]float64 // by round and type, such as GPU-hours; at least 0
 	Buyers []Buyer
 }
 
-// Settings are tolerances and limits. The zero value of a field stands for its
-// default.
+// Settings are tolerances and limits; 0 selects the default.
 type Settings struct {
-	Gap        float64 // Solution.Gap that is small enough; default 1e-10
+	Gap        float64 // Solution.Gap to reach; default 1e-10
 	Iterations int     // of Newton's method; default 200
 }
 
@@ -50,23 +45,22 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// A Solution is an equilibrium: what each buyer gets, and at which prices.
+// A Solution is an equilibrium.
 type Solution struct {
-	X          [][][]float64 // by buyer, round and type; within supplies, never less than 0
+	X          [][][]float64 // by buyer, round and type; at least 0 and within supplies
 	Prices     [][]float64   // by round and type, per unit; all supplies together cost all budgets
 	Utilities  []float64     // by buyer, over time
-	Welfare    float64       // Σᵢ Bᵢ/B log Uᵢ: the logarithm of Nash social welfare over time
-	Bound      float64       // no feasible X has more welfare: the prices prove it
+	Welfare    float64       // Σᵢ Bᵢ/B log Uᵢ: logarithm of Nash social welfare over time
+	Bound      float64       // upper bound on the welfare of all feasible X, by the prices
 	Gap        float64       // Bound − Welfare
 	Iterations int           // of Newton's method
-	Converged  bool          // Gap is as small as was asked for
+	Converged  bool          // Gap is at most Settings.Gap
 }
 
-// Solve returns the market's equilibrium: the allocation of greatest Nash social
-// welfare over time, and as prices the duals of the supplies. Where several
-// allocations are equally good it is one from their midst. Errors: what Validate
-// says. It modifies nothing. An iteration costs buyers times goods squared, plus
-// goods cubed; 10 to 25 do. Source: Shockwave Eq. 1, Theorem C.1.
+// Solve returns the equilibrium: the allocation of greatest Nash social welfare over time, with the duals of the
+// supplies as prices. Of several optimal allocations it returns a central one. Errors are those of Validate. An
+// iteration costs buyers times goods squared, plus goods cubed; it takes 10 to 25. Source: Shockwave Eq. 1, Theorem
+// C.1.
 func (m *Market) Solve(s Settings) (*Solution, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -80,7 +74,7 @@ func (m *Market) Solve(s Settings) (*Solution, error) {
 	return out, nil
 }
 
-// Of returns a buyer's utility over time of x, by round and type.
+// Of returns the buyer's utility over time of x, by round and type.
 func (b *Buyer) Of(x [][]float64) float64 {
 	total := 0.0
 	for t, rates := range b.Rates {
@@ -108,9 +102,8 @@ func (u Utility) of(rates, x []float64) float64 {
 	return least
 }
 
-// Welfare returns the logarithm of an allocation's Nash social welfare over time,
-// Σᵢ Bᵢ/B log Uᵢ; -Inf if somebody gets nothing. x goes by buyer, round and type.
-// Source: Shockwave Eq. 1.
+// Welfare returns Σᵢ Bᵢ/B log Uᵢ of x, by buyer, round and type; -Inf if some buyer gets nothing. Source: Shockwave
+// Eq. 1.
 func (m *Market) Welfare(x [][][]float64) float64 {
 	utilities := make([]float64, len(m.Buyers))
 	for i := range m.Buyers {
@@ -127,9 +120,8 @@ func welfare(budgets, utilities []float64) float64 {
 	return total / sum(budgets)
 }
 
-// Rho returns each buyer's finish-time fairness ρ: its utility of a share of all
-// supplies as large as its part of the budgets, over its utility of x. At most 1
-// is fair. Source: Shockwave §E, where budgets are equal and the share is C/N.
+// Rho returns each buyer's finish-time fairness ρ: the utility of its budget's share of all supplies over the utility
+// of x. At most 1 is fair. Source: Shockwave §E, where budgets are equal and the share is C/N.
 func (m *Market) Rho(x [][][]float64) []float64 {
 	rho, total := make([]float64, len(m.Buyers)), sum(m.budgets())
 	for i := range m.Buyers {
@@ -139,7 +131,7 @@ func (m *Market) Rho(x [][][]float64) []float64 {
 	return rho
 }
 
-// Spent returns what x, by round and type, costs at the prices.
+// Spent returns the cost of x, by round and type.
 func (s *Solution) Spent(x [][]float64) float64 {
 	total := 0.0
 	for t := range x {

@@ -7,7 +7,7 @@ type newton struct {
 	p            *program
 	matrix       *skyline
 	change       []float64 // of prices, in one correction
-	probe, whole *iterate  // the step towards mu = 0, and the one taken
+	probe, whole *iterate  // the step towards mu = 0, and the step taken
 }
 
 func newNewton(p *program) *newton {
@@ -18,15 +18,12 @@ func newNewton(p *program) *newton {
 	}
 }
 
-// nearest is the part of its target that a product keeps in every step: closer to
-// 0 the next step would be short.
+// nearest is the share of its target that every product must keep; otherwise the next step would be short.
 const nearest = 1e-3
 
-// step moves t towards the centre of a smaller mu: how much smaller depends on how
-// far the step to mu = 0 could go, whose products of changes are made up for. Where
-// that is no way it moves towards the centre of the present mu. It returns false
-// where there is no step any more: a rounding error is larger than what is left to
-// gain.
+// step moves t towards the centre of a smaller mu (Mehrotra's predictor and corrector). The distance that the step to
+// mu = 0 could go decides how much smaller. If that fails, it moves towards the centre of the present mu. It returns
+// false if no step remains, because rounding exceeds what can be gained.
 func (n *newton) step(t *iterate) bool {
 	if !n.factor(t) {
 		return false
@@ -42,8 +39,7 @@ func (n *newton) step(t *iterate) bool {
 	return n.move(t, 1e-10)
 }
 
-// move goes the step, or as much of it as keeps all products, unless that is less
-// than least of it.
+// move goes the longest halved fraction of the step that keeps all products central, but at least least of it.
 func (n *newton) move(t *iterate, least float64) bool {
 	for length := math.Min(1, 0.99*t.longest(n.whole)); length >= least; length /= 2 {
 		if next := t.plus(n.whole, length); n.p.centre(next) {
@@ -54,7 +50,7 @@ func (n *newton) move(t *iterate, least float64) bool {
 	return false
 }
 
-// centre reports whether all products are at least nearest of their targets.
+// centre reports whether all products are at least nearest times their targets.
 func (p *program) centre(t *iterate) bool {
 	mu := p.mean(t)
 	for k := range t.y {
@@ -104,9 +100,8 @@ func (n *newton) factor(t *iterate) bool {
 	return n.matrix.factor()
 }
 
-// direction solves for the step d from t to the centre of mu; with a probe the
-// products of its changes count too. The unknowns are the changes of z; those of
-// w, s and y follow from them.
+// direction solves for the step d from t to the centre of mu, including the products of the probe's changes. The
+// unknowns are the changes of z; the others follow.
 func (n *newton) direction(t, d *iterate, mu float64, probe *iterate) {
 	for i := range t.w {
 		d.z[i] = 0
@@ -122,11 +117,9 @@ func (n *newton) direction(t, d *iterate, mu float64, probe *iterate) {
 	}
 }
 
-// correct changes the prices of step d, and all that follows from them, so that it
-// makes up for what is left of the sides. Near the end the matrix has entries of very
-// different sizes, and rounding leaves something over, of which another correction
-// leaves less. It adds to y: computed anew from the whole change of a price, y would
-// have y/s times that change's rounding error, which can be more than the gap.
+// correct changes the prices of step d and what follows from them, to cancel the residual left. Repeating it reduces
+// rounding errors near the end, where entries differ widely. It adds to y instead of recomputing it: y would get y/s
+// times the rounding error of a price, which can exceed the gap.
 func (n *newton) correct(t, d *iterate, left []float64) {
 	a, change := n.p.activity(d.y), n.change
 	for i := range change {
@@ -144,7 +137,7 @@ func (n *newton) correct(t, d *iterate, left []float64) {
 	}
 }
 
-// product returns the product of a probe's two changes, of a column or a row.
+// product returns the product of the probe's two changes at a column or row.
 func product(probe *iterate, column bool, at int) float64 {
 	switch {
 	case probe == nil:
@@ -156,8 +149,7 @@ func product(probe *iterate, column bool, at int) float64 {
 	}
 }
 
-// longest returns the length of step d, at most 1, at which the first number of t
-// is 0.
+// longest returns the length of d, at most 1, at which the first number of t becomes 0.
 func (t *iterate) longest(d *iterate) float64 {
 	length := 1.0
 	for _, pair := range [][2][]float64{{t.y, d.y}, {t.s, d.s}, {t.w, d.w}, {t.z, d.z}} {
@@ -170,7 +162,7 @@ func (t *iterate) longest(d *iterate) float64 {
 	return length
 }
 
-// plus returns t and length times d.
+// plus returns t + length d.
 func (t *iterate) plus(d *iterate, length float64) *iterate {
 	sum := newIterate(len(t.y), len(t.w))
 	add := func(to, from, change []float64) {

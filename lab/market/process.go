@@ -5,48 +5,43 @@ import (
 	"slices"
 )
 
-// A Chain is a job whose future is uncertain: in each round it is in one of its
-// states, and its share of the resources says with which probability it goes where.
-// Source: Shockwave §F (a), (c), (d).
+// A Chain is a job with an uncertain future. In each round it is in a state, and its share of the resources
+// determines the probabilities of the next. Source: Shockwave §F (a), (c), (d).
 type Chain struct {
 	Budget float64   // Bᵢ, more than 0
-	Start  []float64 // probability of each state in the first round; they add up to 1
-	// Next returns the probability of each state in the next round; they add up to 1.
+	Start  []float64 // probability of each state in the first round
+	// Next returns the probability of each state in the next round.
 	Next func(state int, share float64) []float64
-	// Gain returns the utility of a round, at least 0, if the next state is as said.
+	// Gain returns the utility of a round that ends in the state next, at least 0.
 	Gain func(state int, share float64, next int) float64
 }
 
-// A Process is a market under uncertainty. All chains' states are seen before a
-// round is given away. Source: Shockwave §F.
+// A Process is a market under uncertainty. All states are known before each round is allocated. Source: Shockwave §F.
 type Process struct {
 	Chains []Chain
-	// Allocations are X, what may be done in a round: each chain's share, at least
-	// 0, together at most 1.
+	// Allocations are X, the possible shares of the chains in a round: each at least 0, together at most 1.
 	Allocations [][]float64
-	Rounds      int // that are given away: the paper's T − 1; at least 1
+	Rounds      int // number of allocated rounds, the paper's T − 1; at least 1
 }
 
-// A Policy is the answer to a Process: π(s, x) of each round.
+// A Policy is the solution of a Process: π(s, x) of each round.
 //
-// Deviation: a policy may draw its allocation, because the program (6) that the
-// paper writes does; the deterministic policies to which it limits itself are not
-// the solutions of (6), and have less welfare. With divisible resources the draw is
-// a division, unless utilities or transitions are not linear in shares.
+// Deviation: a policy may draw its allocation at random, because the paper's program (6) does; the deterministic
+// policies to which it limits itself do not solve (6) and have less welfare. With divisible resources a draw is a
+// division, unless utilities or transitions are not linear in shares.
 type Policy struct {
-	// Choice is the probability of each allocation in a joint state, by round,
-	// Process.State and allocation; nil in states that cannot be.
+	// Choice is the probability of each allocation by round, Process.State and allocation; nil for unreachable
+	// states.
 	Choice     [][][]float64
 	Expected   []float64 // E[Uᵢ], by chain
 	Welfare    float64   // Σᵢ Bᵢ/B log E[Uᵢ]
-	Bound      float64   // no policy has more welfare
+	Bound      float64   // upper bound on the welfare of all policies
 	Gap        float64   // Bound − Welfare
 	Iterations int       // of Newton's method
-	Converged  bool      // Gap is as small as was asked for
+	Converged  bool      // Gap is at most Settings.Gap
 }
 
-// State returns the index of a joint state: the chains' states as digits, the
-// first chain's last.
+// State returns the index of a joint state: the states as digits, the first chain's last.
 func (p *Process) State(states ...int) int {
 	index := 0
 	for i, s := range slices.Backward(states) {
@@ -55,7 +50,7 @@ func (p *Process) State(states ...int) int {
 	return index
 }
 
-// split is the reverse of State.
+// split inverts State.
 func (p *Process) split(index int) []int {
 	states := make([]int, len(p.Chains))
 	for i := range states {
@@ -65,11 +60,10 @@ func (p *Process) split(index int) []int {
 	return states
 }
 
-// Solve returns a policy of greatest Nash social welfare over time in expectation.
-// It enumerates joint states, so it is for a few chains of a few states. Errors:
-// what Validate says, a chain that can have no utility, and more than 4096 pairs of
-// round and joint state. It costs rounds times joint states cubed and more.
-// Source: Shockwave Eq. 6.
+// Solve returns a policy of greatest expected Nash social welfare over time. It enumerates joint states, so it suits
+// a few chains of a few states. It returns the errors of Validate, and errors for a chain without possible utility or
+// more than 4096 pairs of round and joint state. It costs at least rounds times joint states cubed. Source: Shockwave
+// Eq. 6.
 func (p *Process) Solve(s Settings) (*Policy, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -86,7 +80,7 @@ func (p *Process) Solve(s Settings) (*Policy, error) {
 	return out, nil
 }
 
-// Evaluate returns each chain's expected utility under a choice as Policy has it.
+// Evaluate returns each chain's expected utility under a Policy.Choice.
 func (p *Process) Evaluate(choice [][][]float64) []float64 {
 	expected, now := make([]float64, len(p.Chains)), p.begin()
 	for t := range choice {
@@ -125,8 +119,7 @@ func (p *Process) begin() []float64 {
 	return b
 }
 
-// moves returns the joint states that may follow, with their probabilities: chains
-// move each for itself.
+// moves returns the next joint states with probabilities; chains move independently.
 func (p *Process) moves(state, allocation int) []entry {
 	to, unit := []entry{{row: 0, value: 1}}, 1
 	for i, s := range p.split(state) {
@@ -144,7 +137,7 @@ func (p *Process) moves(state, allocation int) []entry {
 	return to
 }
 
-// gain returns what chain i can expect of a round in a joint state.
+// gain returns the expected gain of chain i in a round.
 func (p *Process) gain(i, state, allocation int) float64 {
 	s, share, total := p.split(state)[i], p.Allocations[allocation][i], 0.0
 	for next, chance := range p.Chains[i].Next(s, share) {

@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// Validate returns all complaints about a process, joined: no chain, allocation or
-// round, budgets, shares and gains that are not finite or below 0, shares above 1
-// together, and probabilities that do not add up to 1.
+// Validate returns all errors, joined: no chain, allocation or round; numbers below 0 or not finite; shares above 1
+// together; probabilities that do not sum to 1.
 func (p *Process) Validate() error {
 	var errs []error
 	if len(p.Chains) == 0 || len(p.Allocations) == 0 || p.Rounds < 1 {
@@ -66,10 +65,10 @@ func (p *Process) checkChain(i int) error {
 	return errors.Join(errs...)
 }
 
-// tiny is the rounding error that sums of probabilities and shares may have.
+// tiny is the allowed rounding error of sums.
 const tiny = 1e-9
 
-// checkChances complains unless n numbers are probabilities that add up to 1.
+// checkChances returns an error unless there are n probabilities that sum to 1.
 func checkChances(chances []float64, n int, what string, args ...any) error {
 	if len(chances) != n {
 		return fmt.Errorf(what+": %d probabilities, want %d", append(args, len(chances), n)...)

@@ -8,17 +8,16 @@ type entry struct {
 	value float64
 }
 
-// A program is Eisenberg and Gale's: maximise Σᵢ weightᵢ log wᵢ over the rows i
-// that have a weight, such that E y + w = c and y, w ≥ 0. A buyer's row says that
-// its w is its utility; a good's row has no weight, and its w is what is unsold.
-// Of each row z is the price: of a good's unit, or of a buyer's utility.
+// A program is Eisenberg and Gale's: maximise Σᵢ weightᵢ log wᵢ over rows with a weight, subject to E y + w = c and
+// y, w ≥ 0. In a buyer's row w is its utility; in a good's row, without weight, w is unsold. z is a row's price, of a
+// good or of a buyer's utility.
 type program struct {
 	cols   [][]entry
 	side   []float64 // c, by row
-	weight []float64 // by row; they add up to 1
+	weight []float64 // by row; the sum is 1
 }
 
-// newProgram returns one without columns: buyers' rows, then rows of goods.
+// newProgram returns a program without columns: buyers' rows, then goods' rows.
 func newProgram(budgets []float64, supply []float64) *program {
 	n := len(budgets) + len(supply)
 	p := &program{side: make([]float64, n), weight: make([]float64, n)}
@@ -30,8 +29,7 @@ func newProgram(budgets []float64, supply []float64) *program {
 	return p
 }
 
-// An iterate is a point with its duals: at the optimum w z = weight, y s = 0 and
-// s = E'z.
+// An iterate is a point with its duals. At the optimum w z = weight, y s = 0 and s = E'z.
 type iterate struct {
 	y, s []float64 // by column
 	w, z []float64 // by row
@@ -44,8 +42,8 @@ func newIterate(cols, rows int) *iterate {
 	}
 }
 
-// start returns an iterate near the centre of mu: all columns alike, small and
-// positive, and goods so dear that every column costs at least twice what it earns.
+// start returns an iterate near the centre of mu: equal, small levels, and prices at which every column costs at
+// least twice what it earns.
 func (p *program) start(mu float64) *iterate {
 	t := newIterate(len(p.cols), len(p.side))
 	level := 1 / float64(1+p.longestRow())
@@ -66,7 +64,7 @@ func (p *program) start(mu float64) *iterate {
 	return t
 }
 
-// raise raises the prices of goods in z as start wants them.
+// raise raises the prices of goods in z for start.
 func (p *program) raise(z []float64) {
 	factor := 1.0
 	for _, col := range p.cols {
@@ -81,13 +79,13 @@ func (p *program) raise(z []float64) {
 	}
 }
 
-// target returns what the product of row i's w and z shall be: its weight at last,
-// but mu as long as that is more, so that no product is far smaller than others.
+// target returns the target of row i's product w z: its weight, or mu if larger, so that no product is far smaller
+// than others.
 func (p *program) target(i int, mu float64) float64 {
 	return math.Max(p.weight[i], mu)
 }
 
-// longestRow returns the number of columns of the row that has most.
+// longestRow returns the most columns in a row.
 func (p *program) longestRow() int {
 	count, most := make([]int, len(p.side)), 0
 	for _, col := range p.cols {
@@ -110,7 +108,7 @@ func (p *program) activity(y []float64) []float64 {
 	return a
 }
 
-// slack returns c − E y − w, which is 0 at a feasible point.
+// slack returns c − E y − w, 0 at a feasible point.
 func (p *program) slack(t *iterate) []float64 {
 	left := p.activity(t.y)
 	for i, a := range left {
@@ -119,7 +117,7 @@ func (p *program) slack(t *iterate) []float64 {
 	return left
 }
 
-// price returns a column's part of E'z.
+// price returns a column's element of E'z.
 func price(col []entry, z []float64) float64 {
 	total := 0.0
 	for _, e := range col {
@@ -128,8 +126,7 @@ func price(col []entry, z []float64) float64 {
 	return total
 }
 
-// parts returns what the goods that a column takes cost and what it earns its
-// buyers at prices z.
+// parts returns a column's cost and earnings at prices z.
 func (p *program) parts(col []entry, z []float64) (cost, earned float64) {
 	for _, e := range col {
 		if p.weight[e.row] > 0 {
@@ -141,14 +138,12 @@ func (p *program) parts(col []entry, z []float64) (cost, earned float64) {
 	return cost, earned
 }
 
-// patience is the number of steps that may bring nothing before the path ends.
+// patience is the number of steps without progress after which solve ends.
 const patience = 10
 
-// solve follows the path of the centres with mu to 0 until the gap that an iterate
-// proves is small enough; it returns the iterate with the smallest one, and the
-// number of steps. Source: Ye, "A path to the Arrow-Debreu competitive market
-// equilibrium", Mathematical Programming 111, 2008: the equilibrium is the weighted
-// centre of a polytope; steps as in Mehrotra's method.
+// solve follows the central path with mu to 0 until the proven gap is small enough. It returns the best iterate and
+// the number of steps. Source: Ye, "A path to the Arrow-Debreu competitive market equilibrium", Mathematical
+// Programming 111, 2008: the equilibrium is the weighted centre of a polytope; steps as in Mehrotra's method.
 func (p *program) solve(s Settings, gap func(*iterate) float64) (best *iterate, steps int) {
 	t := p.start(0.1)
 	n, least, at := newNewton(p), gap(t), 0

@@ -2,16 +2,15 @@ package market
 
 import "math"
 
-// A skyline is a symmetric positive definite matrix, and then its Cholesky factor:
-// of each row the entries from its first that is not 0 to the diagonal, for there
-// the factor is 0 too. Rows of buyers come first, so that those who share no
-// column cost nothing.
+// A skyline is a symmetric positive definite matrix, later its Cholesky factor. A row stores the entries from its
+// first nonzero to the diagonal; the factor has no others. Buyers' rows come first: buyers without common columns
+// cost nothing.
 type skyline struct {
 	first []int
 	rows  [][]float64 // rows[i][j-first[i]]
 }
 
-// newSkyline returns zeros where E E' of a program has entries.
+// newSkyline returns a zero matrix with the pattern of E E'.
 func newSkyline(p *program) *skyline {
 	m := &skyline{first: make([]int, len(p.side)), rows: make([][]float64, len(p.side))}
 	for i := range m.first {
@@ -38,12 +37,11 @@ func (m *skyline) clear() {
 	}
 }
 
-// add adds to the entry at i and j ≤ i.
+// add adds to the entry i, j with j ≤ i.
 func (m *skyline) add(i, j int, value float64) { m.rows[i][j-m.first[i]] += value }
 
-// factor replaces the matrix by its factor. A pivot that rounding has used up
-// becomes so large that its unknown is 0. It returns false on numbers that are not
-// finite.
+// factor replaces the matrix by its factor. A pivot lost to rounding becomes infinite, so that its unknown is 0. It
+// returns false for numbers that are not finite.
 func (m *skyline) factor() bool {
 	for i, row := range m.rows {
 		at := m.first[i]
@@ -77,7 +75,7 @@ func (m *skyline) dot(i, j int) float64 {
 	return total
 }
 
-// solve replaces a right-hand side by the solution.
+// solve replaces b by the solution.
 func (m *skyline) solve(b []float64) {
 	for i, row := range m.rows {
 		at := m.first[i]
