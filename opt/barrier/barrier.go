@@ -2,24 +2,22 @@ package barrier
 
 import "math"
 
-// An Item is one item of a Program. Slices go by kind.
+// An Item is an item of a Program. Slices are by kind.
 type Item struct {
-	Size  []float64 // of the kind's capacity that the item takes while it is there; 0: it may not be there
-	Rate  []float64 // of the item there, at least 0
+	Size  []float64 // capacity that the item uses while it is there; 0: not allowed
+	Rate  []float64 // rate of the item there, at least 0
 	Gain  []float64 // objective of Best; nil: 0
-	Least float64   // rate that the item needs, at least 0; 0: none
+	Least float64   // needed rate, at least 0
 }
 
-// A Program is a program of time fractions.
 type Program struct {
 	Items    []Item
-	Capacity []float64 // of each kind, at least 0
+	Capacity []float64 // by kind, at least 0
 }
 
-// Settings are tolerances and limits. The zero value of a field stands for its
-// default.
+// Settings are tolerances and limits. A zero field means its default.
 type Settings struct {
-	Mu         float64 // product of every slack and its dual at the end, relative to the largest gain or the level; default 1e-9
+	Mu         float64 // final product of slack and dual, relative to the largest gain or the level; default 1e-9
 	Iterations int     // default 200
 }
 
@@ -33,21 +31,19 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// A Solution is the answer to a Program.
 type Solution struct {
-	X          [][]float64 // by item and kind; 0 where the item may not be
-	Level      float64     // of Level
-	Objective  float64     // Level's level, or Best's gains
-	Bound      float64     // no feasible x has more
-	Prices     []float64   // of the kinds: what one more of its capacity would add to the objective
-	Iterations int         // of the path to the answer
-	Feasible   bool        // a point inside all rows was found to start from, and the path stays inside
-	Converged  bool        // it is the point asked for; else the iterations ended first
+	X          [][]float64 // by item and kind; 0 if not allowed
+	Level      float64     // only from Level
+	Objective  float64     // the level, or the sum of gains
+	Bound      float64     // of all feasible x
+	Prices     []float64   // by kind: objective per unit of capacity
+	Iterations int
+	Feasible   bool // a point inside all rows was found; the path stays inside
+	Converged  bool // it is the requested point; otherwise the iterations ended first
 }
 
-// Level finds the greatest level z. Items without a least rate share the rest. It is
-// feasible if some item has a least rate, and every such item has a positive rate
-// somewhere; otherwise z is 0.
+// Level finds the greatest level z. Items without a least rate share the rest. It is feasible if
+// some item has a least rate and each of these has a positive rate somewhere; otherwise z is 0.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
 	most := p.leastLevel()
@@ -59,9 +55,9 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best finds the greatest sum of gains; without gains, the analytic centre. It is not
-// feasible if no x gives every item more than its least rate, by a relative 1e-9: if only
-// one x meets the rates exactly, there is no centre.
+// Best finds the greatest sum of gains, or the analytic centre without gains. It is feasible if
+// some x gives every item more than its least rate, by a relative 1e-9: there is no centre if only
+// one x meets the rates.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)
@@ -76,7 +72,7 @@ func (p *Program) Best(s Settings) Solution {
 	first := newPath(p, most)
 	first.start()
 	var inside Solution
-	for mu := 1e-3; inside.Level <= 1+1e-9; mu /= 100 { // as far from the rows as can be
+	for mu := 1e-3; inside.Level <= 1+1e-9; mu /= 100 { // as far from the rows as possible
 		if mu < 1e-10 {
 			return p.nothing()
 		}
@@ -86,7 +82,6 @@ func (p *Program) Best(s Settings) Solution {
 	return w.run(s)
 }
 
-// needs reports whether any item needs a rate.
 func (p *Program) needs() bool {
 	for i := range p.Items {
 		if p.Items[i].Least > 0 {
@@ -96,9 +91,8 @@ func (p *Program) needs() bool {
 	return false
 }
 
-// leastLevel returns an upper bound of the level that is not far off it: the
-// least level of an item that is alone; 0 if none needs a rate, or one that does
-// has none.
+// leastLevel returns an upper bound of the level: the least level of an item alone; 0 if no item
+// needs a rate, or one cannot have any.
 func (p *Program) leastLevel() float64 {
 	least := math.Inf(1)
 	for i := range p.Items {
@@ -120,17 +114,16 @@ func (p *Program) leastLevel() float64 {
 	return least
 }
 
-// open reports whether an item may be on a kind.
+// open reports whether an item is allowed on a kind.
 func (p *Program) open(it *Item, kind int) bool { return it.Size[kind] > 0 && p.Capacity[kind] > 0 }
 
-// nothing is the solution in which no item has any time.
+// nothing is the solution without any time.
 func (p *Program) nothing() Solution {
 	s := Solution{X: matrix(len(p.Items), len(p.Capacity)), Prices: make([]float64, len(p.Capacity))}
 	s.Converged = true
 	return s
 }
 
-// matrix returns rows of zeros.
 func matrix(rows, cols int) [][]float64 {
 	all := make([]float64, rows*cols)
 	m := make([][]float64, rows)

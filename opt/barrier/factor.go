@@ -2,13 +2,12 @@ package barrier
 
 import "math"
 
-// A factor is the upper triangle R of a small matrix R'R, built from a diagonal
-// by adding dyads. Rotations add them: what a large dyad leaves free stays as
-// exact as it was, where forming the matrix would drown it.
-// Source: Golub and Van Loan, Matrix Computations, §6.5.4.
+// A factor is the upper triangle R of a small matrix R'R, built from a diagonal by adding dyads.
+// Rotations add them: directions that a large dyad leaves free stay exact, where forming the matrix
+// would lose them. Source: Golub and Van Loan, Matrix Computations, §6.5.4.
 type factor struct {
 	k int
-	r []float64 // row by row
+	r []float64 // by row
 	h []float64
 }
 
@@ -16,7 +15,7 @@ func newFactor(k int) *factor {
 	return &factor{k: k, r: make([]float64, k*k), h: make([]float64, k)}
 }
 
-// diagonal starts from a/b, and 1 where b is 0.
+// diagonal starts from a/b, or 1 if b is 0.
 func (f *factor) diagonal(a, b []float64) {
 	clear(f.r)
 	for j := range a {
@@ -41,8 +40,7 @@ func (f *factor) update(v []float64, d float64) {
 	}
 }
 
-// weigh computes m = B⁻¹ a / (slack + a'B⁻¹a) for the matrix B as it is, and
-// returns 1 / (slack + a'B⁻¹a).
+// weigh sets m = B⁻¹ a / (slack + a'B⁻¹a) and returns 1 / (slack + a'B⁻¹a).
 func (f *factor) weigh(a, m []float64, slack float64) float64 {
 	f.lower(a)
 	give := 1 / (slack + dot(f.h, f.h))
@@ -53,7 +51,7 @@ func (f *factor) weigh(a, m []float64, slack float64) float64 {
 	return give
 }
 
-// solve writes B⁻¹ b.
+// solve sets x = B⁻¹ b.
 func (f *factor) solve(b, x []float64) {
 	f.lower(b)
 	f.upper(x)
@@ -81,7 +79,7 @@ func (f *factor) upper(x []float64) {
 	}
 }
 
-// invert writes the inverse of R', column by column.
+// invert writes the inverse of R' by column.
 func (f *factor) invert(to []float64) {
 	unit := make([]float64, f.k)
 	for j := range f.k {

@@ -2,35 +2,35 @@ package barrier
 
 import "math"
 
-// An item's row in the making, scaled: rates by what the item needs.
+// An item is the scaled row of an item: rates are relative to the needed rate.
 type item struct {
-	on, s, a, c []float64 // 1 where the item may be, size, rate, gain; 0 elsewhere
+	on, s, a, c []float64 // 1 if allowed, size, rate, gain; 0 elsewhere
 	x, p        []float64 // fractions, duals of x ≥ 0
 	u, q        float64   // slack and dual of its time
-	v, w        float64   // of its rate; only if needs
+	v, w        float64   // slack and dual of its rate; only if needs
 	needs       bool
 }
 
-// A path is an iterate on its way along the central path.
+// A path is an iterate on the central path.
 type path struct {
 	p       *Program
 	items   []item
 	c, f, y []float64 // by kind: capacity, slack, dual
-	level   bool      // the question is Level; else Best
-	most    float64   // level: unit of z
-	gain    float64   // Best: unit of the gains; 0: there are none
+	level   bool      // Level rather than Best
+	most    float64   // Level: unit of z
+	gain    float64   // Best: unit of the gains; 0: none
 	z       float64
 	step    stepper
 }
 
-// newPath scales a program: most is the unit of the level, 0 for Best.
+// newPath scales a program. most is the unit of the level; 0 for Best.
 func newPath(p *Program, most float64) *path {
 	n, k := len(p.Items), len(p.Capacity)
 	w := &path{p: p, items: make([]item, n), level: most > 0, most: most}
 	w.c, w.f, w.y = make([]float64, k), make([]float64, k), make([]float64, k)
 	for j := range w.c {
 		if w.c[j] = p.Capacity[j]; w.c[j] <= 0 {
-			w.c[j] = 1 // nobody may be there
+			w.c[j] = 1 // no item is allowed
 		}
 	}
 	if !w.level {
@@ -44,7 +44,6 @@ func newPath(p *Program, most float64) *path {
 	return w
 }
 
-// load scales one item.
 func (w *path) load(i int, rows [][]float64) {
 	from, it := &w.p.Items[i], &w.items[i]
 	it.on, it.s, it.a, it.c, it.x, it.p = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
@@ -79,7 +78,7 @@ func (p *Program) largestGain() float64 {
 	return most
 }
 
-// least returns the scaled rate that an item needs at level z.
+// least returns the scaled rate that an item needs.
 func (w *path) least() float64 {
 	if w.level {
 		return w.z
@@ -87,7 +86,7 @@ func (w *path) least() float64 {
 	return 1
 }
 
-// start takes half of every kind, evenly, and a level below what that gives.
+// start uses half of every kind, evenly, and a level below the resulting rates.
 func (w *path) start() {
 	for j := range w.c {
 		sum := 0.0
@@ -111,7 +110,7 @@ func (w *path) start() {
 	w.slacks()
 }
 
-// startAt takes fractions that keep all rows with room to spare.
+// startAt starts from fractions inside all rows.
 func (w *path) startAt(x [][]float64) {
 	for i := range w.items {
 		copy(w.items[i].x, x[i])
@@ -119,9 +118,9 @@ func (w *path) startAt(x [][]float64) {
 	w.slacks()
 }
 
-// slacks computes all slacks, and duals that make every product the same.
+// slacks computes all slacks, and duals with equal products.
 func (w *path) slacks() {
-	const least = 1e-12 // what rounding may leave of a slack
+	const least = 1e-12 // for rounding
 	product := 1.0
 	if w.level || w.gain > 0 {
 		product = 1 / float64(max(1, len(w.items)))
@@ -147,14 +146,13 @@ func (w *path) slacks() {
 	}
 }
 
-// run follows the path to its end.
 func (w *path) run(o Settings) Solution {
 	end := o.Mu
 	if !w.level && w.gain == 0 {
 		end = 1
 	}
 	out := Solution{Feasible: true}
-	short := false // the last step was
+	short := false // the last step was short
 	for out.Iterations = 0; out.Iterations < o.Iterations; out.Iterations++ {
 		mean, off := w.products(end)
 		if off < 1e-4 && w.residual() < 1e-7 {

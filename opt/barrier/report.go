@@ -2,8 +2,8 @@ package barrier
 
 import "math"
 
-// products returns the mean product of slacks and duals, and how far the worst is
-// from the one at the end, relatively.
+// products returns the mean product of slacks and duals, and the largest relative distance from the
+// final product.
 func (w *path) products(end float64) (mean, off float64) {
 	n := 0
 	add := func(slack, dual float64) {
@@ -48,7 +48,7 @@ func (w *path) residual() float64 {
 	return worst
 }
 
-// report unscales the iterate and proves its bound.
+// report unscales the iterate and computes its bound.
 func (w *path) report(out *Solution) {
 	out.X = matrix(len(w.items), len(w.c))
 	out.Prices = make([]float64, len(w.c))
@@ -57,7 +57,7 @@ func (w *path) report(out *Solution) {
 		copy(out.X[i], w.items[i].x)
 		weights += w.items[i].w
 	}
-	scale := 1.0 // of the duals, so that any are feasible
+	scale := 1.0 // makes the duals feasible
 	if w.level {
 		unit, scale = w.most, 1/weights
 		out.Level = w.z * unit

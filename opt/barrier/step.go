@@ -2,23 +2,23 @@ package barrier
 
 import "math"
 
-// A stepper holds the Newton step and what it is computed from.
+// A stepper is the Newton step and its workspace.
 type stepper struct {
 	dx, dp         [][]float64 // by item and kind
 	du, dq, dv, dw []float64   // by item
 	df, dy         []float64   // by kind
 	dz             float64
-	root           [][]float64 // by item: T of its matrix' inverse T'T, column by column
-	h              []float64   // T times something
-	m              [][]float64 // by item: its fractions per unit of the level
+	root           [][]float64 // by item: T of the inverse T'T of its matrix, by column
+	h              []float64   // product with T
+	m              [][]float64 // by item: change of its fractions per unit of the level
 	g              [][]float64 // by item: right-hand side
-	small, large   *factor     // of an item's matrix, of the kinds' system
-	row            []float64   // of the latter, on its way in
+	small, large   *factor     // matrices of an item and of the kinds
+	row            []float64   // scratch row of large
 	system         system
 }
 
-// A system is what is left when the items are eliminated, but for the matrix A of
-// the kinds: A η − across dz = right, across'η + give dz = level.
+// A system is the rest after eliminating the items, without the matrix A of the kinds: A η − across
+// dz = right, across'η + give dz = level.
 type system struct {
 	right, across, eta []float64
 	give, level        float64
@@ -34,9 +34,8 @@ func newStepper(n, k int) stepper {
 	}
 }
 
-// newton computes the step towards products of t. With D the diagonal of y/f, an
-// item's matrix B = diag(p/x) + (q/u) 11' + (w/v) aa' and right-hand side g, it
-// solves
+// newton computes the step towards products of t. With the diagonal D of y/f, an item's matrix B =
+// diag(p/x) + (q/u) 11' + (w/v) aa' and right-hand side g, it solves
 //
 //	dx = B⁻¹ (g − s·η) + m dz,  η = D Σ s dx,  and the level's dual row,
 //
@@ -60,7 +59,6 @@ func (w *path) newton(t float64) {
 	}
 }
 
-// solve solves the system for dz and η.
 func (s *stepper) solve(level bool) []float64 {
 	y := &s.system
 	s.large.solve(y.right, y.eta)
@@ -75,7 +73,7 @@ func (s *stepper) solve(level bool) []float64 {
 	return y.eta
 }
 
-// eliminate computes an item's matrix and adds what it says of η and dz.
+// eliminate computes an item's matrix and its terms in the system.
 func (w *path) eliminate(i int, t float64) {
 	s, it := &w.step, &w.items[i]
 	g, m, root, k := s.g[i], s.m[i], s.root[i], len(w.c)
@@ -113,14 +111,13 @@ func (w *path) eliminate(i int, t float64) {
 	s.system.level += dot(m, g) - t/it.v
 }
 
-// add adds a row, times h, to the right-hand side.
+// add adds h times a row to the right-hand side.
 func (y *system) add(row []float64, h float64) {
 	for j, v := range row {
 		y.right[j] += v * h
 	}
 }
 
-// substitute computes an item's part of the step.
 func (w *path) substitute(i int, t float64, eta []float64) {
 	s, it := &w.step, &w.items[i]
 	k, dx, dz := len(w.c), s.dx[i], 0.0
@@ -145,8 +142,8 @@ func (w *path) substitute(i int, t float64, eta []float64) {
 	}
 }
 
-// times computes s.h, T times g. The inverse itself would not do: T'(Tg) keeps the
-// small sums of large numbers that the slacks are.
+// times sets s.h to T g. T'(Tg) keeps small sums of large numbers, the slacks; the inverse itself
+// would lose them.
 func (s *stepper) times(root, g []float64) {
 	clear(s.h)
 	for j, v := range g {
@@ -156,7 +153,7 @@ func (s *stepper) times(root, g []float64) {
 	}
 }
 
-// lengths returns how much of the step keeps slacks, and duals, above 0.
+// lengths returns the shares of the step that keep slacks and duals above 0.
 func (w *path) lengths() (primal, dual float64) {
 	s := &w.step
 	primal, dual = 1, 1
@@ -187,7 +184,6 @@ func (w *path) lengths() (primal, dual float64) {
 	return primal, dual
 }
 
-// move makes the step.
 func (w *path) move(primal, dual float64) {
 	s := &w.step
 	for i := range w.items {

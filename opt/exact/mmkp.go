@@ -12,9 +12,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Solve returns an optimal solution of p, proven with no gap, without prices or
-// counts. Capacities hold to 1e-9. Errors: bad numbers in p;
-// mmkp.ErrInfeasible; the context's, but only before HiGHS starts: it cannot be
+// Solve returns a proven optimum of p, without prices or counts. Capacities hold to 1e-9. Errors:
+// an invalid p; mmkp.ErrInfeasible; an ended context, before HiGHS starts: it cannot be
 // interrupted, and may take exponential time.
 func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	if err := p.Validate(); err != nil {
@@ -47,9 +46,8 @@ func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// knapsack is the program with a binary column per choice: a row per item with
-// choices, then one per resource that any choice uses. first are the columns of
-// the items' first choices.
+// knapsack returns the program with a binary column per choice, a row per item with choices, and a
+// row per used resource. first has the columns of the items' first choices.
 func knapsack(p *mmkp.Problem) (m *program, first []int) {
 	m = &program{maximize: true}
 	for i := range p.Items {
@@ -86,7 +84,6 @@ func knapsack(p *mmkp.Problem) (m *program, first []int) {
 	return m, first
 }
 
-// row adds a row whose entries begin at start.
 func (m *program) row(start int, low, up float64) {
 	m.start = append(m.start, start)
 	m.rowLow, m.rowUp = append(m.rowLow, low), append(m.rowUp, up)

@@ -5,49 +5,46 @@ import (
 	"fmt"
 )
 
-// A Method is an algorithm for linear programs. Integer programs are always
-// solved by branch and cut.
+// A Method is an algorithm for linear programs. Integer programs always use branch and cut.
 type Method string
 
-// The methods. InteriorPoint ends with a crossover to a vertex unless
-// Options.NoCrossover; PDLP never has a vertex.
+// The methods. InteriorPoint crosses over to a vertex unless Options.NoCrossover; PDLP never
+// reaches a vertex.
 const (
-	Choose        Method = "choose"  // HiGHS chooses: simplex, in this version
+	Choose        Method = "choose"  // HiGHS chooses: simplex in this version
 	Simplex       Method = "simplex" // dual simplex; ends at a vertex
 	InteriorPoint Method = "ipm"
-	PDLP          Method = "pdlp" // first-order, on the CPU; to a coarse tolerance
+	PDLP          Method = "pdlp" // first-order, on the CPU; coarse tolerance
 )
 
-// Options says how to solve. The zero value is not complete: start from
-// DefaultOptions.
+// Options configure a Solver. Start from DefaultOptions.
 type Options struct {
 	Method Method
-	// NoCrossover leaves an interior point where it is: faster, but not a vertex.
+	// NoCrossover keeps an interior point: faster, but not a vertex.
 	NoCrossover bool
-	// NoPresolve solves the program as it stands.
+	// NoPresolve switches presolve off.
 	NoPresolve bool
-	// Tolerance is HiGHS' absolute tolerance on rows, bounds and reduced costs,
-	// of interior point and PDLP also the relative one on the gap. At least 1e-10.
+	// Tolerance is the absolute tolerance on rows, bounds and reduced costs, and for interior point
+	// and PDLP the relative gap. At least 1e-10.
 	Tolerance float64
-	// MIPGap is the relative gap at which an integer program may stop; 0 proves
-	// the optimum.
+	// MIPGap is the relative gap at which an integer program may stop; 0: the optimum.
 	MIPGap float64
-	// MaxIterations limits the iterations of the method, 0 not at all. Of an
-	// integer program it limits each linear program within.
+	// MaxIterations limits the method's iterations, in each linear program of an integer program;
+	// 0: no limit.
 	MaxIterations int
 	// MaxNodes limits the nodes of an integer program; 0: no limit.
 	MaxNodes int
-	// Threads may be used; with more than 1 the answer may depend on timing where
-	// there is more than one.
+	// Threads is the number of threads. With more than 1 the choice among several optima may depend
+	// on timing.
 	Threads int
 }
 
-// DefaultOptions is a proven optimum at a vertex, to 1e-9, on one thread.
+// DefaultOptions returns options for a proven optimum at a vertex, to 1e-9, on one thread.
 func DefaultOptions() Options {
 	return Options{Method: Choose, Tolerance: 1e-9, Threads: 1}
 }
 
-// Validate joins all that is wrong with the options.
+// Validate returns all errors of o, joined.
 func (o Options) Validate() error {
 	var all []error
 	switch o.Method {

@@ -8,23 +8,22 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A program is what HiGHS reads: columns and rows without holes, and the
-// coefficients by row.
+// A program is the input of HiGHS: columns and rows without holes, and coefficients by row.
 type program struct {
 	maximize      bool
 	offset        float64
 	cost, low, up []float64
 	integer       []bool // nil: none
 	rowLow, rowUp []float64
-	start         []int // of each row in index and value, and the end
+	start         []int // by row, in index and value; one more
 	index         []int
 	value         []float64
 }
 
-// A naming says which column and row of an lp.Problem a program's are.
+// A naming maps a program's columns and rows to those of an lp.Problem.
 type naming struct{ cols, rows []int }
 
-// compile copies p without its holes. It costs the whole problem.
+// compile copies p without its holes.
 func compile(p *lp.Problem) (*program, naming) {
 	var names naming
 	place := make([]int, p.RowSlots()+1)
@@ -37,7 +36,7 @@ func compile(p *lp.Problem) (*program, naming) {
 			m.rowLow, m.rowUp = append(m.rowLow, low), append(m.rowUp, up)
 		}
 	}
-	count := make([]int, len(names.rows)+1) // entries of the rows before
+	count := make([]int, len(names.rows)+1) // entries of earlier rows
 	integers := false
 	for j := range p.ColSlots() {
 		if !p.HasCol(j) {
@@ -71,12 +70,12 @@ func compile(p *lp.Problem) (*program, naming) {
 	return m, names
 }
 
-// byColumn spreads a program's columns over the problem's.
+// byColumn spreads values over the problem's columns.
 func (n naming) byColumn(p *lp.Problem, values []float64) []float64 {
 	return spread(p.ColSlots(), n.cols, values)
 }
 
-// byRow spreads a program's rows over the problem's.
+// byRow spreads values over the problem's rows.
 func (n naming) byRow(p *lp.Problem, values []float64) []float64 {
 	return spread(p.RowSlots(), n.rows, values)
 }
@@ -89,9 +88,9 @@ func spread(length int, at []int, values []float64) []float64 {
 	return all
 }
 
-// leastViolation is the program of the least total violation of m's rows, whose
-// columns are m's and one for every finite side. Its optimum is 0 if and only if
-// m's linear part is feasible; if it is not, its duals prove it.
+// leastViolation is the program of the least total violation of m's rows, with another column for
+// every finite side. Its optimum is 0 if and only if m's linear part is feasible; otherwise its
+// duals prove that it is not.
 func (m *program) leastViolation() *program {
 	v := &program{
 		cost: make([]float64, len(m.cost)),
@@ -117,8 +116,8 @@ func (m *program) leastViolation() *program {
 	return v
 }
 
-// recession is the program of the direction within the unit box that lowers m's
-// objective most and never meets a bound or a row of m.
+// recession is the program of the steepest direction in the unit box that never meets a bound or
+// row of m.
 func (m *program) recession() *program {
 	r := &program{cost: m.cost, start: m.start, index: m.index, value: m.value}
 	r.low, r.up = cone(m.low, m.up, 1)
@@ -126,7 +125,7 @@ func (m *program) recession() *program {
 	return r
 }
 
-// cone returns 0 for each finite end and the size for each infinite one.
+// cone returns 0 for each finite end and size for each infinite one.
 func cone(low, up []float64, size float64) (coneLow, coneUp []float64) {
 	coneLow, coneUp = make([]float64, len(low)), make([]float64, len(up))
 	for i := range low {

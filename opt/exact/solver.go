@@ -12,17 +12,16 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Available says whether New and Solve work in this build.
+// Available reports whether New and Solve work in this build.
 const Available = true
 
-// A Solver solves linear and mixed-integer programs. It keeps nothing between
-// calls and may be used by several goroutines at once.
+// A Solver solves linear and mixed-integer programs. It keeps no state and is safe for concurrent
+// use.
 type Solver struct{ options Options }
 
 var _ lp.Solver = (*Solver)(nil)
 
-// New returns a solver. Errors: what Options.Validate complains of;
-// ErrUnavailable.
+// New returns a solver, or an error if the options are invalid.
 func New(o Options) (*Solver, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("exact: %w", err)
@@ -30,15 +29,13 @@ func New(o Options) (*Solver, error) {
 	return &Solver{o}, nil
 }
 
-// Solve solves p: to an optimum with duals, or, if a column is integer, to a
-// proven integer optimum without. Iterations are those of the method, or the
-// nodes of an integer program, whose Sweeps are its simplex iterations. The
-// certificate of an infeasible or unbounded program is that of its linear part,
-// and nil where that proves nothing. X then is the point of least violation, or
-// any feasible one. An ended context counts only before HiGHS starts: it cannot
-// be interrupted, and an integer program may take exponential time. Errors: a
-// number HiGHS does not take (a coefficient of 1e15 or more), a failure of
-// HiGHS. It costs a copy of the problem, and HiGHS two more.
+// Solve solves p: to an optimum with duals, or with integer columns to a proven optimum without.
+// Iterations are the method's, or the nodes of an integer program, whose simplex iterations are
+// Sweeps. The certificate of an infeasible or unbounded program is about its linear part; nil if
+// that proves nothing. X is then the point of least violation, or any feasible one. An ended
+// context counts only before HiGHS starts: it cannot be interrupted, and an integer program may
+// take exponential time. Errors: a number that HiGHS rejects (a coefficient of 1e15 or more), a
+// failure of HiGHS. It costs a copy of the problem, and HiGHS two more.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	if ctx.Err() != nil {
 		return nothing(p, lp.Interrupted), nil //nolint:nilerr // lp.Solver: an ended context is a status
@@ -49,7 +46,7 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 		return nil, fmt.Errorf("exact: %w", err)
 	}
 	if len(m.cost) == 0 && lp.PrimalResidual(p, r.x[:0]) > s.options.Tolerance {
-		r.status = highs.ModelStatusInfeasible // HiGHS does not look at the rows of an empty program
+		r.status = highs.ModelStatusInfeasible // HiGHS ignores the rows of an empty program
 	}
 	switch r.status {
 	case highs.ModelStatusOptimal, highs.ModelStatusModelEmpty:
@@ -63,7 +60,7 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 	}
 }
 
-// nothing is the solution when nothing is known: 0, or the bound nearest to it.
+// nothing is the solution without information: 0, or the nearest bound.
 func nothing(p *lp.Problem, status lp.Status) *lp.Solution {
 	s := &lp.Solution{Status: status, X: make([]float64, p.ColSlots()), Y: make([]float64, p.RowSlots())}
 	for j := range s.X {
@@ -73,7 +70,7 @@ func nothing(p *lp.Problem, status lp.Status) *lp.Solution {
 	return s
 }
 
-// graded returns the solution that r holds, graded against p.
+// graded returns the solution of r, with figures computed from p.
 func (s *Solver) graded(p *lp.Problem, m *program, names naming, r *result, status lp.Status) *lp.Solution {
 	out := nothing(p, status)
 	out.Iterations = r.iterations
@@ -93,8 +90,7 @@ func (s *Solver) graded(p *lp.Problem, m *program, names naming, r *result, stat
 	return out
 }
 
-// round makes integer columns integers, unless that violates more than HiGHS
-// was allowed to.
+// round rounds integer columns, unless that violates more than allowed.
 func (s *Solver) round(p *lp.Problem, out *lp.Solution) {
 	x := append([]float64(nil), out.X...)
 	for j, v := range x {
@@ -107,8 +103,8 @@ func (s *Solver) round(p *lp.Problem, out *lp.Solution) {
 	}
 }
 
-// certified tells an infeasible from an unbounded program, and proves it where
-// its linear part can.
+// certified distinguishes infeasible from unbounded programs, with a proof if the linear part has
+// one.
 func (s *Solver) certified(p *lp.Problem, m *program, names naming, r *result) (*lp.Solution, error) {
 	o := DefaultOptions()
 	least, err := m.leastViolation().run(o)

@@ -2,18 +2,17 @@ package lbfgsb
 
 import "math"
 
-// cauchy sets target to the generalised Cauchy point, the first local minimum
-// of the model along the projected gradient path t ↦ P(x − t g), and free to
-// the variables it leaves off the walls. The path is a broken line: on each
-// piece, where the variables that have met a wall rest, the model is a parabola
-// in t. Source: Byrd et al. §4.
+// cauchy sets target to the generalised Cauchy point, the first local minimum of the model on the
+// projected gradient path t ↦ P(x − t g), and free to the variables not at a wall there. The path
+// is a broken line. On each piece, with the variables at a wall at rest, the model is a parabola in
+// t. Source: Byrd et al. §4.
 func (m *Minimizer) cauchy() {
 	copy(m.target, m.x)
 	if !m.constrained && m.hessian.count > 0 {
 		for i := range m.free {
 			m.free[i] = true
 		}
-		return // the subspace is everything: the starting point is no matter
+		return // nothing is at a wall, so the start does not matter
 	}
 	d, meets, bd := m.work[0], m.work[1], m.work[2]
 	m.descend(d, meets)
@@ -38,8 +37,8 @@ func (m *Minimizer) cauchy() {
 	}
 }
 
-// descend sets d to −g for the variables that may move, and meets to the times
-// when they meet a wall on the way.
+// descend sets d to −g for variables that may move, and meets to the times at which they meet a
+// wall.
 func (m *Minimizer) descend(d, meets []float64) {
 	for i, g := range m.grad {
 		wall := m.lower[i]
@@ -55,8 +54,8 @@ func (m *Minimizer) descend(d, meets []float64) {
 	}
 }
 
-// nextWall returns the moving variable that is next to meet a wall, and when;
-// −1 and infinity if none does.
+// nextWall returns the moving variable that meets a wall next, and the time; −1 and infinity if
+// none does.
 func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
 	wall, next := -1, math.Inf(1)
 	for i, t := range meets {
@@ -67,7 +66,7 @@ func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
 	return wall, next
 }
 
-// move follows d for a time, which counts as 0 if it is negative.
+// move follows d for a time; a negative time counts as 0.
 func (m *Minimizer) move(d []float64, time float64) {
 	if !(time > 0) {
 		return
@@ -79,7 +78,7 @@ func (m *Minimizer) move(d []float64, time float64) {
 	}
 }
 
-// stop puts a variable on the wall it was moving to.
+// stop puts a variable on its wall.
 func (m *Minimizer) stop(i int, d []float64) {
 	m.target[i] = m.lower[i]
 	if d[i] > 0 {

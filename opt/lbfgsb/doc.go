@@ -1,38 +1,32 @@
-// Package lbfgsb minimises a smooth function of a few variables in a box:
+// Package lbfgsb minimises a smooth function of a few variables in a box, by the limited-memory
+// quasi-Newton method L-BFGS-B:
 //
 //	minimise f(x)  subject to  l ≤ x ≤ u
 //
-// by the limited-memory quasi-Newton method L-BFGS-B. Bounds may be infinite;
-// a variable whose bounds are equal is pinned. Each iteration replaces f by a
-// quadratic model around the iterate x, with the gradient g and an
-// approximation B of the Hessian,
+// Bounds may be infinite or equal. Each iteration replaces f by a quadratic model around the
+// iterate x, with gradient g and approximate Hessian B,
 //
 //	m(z) = f(x) + g'(z − x) + (z − x)'B(z − x)/2,
 //
-// and takes these steps, one file each:
+// and takes these steps:
 //
 //	hessian.go    build B from the last pairs of steps s and gradient changes y
-//	cauchy.go     follow −g, bent at the walls of the box, to the first local
-//	              minimum of m: this decides which variables stay at a wall
-//	subspace.go   minimise m over the other variables, and bring the result
-//	              back into the box
-//	search.go     walk towards that point until f and its slope have fallen
-//	              enough; trial.go chooses the steps to try
+//	cauchy.go     follow −g, bent at the walls of the box, to the first local minimum of m:
+//	              this determines the variables that stay at a wall
+//	subspace.go   minimise m over the other variables, within the box
+//	search.go     walk towards that point until f and its slope have fallen enough;
+//	              trial.go chooses the steps
 //
-// Dictionary: iterate x, gradient g, model Hessian B = θI plus updates, Cauchy
-// point, target (the minimiser of m in the box), direction d = target − x.
+// Dictionary: iterate x, gradient g, model Hessian B = θI plus updates, Cauchy point, target (the
+// minimiser of m in the box), direction d = target − x.
 //
-// The published codes never form B, because they serve thousands of variables.
-// This package serves tens, so it holds B as a dense matrix: the same
-// mathematics, at n² memory and 4mn² operations an iteration for m pairs.
+// The published codes never form B, because they serve thousands of variables. This package serves
+// tens: B is a dense matrix, with n² memory and 4mn² operations an iteration for m pairs. It is
+// deterministic. Up to rounding, iterates are those of version 3.0 of the authors' code. On a
+// function with kinks the method has no theory: it stops early, at a point that may depend on
+// rounding.
 //
-// Everything is deterministic, and limits are counts. Apart from rounding, the
-// iterates are those of version 3.0 of the authors' code. On a function with
-// kinks, where the method has no theory, it stops early, and where it stops
-// may depend on rounding.
-//
-// The papers are Byrd, Lu, Nocedal and Zhu, "A limited memory algorithm for
-// bound constrained optimization", 1995; Morales and Nocedal, "Remark on
-// Algorithm 778", 2011; Moré and Thuente, "Line search algorithms with
-// guaranteed sufficient decrease", 1994.
+// The papers are Byrd, Lu, Nocedal and Zhu, "A limited memory algorithm for bound constrained
+// optimization", 1995; Morales and Nocedal, "Remark on Algorithm 778", 2011; Moré and Thuente,
+// "Line search algorithms with guaranteed sufficient decrease", 1994.
 package lbfgsb

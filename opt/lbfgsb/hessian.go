@@ -1,11 +1,9 @@
 package lbfgsb
 
-// hessian is the model's B: θI, updated by BFGS with the last pairs from the
-// oldest to the newest. θ is y'y/y's of the newest, so every new pair changes
-// all of B, which is built anew.
+// hessian is B: θI, updated by BFGS with the last pairs, oldest first. θ is y'y/y's of the newest
+// pair, so every new pair changes all of B.
 //
-// Invariant: every pair has y's > 0, hence B is positive definite but for
-// rounding.
+// Invariant: every pair has y's > 0, so B is positive definite up to rounding.
 type hessian struct {
 	n     int
 	b     []float64 // n×n, symmetric
@@ -24,7 +22,6 @@ func (h *hessian) reset(n, pairs int) {
 	h.forget()
 }
 
-// forget sets B to the identity.
 func (h *hessian) forget() {
 	h.count, h.next = 0, 0
 	h.scale(1)
@@ -46,7 +43,7 @@ func (h *hessian) times(v, out []float64) {
 	}
 }
 
-// add takes in the pair of s and y = after − before, whose product is ys.
+// add adds the pair of s and y = after − before, whose product is ys.
 func (h *hessian) add(s, before, after []float64, ys float64) {
 	at := h.next * h.n
 	copy(h.s[at:at+h.n], s)

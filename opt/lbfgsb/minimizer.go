@@ -2,23 +2,21 @@ package lbfgsb
 
 import "math"
 
-// Options say when to stop and how much to remember. The zero value of a field
-// stands for its default.
+// Options are limits. A zero field means its default.
 type Options struct {
-	// Decrease ends the search when an iteration lowers f by no more than this
-	// share of max(|f before|, |f after|, 1). Default 1e-9; negative: never.
+	// Decrease ends the search when an iteration lowers f by at most this share of max(|f before|,
+	// |f after|, 1). Default 1e-9; negative: never.
 	Decrease float64
-	// Gradient ends the search when no entry of the projected gradient is
-	// larger. Default 1e-5; negative: never.
+	// Gradient ends the search when no entry of the projected gradient is larger. Default 1e-5;
+	// negative: never.
 	Gradient float64
-	// Pairs is how many of the last steps shape the model. Default 10.
+	// Pairs is the number of steps that shape the model. Default 10.
 	Pairs int
 	// Iterations is the limit of iterations. Default 15000.
 	Iterations int
-	// Evaluations is the limit of calls of f; the last line search is
-	// completed. Default 15000.
+	// Evaluations is the limit of calls of f, checked after each line search. Default 15000.
 	Evaluations int
-	// Trials is the limit of steps that one line search tries. Default 20.
+	// Trials is the limit of steps in a line search. Default 20.
 	Trials int
 }
 
@@ -44,25 +42,23 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Status says why a search ended.
+// A Status is the reason for the end of a search.
 type Status uint8
 
-// The statuses. After the first two the point is a minimum to the tolerance
-// asked for.
+// The statuses. The first two mean a minimum within tolerance.
 const (
-	// SmallGradient is the end at a point without descent.
+	// SmallGradient ends at a point without descent.
 	SmallGradient Status = iota
-	// SmallDecrease is the end after an iteration that gained hardly anything.
+	// SmallDecrease ends after an iteration with hardly any gain.
 	SmallDecrease
-	// NoProgress is the end where no step along the steepest descent will do:
-	// rounding, a kink, or a wrong gradient.
+	// NoProgress ends when no step along the steepest descent works: rounding, a kink, or a wrong
+	// gradient.
 	NoProgress
-	// OutOfIterations is the end at Options.Iterations.
+	// OutOfIterations ends at Options.Iterations.
 	OutOfIterations
-	// OutOfEvaluations is the end at Options.Evaluations.
+	// OutOfEvaluations ends at Options.Evaluations.
 	OutOfEvaluations
-	// NotFinite is the end where f or its gradient is infinite or not a
-	// number. The point is the last one before, if there is one.
+	// NotFinite ends when f or its gradient is not finite. The result is the point before, if any.
 	NotFinite
 )
 
@@ -73,7 +69,7 @@ var statusNames = [...]string{
 // String returns the status in words.
 func (s Status) String() string { return statusNames[s] }
 
-// A Result describes the end of a search.
+// A Result is the end of a search.
 type Result struct {
 	F           float64 // value at the point returned
 	Iterations  int
@@ -81,19 +77,19 @@ type Result struct {
 	Status      Status
 }
 
-// A Func returns its value at x and sets grad to its gradient there. It must
-// keep neither slice, nor change x.
+// A Func returns its value at x and sets grad to its gradient. It must not keep the slices or
+// change x.
 type Func func(x, grad []float64) float64
 
-// A Minimizer minimises functions and keeps its scratch memory in between. The
-// zero value is ready. It is not safe for concurrent use.
+// A Minimizer minimises functions and reuses memory. The zero value is ready. It is not safe for
+// concurrent use.
 type Minimizer struct {
 	n            int
 	f            Func
 	o            Options
 	lower, upper []float64
 	constrained  bool // some bound is finite
-	boxed        bool // all bounds are
+	boxed        bool // all bounds are finite
 
 	x, grad   []float64
 	value     float64
@@ -101,8 +97,8 @@ type Minimizer struct {
 	iteration int
 
 	hessian hessian
-	free    []bool    // variables not held at a wall
-	target  []float64 // Cauchy point, then the model's minimiser in the box
+	free    []bool    // not held at a wall
+	target  []float64 // Cauchy point, then minimiser of the model in the box
 	dir     []float64 // from x to target
 	trial   []float64 // x of a line search
 	slope   []float64 // gradient at trial
@@ -119,11 +115,9 @@ const (
 // epsilon is the distance from 1 to the next float64.
 const epsilon = 0x1p-52
 
-// Minimize searches for a local minimum of f from x, which it first projects
-// into the box and at the end overwrites with the point found. It calls f only
-// at points in the box. f must be continuous with a continuous gradient. It
-// panics if the lengths differ or the box is empty. It allocates only when
-// there are more variables, or more pairs, than ever before.
+// Minimize searches for a local minimum of f, from x projected into the box, and writes it to x. It
+// calls f only in the box. f and its gradient must be continuous. It panics if the lengths differ
+// or the box is empty. It allocates only for more variables or pairs than before.
 func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)
@@ -152,7 +146,6 @@ func (m *Minimizer) start(x, lower, upper []float64, o Options) {
 	}
 }
 
-// size makes room for n variables.
 func (m *Minimizer) size(n int) {
 	if n == m.n && m.x != nil {
 		return
@@ -175,12 +168,11 @@ func resize(v []float64, n int) []float64 {
 	return v[:n]
 }
 
-// clamp returns the value nearest to x that bounds of variable i allow.
 func (m *Minimizer) clamp(i int, x float64) float64 {
 	return min(max(x, m.lower[i]), m.upper[i])
 }
 
-// run is the method: a model, its minimiser, a walk towards it.
+// run alternates between a model, its minimiser and a walk towards it.
 func (m *Minimizer) run() Status {
 	m.value = m.evaluate(m.x, m.grad)
 	if !finite(m.value, m.grad) {
@@ -213,8 +205,7 @@ func (m *Minimizer) run() Status {
 	}
 }
 
-// done counts an iteration that began at value before, and says whether it was
-// the last.
+// done counts an iteration, and reports whether it was the last; before is the value at its start.
 func (m *Minimizer) done(before float64) (Status, bool) {
 	m.iteration++
 	switch {
@@ -243,8 +234,7 @@ func finite(value float64, grad []float64) bool {
 	return sum == 0
 }
 
-// projectedGradient returns the largest entry of P(x − g) − x, where P projects
-// into the box.
+// projectedGradient returns the largest entry of P(x − g) − x; P projects into the box.
 func (m *Minimizer) projectedGradient() float64 {
 	norm := 0.0
 	for i, x := range m.x {

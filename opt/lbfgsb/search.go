@@ -2,7 +2,6 @@ package lbfgsb
 
 import "math"
 
-// An outcome is that of a line search.
 type outcome uint8
 
 const (
@@ -11,12 +10,11 @@ const (
 	broken         // not finite
 )
 
-// longest is the longest step, in lengths of the direction, without bounds.
+// longest is the longest step without bounds, in lengths of the direction.
 const longest = 1e10
 
-// search walks from x towards target and moves x, value and grad to the step
-// it settles on, and tells the hessian. Otherwise it leaves them alone.
-// Source: Byrd et al. §6.
+// search walks from x towards target, moves x, value and grad to the found step, and updates the
+// hessian. If it finds none, it changes nothing. Source: Byrd et al. §6.
 func (m *Minimizer) search() outcome {
 	for i := range m.dir {
 		m.dir[i] = m.target[i] - m.x[i]
@@ -42,8 +40,7 @@ func (m *Minimizer) search() outcome {
 	return failed
 }
 
-// firstStep returns the step to try first, and the longest that stays in the
-// box.
+// firstStep returns the first step to try, and the longest in the box.
 func (m *Minimizer) firstStep() (first, most float64) {
 	most = longest
 	if m.constrained && m.iteration == 0 {
@@ -60,7 +57,7 @@ func (m *Minimizer) firstStep() (first, most float64) {
 	return min(first, most), most
 }
 
-// place sets trial to x and step times the direction.
+// place sets trial to x plus step times the direction.
 func (m *Minimizer) place(step float64) {
 	if step == 1 {
 		copy(m.trial, m.target)
@@ -71,8 +68,8 @@ func (m *Minimizer) place(step float64) {
 	}
 }
 
-// accept makes trial the iterate. The slopes are those along the direction
-// before and after; a pair without curvature is not remembered.
+// accept makes trial the iterate. before and after are slopes along the direction; a pair without
+// curvature is ignored.
 func (m *Minimizer) accept(value, step, before, after float64) {
 	ys, least := (after-before)*step, -epsilon*before*step
 	if ys > least {

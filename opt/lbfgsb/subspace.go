@@ -2,10 +2,9 @@ package lbfgsb
 
 import "math"
 
-// subspace moves target from the Cauchy point to the minimum of the model over
-// the free variables, or as near as the box allows. It reports false where the
-// model, by rounding, has no minimum. Before the first pair it leaves target
-// alone. Source: Byrd et al. §5; Morales and Nocedal §2.
+// subspace moves target from the Cauchy point to the minimum of the model over the free variables,
+// as far as the box allows. It returns false if rounding leaves the model without a minimum.
+// Without pairs it does nothing. Source: Byrd et al. §5; Morales and Nocedal §2.
 func (m *Minimizer) subspace() bool {
 	free := m.index[:0]
 	for i := range m.free {
@@ -36,8 +35,8 @@ func (m *Minimizer) force(free []int, out []float64) {
 	}
 }
 
-// solve replaces rhs by the solution of B step = rhs in the free variables, by
-// Cholesky's factorisation LL'.
+// solve replaces rhs by the solution of B step = rhs in the free variables, by Cholesky's
+// factorisation LL'.
 func (m *Minimizer) solve(free []int, rhs []float64) bool {
 	n := len(free)
 	for r, i := range free {
@@ -63,8 +62,8 @@ func (m *Minimizer) solve(free []int, rhs []float64) bool {
 	return true
 }
 
-// bend adds the step to target and projects the sum into the box. Should that
-// point uphill from x, it cuts the step at the first wall instead.
+// bend adds the step to target and projects the sum into the box. If that points uphill from x, it
+// cuts the step at the first wall instead.
 func (m *Minimizer) bend(free []int, step []float64) {
 	cauchy := m.work[1]
 	copy(cauchy, m.target)
@@ -86,7 +85,7 @@ func (m *Minimizer) bend(free []int, step []float64) {
 	}
 }
 
-// cut adds as much of the step to target as stays in the box.
+// cut adds the part of the step that stays in the box.
 func (m *Minimizer) cut(free []int, step []float64) {
 	share, wall := 1.0, -1
 	for r, i := range free {
@@ -104,7 +103,7 @@ func (m *Minimizer) cut(free []int, step []float64) {
 	}
 }
 
-// room returns how many times d a variable at x may go before it meets a wall.
+// room returns how many times d a variable at x can go before a wall.
 func (m *Minimizer) room(i int, x, d float64) float64 {
 	switch {
 	case d < 0:

@@ -2,41 +2,39 @@ package lbfgsb
 
 import "math"
 
-// Constants of the line search; the values of the first three are those of the
-// authors' code. Source: Moré and Thuente §2-4.
+// Constants of the line search. The first three are from the authors' code. Source: Moré and
+// Thuente §2-4.
 const (
-	sufficient = 1e-3 // μ: the share of the first slope that f must fall by
-	curvature  = 0.9  // η: the share of the first slope that may be left
-	narrow     = 0.1  // a bracket no wider, relative to its end, is a result
-	grow       = 4.0  // without a bracket, the most a trial is extrapolated
-	growLeast  = 1.1  // and the least
-	shrink     = 0.66 // a bracket shrinks by so much in two trials, or is halved
+	sufficient = 1e-3 // μ: f must fall by this share of the first slope
+	curvature  = 0.9  // η: this share of the first slope may be left
+	narrow     = 0.1  // relative width of a final bracket
+	grow       = 4.0  // most extrapolation of a trial without a bracket
+	growLeast  = 1.1  // least extrapolation
+	shrink     = 0.66 // a bracket shrinks by this in two trials, or is halved
 )
 
-// A sample is a step with the value and the slope of a function φ there.
+// A sample is a step with the value and slope of φ there.
 type sample struct{ step, f, d float64 }
 
 // A trial chooses steps along a line until one satisfies
 //
 //	φ(α) ≤ φ(0) + μ α φ'(0)  and  |φ'(α)| ≤ η |φ'(0)|,
 //
-// or the bracket has become too narrow. Invariant: if bracketed, the steps
-// between best and other hold one that satisfies the first condition and has
-// no slope in the auxiliary function ψ(α) = φ(α) − φ(0) − μ α φ'(0).
+// or the bracket is too narrow. Invariant: if bracketed, a step between best and other satisfies
+// the first condition and has slope 0 in the auxiliary function ψ(α) = φ(α) − φ(0) − μ α φ'(0).
 // Source: Moré and Thuente §2-4.
 type trial struct {
-	step        float64 // to try next
+	step        float64 // next
 	longest     float64
 	start       sample
 	best, other sample // ends of the bracket
 	low, high   float64
-	width, last float64 // of the bracket: now and a trial ago
+	width, last float64 // of the bracket: now and one trial ago
 	bracketed   bool
-	settled     bool // ψ ≤ 0 and φ' ≥ μφ'(0) were seen: φ itself is fitted
+	settled     bool // ψ ≤ 0 and φ' ≥ μφ'(0) occurred: φ itself is fitted
 }
 
-// begin returns the search for a line of the given value and negative slope at
-// its start.
+// begin returns the search for a line with this value and negative slope at its start.
 func begin(value, slope, first, longest float64) trial {
 	at := sample{0, value, slope}
 	return trial{
@@ -45,8 +43,8 @@ func begin(value, slope, first, longest float64) trial {
 	}
 }
 
-// next takes in the value and slope at step. It returns true if step is the
-// result; otherwise it has chosen another.
+// next adds the value and slope at step. It returns true if step is the result; otherwise it has
+// chosen another.
 func (t *trial) next(f, d float64) bool {
 	here := sample{t.step, f, d}
 	fall := sufficient * t.start.d
@@ -71,7 +69,7 @@ func (t *trial) next(f, d float64) bool {
 	return false
 }
 
-// tilt adds the line of the slope to a sample.
+// tilt adds a line of this slope to a sample.
 func (s sample) tilt(slope float64) sample {
 	return sample{s.step, s.f + s.step*slope, s.d + slope}
 }
@@ -81,7 +79,6 @@ func (t *trial) cornered() bool {
 	return t.bracketed && (t.step <= t.low || t.step >= t.high || t.high-t.low <= narrow*t.high)
 }
 
-// restrain keeps the chosen step safe.
 func (t *trial) restrain() {
 	if t.bracketed {
 		gap := math.Abs(t.other.step - t.best.step)
@@ -100,12 +97,12 @@ func (t *trial) restrain() {
 	}
 }
 
-// choose takes the sample into the bracket and sets step to the minimiser of
-// a cubic or a parabola through samples. Source: Moré and Thuente §4.
+// choose adds the sample to the bracket and sets step to the minimiser of a cubic or a parabola
+// through samples. Source: Moré and Thuente §4.
 func (t *trial) choose(p sample) {
 	x, turned := t.best, math.Signbit(p.d) != math.Signbit(t.best.d) && p.d != 0 && t.best.d != 0
 	switch {
-	case p.f > x.f: // higher: a minimum lies between
+	case p.f > x.f: // higher: a minimum is between
 		c, q := cubic(x, p), parabola(x, p)
 		t.step = c
 		if math.Abs(c-x.step) >= math.Abs(q-x.step) {
@@ -117,7 +114,7 @@ func (t *trial) choose(p sample) {
 		t.bracketed = true
 	case math.Abs(p.d) < math.Abs(x.d): // lower and flatter
 		t.step = t.flatter(x, p)
-	case t.bracketed: // lower and no flatter
+	case t.bracketed: // lower and not flatter
 		t.step = cubic(p, t.other)
 	case p.step > x.step:
 		t.step = t.high
@@ -134,7 +131,7 @@ func (t *trial) choose(p sample) {
 	t.best = p
 }
 
-// flatter chooses after a sample p that is lower than x and flatter.
+// flatter chooses a step after a sample p that is lower and flatter than x.
 func (t *trial) flatter(x, p sample) float64 {
 	c, ok := cubicBeyond(x, p)
 	if !ok && p.step > x.step {
@@ -168,7 +165,7 @@ func farther(p sample, c, q float64) float64 {
 	return q
 }
 
-// terms returns what the cubic through two samples is minimised with.
+// terms returns the terms of the minimiser of a cubic through two samples.
 func terms(a, b sample) (theta, scale, discriminant float64) {
 	theta = 3*(a.f-b.f)/(b.step-a.step) + a.d + b.d
 	scale = max(math.Abs(theta), math.Abs(a.d), math.Abs(b.d))
@@ -176,8 +173,7 @@ func terms(a, b sample) (theta, scale, discriminant float64) {
 	return theta, scale, t*t - (a.d/scale)*(b.d/scale)
 }
 
-// cubic returns the minimiser of the cubic with the values and slopes of two
-// samples, between which it has one.
+// cubic returns the minimiser of the cubic through two samples, which is between them.
 func cubic(a, b sample) float64 {
 	theta, scale, disc := terms(a, b)
 	gamma := scale * math.Sqrt(disc)
@@ -188,8 +184,7 @@ func cubic(a, b sample) float64 {
 	return a.step + r*(b.step-a.step)
 }
 
-// cubicBeyond returns the minimiser of the cubic of two samples beyond p, away
-// from x; false if it has none there.
+// cubicBeyond returns the minimiser of the cubic beyond p, away from x; false if there is none.
 func cubicBeyond(x, p sample) (float64, bool) {
 	theta, scale, disc := terms(x, p)
 	gamma := scale * math.Sqrt(max(0, disc))
@@ -200,14 +195,13 @@ func cubicBeyond(x, p sample) (float64, bool) {
 	return p.step + r*(x.step-p.step), r < 0 && gamma != 0
 }
 
-// parabola returns the minimiser of the parabola with the value and slope of a
-// and the value of b.
+// parabola returns the minimiser of the parabola with the value and slope of a and the value of b.
 func parabola(a, b sample) float64 {
 	h := b.step - a.step
 	return a.step + a.d/((a.f-b.f)/h+a.d)/2*h
 }
 
-// secant returns where the line through the slopes of a and b is zero.
+// secant returns the zero of the line through the slopes of a and b.
 func secant(a, b sample) float64 {
 	return b.step + b.d/(b.d-a.d)*(a.step-b.step)
 }

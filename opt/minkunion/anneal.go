@@ -5,28 +5,28 @@ import (
 	"math/bits"
 )
 
-// An annealer walks from union to union, one element more or less at a time. A union costs what
-// its elements do, and lacking for each set that it has too few of; steps that cost more are taken the
-// less often, the more they cost and the longer the walk is.
+// An annealer walks from union to union, by one element at a time. A union costs its elements, plus
+// lacking for each missing set. The more a step costs, and the longer the walk is, the less often
+// it is taken.
 //
-// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. What looks
-// random is the same in each call: SplitMix64, see Source. Source: Steele, Lea, Flood, "Fast splittable
-// pseudorandom number generators", OOPSLA 2014.
+// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 220, 1983.
+// The random numbers of SplitMix64 are the same in each call. Source: Steele, Lea, Flood, "Fast
+// splittable pseudorandom number generators", OOPSLA 2014.
 type annealer struct {
 	s       *searcher
-	in      []bool    // elements of the union
-	sets    [][]int32 // that have each element
-	open    []int32   // elements of each set that are not in the union
-	count   int       // sets without any
-	cost    int64     // of the elements
+	in      []bool    // whether an element is in the union
+	sets    [][]int32 // sets of each element
+	open    []int32   // elements of each set outside the union
+	count   int       // sets within the union
+	cost    int64     // cost of the elements
 	lacking int64
 	draws   uint64
 
-	best  []bool // the cheapest union with enough sets
-	least int64  // its cost; -1: there is none
+	best  []bool // cheapest union with enough sets
+	least int64  // its cost; -1: none
 }
 
-// anneal looks for a better answer until so many steps are taken.
+// anneal looks for a better answer until this many steps.
 func (s *searcher) anneal(steps int) {
 	a := s.newAnnealer()
 	if len(s.open) == 0 || a == nil {
@@ -46,8 +46,8 @@ func (s *searcher) anneal(steps int) {
 	}
 }
 
-// newAnnealer starts from no element; nil if there is nothing to choose. A set too few costs a little more than an
-// element does on average, so that one that completes a set is worth its cost.
+// newAnnealer starts from no element; nil without elements. A missing set costs a little more than
+// a mean element, so that an element that completes a set pays off.
 func (s *searcher) newAnnealer() *annealer {
 	m := len(s.p.Elements)
 	if m == 0 {
@@ -70,7 +70,6 @@ func (s *searcher) newAnnealer() *annealer {
 	return a
 }
 
-// next returns 64 bits that look random.
 func (a *annealer) next() uint64 {
 	a.draws += 0x9e3779b97f4a7c15
 	z := a.draws
@@ -79,23 +78,24 @@ func (a *annealer) next() uint64 {
 	return z ^ z>>31
 }
 
-// heat returns how much a step may cost on average: it falls from an element's cost to a thirtieth of it.
+// heat returns the mean cost that a step may have: it falls from an element's mean cost to a
+// thirtieth of it.
 func (a *annealer) heat(step, steps int) float64 {
 	left := float64(steps-step) / float64(steps)
 	return float64(a.lacking) * max(1.0/30, left*left)
 }
 
-// exponential makes an exponential number of mean 1 of 64 bits that look random. The logarithm is that of the leading
-// bit, and linear below.
+// exponential makes an exponential number of mean 1 from 64 random bits. The logarithm is exact at
+// powers of two and linear in between.
 func exponential(x uint64) float64 {
 	zeros := bits.LeadingZeros64(x | 1)
 	tail := 1023 - x<<zeros>>53&1023
 	return math.Ln2 / 1024 * float64(uint64(zeros)*1024+tail)
 }
 
-// change returns what the union costs more if element e is taken into it, or out of it.
+// change returns the additional cost of the union if element e is added or removed.
 func (a *annealer) change(e int) int64 {
-	last, sign := int32(1), int64(1) // elements that a set has open if e is the last
+	last, sign := int32(1), int64(1) // open elements of a set to which only e makes a difference
 	if a.in[e] {
 		last, sign = 0, -1
 	}
@@ -110,7 +110,7 @@ func (a *annealer) change(e int) int64 {
 	return sign*a.s.p.Elements[e] + a.lacking*(max(0, few-sign*sets)-max(0, few))
 }
 
-// flip takes element e into the union, or out of it.
+// flip adds or removes element e.
 func (a *annealer) flip(e int) {
 	more, cost := int32(-1), a.s.p.Elements[e]
 	if a.in[e] {
@@ -131,7 +131,7 @@ func (a *annealer) flip(e int) {
 	}
 }
 
-// answer tries the cheapest sets within a union, mended by swaps.
+// answer tries the cheapest sets within a union, improved by swaps.
 func (s *searcher) answer(union []bool) {
 	whole, _ := s.weights()
 	g := s.greedy(whole)

@@ -1,38 +1,33 @@
-// Package minkunion picks a number of sets whose union costs least: the minimum k-union
-// problem with costs.
+// Package minkunion picks n sets with the cheapest union: the minimum k-union problem with costs.
 //
 //	minimise    Σ_{s ∈ S} aₛ + Σ_{e ∈ ∪S} cₑ     over S with |S| = n
 //
-// It is NP-hard, but with a price λ on every set instead of the count,
+// It is NP-hard. With a price λ on every set instead of the count,
 //
 //	L(λ) = λn + min_S { Σ_{s ∈ S} (aₛ − λ) + Σ_{e ∈ ∪S} cₑ } ≤ optimum,
 //
-// the minimum is a closure, found by one maximum flow from sets to their elements. One
-// file each:
+// and the minimum is a closure, found by one maximum flow from sets to their elements.
 //
-//	problem.go   what is asked and answered
+//	problem.go   problem and solution
 //	network.go   the flow, kept between prices and between nodes of the search
-//	price.go     the λ of the highest L, by the lines of the closures met
-//	start.go     first answers: greedy, and what remains of a closure too large
-//	search.go    branch and bound over elements: in the union, or out of it
-//	nodes.go     the nodes still to be searched: that of the lowest bound is next
-//	anneal.go    better answers where a quarter of the steps does not end the search
+//	price.go     the λ of the highest L, by the lines of closures
+//	start.go     first answers: greedy, and the rest of a closure that is too large
+//	search.go    branch and bound: an element is in the union or not
+//	nodes.go     open nodes; the lowest bound is next
+//	anneal.go    better answers if a quarter of the steps does not end the search
 //
 // Dictionary: aₛ Set.Cost, cₑ Problem.Elements, n Problem.Pick, λ and L searcher.price.
 //
-// A maximum flow also gives reduced costs. To put an element outside the closure into the
-// union raises L by at least the element's unused room; to leave out a set of the closure
-// raises L by at least what the set could not send. A decision that would raise L above the
-// cost of the best answer is excluded without search.
+// A maximum flow also gives reduced costs. To include an element outside the closure raises L by at
+// least its unused room. To leave out a set of the closure raises L by at least what it could not
+// send. A decision that raises L above the best answer's cost is excluded without search.
 //
-// Invariant: every answer that is better than the best one by Options.Slack is in a node that
-// the search has not left. It ends, because every node fixes one more element than the one it comes from, and because
-// MaxSteps bounds the edges looked at; the lowest bound of the nodes left is then that of the answer.
-//
-// Limits are counts of edges looked at, never seconds, and nothing is random: equal calls
-// give equal answers on every machine.
+// Invariant: every answer that is better than the best one by Options.Slack is in an open node. The
+// search ends, because every node fixes one more element than its parent, and because MaxSteps
+// bounds the visited edges; the lowest bound of the open nodes then is the bound of the answer.
+// Limits are counts, not seconds, so equal calls give equal answers.
 //
 // Source: Picard, "Maximal closure of a graph and applications to combinatorial problems",
-// Management Science 22(11), 1976. Source: Dinic, "Algorithm for solution of a problem of
-// maximum flow in networks with power estimation", Soviet Mathematics Doklady 11, 1970.
+// Management Science 22(11), 1976. Source: Dinic, "Algorithm for solution of a problem of maximum
+// flow in networks with power estimation", Soviet Mathematics Doklady 11, 1970.
 package minkunion

@@ -1,27 +1,26 @@
 package minkunion
 
-// A network carries what sets send off through their elements. A set may send supply, an
-// element takes room more; between them a set's elements are unbounded edges. Sets that are
-// out and elements that are gone carry nothing.
+// A network carries flow from sets to their elements. A set can send supply, an element can receive
+// room more, and the edges between are unbounded. Barred sets and paid elements carry nothing.
 type network struct {
-	start   []int32 // of each set: its first edge; one more at the end
-	element []int32 // of each edge
-	set     []int32 // of each edge
-	flow    []int64 // of each edge
+	start   []int32 // first edge of each set; one more
+	element []int32 // by edge
+	set     []int32 // by edge
+	flow    []int64 // by edge
 	into    [][]int32
 
-	supply, excess []int64 // of each set: what it may send, what it has not sent
-	room           []int64 // of each element
-	out            []bool  // sets that may not be picked
-	gone           []bool  // elements that are paid for
+	supply, excess []int64 // by set: what it can send, what it has not sent
+	room           []int64 // by element
+	barred         []bool  // by set
+	paid           []bool  // by element
 
-	far, reach []int32 // distance of sets and elements from a set with excess; -1: cut off
+	far, reach []int32 // distance of sets and elements from a set with excess; -1: unreachable
 	at, from   []int32 // next edge to try, of sets and elements
 	queue      []int32
 	steps      int
 }
 
-// newNetwork has the edges of p, the room of its elements in units of 1/unit, and no flow.
+// newNetwork returns p's network without flow, with room in units of 1/unit.
 func newNetwork(p *Problem, unit int64) *network {
 	n, m := len(p.Sets), len(p.Elements)
 	w := &network{into: make([][]int32, m), start: make([]int32, 1, n+1)}
@@ -33,8 +32,8 @@ func newNetwork(p *Problem, unit int64) *network {
 		w.start = append(w.start, int32(len(w.element)))
 	}
 	w.flow = make([]int64, len(w.element))
-	w.supply, w.excess, w.out = make([]int64, n), make([]int64, n), make([]bool, n)
-	w.room, w.gone = make([]int64, m), make([]bool, m)
+	w.supply, w.excess, w.barred = make([]int64, n), make([]int64, n), make([]bool, n)
+	w.room, w.paid = make([]int64, m), make([]bool, m)
 	w.far, w.at, w.reach, w.from = make([]int32, n), make([]int32, n), make([]int32, m), make([]int32, m)
 	for e, c := range p.Elements {
 		w.room[e] = c * unit
@@ -42,7 +41,7 @@ func newNetwork(p *Problem, unit int64) *network {
 	return w
 }
 
-// offer sets what set s may send, and takes flow back that is more than that.
+// offer sets the supply of set s, and cancels flow beyond it.
 func (w *network) offer(s int, supply int64) {
 	w.excess[s] += supply - w.supply[s]
 	w.supply[s] = supply
@@ -51,29 +50,29 @@ func (w *network) offer(s int, supply int64) {
 	}
 }
 
-// cancel takes an amount of flow back from edge i.
+// cancel cancels flow on edge i.
 func (w *network) cancel(i int32, amount int64) {
 	w.flow[i] -= amount
 	w.excess[w.set[i]] += amount
 	w.room[w.element[i]] += amount
 }
 
-// drop bars set s: it sends nothing.
+// drop bars set s.
 func (w *network) drop(s int) {
 	w.offer(s, 0)
-	w.out[s] = true
+	w.barred[s] = true
 }
 
-// pay removes element e: nothing flows through it.
+// pay marks element e as paid: nothing flows through it.
 func (w *network) pay(e int) {
 	for _, i := range w.into[e] {
 		w.cancel(i, w.flow[i])
 	}
-	w.gone[e] = true
+	w.paid[e] = true
 }
 
-// saturate sends off what can be: a maximum flow. Then the sets with far >= 0 are the
-// smallest closure that gains most, and the elements with reach >= 0 its union.
+// saturate computes a maximum flow. Then the sets with far >= 0 are the smallest closure of the
+// greatest gain, and the elements with reach >= 0 are its union.
 func (w *network) saturate() {
 	for w.levels() {
 		for s := range w.at {
@@ -81,7 +80,7 @@ func (w *network) saturate() {
 		}
 		clear(w.from)
 		for s := range w.excess {
-			for !w.out[s] && w.excess[s] > 0 {
+			for !w.barred[s] && w.excess[s] > 0 {
 				sent := w.send(int32(s), w.excess[s])
 				if sent == 0 {
 					break
@@ -92,13 +91,13 @@ func (w *network) saturate() {
 	}
 }
 
-// levels measures distances from the sets with excess, and reports whether an element with
-// room is within reach.
+// levels computes distances from sets with excess, and reports whether an element with room is
+// reachable.
 func (w *network) levels() bool {
 	w.queue = w.queue[:0]
 	for s := range w.far {
 		w.far[s] = -1
-		if !w.out[s] && w.excess[s] > 0 {
+		if !w.barred[s] && w.excess[s] > 0 {
 			w.far[s], w.queue = 0, append(w.queue, int32(s))
 		}
 	}
@@ -114,14 +113,14 @@ func (w *network) levels() bool {
 	return open
 }
 
-// look goes on from set s through its elements to sets whose flow could give way, and
-// reports whether an element of it has room.
+// look visits the elements of set s, and sets whose flow through them can be redirected. It reports
+// whether an element has room.
 func (w *network) look(s int32) bool {
 	open := false
 	for i := w.start[s]; i < w.start[s+1]; i++ {
 		w.steps++
 		e := w.element[i]
-		if w.gone[e] || w.reach[e] >= 0 {
+		if w.paid[e] || w.reach[e] >= 0 {
 			continue
 		}
 		w.reach[e] = w.far[s] + 1
@@ -136,13 +135,13 @@ func (w *network) look(s int32) bool {
 	return open
 }
 
-// send sends up to amount from set s one level on, and returns what arrived.
+// send sends up to amount from set s to the next level, and returns the amount that arrived.
 func (w *network) send(s int32, amount int64) int64 {
 	for ; w.at[s] < w.start[s+1]; w.at[s]++ {
 		w.steps++
 		i := w.at[s]
 		e := w.element[i]
-		if w.gone[e] || w.reach[e] != w.far[s]+1 {
+		if w.paid[e] || w.reach[e] != w.far[s]+1 {
 			continue
 		}
 		if sent := w.take(e, amount); sent > 0 {
@@ -153,8 +152,7 @@ func (w *network) send(s int32, amount int64) int64 {
 	return 0
 }
 
-// take lets element e take up to amount: into its room, or by sending off elsewhere what
-// another set sent it.
+// take puts up to amount into element e: into its room, or by redirecting the flow of another set.
 func (w *network) take(e int32, amount int64) int64 {
 	if w.room[e] > 0 {
 		amount = min(amount, w.room[e])

@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// A node is a part of the answers that is still to be searched: those that its steps lead to.
+// A node is an open part of the answers: those reached by its steps.
 type node struct {
-	bound int64 // no answer of it has a lower L, in 1/unit
-	rank  int64 // the bound in units of Slack, rounded up: less than that is not looked for
-	order int   // it was the how many-th
+	bound int64 // least L, in 1/unit
+	rank  int64 // bound in units of Slack, rounded up, because smaller differences do not matter
+	order int   // insertion order, to break ties
 	steps []step
 }
 
-// nodes are a heap: the lowest rank first, of equal ones the last that was filed, so that the search gets to answers.
+// nodes is a heap: lowest rank first. In a tie the last insertion is first, so that the search
+// reaches answers.
 type nodes []*node
 
 // Len implements heap.Interface.
@@ -41,15 +42,15 @@ func (n *nodes) Pop() any {
 	return x
 }
 
-// file notes the node that the search is at as one that is still to be searched.
+// file adds the current node to the open nodes.
 func (s *searcher) file(bound int64) {
 	s.filed++
 	rank := ceil(bound, s.o.Slack*s.unit)
 	heap.Push(&s.open, &node{bound: bound, rank: rank, order: s.filed, steps: slices.Clone(s.trail)})
 }
 
-// search divides the node of the lowest bound, until none is left or limit steps are taken. The first is
-// always looked at, so that there is a bound.
+// search divides the open node of the lowest bound, until none is left or limit steps are taken.
+// The first node is always divided, so that there is a bound.
 func (s *searcher) search(limit int) {
 	for len(s.open) > 0 && (s.nodes == 0 || s.w.steps <= limit) {
 		n := heap.Pop(&s.open).(*node)
@@ -62,7 +63,7 @@ func (s *searcher) search(limit int) {
 	}
 }
 
-// enter goes to the node that these steps lead to, from where both paths part.
+// enter moves to the node of these steps, from the last common step.
 func (s *searcher) enter(steps []step) {
 	same := 0
 	for same < min(len(steps), len(s.trail)) && steps[same] == s.trail[same] {

@@ -2,21 +2,19 @@ package minkunion
 
 import "math"
 
-// A corner is a closure met on the way to the best price: how many sets it has, what it
-// costs with the elements paid for, and the elements of its union.
+// A corner is a closure: its number of sets, its cost including paid elements, and its union.
 type corner struct {
 	count   int
 	cost    int64
 	covered []bool
 }
 
-// at returns the corner's line at price lambda, which L is never above.
+// at returns the corner's line at lambda, an upper bound of L.
 func (c *corner) at(lambda int64, n int) int64 { return c.cost + lambda*int64(n-c.count) }
 
-// price walks to the price of the highest L: each next price is where the lines of the
-// largest closure met with fewer than n sets and of the smallest with more cross, rounded
-// down. It returns L, in units of 1/unit, and whether that rules out what is not yet better
-// than the best answer.
+// price walks to the price of the highest L. The next price is where the lines of two closures
+// cross, rounded down: the largest with fewer than n sets and the smallest with more. It returns L,
+// in 1/unit, and whether L excludes a better answer.
 func (s *searcher) price() (bound int64, done bool) {
 	n := s.p.Pick
 	if bound, done = s.ends(); done {
@@ -39,8 +37,8 @@ func (s *searcher) price() (bound int64, done bool) {
 	}
 }
 
-// ends sets the two corners there always are, no set and all that are not out, and reports
-// whether one of them is all there is, or not even that.
+// ends sets the first corners, no set and all sets that are not barred, and reports whether these
+// decide the node.
 func (s *searcher) ends() (bound int64, done bool) {
 	s.span()
 	switch {
@@ -56,20 +54,19 @@ func (s *searcher) ends() (bound int64, done bool) {
 	return 0, false
 }
 
-// span computes the corners of no set and of all.
 func (s *searcher) span() {
 	s.left.count, s.left.cost = 0, s.paid
 	s.right.count, s.right.cost = 0, s.paid
 	clear(s.left.covered)
 	clear(s.right.covered)
 	for i, set := range s.p.Sets {
-		if s.w.out[i] {
+		if s.w.barred[i] {
 			continue
 		}
 		s.right.count++
 		s.right.cost += set.Cost * s.unit
 		for _, e := range set.Elements {
-			if !s.right.covered[e] && !s.w.gone[e] {
+			if !s.right.covered[e] && !s.w.paid[e] {
 				s.right.covered[e] = true
 				s.right.cost += s.p.Elements[e] * s.unit
 			}
@@ -77,7 +74,7 @@ func (s *searcher) span() {
 	}
 }
 
-// cross returns the price where the lines of the corners cross, rounded down.
+// cross returns the price at which the corners' lines cross, rounded down.
 func (s *searcher) cross() int64 {
 	rise, run := s.right.cost-s.left.cost, int64(s.right.count-s.left.count)
 	lambda := rise / run
@@ -87,25 +84,25 @@ func (s *searcher) cross() int64 {
 	return lambda
 }
 
-// value returns L at the price.
+// value returns L at the price lambda.
 func (s *searcher) value() int64 {
 	for i, set := range s.p.Sets {
-		if !s.w.out[i] {
+		if !s.w.barred[i] {
 			s.w.offer(i, max(0, s.lambda-set.Cost*s.unit))
 		}
 	}
 	s.w.saturate()
 	sum := s.lambda*int64(s.p.Pick) + s.paid
 	for i, excess := range s.w.excess {
-		if !s.w.out[i] {
+		if !s.w.barred[i] {
 			sum -= excess
 		}
 	}
 	return sum
 }
 
-// meet makes the closure of the flow one of the corners, or an answer if it has n sets,
-// and returns how many it has.
+// meet stores the closure of the flow as a corner, or tries it as an answer if it has n sets, and
+// returns its number of sets.
 func (s *searcher) meet() int {
 	count, cost := 0, s.paid
 	for i, far := range s.w.far {
@@ -133,7 +130,6 @@ func (s *searcher) meet() int {
 	return count
 }
 
-// closure returns the sets of the flow's closure.
 func (s *searcher) closure() []int {
 	var picked []int
 	for i, far := range s.w.far {
@@ -144,10 +140,9 @@ func (s *searcher) closure() []int {
 	return picked
 }
 
-// all returns the sets that are not out.
 func (s *searcher) all() []int {
 	var picked []int
-	for i, out := range s.w.out {
+	for i, out := range s.w.barred {
 		if !out {
 			picked = append(picked, i)
 		}

@@ -6,40 +6,39 @@ import (
 	"math"
 )
 
-// A Set is a list of elements, each once, and what picking it costs besides them.
+// A Set is a list of elements without duplicates, and an own cost.
 type Set struct {
 	Elements []int
 	Cost     int64 // may be negative
 }
 
-// A Problem asks for Pick sets. The solver only reads it.
+// A Problem asks for Pick sets. The solver does not change it.
 type Problem struct {
 	Sets     []Set
-	Elements []int64 // cost of each, at least 0, paid once if a picked set has it
-	Pick     int     // number of sets
+	Elements []int64 // cost of each, at least 0, paid once
+	Pick     int
 }
 
-// Options bound the work and say when an answer is good enough.
+// Options limit the work.
 type Options struct {
-	MaxSteps int     // edges looked at, 5 to 10 ns each
-	Slack    int64   // the search stops at Bound > Cost - Slack; at least 1, which is the optimum
-	Start    [][]int // answers of Pick sets to start from, instead of greedy ones
+	MaxSteps int     // visited edges, 5 to 10 ns each
+	Slack    int64   // the search stops at Bound > Cost - Slack; at least 1, which means the optimum
+	Start    [][]int // answers of Pick sets to start from instead of greedy ones
 }
 
-// A Solution is the best answer found. Bound <= optimum <= Cost always holds.
+// A Solution is the best answer found. Bound <= optimum <= Cost.
 type Solution struct {
-	Sets  []int // picked, ascending
+	Sets  []int // ascending
 	Cost  int64
 	Bound int64
-	Nodes int // of the search
-	Steps int // edges looked at
+	Nodes int
+	Steps int // visited edges
 }
 
-// maxTotal is the largest sum of costs, of sets without their sign, that sums and their
-// multiples stay below 2⁶² with.
+// maxTotal bounds the sum of absolute costs, so that multiples stay below 2⁶².
 const maxTotal = 1 << 60
 
-// Validate joins all that is wrong with p.
+// Validate returns all errors of p, joined.
 func (p *Problem) Validate() error {
 	var bad []error
 	if p.Pick < 0 || p.Pick > len(p.Sets) {
@@ -63,8 +62,7 @@ func (p *Problem) Validate() error {
 	return nil
 }
 
-// checkSet complains of the first bad element of set s; seen has, for each element, the
-// last set (from 1) that had it.
+// checkSet returns the first error in set s. seen has, by element, the last set (from 1) with it.
 func (p *Problem) checkSet(s int, seen []int) error {
 	for _, e := range p.Sets[s].Elements {
 		if e < 0 || e >= len(p.Elements) {
@@ -78,7 +76,7 @@ func (p *Problem) checkSet(s int, seen []int) error {
 	return nil
 }
 
-// total returns the sum of all costs without their sign, or more than maxTotal.
+// total returns the sum of absolute costs, or more than maxTotal.
 func (p *Problem) total() int64 {
 	sum := 0.0
 	for _, c := range p.Elements {
@@ -90,7 +88,7 @@ func (p *Problem) total() int64 {
 	return int64(min(sum, 2*maxTotal)) + 1
 }
 
-// Cost returns what the picked sets, each given once, and their union cost.
+// Cost returns the cost of the picked sets, without duplicates, and their union.
 func (p *Problem) Cost(picked []int) int64 {
 	paid := make([]bool, len(p.Elements))
 	sum := int64(0)

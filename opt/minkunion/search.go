@@ -5,35 +5,35 @@ import (
 	"slices"
 )
 
-// A searcher is one search: what is asked, the best answer so far, and the node it is at.
+// A searcher is the state of a search.
 type searcher struct {
 	p    *Problem
 	o    Options
-	unit int64 // prices are whole multiples of 1/unit
+	unit int64 // prices are multiples of 1/unit
 	w    *network
 
 	best []int
 	cost int64
 
 	lambda      int64
-	paid        int64 // for the elements of this node's union, in 1/unit
+	paid        int64 // for elements of this node's union, in 1/unit
 	left, right corner
 	trail       []step
-	rest        int64 // the least L of what was not searched, in 1/unit
+	rest        int64 // least L of parts that were not searched, in 1/unit
 	nodes       int
 	open        nodes
-	filed       int // nodes
+	filed       int // number of filed nodes
 }
 
-// A step is an element that was paid for, or a set that was left out.
+// A step is a paid element or a barred set.
 type step struct {
 	index int
 	paid  bool
 }
 
-// Solve returns the best answer found within o's limits, and a bound that proves how good
-// it is. It errs on what Validate complains of. It costs a little more than o.MaxSteps looks at edges, and Pick times the
-// number of sets to start. If a quarter of the steps does not end the search, annealing has half of them.
+// Solve returns the best answer within o's limits and a proven bound. It returns an error if p is
+// invalid. It visits a little more than o.MaxSteps edges, plus Pick times the number of sets. If a
+// quarter of the steps does not end the search, annealing gets half of them.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func ceil(a, b int64) int64 {
 	return q
 }
 
-// newSearcher takes prices as fine as the numbers allow, up to half a unit of cost lost.
+// newSearcher sets the finest price unit that numbers allow.
 func newSearcher(p *Problem, o Options) *searcher {
 	m := len(p.Elements)
 	s := &searcher{p: p, o: o, cost: math.MaxInt64, rest: math.MaxInt64}
@@ -75,11 +75,11 @@ func newSearcher(p *Problem, o Options) *searcher {
 	return s
 }
 
-// enough returns the largest L, in 1/unit, with which a node may still hold an answer that
-// is better by Slack.
+// enough returns the largest L, in 1/unit, at which a node may have an answer that is better by
+// Slack.
 func (s *searcher) enough() int64 { return (s.cost - s.o.Slack) * s.unit }
 
-// try keeps an answer if it has n sets and is better.
+// try stores an answer of n sets if it is better.
 func (s *searcher) try(picked []int) {
 	if len(picked) != s.p.Pick {
 		return
@@ -89,7 +89,7 @@ func (s *searcher) try(picked []int) {
 	}
 }
 
-// expand divides the node that the search is at, of which known is a bound.
+// expand divides the current node; known is a bound of it.
 func (s *searcher) expand(known int64) {
 	s.nodes++
 	bound, done := s.price()
@@ -104,17 +104,17 @@ func (s *searcher) expand(known int64) {
 		s.divide(e, bound)
 	} else if len(s.trail) > mark {
 		s.file(bound)
-	} else { // only sets that add no element are in question: the cheapest are best
+	} else { // only sets without new elements are left: the cheapest are best
 		s.finish()
 		s.leave(bound)
 	}
 }
 
-// leave notes that a node of this L is not searched further.
+// leave records the L of a node that is not searched further.
 func (s *searcher) leave(bound int64) { s.rest = min(s.rest, bound) }
 
-// divide files the halves of the node with element e in the union and without it, the likelier one last: it is
-// taken up first.
+// divide files both halves of the node, with and without element e. The likelier half is last, so
+// it is searched first.
 func (s *searcher) divide(e int, bound int64) {
 	mark := len(s.trail)
 	likely := 2*(s.p.Pick-s.left.count) >= s.right.count-s.left.count
@@ -129,17 +129,16 @@ func (s *searcher) divide(e int, bound int64) {
 	}
 }
 
-// choose returns the element that the closures on both sides of n disagree about and that
-// the most sets have; -1 if they agree.
+// choose returns the element of most sets on which both corners disagree; -1 if there is none.
 func (s *searcher) choose() int {
 	best, most := -1, 0
 	for e, in := range s.right.covered {
-		if !in || s.left.covered[e] || s.w.gone[e] {
+		if !in || s.left.covered[e] || s.w.paid[e] {
 			continue
 		}
 		sets := 0
 		for _, i := range s.w.into[e] {
-			if !s.w.out[s.w.set[i]] {
+			if !s.w.barred[s.w.set[i]] {
 				sets++
 			}
 		}
@@ -150,18 +149,17 @@ func (s *searcher) choose() int {
 	return best
 }
 
-// fix decides what would raise L too far: elements by the room the flow leaves them, sets
-// by what they could not send.
+// fix makes the decisions whose opposite would raise L too far, by unused room and excess.
 func (s *searcher) fix(bound int64) {
 	spare := s.enough() - bound
 	s.leave(s.enough() + 1)
 	for e, room := range s.w.room {
-		if !s.w.gone[e] && room > spare {
+		if !s.w.paid[e] && room > spare {
 			s.exclude(e)
 		}
 	}
 	for i, excess := range s.w.excess {
-		if s.w.out[i] || excess <= spare {
+		if s.w.barred[i] || excess <= spare {
 			continue
 		}
 		for _, e := range s.p.Sets[i].Elements {
@@ -170,9 +168,9 @@ func (s *searcher) fix(bound int64) {
 	}
 }
 
-// include pays for element e, if it is not paid for yet.
+// include pays for element e once.
 func (s *searcher) include(e int) {
-	if s.w.gone[e] {
+	if s.w.paid[e] {
 		return
 	}
 	s.w.pay(e)
@@ -180,24 +178,24 @@ func (s *searcher) include(e int) {
 	s.trail = append(s.trail, step{e, true})
 }
 
-// exclude bars every set that has element e.
+// exclude bars every set with element e.
 func (s *searcher) exclude(e int) {
 	for _, i := range s.w.into[e] {
-		if t := int(s.w.set[i]); !s.w.out[t] {
+		if t := int(s.w.set[i]); !s.w.barred[t] {
 			s.w.drop(t)
 			s.trail = append(s.trail, step{t, false})
 		}
 	}
 }
 
-// undo takes back all steps after the first mark of them.
+// undo undoes all steps after mark.
 func (s *searcher) undo(mark int) {
 	for _, st := range s.trail[mark:] {
 		if st.paid {
-			s.w.gone[st.index] = false
+			s.w.paid[st.index] = false
 			s.paid -= s.p.Elements[st.index] * s.unit
 		} else {
-			s.w.out[st.index] = false
+			s.w.barred[st.index] = false
 		}
 	}
 	s.trail = s.trail[:mark]

@@ -2,8 +2,8 @@ package minkunion
 
 import "slices"
 
-// begin makes the first answers: by leaving out the elements that cost most for the sets
-// they bar, and those given, or else two greedy ones; the best is mended by swaps.
+// begin makes the first answers: by shrink, and from the given answers or two greedy ones. Swaps
+// improve the best.
 func (s *searcher) begin() {
 	whole, shared := s.weights()
 	s.try(s.completed(s.shrink(), whole).picked())
@@ -17,7 +17,6 @@ func (s *searcher) begin() {
 	s.from(s.mark(s.best))
 }
 
-// mark returns which sets are picked.
 func (s *searcher) mark(picked []int) []bool {
 	in := make([]bool, len(s.p.Sets))
 	for _, i := range picked {
@@ -26,8 +25,7 @@ func (s *searcher) mark(picked []int) []bool {
 	return in
 }
 
-// weights returns what an element adds to the score of a set that has it: its whole cost,
-// or its cost divided among the sets that have it.
+// weights returns the score of an element in a set: its cost, or its cost divided among its sets.
 func (s *searcher) weights() (whole, shared []float64) {
 	whole, shared = make([]float64, len(s.p.Elements)), make([]float64, len(s.p.Elements))
 	for e, c := range s.p.Elements {
@@ -37,12 +35,12 @@ func (s *searcher) weights() (whole, shared []float64) {
 	return whole, shared
 }
 
-// finish completes the smaller closure of the node the search is at to an answer.
+// finish completes the smaller corner of the current node to an answer.
 func (s *searcher) finish() {
 	whole, _ := s.weights()
 	g := s.greedy(whole)
 	for e, in := range s.left.covered {
-		if in || s.w.gone[e] {
+		if in || s.w.paid[e] {
 			g.buy(e)
 		}
 	}
@@ -50,13 +48,13 @@ func (s *searcher) finish() {
 	s.from(g.taken)
 }
 
-// from completes the picked sets, or as many of them as there may be, and mends the answer.
+// from completes the picked sets and improves the answer by swaps.
 func (s *searcher) from(picked []bool) {
 	whole, _ := s.weights()
 	s.mend(s.completed(picked, whole))
 }
 
-// completed returns an answer with the picked sets, or as many of them as there may be, and the cheapest others by a
+// completed returns an answer with the picked sets, as many as allowed, and the cheapest others by
 // weight.
 func (s *searcher) completed(picked []bool, weight []float64) *greedy {
 	g := s.greedy(weight)
@@ -69,15 +67,15 @@ func (s *searcher) completed(picked []bool, weight []float64) *greedy {
 	return g
 }
 
-// complete picks the cheapest set until there are n.
+// complete picks the cheapest sets until there are n.
 func (s *searcher) complete(g *greedy) {
 	for g.count < s.p.Pick {
 		g.pick(g.cheapest(-1))
 	}
 }
 
-// mend swaps, as long as that helps and steps are left: without each element of the union,
-// the sets that had it are replaced by the cheapest others.
+// mend swaps while that helps and steps are left: for each element of the union, its sets are
+// replaced by the cheapest others.
 func (s *searcher) mend(g *greedy) {
 	for better := true; better; {
 		better = false
@@ -90,8 +88,8 @@ func (s *searcher) mend(g *greedy) {
 	s.try(g.picked())
 }
 
-// shrink bars one element after the other, the one of the highest cost for each set that
-// goes with it, as long as n sets are left, and returns the sets that are.
+// shrink drops elements, each with the highest cost per set lost, while n sets are left, and
+// returns these sets.
 func (s *searcher) shrink() []bool {
 	left, count := make([]bool, len(s.p.Sets)), len(s.p.Sets)
 	for i := range left {
@@ -109,13 +107,13 @@ func (s *searcher) shrink() []bool {
 	}
 }
 
-// dearest returns the element of the highest cost for each set of left that has it, among
-// those that at most spare sets have, and how many have it; -1 if there is none.
+// dearest returns the element with the highest cost per set of left that has it, if at most spare
+// sets have it, and the number of these; -1: none.
 func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	best, lost := -1, 0
 	for e, c := range s.p.Elements {
 		have := 0
-		s.w.steps += len(s.w.into[e]) / 2 // it is only counting
+		s.w.steps += len(s.w.into[e]) / 2 // only counting
 		for _, i := range s.w.into[e] {
 			if left[s.w.set[i]] {
 				have++
@@ -131,18 +129,17 @@ func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	return best, lost
 }
 
-// A greedy answer in the making: each set's score is what it would still cost.
+// A greedy is an answer under construction. The score of a set is its additional cost.
 type greedy struct {
 	s      *searcher
 	weight []float64
 	score  []float64
 	taken  []bool
-	have   []int // sets taken that have an element, and one if it is paid for anyhow
-	count  int   // of sets taken
+	have   []int // taken sets with the element, plus one if it is paid anyway
+	count  int   // taken sets
 	cost   int64
 }
 
-// greedy returns an empty answer, with elements scored by weight.
 func (s *searcher) greedy(weight []float64) *greedy {
 	g := &greedy{s: s, weight: weight, score: make([]float64, len(s.p.Sets))}
 	g.taken, g.have = make([]bool, len(s.p.Sets)), make([]int, len(s.p.Elements))
@@ -155,7 +152,6 @@ func (s *searcher) greedy(weight []float64) *greedy {
 	return g
 }
 
-// picked returns the sets that are taken.
 func (g *greedy) picked() []int {
 	var picked []int
 	for i, in := range g.taken {
@@ -166,11 +162,11 @@ func (g *greedy) picked() []int {
 	return picked
 }
 
-// cheapest returns the set of the lowest score that is not taken and does not have element
-// but, the first if several are; -1 if there is none.
+// cheapest returns the first set of the lowest score that is not taken and lacks element but; -1:
+// none.
 func (g *greedy) cheapest(but int) int {
 	best := -1
-	g.s.w.steps += len(g.score) / 8 // as long as that many edges take
+	g.s.w.steps += len(g.score) / 8 // as expensive as that many edges
 	for i, score := range g.score {
 		if !g.taken[i] && (best < 0 || score < g.score[best]) && !slices.Contains(g.s.p.Sets[i].Elements, but) {
 			best = i
@@ -179,7 +175,7 @@ func (g *greedy) cheapest(but int) int {
 	return best
 }
 
-// pick takes set i and pays for its elements.
+// pick takes set i.
 func (g *greedy) pick(i int) {
 	g.taken[i] = true
 	g.count++
@@ -189,7 +185,7 @@ func (g *greedy) pick(i int) {
 	}
 }
 
-// buy pays for element e, if it is not paid for: it costs other sets nothing more.
+// buy pays for element e once.
 func (g *greedy) buy(e int) {
 	g.have[e]++
 	if g.have[e] == 1 {
@@ -198,7 +194,7 @@ func (g *greedy) buy(e int) {
 	}
 }
 
-// leave gives set i up, and the elements that no other taken set has.
+// leave releases set i and the elements of no other taken set.
 func (g *greedy) leave(i int) {
 	g.taken[i] = false
 	g.count--
@@ -212,7 +208,6 @@ func (g *greedy) leave(i int) {
 	}
 }
 
-// add adds to the scores of the sets that have element e.
 func (g *greedy) add(e int, score float64) {
 	for _, i := range g.s.w.into[e] {
 		g.s.w.steps++
@@ -220,8 +215,8 @@ func (g *greedy) add(e int, score float64) {
 	}
 }
 
-// swap replaces the taken sets that have element e by the cheapest others, unless there are
-// too few of them or that costs as much; it reports whether it did.
+// swap replaces the taken sets with element e by the cheapest others if that is cheaper, and
+// reports whether it did.
 func (g *greedy) swap(e int) bool {
 	before := g.cost
 	var left, came []int

@@ -6,17 +6,16 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A count is how often a job runs, and in which mode.
+// A count is a mode and a number of rounds.
 type count struct{ mode, rounds int }
 
-// A chooser finds modes and numbers of rounds under a limit z. It keeps the prices of the
-// last choice.
+// A chooser finds modes and numbers of rounds for a limit z. It keeps the last prices.
 type chooser struct {
 	p       *Problem
 	solver  *mmkp.Solver
 	problem mmkp.Problem
 	counts  [][]count // by item and choice
-	idle    Point     // of all together, if nobody runs
+	idle    Point     // sum of all jobs' Idle
 	prices  []float64
 	solves  int
 }
@@ -34,12 +33,12 @@ func newChooser(p *Problem) *chooser {
 	return c
 }
 
-// nodes bound the search of a knapsack: few jobs with large modes need it, many do not.
+// nodes bound a knapsack's search, which only few jobs with large modes need.
 const nodes = 10_000
 
-// choose returns the best modes and numbers of rounds with which no job has more than z
-// left, and an upper bound of the value of all such choices less a price of the load. Every
-// job must have some choice with at most z left. Errors: those of mmkp.Solver.
+// choose returns the best modes and numbers of rounds with which no job has more than z left, and
+// an upper bound of the value of such choices minus a price of the load. Every job must have a
+// choice with at most z left. It returns errors of mmkp.Solver.
 func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, bound float64, err error) {
 	for i := range c.p.Jobs {
 		c.list(i, z, price)
@@ -61,7 +60,7 @@ func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, b
 	return pick, c.idle.Value - price*c.idle.Load + s.Bound, nil
 }
 
-// list makes the choices of job i: the rounds after which it has at most z left.
+// list makes the choices of job i: rounds after which it has at most z left.
 func (c *chooser) list(i int, z, price float64) {
 	j, item := &c.p.Jobs[i], &c.problem.Items[i]
 	item.Choices, c.counts[i] = item.Choices[:0], c.counts[i][:0]

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// An extra is one more round for a job.
+// An extra is a possible additional round of a job.
 type extra struct {
 	job, mode int
 	gain      float64
 }
 
-// fill gives out the remaining capacity, until no job gains by a round in which there is room.
+// fill uses the remaining capacity until no job gains by a round with room.
 func (k *packing) fill() {
 	var line []extra
 	for more := true; more; {
@@ -28,7 +28,7 @@ func (k *packing) fill() {
 	}
 }
 
-// extras appends the jobs that gain by running in round t, too, those that gain most first.
+// extras appends the jobs that gain by running in round t, largest gain first.
 func (k *packing) extras(line []extra, t int) []extra {
 	if !slices.ContainsFunc(k.free, func(free []int) bool { return free[t] > 0 }) {
 		return line
@@ -42,8 +42,8 @@ func (k *packing) extras(line []extra, t int) []extra {
 	return line
 }
 
-// extra returns the mode in which job i gains most per unit of resource by running in round t,
-// too. The gain is 0 if it gains in no mode.
+// extra returns the mode in which job i gains most per unit of resource by also running in round t;
+// gain 0 if it gains in none.
 func (k *packing) extra(i, t int) extra {
 	best := extra{job: i}
 	r := k.runs[i]
@@ -64,8 +64,8 @@ func (k *packing) extra(i, t int) extra {
 	return best
 }
 
-// least returns a lower bound of the gain if the state of a job is b instead of a. The last term
-// of the objective rises only if the job has more left.
+// least returns a lower bound of the gain when a job's state changes from a to b. The last term of
+// the objective rises only if the job has more left.
 func (p *Problem) least(a, b Point) float64 {
 	return b.Value - a.Value - p.Lambda*max(0, b.Left-a.Left, b.Load-a.Load)
 }

@@ -6,27 +6,26 @@ import (
 	"slices"
 )
 
-// A packing is the state of place: which job runs in which round.
+// A packing is a plan under construction.
 type packing struct {
 	p        *Problem
 	pick     []count
-	prices   []float64 // of a unit of each resource in a round
-	favoured int       // job that is placed first; -1: none
+	prices   []float64 // per unit and round
+	favoured int       // job placed first; -1: none
 	runs     []Run
 	free     [][]int // by resource and round
-	log      []step  // since press or tidy began on a job
-	movers   []move  // of makeRoom
+	log      []step  // since the start of press or tidy
+	movers   []move  // scratch of makeRoom
 }
 
-// A step is a round given to a job, or taken from it.
+// A step gives a round to a job or takes it away.
 type step struct {
 	job, mode, round int
 	taken            bool
 }
 
-// place gives jobs the numbers of rounds that were picked for them: in one piece if there is
-// room, else in several, else fewer rounds. The rest goes to the jobs that gain most from it, so
-// that no capacity is idle that a job could use.
+// place gives jobs their picked numbers of rounds: in one piece if possible, or else in several, or
+// else fewer. The rest of the capacity goes to the jobs that gain most.
 func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
 	for _, b := range p.Capacity {
@@ -35,21 +34,21 @@ func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	line := k.line()
 	rest := k.first(line) // 1. jobs that run from the first round on
 	for _, i := range rest {
-		k.fit(i) // 2. jobs that run after others
+		k.fit(i) // 2. jobs that follow others
 	}
 	k.advance(rest)
 	for _, i := range line {
-		k.press(i) // 3. who lacks rounds
+		k.press(i) // 3. jobs that lack rounds
 	}
 	for _, i := range line {
-		k.tidy(i) // 4. who stops and starts
+		k.tidy(i) // 4. jobs that stop and start
 	}
-	k.fill() // 5. what is left
+	k.fill()
 	return k.runs
 }
 
-// line returns the jobs that were picked to run, in order: first those that go on, then by what
-// they gain from their first round.
+// line returns the jobs picked to run: those that continue first, then by the gain of their first
+// round.
 func (k *packing) line() []int {
 	var line []int
 	for i := range k.pick {
@@ -63,8 +62,7 @@ func (k *packing) line() []int {
 	return line
 }
 
-// rank orders jobs: first the favoured one, then those picked to run in the mode they hold, then
-// the others.
+// rank orders jobs: the favoured one, then those picked in their present mode, then the others.
 func (k *packing) rank(i int) int {
 	switch {
 	case i == k.favoured:
@@ -75,7 +73,7 @@ func (k *packing) rank(i int) int {
 	return 2
 }
 
-// gain returns what one more round than n is worth to job i, for each unit it uses.
+// gain returns the value per unit of one more round than n for job i.
 func (p *Problem) gain(i, mode, n int) float64 {
 	j := &p.Jobs[i]
 	m := &j.Modes[mode]
@@ -86,8 +84,7 @@ func (p *Problem) gain(i, mode, n int) float64 {
 	return (m.After[n].Value - before) / float64(m.Amount)
 }
 
-// first gives rounds from round 0 on to the jobs of the line for which there is room. It
-// returns the other jobs, the longest first.
+// first gives rounds from round 0 on to jobs with room. It returns the others, longest first.
 func (k *packing) first(line []int) (rest []int) {
 	for _, i := range line {
 		if m := k.mode(i); k.free[m.Resource][0] >= m.Amount {
@@ -102,15 +99,13 @@ func (k *packing) first(line []int) (rest []int) {
 	return rest
 }
 
-// mode returns the mode that was picked for job i.
 func (k *packing) mode(i int) *Mode { return &k.p.Jobs[i].Modes[k.pick[i].mode] }
 
-// ones returns n rounds in a row.
+// ones returns n consecutive rounds.
 func ones(first, n int) uint64 { return (1<<n - 1) << first }
 
-// fit gives job i its rounds in a row, as late as possible behind other jobs that stop: the
-// room before stays for shorter jobs. If it cannot follow another job, it gets the first rounds
-// with room, in a row if possible.
+// fit gives job i consecutive rounds, as late as possible behind jobs that stop, because earlier
+// room suits shorter jobs. Otherwise it gets the first rounds with room, consecutive if possible.
 func (k *packing) fit(i int) {
 	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
 		k.pick[i] = k.best(i)
@@ -138,8 +133,7 @@ func (k *packing) fit(i int) {
 	}
 }
 
-// best returns the mode and number of rounds for which there is room and whose value to job i,
-// less the prices of what they use, is largest.
+// best returns the mode and number of rounds with room and the largest value to job i minus prices.
 func (k *packing) best(i int) count {
 	j := &k.p.Jobs[i]
 	var best count
@@ -154,7 +148,7 @@ func (k *packing) best(i int) count {
 	return best
 }
 
-// room returns the rounds in which there is enough for a mode.
+// room returns the rounds with room for a mode.
 func (k *packing) room(m *Mode) (rounds uint64) {
 	for t, free := range k.free[m.Resource] {
 		if free >= m.Amount {
@@ -164,9 +158,8 @@ func (k *packing) room(m *Mode) (rounds uint64) {
 	return rounds
 }
 
-// advance lets jobs change places with shorter ones that they follow and that use the same
-// amount. Windows are planned again before they end, so that otherwise long jobs would always
-// be the last.
+// advance swaps jobs with shorter ones that they follow and that use the same amount. Windows are
+// replanned before they end, so that otherwise long jobs would always be last.
 func (k *packing) advance(rest []int) {
 	for n, i := range rest {
 		for next := 0; next >= 0; {
@@ -177,8 +170,8 @@ func (k *packing) advance(rest []int) {
 	}
 }
 
-// follows reports whether job i starts in one piece when job j, in one piece, stops, and
-// both use the same.
+// follows reports whether job i starts, in one piece, when job j, in one piece, stops, and both use
+// the same.
 func (k *packing) follows(i, j int) bool {
 	a, b := k.runs[i], k.runs[j]
 	if a.Rounds == 0 || b.Rounds == 0 {
@@ -189,21 +182,19 @@ func (k *packing) follows(i, j int) bool {
 		k.mode(i).Resource == k.mode(j).Resource && k.mode(i).Amount == k.mode(j).Amount
 }
 
-// change lets job i, which follows job j, go before it.
+// change swaps job i with job j, which it follows.
 func (k *packing) change(i, j int) {
 	first := bits.TrailingZeros64(k.runs[j].Rounds)
 	k.runs[i].Rounds = ones(first, k.runs[i].Count())
 	k.runs[j].Rounds = ones(first+k.runs[i].Count(), k.runs[j].Count())
 }
 
-// run gives job i rounds.
 func (k *packing) run(i int, rounds uint64) {
 	for ; rounds != 0; rounds &= rounds - 1 {
 		k.take(i, k.pick[i].mode, bits.TrailingZeros64(rounds))
 	}
 }
 
-// take runs job i in round t.
 func (k *packing) take(i, mode, t int) {
 	m := &k.p.Jobs[i].Modes[mode]
 	k.runs[i].Mode = mode
@@ -212,7 +203,7 @@ func (k *packing) take(i, mode, t int) {
 	k.log = append(k.log, step{i, mode, t, true})
 }
 
-// drop takes round t from job i, which is given one in the same mode thereafter.
+// drop removes round t from job i, which must get another one in the same mode.
 func (k *packing) drop(i, t int) {
 	mode := k.runs[i].Mode
 	m := &k.p.Jobs[i].Modes[mode]
@@ -221,7 +212,7 @@ func (k *packing) drop(i, t int) {
 	k.log = append(k.log, step{i, mode, t, false})
 }
 
-// undo takes back all but the first steps of the log.
+// undo undoes all but the first steps of the log.
 func (k *packing) undo(first int) {
 	for n := len(k.log) - 1; n >= first; n-- {
 		if s := k.log[n]; s.taken {

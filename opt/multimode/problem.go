@@ -11,55 +11,54 @@ import (
 // MaxRounds bounds the rounds of a window.
 const MaxRounds = 64
 
-// largest bounds every number of a problem, so that products stay in range.
+// largest bounds all numbers, so that products stay in range.
 const largest = 1e40
 
 // A Point is the state of a job at the end of the window.
 type Point struct {
-	Value float64 // in any unit; Job.Again and Problem.Lambda are in the same
-	Left  float64 // time that the job must still run; at least 0
-	Load  float64 // its part of the mean time that the cluster must still run; at least 0
+	Value float64 // in the unit of Job.Again and Problem.Lambda
+	Left  float64 // remaining running time; at least 0
+	Load  float64 // its part of the cluster's mean remaining time; at least 0
 }
 
 // A Mode is one way to run.
 type Mode struct {
 	Resource int // index into Problem.Capacity
-	Amount   int // of the resource, in each round in which it runs; at least 1
-	// After holds the state of the job after 1, 2, … consecutive rounds, at most as many as
-	// the window has. Rounds beyond the last point change nothing.
+	Amount   int // of the resource, in each round; at least 1
+	// After has the state after 1, 2, … consecutive rounds, at most the window's. More rounds
+	// change nothing.
 	After []Point
 }
 
-// A Job has at most one mode in a window.
+// A Job uses at most one mode in a window.
 type Job struct {
 	Idle  Point   // without a round
 	Modes []Mode  // none: it waits
-	Held  int     // the mode it runs in now, whose After counts no start; -1: none
-	Again float64 // value lost by each start that After does not count; at least 0
+	Held  int     // present mode, whose After includes no start; -1: none
+	Again float64 // value lost by each start that After does not include; at least 0
 }
 
-// A Problem is a window to be planned. Solve only reads it.
+// A Problem is a window. Solve does not change it.
 type Problem struct {
 	Rounds   int     // 1 to MaxRounds
 	Capacity []int   // by resource, in each round; at least 0
-	Jobs     []Job   // of equal ones the first is served first
-	Lambda   float64 // value lost per unit of the time that all jobs take; at least 0
+	Jobs     []Job   // the first of equal jobs is served first
+	Lambda   float64 // value lost per unit of the time of all jobs; at least 0
 }
 
-// A Run is what a job gets: the rounds in which it runs, as bits, in a mode. No
-// rounds: mode -1.
+// A Run is the rounds of a job, as bits, and their mode; -1 without rounds.
 type Run struct {
 	Mode   int
 	Rounds uint64
 }
 
-// In reports whether the job runs in a round, counted from 0.
+// In reports whether the job runs in a round, from 0.
 func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
 
 // Count returns the number of rounds.
 func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 
-// Validate returns an error that joins all that is wrong with p: of each job the first error.
+// Validate returns all errors of p, joined; one per job.
 func (p *Problem) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("multimode: "+format, args...)) }
@@ -129,10 +128,8 @@ func (a *Point) check() error {
 	return nil
 }
 
-// amount reports whether x is a number in range.
 func amount(x float64) bool { return x >= 0 && x <= largest }
 
-// at returns the state of j after a run.
 func (j *Job) at(r Run) Point {
 	if r.Rounds == 0 {
 		return j.Idle
@@ -141,8 +138,8 @@ func (j *Job) at(r Run) Point {
 	return after[min(r.Count(), len(after))-1]
 }
 
-// further returns the number of starts of a run that the points do not count: all except
-// the first, and the first too if the job could have gone on in the mode that it holds.
+// further returns the number of starts that the points do not include: all but the first. The
+// first counts too if the job pauses in round 0 and then starts in its held mode.
 func (j *Job) further(r Run) int {
 	starts := bits.OnesCount64(r.Rounds &^ (r.Rounds << 1))
 	if starts > 0 && (r.Mode != j.Held || r.In(0)) {
@@ -151,8 +148,7 @@ func (j *Job) further(r Run) int {
 	return starts
 }
 
-// points yields the states of j after running: in each mode that fits into the capacity, for
-// each number of rounds.
+// points yields the states of j by mode that fits the capacity and number of rounds.
 func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	return func(yield func(count, *Point) bool) {
 		for m := range j.Modes {
@@ -169,8 +165,8 @@ func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	}
 }
 
-// Worth returns the value of a plan, a run for each job. It does not check capacities. It
-// panics if a job does not have the mode of its run.
+// Worth returns the value of a plan, without checking capacities. It panics on a mode that the job
+// lacks.
 func (p *Problem) Worth(runs []Run) float64 {
 	value, load, longest := 0.0, 0.0, 0.0
 	for i := range p.Jobs {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// press gives job i rounds that it lacks by moving other jobs to other rounds, if these lose
-// less than job i gains. It prefers rounds in which job i needs no further start.
+// press gives job i rounds that it lacks by moving other jobs, if these lose less than it gains. It
+// prefers rounds without a further start.
 func (k *packing) press(i int) {
 	k.log = k.log[:0]
 	mode, n := k.pick[i].mode, k.pick[i].rounds
@@ -24,27 +24,27 @@ func (k *packing) press(i int) {
 	}
 }
 
-// lack returns an upper bound of the worth of the rounds that job i lacks.
+// lack returns an upper bound of the value of the rounds that job i lacks.
 func (k *packing) lack(i int) float64 {
 	j := &k.p.Jobs[i]
 	now, then := j.at(k.runs[i]), k.mode(i).After[k.pick[i].rounds-1]
 	return then.Value - now.Value + k.p.Lambda*max(0, now.Left-then.Left, now.Load-then.Load)
 }
 
-// more returns the further starts that job i has if it runs in round t too.
+// more returns job i's further starts if it also runs in round t.
 func (k *packing) more(i, mode, t int) int {
 	j := &k.p.Jobs[i]
 	return j.further(Run{mode, k.runs[i].Rounds | 1<<t}) - j.further(k.runs[i])
 }
 
-// A move of a job to another round, and what it costs.
+// A move moves a job to another round at a cost.
 type move struct {
 	job, to int
 	cost    float64
 }
 
-// makeRoom moves jobs to other rounds until there is room for a mode in round t. It returns
-// what that costs, and whether it is less than limit; if not, no job is moved.
+// makeRoom moves jobs until there is room for a mode in round t, and returns the cost. If that is
+// not below limit, it returns false and moves nothing.
 func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool) {
 	free := k.free[m.Resource]
 	if free[t] >= m.Amount {
@@ -62,7 +62,7 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool
 		if free[t] >= m.Amount || cost >= limit {
 			break
 		}
-		if v = k.elsewhere(v.job, m.Resource, t); v.to >= 0 { // if others left room there
+		if v = k.elsewhere(v.job, m.Resource, t); v.to >= 0 { // moves before this one may have used the room
 			k.shift(v.job, t, v.to)
 			cost += v.cost
 		}
@@ -74,8 +74,8 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool
 	return cost, true
 }
 
-// elsewhere returns the cheapest move of job v from round t to where there is room; to
-// is -1 if there is none.
+// elsewhere returns the cheapest move of job v from round t to a round with room; to is -1 if there
+// is none.
 func (k *packing) elsewhere(v, resource, t int) move {
 	best := move{job: v, to: -1}
 	r := k.runs[v]
@@ -96,7 +96,6 @@ func (k *packing) elsewhere(v, resource, t int) move {
 	return best
 }
 
-// shift moves job v from one round to another.
 func (k *packing) shift(v, from, to int) {
 	mode := k.runs[v].Mode
 	k.drop(v, from)

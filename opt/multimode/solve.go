@@ -10,16 +10,16 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Options say when a plan is good enough.
+// Options determine when to stop.
 type Options struct {
 	Gap    float64 // relative to the bound; default 1e-3 (Shockwave §8.9)
-	Solves int     // knapsacks at most; default 32
+	Solves int     // largest number of knapsacks; default 32
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors of o, joined.
 func (o Options) Validate() error {
 	var errs []error
 	if !(o.Gap >= 0 && o.Gap < 1) {
@@ -36,46 +36,44 @@ type Schedule struct {
 	Runs  []Run // by job
 	Value float64
 	Bound float64
-	// Prices are the value of one unit of each resource in one round, in the last
-	// knapsack that was solved; zeros if none was.
+	// Prices are the values of a unit of each resource in a round, in the last knapsack; zeros
+	// without one.
 	Prices []float64
-	Solves int // knapsacks
-	// Interrupted: the context ended before Options were met.
+	Solves int
+	// Interrupted reports that the context ended first.
 	Interrupted bool
 }
 
-// An interval is a range of limits z. A plan in which the longest job has at most high left,
-// and whose last term is at least low, is worth at most bound.
+// An interval is a range of limits z. A plan whose longest job has at most high left, and whose
+// last term is at least low, is worth at most bound.
 type interval struct {
 	low, high float64
-	free      float64 // bound on the value at high, without the last term
+	free      float64 // bound at high, without the last term
 	bound     float64
 }
 
-// A search is the state of Solve.
 type search struct {
 	p      *Problem
 	pick   *chooser
-	open   []interval // in which plans may be better than the best
-	cap    float64    // an upper bound for all plans
+	open   []interval // may have better plans than the best
+	cap    float64    // upper bound of all plans
 	best   Schedule
 	solved bool
-	picked []count // of the best
+	picked []count // of the best plan
 }
 
-// Solve plans a window. It returns the best plan found when the gap is met, when Options.Solves
-// knapsacks were solved, or when ctx ends. There is always a plan, and in it no job waits that
-// would gain by a round in which there is room for it. Equal problems have equal plans.
-// Errors: those of both Validate. Each solve costs a knapsack of jobs × modes × rounds choices,
-// and a packing of at least jobs × rounds steps. If the gap is not met, and all jobs together
-// have few modes, one more packing is tried for each mode.
-// Source: Shockwave §6.1, App. G.3, Eq. 11.
+// Solve plans a window. It returns the best plan found when the gap is met, after Options.Solves
+// knapsacks, or when ctx ends. In every plan no waiting job would gain by a round with room. Equal
+// problems have equal plans. It returns errors of both Validate. Each solve costs a knapsack of
+// jobs × modes × rounds choices, and a packing of at least jobs × rounds steps. If the gap is not
+// met and there are few modes in total, one more packing is tried for each mode. Source: Shockwave
+// §6.1, App. G.3, Eq. 11.
 func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err
 	}
 	s := &search{p: p, pick: newChooser(p)}
-	s.keep(make([]count, len(p.Jobs)), -1) // no job is picked: all run only on what is left
+	s.keep(make([]count, len(p.Jobs)), -1) // no job is picked: fill gives them rounds
 	err := s.begin(ctx, o)
 	for err == nil && len(s.open) > 0 && s.pick.solves < o.Solves {
 		n := s.promising()
@@ -103,7 +101,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 func (s *search) begin(ctx context.Context, o Options) (err error) {
 	low, high := s.p.limits()
 	free := s.p.most()
-	s.cap, err = s.try(ctx, high, s.p.Lambda, free) // the last term as if it were the load
+	s.cap, err = s.try(ctx, high, s.p.Lambda, free) // the load replaces the last term
 	switch {
 	case s.p.Lambda == 0:
 		low, free = high, s.cap
@@ -114,8 +112,8 @@ func (s *search) begin(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// limits returns the range of limits: the last term is never less than low, and no job has
-// more than high left.
+// limits returns the range of limits: the last term is at least low, and no job has more than high
+// left.
 func (p *Problem) limits() (low, high float64) {
 	load := 0.0
 	for i := range p.Jobs {
@@ -132,9 +130,9 @@ func (p *Problem) limits() (low, high float64) {
 	return low, max(low, high)
 }
 
-// relief returns an upper bound of how much the load can fall in the window.
+// relief returns an upper bound of the load's fall in the window.
 func (p *Problem) relief() float64 {
-	most := make([]float64, len(p.Capacity)) // by a unit in a round
+	most := make([]float64, len(p.Capacity)) // per unit and round
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
 		for n, at := range p.points(j) {
@@ -150,7 +148,7 @@ func (p *Problem) relief() float64 {
 	return total
 }
 
-// most returns what all jobs are worth if each has the rounds it likes best.
+// most returns the total value if each job had its best number of rounds.
 func (p *Problem) most() float64 {
 	total := 0.0
 	for i := range p.Jobs {
@@ -163,9 +161,8 @@ func (p *Problem) most() float64 {
 	return total
 }
 
-// try plans with a limit, and returns an upper bound of the value of such plans less a price
-// of the load. The bound is −∞ if no plan keeps the limit, and known if the solver reaches its
-// limits before it can tell.
+// try plans with a limit, and returns an upper bound of the value of such plans minus a price of
+// the load: −∞ if no plan is within the limit, known if the solver reaches its own limits first.
 func (s *search) try(ctx context.Context, z, price, known float64) (float64, error) {
 	pick, bound, err := s.pick.choose(ctx, z, price)
 	switch {
@@ -180,8 +177,8 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 	return min(bound, known), nil
 }
 
-// keep places the picked numbers of rounds, and keeps the plan if it is the best so far. The
-// job favoured, if not -1, is placed before all others.
+// keep places the picked numbers of rounds, with job favoured, if not -1, first, and stores the
+// plan if it is the best.
 func (s *search) keep(pick []count, favoured int) {
 	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.solved || v > s.best.Value {
@@ -189,9 +186,8 @@ func (s *search) keep(pick []count, favoured int) {
 	}
 }
 
-// favour tries more packings: each job in turn gets the whole window in each of its modes, and
-// the others get what is best for them of the rest. A few jobs with large modes fit together in
-// ways that sums over rounds do not show. It stops early if ctx ends.
+// favour tries more packings: each job in turn gets the entire window in each of its modes. A few
+// jobs with large modes fit together in ways that sums over rounds do not show.
 func (s *search) favour(ctx context.Context) {
 	for i := range s.p.Jobs {
 		for m := range s.p.Jobs[i].Modes {
@@ -206,7 +202,6 @@ func (s *search) favour(ctx context.Context) {
 	}
 }
 
-// modes returns how many modes all jobs have together.
 func (p *Problem) modes() int {
 	total := 0
 	for i := range p.Jobs {
@@ -215,17 +210,16 @@ func (p *Problem) modes() int {
 	return total
 }
 
-// few is the largest number of modes of all jobs together with which favour is tried.
+// few is the largest total number of modes with which favour is tried.
 const few = 256
 
-// split opens an interval, unless its bound says that nothing in it is better than the best.
+// split opens an interval unless its bound excludes better plans.
 func (s *search) split(low, high, free float64) {
 	if bound := min(s.cap, free-s.p.Lambda*low); bound > s.best.Value {
 		s.open = append(s.open, interval{low, high, free, bound})
 	}
 }
 
-// promising returns the index of the interval with the largest bound.
 func (s *search) promising() int {
 	best := 0
 	for n := range s.open {
@@ -236,13 +230,12 @@ func (s *search) promising() int {
 	return best
 }
 
-// middle returns the limit at which to halve.
 func (i *interval) middle() float64 { return i.low + (i.high-i.low)/2 }
 
 // thin reports whether an interval is too narrow to be halved.
 func (i *interval) thin() bool { return i.middle() <= i.low || i.middle() >= i.high }
 
-// halve solves the knapsack at the middle of an interval, and opens its two halves.
+// halve solves the knapsack at the middle of an interval, and opens its halves.
 func (s *search) halve(ctx context.Context, n int) error {
 	i := s.open[n]
 	mid := i.middle()
@@ -256,7 +249,6 @@ func (s *search) halve(ctx context.Context, n int) error {
 	return nil
 }
 
-// finish returns the best plan with its bound.
 func (s *search) finish() *Schedule {
 	t := s.best
 	t.Prices = slices.Clone(s.pick.prices)

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// tidy moves pieces of job i next to its other pieces, if the other jobs that must move lose less
-// than job i gains by fewer starts.
+// tidy moves pieces of job i next to its other pieces, if other jobs lose less than it gains by
+// fewer starts.
 func (k *packing) tidy(i int) {
 	j := &k.p.Jobs[i]
 	for _, piece := range pieces(k.runs[i].Rounds) {
@@ -19,7 +19,7 @@ func (k *packing) tidy(i int) {
 	}
 }
 
-// pieces returns the runs of rounds in a row.
+// pieces returns the maximal consecutive rounds.
 func pieces(rounds uint64) []uint64 {
 	var all []uint64
 	for rounds != 0 {
@@ -31,8 +31,7 @@ func pieces(rounds uint64) []uint64 {
 	return all
 }
 
-// beside returns where a piece could go: to the first round, and after and before each
-// of the others.
+// beside returns possible places of a piece: the first round, and next to each other piece.
 func beside(others, piece uint64, rounds int) []uint64 {
 	n := bits.OnesCount64(piece)
 	starts := []int{0}
@@ -48,8 +47,8 @@ func beside(others, piece uint64, rounds int) []uint64 {
 	return places
 }
 
-// transfer moves a piece of job i to other rounds, if that costs other jobs less than limit, and
-// reports whether it moved it.
+// transfer moves a piece of job i if that costs other jobs less than limit, and reports whether it
+// did.
 func (k *packing) transfer(i int, piece, to uint64, limit float64) bool {
 	k.log = k.log[:0]
 	mode := k.runs[i].Mode

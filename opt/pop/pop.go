@@ -5,16 +5,13 @@ import (
 	"slices"
 )
 
-// Split assigns 0 to n-1 to k parts and returns their members, each part
-// ascending. Without weights it is random, in parts whose sizes differ by 1 at
-// most; with weights (finite, at least 0) it is resource-aware: heaviest first,
-// each to the part that weighs least so far, of several the one with the fewest
-// members, so that parts differ by one weight at most. Equal arguments give equal
-// parts; the seed decides nothing but the order of equals under weights. It costs
-// n log n + n k. It panics if k < 1 or n < 0.
+// Split assigns 0 to n-1 to k parts, each sorted. Without weights it is random, and sizes differ by
+// at most 1. With weights (finite, at least 0) the heaviest goes first, each to the lightest part,
+// the one with the fewest members in a tie; so parts differ by at most one weight. The seed only
+// orders equal weights. Equal arguments give equal parts. It costs n log n + n k, and panics if k <
+// 1 or n < 0.
 //
-// Source: thesis §4.1 ("randomly partitioning the set of resources and requests"),
-// §5.2.2.
+// Source: thesis §4.1 ("randomly partitioning the set of resources and requests"), §5.2.2.
 func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
 	if k < 1 || n < 0 {
 		panic("pop: want at least one part, and no negative number of members")
@@ -34,7 +31,7 @@ func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
 	return parts
 }
 
-// byWeight deals order out, heaviest first.
+// byWeight distributes order, heaviest first.
 func byWeight(parts [][]int, order []int, weight func(i int) float64) {
 	heavy := make([]float64, len(order))
 	for i := range heavy {
@@ -49,8 +46,8 @@ func byWeight(parts [][]int, order []int, weight func(i int) float64) {
 	}
 }
 
-// Least returns the part of the least load, of several the one with the fewest
-// members, of several the first. It panics if there is no part.
+// Least returns the part of least load; in a tie the one with the fewest members, then the first.
+// It panics without parts.
 func Least(load []float64, members func(part int) int) int {
 	best := 0
 	for p := 1; p < len(load); p++ {
@@ -61,9 +58,8 @@ func Least(load []float64, members func(part int) int) int {
 	return best
 }
 
-// Shuffled returns 0 to n-1 in an order that looks random, and is the same for
-// equal arguments on every machine: it sorts by a hash of the seed and the number.
-// A number keeps its hash when n changes.
+// Shuffled returns 0 to n-1 in a pseudorandom order: it sorts by a hash of the seed and the number,
+// which does not depend on n. Equal arguments give equal orders on every machine.
 func Shuffled(n int, seed uint64) []int {
 	order, key := make([]int, n), make([]uint64, n)
 	for i := range order {
@@ -73,8 +69,8 @@ func Shuffled(n int, seed uint64) []int {
 	return order
 }
 
-// mix hashes i under a seed: two rounds of SplitMix64's finaliser (Steele, Lea
-// and Flood, 2014), which passes the usual tests of randomness.
+// mix hashes i under a seed with two rounds of SplitMix64's finaliser (Steele, Lea and Flood,
+// 2014).
 func mix(seed, i uint64) uint64 { return scramble(scramble(seed) + 0x9e3779b97f4a7c15*(i+1)) }
 
 func scramble(x uint64) uint64 {
@@ -83,15 +79,14 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// A Piece is a client, or a fraction of one that was split.
+// A Piece is a client or a fraction of it.
 type Piece struct {
 	Of    int     // the client
 	Share float64 // of its demand: 1, or 1/ways
 }
 
-// SplitClients returns the clients as pieces, by ascending client: one that
-// weighs more than the threshold becomes ways pieces of equal shares, any other
-// is one piece. What a client gets is what its pieces get. It panics if ways < 1.
+// SplitClients returns the clients as pieces, in order: a client with a weight above the threshold
+// becomes ways equal pieces. A client gets what its pieces get. It panics if ways < 1.
 //
 // Source: thesis §5.2.2 ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {
