@@ -114,10 +114,8 @@ func (p *Program) leastLevel() float64 {
 	return least
 }
 
-// open reports whether an item is allowed on a kind.
 func (p *Program) open(it *Item, kind int) bool { return it.Size[kind] > 0 && p.Capacity[kind] > 0 }
 
-// nothing is the solution without any time.
 func (p *Program) nothing() Solution {
 	s := Solution{X: matrix(len(p.Items), len(p.Capacity)), Prices: make([]float64, len(p.Capacity))}
 	s.Converged = true

@@ -51,13 +51,11 @@ func (f *factor) weigh(a, m []float64, slack float64) float64 {
 	return give
 }
 
-// solve sets x = B⁻¹ b.
 func (f *factor) solve(b, x []float64) {
 	f.lower(b)
 	f.upper(x)
 }
 
-// lower solves R'h = b.
 func (f *factor) lower(b []float64) {
 	for i := range f.k {
 		v := b[i]
@@ -68,7 +66,6 @@ func (f *factor) lower(b []float64) {
 	}
 }
 
-// upper solves Rx = h.
 func (f *factor) upper(x []float64) {
 	for i := f.k - 1; i >= 0; i-- {
 		v := f.h[i]

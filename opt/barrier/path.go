@@ -2,7 +2,7 @@ package barrier
 
 import "math"
 
-// An item is the scaled row of an item: rates are relative to the needed rate.
+// An item is scaled: rates are relative to the needed rate.
 type item struct {
 	on, s, a, c []float64 // 1 if allowed, size, rate, gain; 0 elsewhere
 	x, p        []float64 // fractions, duals of x ≥ 0
@@ -11,7 +11,6 @@ type item struct {
 	needs       bool
 }
 
-// A path is an iterate on the central path.
 type path struct {
 	p       *Program
 	items   []item
@@ -23,7 +22,7 @@ type path struct {
 	step    stepper
 }
 
-// newPath scales a program. most is the unit of the level; 0 for Best.
+// newPath scales a program; most is 0 for Best.
 func newPath(p *Program, most float64) *path {
 	n, k := len(p.Items), len(p.Capacity)
 	w := &path{p: p, items: make([]item, n), level: most > 0, most: most}
@@ -118,7 +117,7 @@ func (w *path) startAt(x [][]float64) {
 	w.slacks()
 }
 
-// slacks computes all slacks, and duals with equal products.
+// slacks computes slacks, and duals with equal products.
 func (w *path) slacks() {
 	const least = 1e-12 // for rounding
 	product := 1.0

@@ -2,8 +2,7 @@ package barrier
 
 import "math"
 
-// products returns the mean product of slacks and duals, and the largest relative distance from the
-// final product.
+// products returns the mean product of slack and dual, and the largest relative distance from end.
 func (w *path) products(end float64) (mean, off float64) {
 	n := 0
 	add := func(slack, dual float64) {
@@ -48,7 +47,6 @@ func (w *path) residual() float64 {
 	return worst
 }
 
-// report unscales the iterate and computes its bound.
 func (w *path) report(out *Solution) {
 	out.X = matrix(len(w.items), len(w.c))
 	out.Prices = make([]float64, len(w.c))

@@ -2,7 +2,6 @@ package barrier
 
 import "math"
 
-// A stepper is the Newton step and its workspace.
 type stepper struct {
 	dx, dp         [][]float64 // by item and kind
 	du, dq, dv, dw []float64   // by item
@@ -17,8 +16,8 @@ type stepper struct {
 	system         system
 }
 
-// A system is the rest after eliminating the items, without the matrix A of the kinds: A η − across
-// dz = right, across'η + give dz = level.
+// A system is the rest after eliminating the items: A η − across dz = right, across'η + give dz =
+// level.
 type system struct {
 	right, across, eta []float64
 	give, level        float64
@@ -73,7 +72,6 @@ func (s *stepper) solve(level bool) []float64 {
 	return y.eta
 }
 
-// eliminate computes an item's matrix and its terms in the system.
 func (w *path) eliminate(i int, t float64) {
 	s, it := &w.step, &w.items[i]
 	g, m, root, k := s.g[i], s.m[i], s.root[i], len(w.c)
@@ -111,7 +109,6 @@ func (w *path) eliminate(i int, t float64) {
 	s.system.level += dot(m, g) - t/it.v
 }
 
-// add adds h times a row to the right-hand side.
 func (y *system) add(row []float64, h float64) {
 	for j, v := range row {
 		y.right[j] += v * h
@@ -153,7 +150,6 @@ func (s *stepper) times(root, g []float64) {
 	}
 }
 
-// lengths returns the shares of the step that keep slacks and duals above 0.
 func (w *path) lengths() (primal, dual float64) {
 	s := &w.step
 	primal, dual = 1, 1

@@ -102,7 +102,6 @@ func (e *Epoch) check(i, j int, p *Problem) error {
 	return errors.Join(errs...)
 }
 
-// falls reports whether a width costs less than the previous one of the same kind.
 func (p *Problem) falls(before, at Point) bool {
 	return p.Costs != nil && before.Kind == at.Kind && p.rate(at) < p.rate(before)
 }

@@ -19,7 +19,7 @@ type Frontier struct {
 	segments []segment // steepest first
 }
 
-// A segment ends at vertex to of its epoch and starts at the vertex before.
+// A segment leads to vertex to of its epoch, from the vertex before.
 type segment struct {
 	slope     float64 // mean completion time per unit of budget
 	epoch, to int32
@@ -93,7 +93,6 @@ func steeper(a, b segment) int {
 	}
 }
 
-// spend returns the cost of a segment.
 func (f *Frontier) spend(s segment) float64 {
 	return f.load[s.epoch] * (f.vertices[s.to].cost - f.vertices[s.to-1].cost)
 }

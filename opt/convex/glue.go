@@ -58,8 +58,8 @@ func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, 
 	return best, found
 }
 
-// glued returns the plan of one configuration, if any: lines 12 to 27 of Algorithm 1. Epochs
-// without a common width cannot be glued.
+// glued returns the plan of one configuration: lines 12 to 27 of Algorithm 1. Epochs without a
+// common width cannot be glued.
 func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budget float64) (Plan, error) {
 	super := &Problem{Prices: p.Prices, Costs: p.Costs, Classes: make([]Class, len(p.Classes))}
 	for i := range lattices {
@@ -110,7 +110,6 @@ func (l *lattice) super(start, end int) Epoch {
 	return e
 }
 
-// unglue returns the widths of all epochs from the widths of glued ones.
 func (p *Problem) unglue(glue []int, super [][]Point) [][]Point {
 	widths := make([][]Point, len(super))
 	for i := range super {
@@ -138,7 +137,6 @@ func (p *Problem) round(widths [][]Mix) [][]Point {
 	return rounded
 }
 
-// meanRate returns the mean cost of a mix per unit of time.
 func (p *Problem) meanRate(m Mix) float64 {
 	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
 	return (here*p.rate(m.At) + there*p.rate(m.Next)) / (here + there)

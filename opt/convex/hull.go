@@ -87,8 +87,8 @@ func cheaper(a, b corner) int {
 	}
 }
 
-// vertices appends the hull per unit of work. It drops corners that are, up to rounding, no cheaper
-// or no faster than the next or previous one.
+// vertices appends the hull per unit of work, without corners that are cheaper or faster only by
+// rounding.
 func (h *hull) vertices(out []vertex) []vertex {
 	first := len(out)
 	for _, c := range h.corners {

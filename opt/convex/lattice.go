@@ -108,7 +108,6 @@ func (l *lattice) step(times []float64, moved []bool, least float64) int32 {
 	return at
 }
 
-// cost returns the time and the spending of a job on a path.
 func (l *lattice) cost(path []int32) (time, spend float64) {
 	for j, k := range path {
 		t := l.times[j][k]

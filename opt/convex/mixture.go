@@ -18,7 +18,6 @@ type Mixture struct {
 	Steps       int     // number of shortest paths
 }
 
-// A trail is a path of each class with its mean completion time and spending.
 type trail struct {
 	paths      [][]int32
 	jct, spend float64
@@ -29,7 +28,6 @@ type pricer struct {
 	steps    int
 }
 
-// at minimises time × mean completion time + money × spend, class by class.
 func (s *pricer) at(time, money float64) trail {
 	s.steps++
 	t := trail{paths: make([][]int32, len(s.lattices))}
@@ -44,8 +42,7 @@ func (s *pricer) at(time, money float64) trail {
 	return t
 }
 
-// tie is the weight of the lesser goal, which breaks ties. With less, rounding hides prices that
-// are 1 % apart.
+// tie is the weight of the lesser goal. With less, rounding hides prices that are 1 % apart.
 const tie = 1e-11
 
 // ends returns the cheapest and the fastest trail. The other goal breaks ties.
@@ -63,8 +60,7 @@ func (s *pricer) ends() (cheap, fast trail) {
 	return cheap, fast
 }
 
-// between returns the trail farthest below the line from cheap to fast, the line's slope, and
-// whether the trail is below it.
+// between returns the trail farthest below the line from cheap to fast, and the line's slope.
 func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool) {
 	slope = max(0, cheap.jct-fast.jct) / (fast.spend - cheap.spend)
 	t = s.at(1, slope)
@@ -99,8 +95,8 @@ func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	return m, nil
 }
 
-// around narrows down to the neighbours of a budget on the lower hull of all plans. It also returns
-// the slope between them, and the least of mean completion time + slope × spend.
+// around returns the neighbours of a budget on the lower hull of all plans, the slope between them,
+// and the least of mean completion time + slope × spend.
 func (s *pricer) around(cheap, fast trail, budget float64) (low, high trail, slope, least float64) {
 	for {
 		t, slope, below := s.between(cheap, fast)
@@ -119,7 +115,6 @@ func (m *Mixture) only(l Plan) {
 	m.Cheap, m.Fast, m.Share, m.MeanJCT, m.Spend = l, l, 0, l.MeanJCT, l.Spend
 }
 
-// mix mixes two plans to spend the budget.
 func (m *Mixture) mix(cheap, fast Plan, budget float64) {
 	m.Share = (budget - cheap.Spend) / (fast.Spend - cheap.Spend)
 	if m.Share < slack {

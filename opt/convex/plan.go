@@ -50,7 +50,6 @@ func (c *Class) find(widths []Point) ([]Point, error) {
 	return found, nil
 }
 
-// add adds the time and spending of class i.
 func (l *Plan) add(p *Problem, i int, gain float64) {
 	c := &p.Classes[i]
 	for j, at := range l.Widths[i] {

@@ -51,8 +51,7 @@ func (p *Problem) rate(at Point) float64 {
 	return p.price(at.Kind) * float64(at.Width)
 }
 
-// gains returns, by class, the addition to the mean of a unit of a job's time, per arrival and unit
-// of time: wᵢ / Σ w λ.
+// gains returns, by class, a job's weight in the mean: wᵢ / Σ w λ.
 func (p *Problem) gains() []float64 {
 	gains, total := make([]float64, len(p.Classes)), 0.0
 	for i, c := range p.Classes {
@@ -76,8 +75,8 @@ func (p *Problem) epochs() int {
 	return n
 }
 
-// bound returns a lower bound on the mean completion time of every policy with the budget, without
-// rescaling time: the Lagrangian at a multiplier, over all points.
+// bound returns the Lagrangian at a multiplier, over all points: no policy with the budget has a
+// lower mean completion time, without rescaling time.
 func (p *Problem) bound(multiplier, budget float64) float64 {
 	total, gains := -multiplier*budget, p.gains()
 	for i := range p.Classes {
@@ -89,8 +88,7 @@ func (p *Problem) bound(multiplier, budget float64) float64 {
 	return total
 }
 
-// cheapest returns the least cost of a unit of work in the objective: (gain + multiplier × cost
-// rate) / speed.
+// cheapest returns the least (gain + multiplier × cost rate) / speed.
 func (p *Problem) cheapest(points []Point, gain, multiplier float64) float64 {
 	least := (gain + multiplier*p.rate(points[0])) / points[0].Speed
 	for _, at := range points[1:] {

@@ -60,8 +60,8 @@ func (f *Frontier) At(budget float64) (*Solution, error) {
 	return s, nil
 }
 
-// fill takes segments while the budget lasts. It returns the vertex of each epoch, the first
-// segment that does not fit (zero if all do), and the share of it that fits.
+// fill takes segments while the budget lasts. It returns each epoch's vertex, the first segment
+// that does not fit (zero: none), and the share of it that fits.
 func (f *Frontier) fill(budget float64) (levels []int32, cut segment, share float64) {
 	levels = append(levels, f.first[:len(f.load)]...)
 	spent := f.Least

@@ -58,7 +58,6 @@ func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 // maxRootSteps is more than a root takes: 64 halvings exhaust a float64.
 const maxRootSteps = 200
 
-// at sets x for multiplier mu and returns the activity, its slope in mu, and its largest term.
 func (b *knapsack) at(mu float64, x, target, give []float64) (act, slope, size float64) {
 	for c, t := range target {
 		a := b.coef[c]
@@ -108,8 +107,7 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 // A kink is a multiplier at which a column moves from one bound to the other.
 type kink struct{ at, span float64 }
 
-// dual returns the row's multiplier in the linear program min r'x over the block, which gives the
-// best bound. It returns the scratch for reuse.
+// dual returns the row's multiplier in the linear program min r'x over the block.
 func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 	// At multiplier 0 the activity is within least..most: a column without reduced cost may be
 	// anywhere.
@@ -144,8 +142,8 @@ func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 	return 0, scratch
 }
 
-// leave returns the multiplier at which the activity, which is beyond the side at multiplier 0,
-// returns to it. Sign -1 mirrors the problem, so that the side is an upper one.
+// leave returns the multiplier at which the activity, beyond the side at multiplier 0, returns to
+// it. Sign -1 mirrors the problem.
 func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu float64, _ []kink) {
 	// From the least activity, at a very negative multiplier, up to 0. If the least is infinite,
 	// start at the last kink that makes it finite.

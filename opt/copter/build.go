@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// build makes the restricted problem of the last pass.
 func (s *Solver) build(p *lp.Problem) {
 	w := &s.work
 	w.threads = s.opts.Threads
@@ -54,12 +53,11 @@ func (s *Solver) build(p *lp.Problem) {
 	}
 }
 
-// near is the slack, relative to 1 + its side, within which a coupling row without a multiplier is
-// in the restricted problem.
+// near is the relative slack up to which a coupling row without a multiplier is in the restricted
+// problem.
 const near = 0.05
 
-// buildRows sets up the coupling rows that hold or may come to hold, without activity; all of them
-// in a first pass, which has no x.
+// buildRows sets up the coupling rows that hold or may come to hold; all of them in a first pass.
 func (s *Solver) buildRows(p *lp.Problem) {
 	w := &s.work
 	w.rowSlot = w.rowSlot[:0]
@@ -132,8 +130,8 @@ func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 	w.give = append(w.give, size/max(math.Abs(col.Cost), 0.1*s.shape.size))
 }
 
-// chunks divides the blocks into pieces of about equal work. The number depends on the problem
-// only, so that sums do not depend on the number of threads.
+// chunks divides the blocks into pieces of about equal work, independently of the number of
+// threads.
 func (s *Solver) chunks() {
 	w := &s.work
 	m, total := len(w.y), len(w.row)+4*len(w.slot)

@@ -10,7 +10,6 @@ import (
 // A suspicion names the certificates to look for when a problem does not converge.
 type suspicion struct{ infeasible, unbounded bool }
 
-// A watch detects passes without progress.
 type watch struct {
 	primal float64 // tolerance
 	passes int
@@ -18,7 +17,7 @@ type watch struct {
 	asked  suspicion // certificates looked for already
 }
 
-// stalled returns the certificates to look for after a pass; far: an unbounded column is far out.
+// stalled returns the certificates to look for after a pass.
 func (t *watch) stalled(got pass, far bool) suspicion {
 	t.passes++
 	stuck := t.passes > 2 && got.violation > t.primal && got.violation > 0.5*t.least
@@ -31,7 +30,6 @@ func (t *watch) stalled(got pass, far bool) suspicion {
 	return d
 }
 
-// far reports whether a column of the working set is beyond a million times its size.
 func (s *Solver) far() bool {
 	w := &s.work
 	for c, x := range w.center {
@@ -107,7 +105,7 @@ func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 }
 
 // recession returns a direction that proves p unbounded if it is feasible, or nil: the steepest
-// direction that meets no row or bound.
+// that meets no row or bound.
 func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	steepest := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())
@@ -145,7 +143,7 @@ func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	return ray
 }
 
-// nest solves the problem of a certificate, which is feasible and bounded, as exactly as possible.
+// nest solves the problem of a certificate as exactly as possible.
 func (s *Solver) nest(ctx context.Context, p *lp.Problem) *lp.Solution {
 	o := s.opts
 	o.Primal, o.Dual, o.Gap, o.Polish = 1e-11, 1e-11, 1e-9, false
@@ -154,7 +152,6 @@ func (s *Solver) nest(ctx context.Context, p *lp.Problem) *lp.Solution {
 	return out
 }
 
-// entries returns column j with rows of another problem.
 func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	index, values := p.Entries(j)
 	all := make([]lp.RowEntry, len(index))
@@ -164,7 +161,7 @@ func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	return all
 }
 
-// must returns v; these edits cannot fail, because another problem accepted them.
+// must returns v; these edits cannot fail.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// finish makes the solution from x and the best multipliers: it repairs packing rows, moves to a
-// vertex if asked, and computes residuals and gap.
+// finish makes the solution from x and the best multipliers.
 func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	x := append([]float64(nil), s.x...)
 	s.repair(p, x)
@@ -38,17 +37,16 @@ func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	return out
 }
 
-// A cut is a column that can give up activity of a row above its side.
+// A cut is a column that can lower a row's activity.
 type cut struct {
 	col  int32
 	coef float64
 	loss float64 // value of a unit of the row to the column, after all prices
 }
 
-// repair reduces columns of rows above their upper side, least valuable first, if that can hurt no
-// other row: only columns of at least 0 with coefficients of at least 0, in rows without a lower
-// side. So an allocation becomes feasible up to rounding. Then it gives free room to columns in use
-// that gain by it.
+// repair lowers rows that are above their upper side, by the least valuable columns first, if that
+// hurts no other row (see packed). So an allocation becomes feasible up to rounding. Then it gives
+// free room to columns that gain by it.
 func (s *Solver) repair(p *lp.Problem, x []float64) {
 	act := lp.Activities(p, x)
 	full := make([]bool, len(act))
@@ -82,13 +80,11 @@ func (s *Solver) repair(p *lp.Problem, x []float64) {
 	f.fill()
 }
 
-// A filling is a point of a packing problem and its row activities.
 type filling struct {
 	p      *lp.Problem
 	x, act []float64
 }
 
-// empty removes the excess of row i.
 func (f *filling) empty(i int, from []cut) {
 	p, x, act := f.p, f.x, f.act
 	slices.SortFunc(from, func(a, b cut) int {
@@ -105,7 +101,6 @@ func (f *filling) empty(i int, from []cut) {
 	}
 }
 
-// fill raises columns in use that lower the objective.
 func (f *filling) fill() {
 	p, x, act := f.p, f.x, f.act
 	for j, v := range x {
@@ -134,7 +129,7 @@ func (f *filling) shift(j int, by float64) {
 	x[j] = v
 }
 
-// packed reports whether reducing column j hurts no row: it and its coefficients are at least 0, in
+// packed reports whether lowering column j hurts no row: it and its coefficients are at least 0, in
 // rows without a lower side.
 func packed(p *lp.Problem, j int) bool {
 	if p.Lows()[j] < 0 {

@@ -9,7 +9,6 @@ import (
 // small is the largest number of columns that are all put in the working set.
 const small = 50_000
 
-// load adapts the stored solution to p, and reports whether there is one.
 func (s *Solver) load(p *lp.Problem) bool {
 	warm := s.known
 	n, m := p.ColSlots(), p.RowSlots()
@@ -34,7 +33,6 @@ func (s *Solver) load(p *lp.Problem) bool {
 	return warm
 }
 
-// fitted returns s with length n, padded with zeros.
 func fitted[T any](s []T, n int) []T {
 	if n > len(s) {
 		return append(s, make([]T, n-len(s))...)
@@ -92,8 +90,7 @@ func (s *Solver) value(p *lp.Problem) {
 	}
 }
 
-// quantile returns the importance that about n columns do not exceed, by the counts of the last
-// pass.
+// quantile returns the importance of about the n-th column of the last pass.
 func (s *Solver) quantile(n int) float64 {
 	total := 0
 	for b := range buckets {

@@ -42,8 +42,7 @@ func newNewton(w *work, conjugate int) *newton {
 	}
 }
 
-// solve maximises from w.y until the slope (see residual) is within tolerance. It returns the
-// numbers of Newton steps and of evaluations.
+// solve maximises from w.y to a slope (see residual) within tolerance.
 func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps, evals int) {
 	w := n.w
 	w.minimise(w.y)
@@ -72,7 +71,7 @@ func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps
 	return steps, evals
 }
 
-// curvature lists the free columns at y, and sets the diagonal of the Hessian and the damping.
+// curvature lists the free columns at y, and the diagonal of the Hessian with damping.
 func (n *newton) curvature(damping float64) {
 	w := n.w
 	n.free, n.group, n.tied = n.free[:0], n.group[:0], n.tied[:0]
@@ -113,7 +112,6 @@ func (n *newton) curvature(damping float64) {
 	n.form()
 }
 
-// form computes the Hessian if that makes products cheaper.
 func (n *newton) form() {
 	w := n.w
 	m := len(w.y)
@@ -146,8 +144,8 @@ func (n *newton) form() {
 	}
 }
 
-// formCol adds a free column to the Hessian. If its block's row holds, it also adds to sum and
-// returns its part of the row's curvature.
+// formCol adds a free column to the Hessian. If its block's row holds, it returns its part of the
+// row's curvature.
 func (n *newton) formCol(c int32, tied bool) (across float64) {
 	w := n.w
 	m := len(w.y)
@@ -173,7 +171,6 @@ func (n *newton) formCol(c int32, tied bool) (across float64) {
 	return w.coef[c] * w.coef[c] * g
 }
 
-// tie removes the direction across a block's row from the Hessian.
 func (n *newton) tie(across float64) {
 	m := len(n.w.y)
 	for _, i := range n.list {
@@ -188,7 +185,6 @@ func (n *newton) tie(across float64) {
 	}
 }
 
-// times sets out to H v.
 func (n *newton) times(v, out []float64) {
 	w := n.w
 	if n.dense {
@@ -232,7 +228,7 @@ func (n *newton) times(v, out []float64) {
 	}
 }
 
-// direction solves H dir = miss by preconditioned conjugate gradients, to a relative tolerance.
+// direction solves H dir = miss by preconditioned conjugate gradients.
 func (n *newton) direction(tolerance float64) {
 	w := n.w
 	clear(n.dir)
@@ -272,9 +268,8 @@ func (n *newton) direction(tolerance float64) {
 	}
 }
 
-// search moves y along dir to a point where the slope along dir is at least 0 and at most 0.8 of
-// its start. The slope only falls, so the dual has risen up to there. Function values, which would
-// round, are not needed.
+// search moves y along dir to a slope of 0 to 0.8 times the start. The slope only falls, so the
+// dual has risen up to there. No function values, which round, are needed.
 func (n *newton) search(slope float64) (evals int, moved bool) {
 	w := n.w
 	low, high := 0.0, math.Inf(1)
@@ -329,7 +324,6 @@ func dot(a, b []float64) float64 {
 	return s0 + s1 + s2 + s3
 }
 
-// sized returns s with length n; contents are lost.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -14,7 +14,7 @@ const maxTight = 64
 // as 0.
 const atBound = 1e-9
 
-// A direction moves a column, and a second one of its block if the block's row must keep holding.
+// A direction moves a column, and a second one if the block's row must keep holding.
 type direction struct {
 	block int32
 	cols  [2]int32 // the second is -1 without one
@@ -22,8 +22,8 @@ type direction struct {
 }
 
 // A pusher moves x along directions that change no holding row and do not raise the objective,
-// until it meets a bound or another row. Each move removes a direction or the freedom of a row, so
-// it ends at a vertex.
+// until it meets a bound or another row. Each move removes a degree of freedom, so it ends at a
+// vertex.
 type pusher struct {
 	w        *work
 	x        []float64 // by column of w
@@ -39,9 +39,8 @@ type pusher struct {
 	matrix   []float64
 }
 
-// polish moves x to a vertex of its face, or to a better one: at most as many columns are then
-// between their bounds as rows hold. It does nothing if more than maxTight coupling rows hold. Each
-// column between its bounds costs the cube of the holding rows.
+// polish moves x to a vertex of its face, or to a better one, if at most maxTight coupling rows
+// hold. Each column between its bounds costs the cube of that number.
 func (s *Solver) polish(p *lp.Problem, x []float64) {
 	s.all = true
 	s.build(p)
@@ -95,7 +94,6 @@ func newPusher(w *work, act, x []float64) *pusher {
 	return q
 }
 
-// tighten lists coupling rows that now hold.
 func (q *pusher) tighten() {
 	for i, a := range q.act {
 		if !q.holds[i] && beside(a, q.w.rowLow[i], q.w.rowUp[i], q.w.rowSize(i)) {
@@ -171,7 +169,7 @@ func (q *pusher) addRows(v direction, weight float64) {
 }
 
 // combine returns weights of the basis with which v changes no holding row, or false if there are
-// none, by pivoting on the holding rows.
+// none.
 func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 	n, m := len(q.basis)+1, len(q.tight)
 	q.matrix = sized(q.matrix, n*m) // by direction; v is last
@@ -250,7 +248,7 @@ func largest(v []float64) float64 {
 }
 
 // move goes along v and the weighted basis as far as possible, without raising the objective. It
-// returns the changed blocks, or nil if nothing stops the move.
+// returns the changed blocks; nil: nothing stops it.
 func (q *pusher) move(v direction, weights []float64) []int32 {
 	w := q.w
 	clear(q.rows)
@@ -316,7 +314,6 @@ func (q *pusher) reach(sign float64) float64 {
 // negligible is a speed that is rounding; real speeds are about 1.
 const negligible = 1e-11
 
-// room returns how far v can go at a speed within low..up.
 func room(v, speed, low, up float64) float64 {
 	switch {
 	case speed > negligible:

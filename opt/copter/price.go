@@ -40,9 +40,8 @@ type block struct {
 	low, up float64
 }
 
-// The importance of a column is |reduced cost| / (|cost| + mean |cost|). Small is important: the
-// column is nearly free to leave the bound at which its reduced cost holds it. Buckets hold the
-// exponent and one bit.
+// The importance of a column is |reduced cost| / (|cost| + mean |cost|); small is important.
+// Buckets hold the exponent and one bit.
 const buckets = 4096
 
 func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
@@ -73,7 +72,6 @@ func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	return s.gather(p)
 }
 
-// gather sums the shares.
 func (s *Solver) gather(p *lp.Problem) pass {
 	total := pass{bound: p.Offset, estimate: p.Offset, objective: p.Offset}
 	for k := range s.parts {
@@ -118,7 +116,6 @@ func (sh *share) reset(m int) {
 	clear(sh.base)
 }
 
-// pricing is the common data of a pass.
 type pricing struct {
 	*Solver
 	p     *lp.Problem
@@ -143,8 +140,8 @@ func (s *pricing) block(sh *share, row int32, cols []uint32) {
 	s.pick(sh, b, cols, mu)
 }
 
-// reduce computes reduced costs without the block row's part, sh.r, and coefficients in the block
-// row, sh.a. It returns the row's activity.
+// reduce sets sh.r to reduced costs without the block row's part, sh.a to coefficients in the block
+// row, and returns the row's activity.
 func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act float64) {
 	sh.r, sh.a = sized(sh.r, len(cols)), sized(sh.a, len(cols))
 	costs := p.Costs()
@@ -170,8 +167,8 @@ func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act
 	return act
 }
 
-// pick adds the columns' part of the bound. It picks the columns whose importance is at most theta
-// or that are not at the bound their reduced cost holds them at.
+// pick adds the columns' part of the bound, and picks those that are important or not at the bound
+// that their reduced cost wants.
 func (s *pricing) pick(sh *share, b block, cols []uint32, mu float64) {
 	p, theta := s.p, s.theta
 	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()

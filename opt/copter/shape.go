@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Kinds of row slots.
 const (
 	noRow    uint8 = iota
 	coupling       // its multiplier is a variable of the dual
@@ -33,7 +32,7 @@ func (h *shape) reshape(p *lp.Problem, last bool) {
 }
 
 // carry keeps the kinds of unchanged rows and decides new ones. It reports whether every column is
-// covered; pricing detects a column in two blocks.
+// covered.
 func (h *shape) carry(p *lp.Problem) bool {
 	for len(h.kind) < p.RowSlots() {
 		h.kind, h.stamp = append(h.kind, noRow), append(h.stamp, 0)
@@ -101,8 +100,8 @@ const short = 64
 // maxContests bounds the search for blocks; undecided rows then are coupling rows.
 const maxContests = 20
 
-// decide chooses blocks from nothing: of rows that share a column, the one with fewer columns wins;
-// again, among rows that no block excludes.
+// decide chooses blocks from nothing: of rows that share a column the one with fewer columns wins,
+// repeatedly.
 func (h *shape) decide(p *lp.Problem) {
 	n := p.RowSlots()
 	h.kind, h.stamp = make([]uint8, n), make([]uint32, n)
@@ -144,8 +143,8 @@ func (h *shape) decide(p *lp.Problem) {
 	}
 }
 
-// rank returns the rows' order of becoming blocks: the number of columns, but rows of one column
-// come after rows of 2 to short. 0: no columns.
+// rank returns the rows' order of becoming blocks: the number of columns, but 1 comes after 2 to
+// short. 0: no columns.
 func rank(p *lp.Problem) []int32 {
 	order := make([]int32, p.RowSlots())
 	for j := range p.ColSlots() {
@@ -192,7 +191,6 @@ func (h *shape) contest(p *lp.Problem, j int, order []int32, beaten []bool) {
 	}
 }
 
-// list fills the lists from the kinds.
 func (h *shape) list(p *lp.Problem) {
 	h.rows, h.blocks, h.index = h.rows[:0], h.blocks[:0], h.index[:0]
 	for i, k := range h.kind {

@@ -55,8 +55,8 @@ func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested} }
 // warmWeight is the proximal weight of a warm first step, relative to a cold one.
 const warmWeight = 1e-2
 
-// leastSlip is the accuracy of a bound, relative to the objective, if a column without bounds has a
-// reduced cost that lp.Bound treats as rounding.
+// leastSlip is the relative accuracy of a bound with a reduced cost that lp.Bound treats as
+// rounding.
 const leastSlip = 2e-10
 
 // leastStrict bounds the tightening of inner tolerances.
@@ -122,8 +122,8 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 	return s.finish(p, lp.Limited)
 }
 
-// choose prices all columns. It prices again if the shape is of another problem or the working
-// set's size is far off.
+// choose prices all columns, again if the shape is of another problem or the working set's size far
+// off.
 func (s *Solver) choose(p *lp.Problem) pass {
 	target := min(max(s.opts.Working*p.Rows(), small), p.Cols())
 	if target == p.Cols() {
@@ -143,7 +143,7 @@ func (s *Solver) choose(p *lp.Problem) pass {
 	return got
 }
 
-// within reports whether a pass found x and y within tolerance. The gap is to the estimate.
+// within reports whether x and y are within tolerance, by the estimate.
 func (s *Solver) within(got pass) bool {
 	return got.violation <= s.opts.Primal && got.dual <= s.opts.Dual &&
 		relativeGap(got.objective, got.estimate) <= s.opts.Gap
@@ -157,7 +157,7 @@ func relativeGap(objective, bound float64) float64 {
 const roughGap = 0.01
 
 // restricted solves the restricted problem by proximal steps, to a gap that is useful for the gap
-// outside, over all columns.
+// outside.
 func (s *Solver) restricted(ctx context.Context, outside float64) {
 	w := &s.work
 	n := newNewton(w, s.opts.Conjugate)
@@ -192,8 +192,8 @@ func (s *Solver) restricted(ctx context.Context, outside float64) {
 // 1/weight times that.
 const leastWeight = 1e-5
 
-// weigh sets the next proximal weight: smaller while the dual is behind the primal residual, each
-// relative to its tolerance, and steps are easy; larger after hard steps.
+// weigh sets the next proximal weight: smaller if steps are easy and the dual is behind the primal
+// residual, larger after hard steps.
 func (s *Solver) weigh(steps int, primal, dual float64) {
 	factor := 1.0
 	switch {

@@ -4,8 +4,7 @@ import (
 	"math"
 )
 
-// work is the restricted problem: the working set's columns by block, and coupling rows without the
-// other columns' activity.
+// work is the restricted problem, without the other columns' activity.
 type work struct {
 	slot              []uint32  // column slots
 	cost, low, up     []float64 // by column
@@ -115,7 +114,6 @@ func (w *work) rowSize(i int) float64 {
 	return 1 + size
 }
 
-// objective returns the cost of all columns.
 func (w *work) objective() float64 {
 	total := w.restCost
 	for c, v := range w.x {
@@ -124,8 +122,8 @@ func (w *work) objective() float64 {
 	return total
 }
 
-// bound returns the bound of y on the restricted problem, and the largest reduced cost that no
-// bound holds, relative to 1 + the column's cost. For those columns the bound uses x.
+// bound returns the bound of y on the restricted problem, and the largest relative reduced cost
+// that no bound holds. For such columns the bound uses x.
 func (w *work) bound() (bound, unheld float64) {
 	bound = w.restCost
 	for i, v := range w.y {

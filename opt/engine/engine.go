@@ -83,8 +83,7 @@ func maker(name string) (newEngine, error) {
 	return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// continual returns the solver of copter. It ends at a vertex, where few items are divided between
-// choices, because rounding these costs value.
+// continual returns a copter that ends at a vertex, because rounding divided items costs value.
 func continual() (lp.Solver, error) {
 	o := copter.DefaultOptions()
 	o.Polish = true
@@ -93,7 +92,6 @@ func continual() (lp.Solver, error) {
 
 func fromScratch() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
 
-// An entry is an item with its adjustment.
 type entry struct {
 	choices    []mmkp.Choice
 	must, live bool

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// integral solves all items by branch and cut.
 type integral struct {
 	book
 	problem mmkp.Problem

@@ -88,7 +88,7 @@ func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// withPrices combines an engine without prices with the engine price, for prices and the bound.
+// withPrices adds prices and the bound of the engine price to an engine without.
 type withPrices struct {
 	chooser Engine
 	price   *price

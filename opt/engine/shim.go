@@ -66,8 +66,7 @@ func divided(weights [][]Weight) int {
 	return n
 }
 
-// shim returns a choice or -1 for each item. An item that must be served takes any choice that
-// fits; mmkp.ErrLimit if none does.
+// shim is Shim. An item that must be served takes any choice that fits; mmkp.ErrLimit if none does.
 func (b *book) shim(weights [][]Weight) ([]int, error) {
 	left := make([]float64, len(b.capacity))
 	for k, amount := range b.capacity {

@@ -46,8 +46,8 @@ func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// knapsack returns the program with a binary column per choice, a row per item with choices, and a
-// row per used resource. first has the columns of the items' first choices.
+// knapsack returns the program with a binary column per choice, and rows per item and used
+// resource. first has the items' first columns.
 func knapsack(p *mmkp.Problem) (m *program, first []int) {
 	m = &program{maximize: true}
 	for i := range p.Items {

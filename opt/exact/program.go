@@ -70,12 +70,10 @@ func compile(p *lp.Problem) (*program, naming) {
 	return m, names
 }
 
-// byColumn spreads values over the problem's columns.
 func (n naming) byColumn(p *lp.Problem, values []float64) []float64 {
 	return spread(p.ColSlots(), n.cols, values)
 }
 
-// byRow spreads values over the problem's rows.
 func (n naming) byRow(p *lp.Problem, values []float64) []float64 {
 	return spread(p.RowSlots(), n.rows, values)
 }
@@ -88,9 +86,8 @@ func spread(length int, at []int, values []float64) []float64 {
 	return all
 }
 
-// leastViolation is the program of the least total violation of m's rows, with another column for
-// every finite side. Its optimum is 0 if and only if m's linear part is feasible; otherwise its
-// duals prove that it is not.
+// leastViolation minimises the total violation of m's rows. Its optimum is 0 if and only if m's
+// linear part is feasible; otherwise its duals prove that it is not.
 func (m *program) leastViolation() *program {
 	v := &program{
 		cost: make([]float64, len(m.cost)),

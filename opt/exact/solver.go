@@ -70,7 +70,6 @@ func nothing(p *lp.Problem, status lp.Status) *lp.Solution {
 	return s
 }
 
-// graded returns the solution of r, with figures computed from p.
 func (s *Solver) graded(p *lp.Problem, m *program, names naming, r *result, status lp.Status) *lp.Solution {
 	out := nothing(p, status)
 	out.Iterations = r.iterations

@@ -66,7 +66,6 @@ func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
 	return wall, next
 }
 
-// move follows d for a time; a negative time counts as 0.
 func (m *Minimizer) move(d []float64, time float64) {
 	if !(time > 0) {
 		return
@@ -78,7 +77,6 @@ func (m *Minimizer) move(d []float64, time float64) {
 	}
 }
 
-// stop puts a variable on its wall.
 func (m *Minimizer) stop(i int, d []float64) {
 	m.target[i] = m.lower[i]
 	if d[i] > 0 {

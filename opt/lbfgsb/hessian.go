@@ -1,7 +1,7 @@
 package lbfgsb
 
 // hessian is B: θI, updated by BFGS with the last pairs, oldest first. θ is y'y/y's of the newest
-// pair, so every new pair changes all of B.
+// pair.
 //
 // Invariant: every pair has y's > 0, so B is positive definite up to rounding.
 type hessian struct {
@@ -36,7 +36,6 @@ func (h *hessian) scale(theta float64) {
 
 func (h *hessian) row(i int) []float64 { return h.b[i*h.n : (i+1)*h.n] }
 
-// times sets out to B v.
 func (h *hessian) times(v, out []float64) {
 	for i := range out {
 		out[i] = dot(h.row(i), v)

@@ -45,7 +45,6 @@ func (o Options) withDefaults() Options {
 // A Status is the reason for the end of a search.
 type Status uint8
 
-// The statuses. The first two mean a minimum within tolerance.
 const (
 	// SmallGradient ends at a point without descent.
 	SmallGradient Status = iota
@@ -205,7 +204,7 @@ func (m *Minimizer) run() Status {
 	}
 }
 
-// done counts an iteration, and reports whether it was the last; before is the value at its start.
+// done counts an iteration from value before, and reports whether it was the last.
 func (m *Minimizer) done(before float64) (Status, bool) {
 	m.iteration++
 	switch {

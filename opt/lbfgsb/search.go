@@ -57,7 +57,6 @@ func (m *Minimizer) firstStep() (first, most float64) {
 	return min(first, most), most
 }
 
-// place sets trial to x plus step times the direction.
 func (m *Minimizer) place(step float64) {
 	if step == 1 {
 		copy(m.trial, m.target)
@@ -68,8 +67,7 @@ func (m *Minimizer) place(step float64) {
 	}
 }
 
-// accept makes trial the iterate. before and after are slopes along the direction; a pair without
-// curvature is ignored.
+// accept makes trial the iterate; before and after are slopes. A pair without curvature is ignored.
 func (m *Minimizer) accept(value, step, before, after float64) {
 	ys, least := (after-before)*step, -epsilon*before*step
 	if ys > least {

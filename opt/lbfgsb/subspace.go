@@ -24,7 +24,6 @@ func (m *Minimizer) subspace() bool {
 	return true
 }
 
-// force sets out to minus the gradient of the model at target.
 func (m *Minimizer) force(free []int, out []float64) {
 	moved := m.work[1]
 	for i := range moved {
@@ -62,8 +61,8 @@ func (m *Minimizer) solve(free []int, rhs []float64) bool {
 	return true
 }
 
-// bend adds the step to target and projects the sum into the box. If that points uphill from x, it
-// cuts the step at the first wall instead.
+// bend adds the step to target and projects it into the box. If that points uphill, it cuts the
+// step at the first wall instead.
 func (m *Minimizer) bend(free []int, step []float64) {
 	cauchy := m.work[1]
 	copy(cauchy, m.target)

@@ -13,7 +13,6 @@ const (
 	shrink     = 0.66 // a bracket shrinks by this in two trials, or is halved
 )
 
-// A sample is a step with the value and slope of φ there.
 type sample struct{ step, f, d float64 }
 
 // A trial chooses steps along a line until one satisfies
@@ -43,8 +42,7 @@ func begin(value, slope, first, longest float64) trial {
 	}
 }
 
-// next adds the value and slope at step. It returns true if step is the result; otherwise it has
-// chosen another.
+// next adds the value and slope at step. It returns true if step is the result, or chooses another.
 func (t *trial) next(f, d float64) bool {
 	here := sample{t.step, f, d}
 	fall := sufficient * t.start.d
@@ -165,7 +163,7 @@ func farther(p sample, c, q float64) float64 {
 	return q
 }
 
-// terms returns the terms of the minimiser of a cubic through two samples.
+// terms returns terms of the minimiser of a cubic.
 func terms(a, b sample) (theta, scale, discriminant float64) {
 	theta = 3*(a.f-b.f)/(b.step-a.step) + a.d + b.d
 	scale = max(math.Abs(theta), math.Abs(a.d), math.Abs(b.d))
@@ -173,7 +171,7 @@ func terms(a, b sample) (theta, scale, discriminant float64) {
 	return theta, scale, t*t - (a.d/scale)*(b.d/scale)
 }
 
-// cubic returns the minimiser of the cubic through two samples, which is between them.
+// cubic returns the minimiser of the cubic between two samples.
 func cubic(a, b sample) float64 {
 	theta, scale, disc := terms(a, b)
 	gamma := scale * math.Sqrt(disc)

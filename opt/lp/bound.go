@@ -72,7 +72,6 @@ func (p *Problem) held(i int, v float64) float64 {
 	return v
 }
 
-// ranges are bounds by column index.
 type ranges struct{ low, up []float64 }
 
 // lagrangian returns the least of c'x + y'(s - Ax) over sides s and bounds x.
@@ -104,8 +103,7 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	return total
 }
 
-// rounding is the relative size of a sum that counts as 0 where it would otherwise yield an
-// infinity.
+// rounding is the relative size of a sum that counts as 0.
 const rounding = 1e-9
 
 // means reports whether the reduced cost d of column j is more than rounding.
@@ -118,7 +116,7 @@ func (p *Problem) means(j int, d float64, y []float64) bool {
 	return math.Abs(d) > rounding*size
 }
 
-// impliedBounds returns the columns' bounds. Infinite ones are replaced by bounds that one row
+// impliedBounds returns the columns' bounds, with infinite ones replaced by bounds that a row
 // implies.
 func (p *Problem) impliedBounds() ranges {
 	least, most := p.activityRanges()

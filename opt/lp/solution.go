@@ -13,7 +13,6 @@ type Solver interface {
 // A Status is the kind of a Solution.
 type Status uint8
 
-// Kinds of solutions.
 const (
 	Optimal     Status = iota // within the solver's tolerances
 	Limited                   // best at an iteration limit

@@ -9,8 +9,8 @@ import (
 const blockSize = 1 << 16
 
 // store holds the coefficients by column, in blocks of two parallel arrays. A column has a run of a
-// power of two places; free runs are listed by size. So edits of a column cost the column, later
-// columns reuse memory, and a pass reads memory nearly in order.
+// power of two places; free runs are listed by size. So edits cost the column, and a pass reads
+// memory nearly in order.
 type store struct {
 	blocks []block
 	at     []run       // by column slot
@@ -90,7 +90,7 @@ func (s *store) split() {
 	}
 }
 
-// column returns the rows and the values, which may be written, of a column.
+// column returns the rows and values of a column. Values may be written.
 func (s *store) column(col uint32) (rows []uint32, values []float64) {
 	r := s.at[col]
 	if r.n == 0 {
@@ -109,7 +109,6 @@ func (s *store) remove(col uint32) {
 	s.at[col] = run{}
 }
 
-// set stores a coefficient and reports whether it is new.
 func (s *store) set(col, row uint32, value float64) bool {
 	rows, values := s.column(col)
 	if k := slices.Index(rows, row); k >= 0 {
@@ -132,7 +131,6 @@ func (s *store) set(col, row uint32, value float64) bool {
 	return true
 }
 
-// drop removes a coefficient and reports whether there was one.
 func (s *store) drop(col, row uint32) bool {
 	rows, values := s.column(col)
 	k := slices.Index(rows, row)
@@ -148,8 +146,8 @@ func (s *store) drop(col, row uint32) bool {
 	return true
 }
 
-// A colset lists the columns of a row. Removed columns stay until half of it is stale; a reused
-// slot may be in it twice.
+// A colset lists the columns of a row. Removed ones stay until half of it is stale; a reused slot
+// may be in it twice.
 type colset struct {
 	members []uint32
 	stale   int
@@ -161,7 +159,6 @@ func (c *colset) add(col uint32) {
 	c.members = append(c.members, col)
 }
 
-// tidy sweeps if most columns are stale.
 func (c *colset) tidy(p *Problem, row uint32) {
 	if 2*c.stale > len(c.members) {
 		c.sweep(p, row)

@@ -26,7 +26,6 @@ type annealer struct {
 	least int64  // its cost; -1: none
 }
 
-// anneal looks for a better answer until this many steps.
 func (s *searcher) anneal(steps int) {
 	a := s.newAnnealer()
 	if len(s.open) == 0 || a == nil {
@@ -46,8 +45,8 @@ func (s *searcher) anneal(steps int) {
 	}
 }
 
-// newAnnealer starts from no element; nil without elements. A missing set costs a little more than
-// a mean element, so that an element that completes a set pays off.
+// newAnnealer starts from no element. A missing set costs a little more than a mean element, so
+// that completing a set pays off.
 func (s *searcher) newAnnealer() *annealer {
 	m := len(s.p.Elements)
 	if m == 0 {
@@ -85,8 +84,8 @@ func (a *annealer) heat(step, steps int) float64 {
 	return float64(a.lacking) * max(1.0/30, left*left)
 }
 
-// exponential makes an exponential number of mean 1 from 64 random bits. The logarithm is exact at
-// powers of two and linear in between.
+// exponential makes an exponential number of mean 1 from 64 random bits, with a piecewise linear
+// logarithm.
 func exponential(x uint64) float64 {
 	zeros := bits.LeadingZeros64(x | 1)
 	tail := 1023 - x<<zeros>>53&1023
@@ -110,7 +109,6 @@ func (a *annealer) change(e int) int64 {
 	return sign*a.s.p.Elements[e] + a.lacking*(max(0, few-sign*sets)-max(0, few))
 }
 
-// flip adds or removes element e.
 func (a *annealer) flip(e int) {
 	more, cost := int32(-1), a.s.p.Elements[e]
 	if a.in[e] {

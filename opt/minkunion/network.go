@@ -1,7 +1,7 @@
 package minkunion
 
-// A network carries flow from sets to their elements. A set can send supply, an element can receive
-// room more, and the edges between are unbounded. Barred sets and paid elements carry nothing.
+// A network carries flow from sets to their elements, up to their supply and room. Barred sets and
+// paid elements carry nothing.
 type network struct {
 	start   []int32 // first edge of each set; one more
 	element []int32 // by edge
@@ -50,14 +50,12 @@ func (w *network) offer(s int, supply int64) {
 	}
 }
 
-// cancel cancels flow on edge i.
 func (w *network) cancel(i int32, amount int64) {
 	w.flow[i] -= amount
 	w.excess[w.set[i]] += amount
 	w.room[w.element[i]] += amount
 }
 
-// drop bars set s.
 func (w *network) drop(s int) {
 	w.offer(s, 0)
 	w.barred[s] = true
@@ -71,8 +69,8 @@ func (w *network) pay(e int) {
 	w.paid[e] = true
 }
 
-// saturate computes a maximum flow. Then the sets with far >= 0 are the smallest closure of the
-// greatest gain, and the elements with reach >= 0 are its union.
+// saturate computes a maximum flow. Then sets with far >= 0 are the smallest closure of the
+// greatest gain, and elements with reach >= 0 its union.
 func (w *network) saturate() {
 	for w.levels() {
 		for s := range w.at {
@@ -114,7 +112,7 @@ func (w *network) levels() bool {
 }
 
 // look visits the elements of set s, and sets whose flow through them can be redirected. It reports
-// whether an element has room.
+// whether one has room.
 func (w *network) look(s int32) bool {
 	open := false
 	for i := w.start[s]; i < w.start[s+1]; i++ {

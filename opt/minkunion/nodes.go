@@ -13,8 +13,7 @@ type node struct {
 	steps []step
 }
 
-// nodes is a heap: lowest rank first. In a tie the last insertion is first, so that the search
-// reaches answers.
+// nodes is a heap: lowest rank first, then last inserted, so that the search reaches answers.
 type nodes []*node
 
 // Len implements heap.Interface.
@@ -49,8 +48,8 @@ func (s *searcher) file(bound int64) {
 	heap.Push(&s.open, &node{bound: bound, rank: rank, order: s.filed, steps: slices.Clone(s.trail)})
 }
 
-// search divides the open node of the lowest bound, until none is left or limit steps are taken.
-// The first node is always divided, so that there is a bound.
+// search divides the open node of the lowest bound, until none is left or limit steps are taken; at
+// least one, for a bound.
 func (s *searcher) search(limit int) {
 	for len(s.open) > 0 && (s.nodes == 0 || s.w.steps <= limit) {
 		n := heap.Pop(&s.open).(*node)

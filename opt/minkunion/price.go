@@ -12,9 +12,9 @@ type corner struct {
 // at returns the corner's line at lambda, an upper bound of L.
 func (c *corner) at(lambda int64, n int) int64 { return c.cost + lambda*int64(n-c.count) }
 
-// price walks to the price of the highest L. The next price is where the lines of two closures
-// cross, rounded down: the largest with fewer than n sets and the smallest with more. It returns L,
-// in 1/unit, and whether L excludes a better answer.
+// price walks to the price of the highest L. The next price is where two lines cross: of the
+// largest closure with fewer than n sets and the smallest with more. It returns L, and whether L
+// excludes a better answer.
 func (s *searcher) price() (bound int64, done bool) {
 	n := s.p.Pick
 	if bound, done = s.ends(); done {
@@ -37,8 +37,7 @@ func (s *searcher) price() (bound int64, done bool) {
 	}
 }
 
-// ends sets the first corners, no set and all sets that are not barred, and reports whether these
-// decide the node.
+// ends sets the first corners, no set and all sets, and reports whether these decide the node.
 func (s *searcher) ends() (bound int64, done bool) {
 	s.span()
 	switch {
@@ -74,7 +73,6 @@ func (s *searcher) span() {
 	}
 }
 
-// cross returns the price at which the corners' lines cross, rounded down.
 func (s *searcher) cross() int64 {
 	rise, run := s.right.cost-s.left.cost, int64(s.right.count-s.left.count)
 	lambda := rise / run
@@ -84,7 +82,6 @@ func (s *searcher) cross() int64 {
 	return lambda
 }
 
-// value returns L at the price lambda.
 func (s *searcher) value() int64 {
 	for i, set := range s.p.Sets {
 		if !s.w.barred[i] {
@@ -101,8 +98,8 @@ func (s *searcher) value() int64 {
 	return sum
 }
 
-// meet stores the closure of the flow as a corner, or tries it as an answer if it has n sets, and
-// returns its number of sets.
+// meet stores the closure of the flow as a corner, or tries it if it has n sets, and returns its
+// number of sets.
 func (s *searcher) meet() int {
 	count, cost := 0, s.paid
 	for i, far := range s.w.far {

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A searcher is the state of a search.
 type searcher struct {
 	p    *Problem
 	o    Options
@@ -55,7 +54,6 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	return &Solution{Sets: s.best, Cost: s.cost, Bound: bound, Nodes: s.nodes, Steps: s.w.steps}, nil
 }
 
-// ceil returns a/b, rounded up.
 func ceil(a, b int64) int64 {
 	q := a / b
 	if a > q*b {
@@ -75,11 +73,9 @@ func newSearcher(p *Problem, o Options) *searcher {
 	return s
 }
 
-// enough returns the largest L, in 1/unit, at which a node may have an answer that is better by
-// Slack.
+// enough returns the largest L of a node that may have a better answer.
 func (s *searcher) enough() int64 { return (s.cost - s.o.Slack) * s.unit }
 
-// try stores an answer of n sets if it is better.
 func (s *searcher) try(picked []int) {
 	if len(picked) != s.p.Pick {
 		return
@@ -113,8 +109,8 @@ func (s *searcher) expand(known int64) {
 // leave records the L of a node that is not searched further.
 func (s *searcher) leave(bound int64) { s.rest = min(s.rest, bound) }
 
-// divide files both halves of the node, with and without element e. The likelier half is last, so
-// it is searched first.
+// divide files both halves of the node, with and without element e, the likelier last: it is
+// searched first.
 func (s *searcher) divide(e int, bound int64) {
 	mark := len(s.trail)
 	likely := 2*(s.p.Pick-s.left.count) >= s.right.count-s.left.count
@@ -129,7 +125,7 @@ func (s *searcher) divide(e int, bound int64) {
 	}
 }
 
-// choose returns the element of most sets on which both corners disagree; -1 if there is none.
+// choose returns the element of most sets on which the corners disagree; -1: none.
 func (s *searcher) choose() int {
 	best, most := -1, 0
 	for e, in := range s.right.covered {
@@ -168,7 +164,6 @@ func (s *searcher) fix(bound int64) {
 	}
 }
 
-// include pays for element e once.
 func (s *searcher) include(e int) {
 	if s.w.paid[e] {
 		return
@@ -178,7 +173,6 @@ func (s *searcher) include(e int) {
 	s.trail = append(s.trail, step{e, true})
 }
 
-// exclude bars every set with element e.
 func (s *searcher) exclude(e int) {
 	for _, i := range s.w.into[e] {
 		if t := int(s.w.set[i]); !s.w.barred[t] {
@@ -188,7 +182,6 @@ func (s *searcher) exclude(e int) {
 	}
 }
 
-// undo undoes all steps after mark.
 func (s *searcher) undo(mark int) {
 	for _, st := range s.trail[mark:] {
 		if st.paid {

@@ -2,8 +2,7 @@ package minkunion
 
 import "slices"
 
-// begin makes the first answers: by shrink, and from the given answers or two greedy ones. Swaps
-// improve the best.
+// begin makes the first answers: by shrink, and from given or greedy ones. Swaps improve the best.
 func (s *searcher) begin() {
 	whole, shared := s.weights()
 	s.try(s.completed(s.shrink(), whole).picked())
@@ -48,14 +47,12 @@ func (s *searcher) finish() {
 	s.from(g.taken)
 }
 
-// from completes the picked sets and improves the answer by swaps.
 func (s *searcher) from(picked []bool) {
 	whole, _ := s.weights()
 	s.mend(s.completed(picked, whole))
 }
 
-// completed returns an answer with the picked sets, as many as allowed, and the cheapest others by
-// weight.
+// completed returns an answer with the picked sets, if possible, and the cheapest others by weight.
 func (s *searcher) completed(picked []bool, weight []float64) *greedy {
 	g := s.greedy(weight)
 	for i, in := range picked {
@@ -74,8 +71,8 @@ func (s *searcher) complete(g *greedy) {
 	}
 }
 
-// mend swaps while that helps and steps are left: for each element of the union, its sets are
-// replaced by the cheapest others.
+// mend swaps while that helps: for each element of the union, its sets are replaced by the cheapest
+// others.
 func (s *searcher) mend(g *greedy) {
 	for better := true; better; {
 		better = false
@@ -107,8 +104,8 @@ func (s *searcher) shrink() []bool {
 	}
 }
 
-// dearest returns the element with the highest cost per set of left that has it, if at most spare
-// sets have it, and the number of these; -1: none.
+// dearest returns the element with the highest cost per set of left, in at most spare sets, and the
+// number of these; -1: none.
 func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	best, lost := -1, 0
 	for e, c := range s.p.Elements {
@@ -162,8 +159,7 @@ func (g *greedy) picked() []int {
 	return picked
 }
 
-// cheapest returns the first set of the lowest score that is not taken and lacks element but; -1:
-// none.
+// cheapest returns the set of the lowest score that is not taken and lacks element but; -1: none.
 func (g *greedy) cheapest(but int) int {
 	best := -1
 	g.s.w.steps += len(g.score) / 8 // as expensive as that many edges
@@ -175,7 +171,6 @@ func (g *greedy) cheapest(but int) int {
 	return best
 }
 
-// pick takes set i.
 func (g *greedy) pick(i int) {
 	g.taken[i] = true
 	g.count++
@@ -185,7 +180,6 @@ func (g *greedy) pick(i int) {
 	}
 }
 
-// buy pays for element e once.
 func (g *greedy) buy(e int) {
 	g.have[e]++
 	if g.have[e] == 1 {
@@ -215,8 +209,7 @@ func (g *greedy) add(e int, score float64) {
 	}
 }
 
-// swap replaces the taken sets with element e by the cheapest others if that is cheaper, and
-// reports whether it did.
+// swap replaces the taken sets with element e by the cheapest others if that is cheaper.
 func (g *greedy) swap(e int) bool {
 	before := g.cost
 	var left, came []int

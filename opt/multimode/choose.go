@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A count is a mode and a number of rounds.
 type count struct{ mode, rounds int }
 
 // A chooser finds modes and numbers of rounds for a limit z. It keeps the last prices.
@@ -37,8 +36,7 @@ func newChooser(p *Problem) *chooser {
 const nodes = 10_000
 
 // choose returns the best modes and numbers of rounds with which no job has more than z left, and
-// an upper bound of the value of such choices minus a price of the load. Every job must have a
-// choice with at most z left. It returns errors of mmkp.Solver.
+// an upper bound of their value minus a price of the load.
 func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, bound float64, err error) {
 	for i := range c.p.Jobs {
 		c.list(i, z, price)

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// An extra is a possible additional round of a job.
 type extra struct {
 	job, mode int
 	gain      float64
@@ -42,8 +41,8 @@ func (k *packing) extras(line []extra, t int) []extra {
 	return line
 }
 
-// extra returns the mode in which job i gains most per unit of resource by also running in round t;
-// gain 0 if it gains in none.
+// extra returns the mode with the largest gain per unit of resource if job i also runs in round t;
+// gain 0: none.
 func (k *packing) extra(i, t int) extra {
 	best := extra{job: i}
 	r := k.runs[i]
@@ -64,8 +63,8 @@ func (k *packing) extra(i, t int) extra {
 	return best
 }
 
-// least returns a lower bound of the gain when a job's state changes from a to b. The last term of
-// the objective rises only if the job has more left.
+// least returns a lower bound of the gain from state a to b: the last term rises only if the job
+// has more left.
 func (p *Problem) least(a, b Point) float64 {
 	return b.Value - a.Value - p.Lambda*max(0, b.Left-a.Left, b.Load-a.Load)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// A packing is a plan under construction.
 type packing struct {
 	p        *Problem
 	pick     []count
@@ -18,14 +17,13 @@ type packing struct {
 	movers   []move  // scratch of makeRoom
 }
 
-// A step gives a round to a job or takes it away.
 type step struct {
 	job, mode, round int
 	taken            bool
 }
 
-// place gives jobs their picked numbers of rounds: in one piece if possible, or else in several, or
-// else fewer. The rest of the capacity goes to the jobs that gain most.
+// place gives jobs their picked numbers of rounds: in one piece if possible, or in several, or
+// fewer. The rest goes to jobs that gain.
 func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
 	for _, b := range p.Capacity {
@@ -101,11 +99,10 @@ func (k *packing) first(line []int) (rest []int) {
 
 func (k *packing) mode(i int) *Mode { return &k.p.Jobs[i].Modes[k.pick[i].mode] }
 
-// ones returns n consecutive rounds.
 func ones(first, n int) uint64 { return (1<<n - 1) << first }
 
 // fit gives job i consecutive rounds, as late as possible behind jobs that stop, because earlier
-// room suits shorter jobs. Otherwise it gets the first rounds with room, consecutive if possible.
+// room suits shorter jobs. Otherwise it gets the first rounds with room.
 func (k *packing) fit(i int) {
 	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
 		k.pick[i] = k.best(i)
@@ -158,8 +155,8 @@ func (k *packing) room(m *Mode) (rounds uint64) {
 	return rounds
 }
 
-// advance swaps jobs with shorter ones that they follow and that use the same amount. Windows are
-// replanned before they end, so that otherwise long jobs would always be last.
+// advance swaps jobs with shorter ones that they follow. Windows are replanned before they end, so
+// that otherwise long jobs would always be last.
 func (k *packing) advance(rest []int) {
 	for n, i := range rest {
 		for next := 0; next >= 0; {
@@ -170,8 +167,7 @@ func (k *packing) advance(rest []int) {
 	}
 }
 
-// follows reports whether job i starts, in one piece, when job j, in one piece, stops, and both use
-// the same.
+// follows reports whether job i starts when job j stops, both in one piece and with the same use.
 func (k *packing) follows(i, j int) bool {
 	a, b := k.runs[i], k.runs[j]
 	if a.Rounds == 0 || b.Rounds == 0 {
@@ -182,7 +178,6 @@ func (k *packing) follows(i, j int) bool {
 		k.mode(i).Resource == k.mode(j).Resource && k.mode(i).Amount == k.mode(j).Amount
 }
 
-// change swaps job i with job j, which it follows.
 func (k *packing) change(i, j int) {
 	first := bits.TrailingZeros64(k.runs[j].Rounds)
 	k.runs[i].Rounds = ones(first, k.runs[i].Count())
@@ -212,7 +207,6 @@ func (k *packing) drop(i, t int) {
 	k.log = append(k.log, step{i, mode, t, false})
 }
 
-// undo undoes all but the first steps of the log.
 func (k *packing) undo(first int) {
 	for n := len(k.log) - 1; n >= first; n-- {
 		if s := k.log[n]; s.taken {

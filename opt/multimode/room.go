@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// press gives job i rounds that it lacks by moving other jobs, if these lose less than it gains. It
-// prefers rounds without a further start.
+// press gives job i rounds that it lacks by moving jobs that lose less, preferably without a
+// further start.
 func (k *packing) press(i int) {
 	k.log = k.log[:0]
 	mode, n := k.pick[i].mode, k.pick[i].rounds
@@ -24,7 +24,6 @@ func (k *packing) press(i int) {
 	}
 }
 
-// lack returns an upper bound of the value of the rounds that job i lacks.
 func (k *packing) lack(i int) float64 {
 	j := &k.p.Jobs[i]
 	now, then := j.at(k.runs[i]), k.mode(i).After[k.pick[i].rounds-1]
@@ -37,14 +36,13 @@ func (k *packing) more(i, mode, t int) int {
 	return j.further(Run{mode, k.runs[i].Rounds | 1<<t}) - j.further(k.runs[i])
 }
 
-// A move moves a job to another round at a cost.
 type move struct {
 	job, to int
 	cost    float64
 }
 
-// makeRoom moves jobs until there is room for a mode in round t, and returns the cost. If that is
-// not below limit, it returns false and moves nothing.
+// makeRoom moves jobs until a mode fits in round t, and returns the cost. If that is not below
+// limit, it moves nothing.
 func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool) {
 	free := k.free[m.Resource]
 	if free[t] >= m.Amount {
@@ -74,8 +72,7 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool
 	return cost, true
 }
 
-// elsewhere returns the cheapest move of job v from round t to a round with room; to is -1 if there
-// is none.
+// elsewhere returns the cheapest move of job v from round t; to is -1 if there is none.
 func (k *packing) elsewhere(v, resource, t int) move {
 	best := move{job: v, to: -1}
 	r := k.runs[v]

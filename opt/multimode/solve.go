@@ -44,8 +44,8 @@ type Schedule struct {
 	Interrupted bool
 }
 
-// An interval is a range of limits z. A plan whose longest job has at most high left, and whose
-// last term is at least low, is worth at most bound.
+// An interval is a range of limits z. A plan with at most high left, and a last term of at least
+// low, is worth at most bound.
 type interval struct {
 	low, high float64
 	free      float64 // bound at high, without the last term
@@ -161,8 +161,8 @@ func (p *Problem) most() float64 {
 	return total
 }
 
-// try plans with a limit, and returns an upper bound of the value of such plans minus a price of
-// the load: −∞ if no plan is within the limit, known if the solver reaches its own limits first.
+// try plans with a limit, and returns an upper bound of such plans minus a price of the load: −∞ if
+// there are none, known if the solver reaches its limits.
 func (s *search) try(ctx context.Context, z, price, known float64) (float64, error) {
 	pick, bound, err := s.pick.choose(ctx, z, price)
 	switch {
@@ -177,8 +177,8 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 	return min(bound, known), nil
 }
 
-// keep places the picked numbers of rounds, with job favoured, if not -1, first, and stores the
-// plan if it is the best.
+// keep places the picked numbers of rounds, job favoured first, and stores the plan if it is the
+// best.
 func (s *search) keep(pick []count, favoured int) {
 	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.solved || v > s.best.Value {
@@ -186,8 +186,8 @@ func (s *search) keep(pick []count, favoured int) {
 	}
 }
 
-// favour tries more packings: each job in turn gets the entire window in each of its modes. A few
-// jobs with large modes fit together in ways that sums over rounds do not show.
+// favour tries packings with the entire window for each job and mode in turn. A few jobs with large
+// modes fit together in ways that sums over rounds do not show.
 func (s *search) favour(ctx context.Context) {
 	for i := range s.p.Jobs {
 		for m := range s.p.Jobs[i].Modes {

@@ -4,8 +4,7 @@ import (
 	"math/bits"
 )
 
-// tidy moves pieces of job i next to its other pieces, if other jobs lose less than it gains by
-// fewer starts.
+// tidy moves pieces of job i next to its other pieces, if other jobs lose less than it gains.
 func (k *packing) tidy(i int) {
 	j := &k.p.Jobs[i]
 	for _, piece := range pieces(k.runs[i].Rounds) {
@@ -19,7 +18,6 @@ func (k *packing) tidy(i int) {
 	}
 }
 
-// pieces returns the maximal consecutive rounds.
 func pieces(rounds uint64) []uint64 {
 	var all []uint64
 	for rounds != 0 {

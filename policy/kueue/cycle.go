@@ -13,8 +13,8 @@ type head struct {
 	borrows    bool
 }
 
-// cycles admits jobs until the rest has no quota. Each pass admits a job, sets one aside or ends a
-// queue, so it ends.
+// cycles admits jobs until the rest has no quota. Each pass removes a job or ends a queue, so it
+// ends.
 func (p *Policy) cycles(r *round) {
 	lines := make([][]int, len(r.queues))
 	for _, i := range r.line {
@@ -40,9 +40,9 @@ func (p *Policy) cycles(r *round) {
 	}
 }
 
-// heads returns the first job of each line for which there is quota, in the order of a cycle:
-// without borrowing first, then by priority and submission. It sets aside jobs without quota, or
-// ends the lines that they block.
+// heads returns the first job with quota of each line, in the order of a cycle: without borrowing
+// first, then by priority and submission. It sets aside jobs without quota, or ends the lines that
+// they block.
 func (r *round) heads(lines [][]int) []head {
 	var all []head
 	for q := range lines {
@@ -68,7 +68,6 @@ func (r *round) heads(lines [][]int) []head {
 	return all
 }
 
-// number converts false, true to 0, 1.
 func number(b bool) int {
 	if b {
 		return 1
@@ -76,7 +75,6 @@ func number(b bool) int {
 	return 0
 }
 
-// fits returns the first flavor with quota for job i.
 func (r *round) fits(i, q int) (head, bool) {
 	j := r.Snapshot.Jobs[i]
 	for k := range r.queues[q].Flavors {

@@ -24,7 +24,6 @@ type Policy struct {
 	next     int // number of the next admission
 }
 
-// An admission is the quota that a job uses.
 type admission struct {
 	flavor int // below 0: its queue has no quotas
 	number int // order of admission
@@ -82,8 +81,8 @@ func (r *round) queue(j *policy.Job) int {
 	return -1
 }
 
-// charge counts the quota of running and admitted jobs. A running job without a stored admission
-// uses the first flavor with its GPU type.
+// charge counts the quota of running and admitted jobs. A running job that is not admitted uses the
+// first flavor with its GPU type.
 func (p *Policy) charge(r *round) {
 	for i, j := range r.Snapshot.Jobs {
 		d, q := &r.Plan().Jobs[i], r.queue(j)
@@ -106,7 +105,7 @@ func (p *Policy) number() int {
 	return p.next
 }
 
-// place binds pods of admitted jobs, in order of admission, and starts the jobs whose pods all fit.
+// place binds pods of admitted jobs, in order, and starts the jobs whose pods all fit.
 func (p *Policy) place(r *round) {
 	line := slices.DeleteFunc(slices.Clone(r.line), func(i int) bool {
 		_, ok := p.admitted[r.Snapshot.Jobs[i].ID]
@@ -156,8 +155,8 @@ func (p *Policy) explain(r *round) {
 	}
 }
 
-// unplaced explains why an admitted job has no nodes: earlier admitted jobs wait too, too few GPUs
-// are free, or free GPUs are scattered.
+// unplaced explains why an admitted job has no nodes: earlier jobs wait too, or too few GPUs are
+// free, or they are scattered.
 func (p *Policy) unplaced(r *round, i int) {
 	d := &r.Plan().Jobs[i]
 	t, size := r.roomiest(i, p.admitted[r.Snapshot.Jobs[i].ID].flavor)

@@ -18,7 +18,6 @@ type node struct {
 	asked cluster.Resources // CPUs and memory, even if the node does not count them
 }
 
-// occupy returns the nodes with the resources used by a plan.
 func occupy(s *policy.Snapshot, p *policy.Plan) []node {
 	all := make([]node, len(s.Cluster.Nodes()))
 	for i, n := range s.Cluster.Nodes() {
@@ -49,8 +48,6 @@ func asks(j *policy.Job, gpus, of int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: j.CPUs * float64(gpus) / float64(of), Memory: j.Memory / int64(of) * int64(gpus)}
 }
 
-// pods returns the number of pods and the GPUs of each: one per worker, or else as few as the
-// type's nodes allow.
 func pods(j *policy.Job, t *cluster.TypeInfo) (n, gpus int) {
 	size := grant.Size(j, t.Type)
 	if w := j.WorkerGPUs; w > 0 && size%w == 0 {
@@ -63,8 +60,8 @@ func pods(j *policy.Job, t *cluster.TypeInfo) (n, gpus int) {
 	return n, size / n
 }
 
-// bind binds the pods of a job in turn, and starts the job if all fit. Otherwise bound pods keep
-// their nodes from jobs admitted later.
+// bind binds the pods of a job, and starts it if all fit. Otherwise bound pods keep their nodes
+// from later jobs.
 func (r *round) bind(i, flavor int) {
 	j := r.Snapshot.Jobs[i]
 	for t := range r.Types {
@@ -105,9 +102,8 @@ func need(j *policy.Job, t *cluster.TypeInfo, gpus, of int) cluster.Resources {
 	return what
 }
 
-// pick returns the node for a pod: with room and the fewest requested CPUs. If the CPUs of nodes
-// are unknown, scores are equal, and it picks pseudo-randomly like kube-scheduler. -1: none has
-// room.
+// pick returns the node for a pod: with room and the fewest requested CPUs, or if these are
+// unknown, pseudo-randomly like kube-scheduler. -1: none has room.
 func pick(all []node, t *cluster.TypeInfo, what cluster.Resources, of job.ID, pod int) int {
 	var fit []int
 	for i := range all {

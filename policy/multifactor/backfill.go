@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// backfill starts jobs or gives them reservations, in order. No job after the last that fits
-// without reservations can start, so those are not tested.
+// backfill starts jobs or gives them reservations, in order, up to the last that fits without
+// reservations.
 func (r *round) backfill(o *Backfill) {
 	last := -1
 	tested := r.line[:min(o.Tests, len(r.line))]
@@ -25,8 +25,8 @@ func (r *round) backfill(o *Backfill) {
 	}
 }
 
-// startOrReserve starts a job if it can start now without delaying a job ahead, or else reserves
-// nodes for its earliest start within the horizon.
+// startOrReserve starts a job if that delays no job ahead, or reserves nodes for its earliest start
+// within the horizon.
 func (r *round) startOrReserve(at *place, horizon time.Duration) {
 	best, w, on := never, (*want)(nil), []int(nil)
 	for i := range at.wants {
@@ -48,10 +48,8 @@ func (r *round) startOrReserve(at *place, horizon time.Duration) {
 	r.nodes.reserve(on, reserved{best, best + at.limit})
 }
 
-// A reserved is a reserved time, from now.
 type reserved struct{ from, to time.Duration }
 
-// reserve reserves nodes, entirely, for a time.
 func (n *nodes) reserve(on []int, t reserved) {
 	for _, i := range on {
 		n.all[i].reserved = append(n.all[i].reserved, t)
@@ -110,8 +108,8 @@ func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, 
 // select/cons_tres, _will_run_test.
 const firstWindow = 30 * time.Second
 
-// willRun returns when enough nodes that are open from at on, for the time lasts, become free as
-// jobs end, and these nodes; nil: never.
+// willRun returns when enough nodes that are open from at on become free as jobs end, and these
+// nodes; nil: never.
 func (n *nodes) willRun(w *want, at, lasts time.Duration) (time.Duration, []int) {
 	n.able, n.free = n.able[:0], append(n.free[:0], make([]room, len(n.all))...)
 	enough := 0

@@ -2,18 +2,17 @@ package multifactor
 
 import "github.com/oxgang/oxgang/policy"
 
-// A holder is a job with nodes, and its releases.
 type holder struct {
 	job *policy.Job
 	on  []release
 }
 
 // searchWindow is the number of holders in which a job is searched for. A job that is not found is
-// released and taken again, with the same result.
+// released and taken again.
 const searchWindow = 16
 
-// occupy updates the free resources of the nodes. Only jobs that differ from the last round are
-// released or taken. Both lists are in snapshot order.
+// occupy updates the free resources by the jobs that differ from the last round. Both lists are in
+// snapshot order.
 func (r *round) occupy() {
 	n := r.nodes
 	n.begin(r.Snapshot.Cluster, r.now)
@@ -50,7 +49,6 @@ func (n *nodes) dismiss(gone []holder) {
 	}
 }
 
-// held takes a job's resources until its time limit.
 func (n *nodes) held(j *policy.Job) []release {
 	until := j.Since.Sub(n.began) + limit(j)
 	on := make([]release, 0, len(j.Placement))

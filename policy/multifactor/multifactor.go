@@ -65,7 +65,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// backfills reports whether to backfill now.
 func (p *Policy) backfills(s *policy.Snapshot) bool {
 	if p.o.Tests == 0 || !p.filled.IsZero() && s.Now.Sub(p.filled) < p.o.Interval {
 		return false
@@ -74,10 +73,8 @@ func (p *Policy) backfills(s *policy.Snapshot) bool {
 	return true
 }
 
-// remember stores the plan of a backfill that started nothing. Until something happens, nothing can
-// start: reservations come nearer, and nothing becomes free before a job ends. That holds until a
-// job is overdue: then its expected end, and reservations after it, move with time. If no job has
-// enough free GPUs, it holds for ever.
+// remember stores the plan of a backfill that started nothing. Nothing can start before something
+// happens or a job is overdue: then its expected end, and reservations after it, move with time.
 func (p *Policy) remember(r *round, due, hopeful bool) {
 	p.plan, p.lasts = nil, time.Time{}
 	if !due || slices.ContainsFunc(r.line, func(at place) bool { return at.done }) {
@@ -89,7 +86,6 @@ func (p *Policy) remember(r *round, due, hopeful bool) {
 	p.plan, p.on, p.planned = r.Plan(), r.Snapshot.Cluster, append(p.planned[:0], r.Snapshot.Jobs...)
 }
 
-// settled reports whether the stored plan is still valid.
 func (p *Policy) settled(s *policy.Snapshot) bool {
 	return p.plan != nil && (p.lasts.IsZero() || s.Now.Before(p.lasts)) && p.on == s.Cluster && slices.Equal(p.planned, s.Jobs)
 }
@@ -102,7 +98,6 @@ type round struct {
 	line   []place // by priority
 }
 
-// A place is a job in the queue and its wants by GPU type.
 type place struct {
 	index    int
 	priority float64

@@ -26,7 +26,6 @@ type nodes struct {
 	edges   []time.Duration // of reservations, ascending
 }
 
-// A room is the free resources of a node in a test.
 type room struct {
 	cluster.Resources
 	open, covers bool
@@ -106,7 +105,6 @@ func (n *nodes) take(i int, what cluster.Resources, until time.Duration) release
 	return e
 }
 
-// giveBack undoes take.
 func (n *nodes) giveBack(e *release) {
 	at, _ := slices.BinarySearchFunc(n.ends, *e, byTime)
 	for n.ends[at].Resources != e.Resources { // another release of the node at this time
@@ -142,7 +140,6 @@ func covers(free, each *cluster.Resources) bool {
 	return free.GPUs >= each.GPUs && free.CPUs >= each.CPUs-slack && free.Memory >= each.Memory
 }
 
-// mayFit reports whether enough nodes have the GPUs of a want, ignoring reservations.
 func (n *nodes) mayFit(w *want) bool { return n.least[w.t][w.each.GPUs] >= w.nodes }
 
 const never = 200 * 365 * 24 * time.Hour
@@ -198,7 +195,6 @@ func runsOf(able []int) [][]int {
 	return runs
 }
 
-// place takes the resources of a want and returns the placement.
 func (n *nodes) place(w *want, on []int, lasts time.Duration) cluster.Placement {
 	p := make(cluster.Placement, len(on))
 	for k, i := range on {

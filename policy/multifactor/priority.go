@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// byPriority sorts the highest priority first.
 func byPriority(a, b place) int { return cmp.Compare(b.priority, a.priority) }
 
-// priority returns a job's priority now. Slurm rounds it down, so that jobs of nearly equal age are
-// served by submission.
+// priority returns a job's priority now, rounded down as in Slurm, so that jobs of nearly equal age
+// go by submission.
 func (p *Policy) priority(s *policy.Snapshot, j *policy.Job) float64 {
 	now := s.Now
 	if p.o.Calculated > 0 {
@@ -29,7 +28,6 @@ func (p *Policy) priority(s *policy.Snapshot, j *policy.Job) float64 {
 	return math.Floor(sum)
 }
 
-// limit returns a job's time limit; a year if it has none.
 func limit(j *policy.Job) time.Duration {
 	const endless = 365 * 24 * time.Hour
 	if !j.Timed || !(j.Target > 0) || j.Target > endless.Seconds() {
@@ -38,14 +36,12 @@ func limit(j *policy.Job) time.Duration {
 	return time.Duration(j.Target * float64(time.Second))
 }
 
-// usage is the decaying usage of users, in GPU-seconds.
 type usage struct {
 	of    map[string]float64
 	total float64
 	at    time.Time
 }
 
-// advance adds the usage since the last call.
 func (u *usage) advance(s *policy.Snapshot, halfLife time.Duration) {
 	since := s.Now.Sub(u.at)
 	if u.of == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A want is a job's request on one GPU type: a number of nodes and the resources of each.
+// A want is a job's request on one GPU type.
 type want struct {
 	t     int
 	info  *cluster.TypeInfo
@@ -16,7 +16,7 @@ type want struct {
 	each  cluster.Resources // the largest share; some nodes have one GPU less if the division has a remainder
 }
 
-// wantOf returns a job's want on a type; false: it cannot run there.
+// wantOf returns a job's want on a type, if it can run there.
 func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	if !grant.Usable(j, info) {
 		return w, false
@@ -30,8 +30,7 @@ func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	return w, true
 }
 
-// with returns the resources of a node with this many GPUs: the requested CPUs and memory per node,
-// or else a GPU-proportional share.
+// with returns the resources of a node with this many GPUs: requested, or else GPU-proportional.
 func (w *want) with(gpus int) cluster.Resources {
 	what := cluster.Resources{GPUs: gpus}
 	if !w.info.Counts() {
@@ -57,7 +56,6 @@ func (w *want) allocation() cluster.Allocation {
 	return a
 }
 
-// share returns the resources on the k-th node of a job.
 func (w *want) share(k int) cluster.Resources {
 	gpus := w.size / w.nodes
 	if k < w.size%w.nodes {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An outcome is the outcome of background work between two rounds.
 type outcome struct {
 	late  bool // it takes longer
 	fails bool // it returns an error
@@ -29,7 +28,6 @@ type controller struct {
 	computed any         // result of work finished since the last round
 }
 
-// busy reports whether work runs once a plan is applied.
 func (d *controller) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }
 
 // advance starts a plan's work, unless some is running, and finishes running work, unless it is

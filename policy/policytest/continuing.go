@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// plansBeside leaves some continuing jobs out of each snapshot, as a scheduler does. Their
-// decisions must be unchanged, and the other decisions must be as with them.
+// plansBeside leaves some continuing jobs out of each snapshot, as a scheduler does. All decisions
+// must be as with them.
 func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	w, p := newWorld(t, uncounted(t), market{}), fresh()
 	var before map[*policy.Job]policy.Decision

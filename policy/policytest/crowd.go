@@ -113,7 +113,6 @@ func (w *Crowd) believe(i int) {
 	w.s.Jobs[i] = &row
 }
 
-// next applies a plan; a tenth of the jobs report.
 func (w *Crowd) next(plan *policy.Plan) {
 	for i, j := range w.s.Jobs {
 		if a := plan.Jobs[i].Allocation; a != j.Allocation {

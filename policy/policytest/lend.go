@@ -15,8 +15,8 @@ import (
 // is for policies that borrow.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
-// newLendingWorld draws a world in which nodes of a GPU type can be lent, except owned ones. None
-// is lent yet, unless midlife.
+// newLendingWorld draws a world in which nodes of a GPU type can be lent; only with midlife some
+// are.
 func newLendingWorld(t *rapid.T, midlife bool) *World {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	lent, both := rapid.SampledFrom(nodes).Draw(t, "a lent node").GPUType, oneIn(t, 4, "of both tenures")
@@ -62,8 +62,8 @@ func (w *World) needs(t *rapid.T, s *job.Spec) {
 	}
 }
 
-// lend applies a plan's loans and returns. Overdue nodes are seized, nodes without jobs first. Then
-// the owners review their needs.
+// lend applies a plan's loans and returns, seizes overdue nodes, and lets the owners review their
+// needs.
 func (w *World) lend(t *rapid.T, p *policy.Plan) {
 	if len(w.loans) == 0 {
 		return
@@ -83,7 +83,6 @@ func (w *World) lend(t *rapid.T, p *policy.Plan) {
 	w.failNodes(w.down)
 }
 
-// borrow lends more nodes, if spare.
 func (w *World) borrow(l *cluster.Loan, more int) {
 	more = min(more, l.Spare)
 	for _, n := range w.all.Nodes() {
@@ -116,8 +115,8 @@ func (w *World) seize(l *cluster.Loan) {
 	w.lose(func(id cluster.NodeID) bool { return w.market.away[id] })
 }
 
-// review draws an owner's needs until the next round: spare nodes, or nodes to reclaim, with at
-// least one round of notice.
+// review draws an owner's needs: spare nodes, or nodes to reclaim, with at least one round of
+// notice.
 func (w *World) review(t *rapid.T, l *cluster.Loan) {
 	if l.Lent > 0 && oneIn(t, 3, "wants nodes back") {
 		if l.Reclaim == 0 {
@@ -142,7 +141,6 @@ func resizes(j *policy.Job, d *policy.Decision) bool {
 		d.Placement.Common(j.Placement) >= j.Min(j.Allocation.GPUType)
 }
 
-// vacates reports whether a placement uses a returned node.
 func vacates(p cluster.Placement, back []cluster.NodeID) bool {
 	return slices.ContainsFunc(p, func(s cluster.Share) bool {
 		_, goes := slices.BinarySearch(back, s.Node)

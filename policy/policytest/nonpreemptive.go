@@ -33,7 +33,6 @@ func RunNonPreemptive(t *testing.T, fresh func() (policy.Policy, placement.Place
 	})
 }
 
-// stays fails the test if a job is moved or stopped.
 func stays(t *rapid.T, s *policy.Snapshot, plan *policy.Plan) {
 	if slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return !j.Reservation.IsZero() && !j.Holding() }) {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// remembers plays some rounds, gives new policies the memory of the old one, and checks that all
-// make identical plans from then on: one copies it in the process, one reads it as bytes.
+// remembers checks that new policies with the memory of an old one, copied or as bytes, make
+// identical plans.
 func remembers(t *rapid.T, fresh func() policy.Policy) {
 	w, p := drawWorld(t), fresh()
 	for range rapid.IntRange(1, rounds).Draw(t, "rounds before") {
@@ -63,7 +63,6 @@ func passed(w *World, from, to policy.Policy) error {
 	return memory.Unmarshal(data, &owner{w, to.(policy.Rememberer)}) //nolint:forcetypeassert // it is of the same type
 }
 
-// An owner has the objects that a policy refers to, like a scheduler.
 type owner struct {
 	w      *World
 	policy policy.Rememberer

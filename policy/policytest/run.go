@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// rounds is the number of rounds per world.
 const rounds = 6
 
 // Run checks the contract of policy.Policy on policies from fresh, which must return a new, equally
@@ -135,7 +134,6 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 	}
 }
 
-// plansWhateverProgress shows two policies the same rows with different progress.
 func plansWhateverProgress(t *rapid.T, p, q policy.Policy) {
 	w := drawWorld(t)
 	for range rounds {
@@ -153,7 +151,6 @@ func plansWhateverProgress(t *rapid.T, p, q policy.Policy) {
 	}
 }
 
-// plansAlike shows a policy the same rows later.
 func plansAlike(t *rapid.T, p policy.Policy) {
 	w := drawWorld(t)
 	for range rounds {

@@ -110,7 +110,6 @@ func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	return plan
 }
 
-// carryOut returns a job after a round with an allocation.
 func (w *Toy) carryOut(j *policy.Job, a cluster.Allocation) *policy.Job {
 	row := *j
 	if a.Configuration != j.Allocation.Configuration {

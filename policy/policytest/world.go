@@ -96,7 +96,6 @@ func (w *World) free() []cluster.Resources {
 	return free
 }
 
-// take subtracts a placement.
 func (w *World) take(free []cluster.Resources, p cluster.Placement) {
 	for _, s := range p {
 		i, _ := w.cluster.Index(s.Node)
@@ -135,8 +134,8 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *poli
 	return &row
 }
 
-// place takes an allocation from as few free nodes as it finds, with proportional CPUs and memory.
-// It returns nil, and takes nothing, if too little is free.
+// place takes an allocation from few free nodes, with proportional CPUs and memory, or returns nil
+// if too little is free.
 func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Placement {
 	var p cluster.Placement
 	left := a.GPUs
@@ -264,7 +263,6 @@ func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
 	return &row
 }
 
-// stop returns a job without resources; without checkpoints it loses its progress.
 func (w *World) stop(j *policy.Job) *policy.Job {
 	row := *j
 	w.settle(&row)
@@ -275,7 +273,6 @@ func (w *World) stop(j *policy.Job) *policy.Job {
 	return &row
 }
 
-// settle records attained service.
 func (w *World) settle(row *policy.Job) {
 	row.Service, row.GPUService, row.Since = row.AttainedService(w.Now()), row.AttainedGPUService(w.Now()), w.Now()
 }
@@ -292,7 +289,7 @@ func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
 	w.jobs[i] = &row
 }
 
-// live returns a job a minute later: the same pointer if it did not report.
+// live returns a job a minute later; the same pointer if it did not report.
 func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
 	if !rapid.Bool().Draw(t, "is heard of") {
 		return j
@@ -312,7 +309,6 @@ func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
 	return &row
 }
 
-// changeNodes fails a node, or repairs all.
 func (w *World) changeNodes(t *rapid.T) {
 	gone := cluster.NodeID("")
 	if nodes := w.all.Nodes(); len(nodes) > 1 && rapid.Bool().Draw(t, "a node fails") {
@@ -321,7 +317,6 @@ func (w *World) changeNodes(t *rapid.T) {
 	w.failNodes(func(id cluster.NodeID) bool { return id == gone })
 }
 
-// failNodes fails some nodes, and repairs the others.
 func (w *World) failNodes(failed func(cluster.NodeID) bool) {
 	w.down = failed
 	now := w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
@@ -331,7 +326,6 @@ func (w *World) failNodes(failed func(cluster.NodeID) bool) {
 	w.lose(failed)
 }
 
-// lose stops the jobs on lost nodes.
 func (w *World) lose(gone func(cluster.NodeID) bool) {
 	for i, j := range w.jobs {
 		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return gone(s.Node) }) {

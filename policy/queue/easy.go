@@ -66,8 +66,8 @@ func (r *line) profile() {
 	}
 }
 
-// endsIn returns the estimated time to the end of a job with GPUs: at least a round, because its
-// GPUs are not free now.
+// endsIn returns the estimated time to a job's end, at least a round, because its GPUs are not free
+// now.
 func (r *line) endsIn(i int) time.Duration {
 	j, a := r.Snapshot.Jobs[i], r.Plan().Jobs[i].Allocation
 	rate, _ := j.Speed(a)
@@ -102,7 +102,6 @@ func (r *line) lets(i, t, gpus int) bool {
 	return ok && in == 0
 }
 
-// uses subtracts the GPUs of a job that passed others.
 func (r *line) uses(i int) {
 	a := &r.Plan().Jobs[i].Allocation
 	if r.profiles == nil || a.GPUs == 0 {
@@ -120,8 +119,7 @@ func (r *line) uses(i int) {
 	}
 }
 
-// holdBack explains why a job waits that only a reservation stops, with the expected start of the
-// head.
+// holdBack explains why a job waits that only a reservation stops.
 func (r *line) holdBack(i int) {
 	if r.head == nil {
 		return

@@ -26,8 +26,7 @@ func (q *Policy) newLine(s *policy.Snapshot) *line {
 	return r
 }
 
-// grant gives job i its gang on the best GPU type with room. It returns false, with a reason, if
-// there is none or the gate refuses.
+// grant gives job i its gang on the best GPU type with room, or returns false with a reason.
 func (r *line) grant(i int) bool {
 	j := r.Snapshot.Jobs[i]
 	best, widest, bestSpeed, held := -1, -1, 0.0, false
@@ -72,9 +71,9 @@ func (r *line) grant(i int) bool {
 	return r.Assign(i, best, grant.Gang(j, &r.Types[best]))
 }
 
-// restartGain returns the factor by which another type must be faster than job j's present type,
-// where its goodput is v, for a move to pay: j must end there sooner by its own restart and the
-// restart of the job that makes room. It is infinite if j's work is not stated.
+// restartGain returns the factor by which another type must be faster than job j's type, with
+// goodput v, for a move to pay: it costs j's restart and the restart of the job that makes room. It
+// is infinite if j's work is not stated.
 func (r *line) restartGain(j *policy.Job, v float64) float64 {
 	b := r.Snapshot.Basis(j)
 	left, from := b.Time(v)

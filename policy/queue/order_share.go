@@ -83,13 +83,11 @@ func plus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: a.GPUs + b.GPUs, CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
-// demands caches Demand.
 type demands struct {
 	cluster *cluster.Cluster
 	known   map[*job.Spec]demand
 }
 
-// A demand is a result of Demand and its inputs.
 type demand struct {
 	perf        perf.Model
 	sensitivity *perf.Sensitivity

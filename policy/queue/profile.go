@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// A profile is the number of free GPUs of one type over time, from now on.
 type profile []step
 
 // A step is the number of free GPUs from a time to the next step.

@@ -109,7 +109,6 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// lineUp sorts the undecided jobs into q.line.
 func (q *Policy) lineUp(r *line) {
 	q.line = q.line[:0]
 	for i, j := range r.Snapshot.Jobs {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A rooms holds the free GPUs of each node next to the jobs that kept their nodes in the last
-// round. It is updated by the few differences between rounds.
+// A rooms holds the free GPUs of each node next to the jobs that keep their nodes. It follows the
+// differences between rounds.
 type rooms struct {
 	cluster *cluster.Cluster // nil: unknown
 	free    []int            // by node
@@ -18,15 +18,15 @@ type rooms struct {
 	came    []cluster.Placement
 }
 
-// A tenant is a job and its placement. Placements are immutable, so that equal first shares mean
-// equal placements.
+// A tenant is a job and its placement. Placements are immutable: equal first shares mean equal
+// placements.
 type tenant struct {
 	spec  *job.Spec
 	where cluster.Placement
 }
 
-// stay fixes the jobs that keep their GPUs to their present nodes, so that a placer moves none of
-// them. If a node is gone or shrank, the placer decides about its jobs.
+// stay keeps jobs that keep their GPUs on their nodes, so that no placer moves them. If a node is
+// gone or shrank, the placer decides.
 func (r *line) stay(m *rooms) {
 	m.next = m.next[:0]
 	for i, j := range r.Snapshot.Jobs {
@@ -50,8 +50,8 @@ func (r *line) stay(m *rooms) {
 	}
 }
 
-// follow applies the differences to the last round and reports whether all jobs have room. If not,
-// m is invalid.
+// follow applies the differences to the last round. If a job has no room, it returns false and m is
+// invalid.
 func (m *rooms) follow(c *cluster.Cluster) bool {
 	if m.cluster != c {
 		return false
@@ -81,7 +81,6 @@ func (m *rooms) follow(c *cluster.Cluster) bool {
 	return true
 }
 
-// same reports whether t is unchanged.
 func (t *tenant) same(now *tenant) bool {
 	return t.spec == now.spec && len(t.where) == len(now.where) && &t.where[0] == &now.where[0]
 }
@@ -95,8 +94,8 @@ func (m *rooms) leave(gone []tenant) {
 	}
 }
 
-// settle recomputes the rooms next to the continuing jobs. Jobs without room are left out, and m is
-// then invalid for the next round.
+// settle recomputes the rooms next to the continuing jobs. If a job has no room, m is invalid for
+// the next round.
 func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	m.cluster, m.free, m.held = c, m.free[:0], nil
 	for i := range c.Nodes() {
@@ -111,8 +110,8 @@ func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	}
 }
 
-// keep keeps a job in place. It keeps at most the granted CPUs and memory, because it may have been
-// lent more.
+// keep keeps a job in place with at most the granted CPUs and memory, because it may have been lent
+// more.
 func keep(j *policy.Job, d *policy.Decision) {
 	granted := d.Allocation
 	d.Allocation, d.Placement = j.Allocation, j.Placement

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// edited solves a packing problem between random edits, with one solver throughout, and with a new
-// one on a rebuilt problem.
+// edited solves a problem between random edits, with one solver and with new ones on rebuilt
+// problems.
 func (s suite) edited(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}
@@ -64,8 +64,7 @@ func rebuild(t tb, p *lp.Problem) *lp.Problem {
 	return b.p
 }
 
-// An editor edits a packing problem: coefficients and bounds are at least 0, so that 0 is feasible
-// and there is an optimum.
+// An editor edits a packing problem, for which 0 is feasible and there is an optimum.
 type editor struct {
 	*builder
 	draw draw

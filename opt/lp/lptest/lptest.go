@@ -54,7 +54,6 @@ type tb interface {
 	Errorf(format string, args ...any)
 }
 
-// known solves a problem of the table twice with one solver.
 func (s suite) known(t *testing.T, c knownProblem) {
 	b := &builder{t: t, p: &lp.Problem{}}
 	c.build(b)
@@ -169,7 +168,6 @@ func (s suite) none(t tb, p *lp.Problem, out *lp.Solution, want lp.Status) {
 	}
 }
 
-// ended checks a context that ended before the call.
 func (s suite) ended(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -16,7 +16,6 @@ type knownProblem struct {
 	want   float64
 }
 
-// A builder adds to a problem; rows are numbered from 0.
 type builder struct {
 	t    tb
 	p    *lp.Problem
@@ -201,8 +200,7 @@ func shapedProblems() []knownProblem {
 }
 
 // transport ships 20, 30, 25 from three places to four that want 10, 25, 15, 25. Costs are u_i +
-// v_j on the route, and more elsewhere: so every plan costs at least sum u_i s_i + sum v_j d_j,
-// which the route attains.
+// v_j on the route, and more elsewhere: so the route is optimal.
 func transport(b *builder) {
 	supply, demand := []float64{20, 30, 25}, []float64{10, 25, 15, 25}
 	u, v := []float64{0, 2, 4}, []float64{5, 3, 6, 4}
@@ -282,8 +280,7 @@ var knapsackValue = func() float64 {
 	return total
 }()
 
-// choices has 8 GPUs and three jobs that take 1 for a value of 2, 2 for 3, or 4 for 5: the first
-// GPU of a job is worth 2, each other one 1.
+// choices has 8 GPUs and three jobs that take 1 for a value of 2, 2 for 3, or 4 for 5.
 func choices(b *builder) {
 	capacity := float64(b.row(-inf, 8))
 	for range 3 {
@@ -306,9 +303,8 @@ func loads(b *builder) {
 	b.col(1, -inf, inf, 1, -1, 2, -1, 3, -1)
 }
 
-// stock makes at most 10 a month at 3 each and sells 4.5 in the first month and one more in each
-// later one: 120 in total, so every month makes 10. Stock after each month, 5.5, 10, 13.5, ..., 143
-// in total, costs 0.5 a month.
+// stock makes at most 10 a month at 3 each and sells 4.5, 5.5, ... a month: 120 in total, so every
+// month makes 10. The stock, 143 in total, costs 0.5 a month.
 func stock(b *builder) {
 	for m := range 12 {
 		want := 4.5 + float64(m)

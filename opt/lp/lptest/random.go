@@ -21,9 +21,8 @@ func stream(name string) draw {
 	return func(low, up int) int { return low + r.IntN(up-low+1) }
 }
 
-// pair adds random rows and columns to an empty problem, around a point and multipliers that are
-// optimal for it, and returns the optimum. All numbers are small integers. With boxed every column
-// has finite bounds.
+// pair adds random rows and columns, around a point and multipliers that are optimal for them, and
+// returns the optimum. All numbers are small integers. With boxed all bounds are finite.
 func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	x, reduced := make([]float64, cols), make([]float64, cols)
 	low, up := make([]float64, cols), make([]float64, cols)
@@ -57,8 +56,7 @@ func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	return best
 }
 
-// around returns a range that holds x, and a multiplier that makes x optimal: of any sign if the
-// range is a point, at least 0 at the lower end, at most 0 at the upper end, 0 in between.
+// around returns a range that holds x, and a multiplier that makes x optimal.
 func around(d draw, x float64, finite bool) (low, up, multiplier float64) {
 	end := func(sign int) float64 {
 		if !finite && d(0, 2) == 0 {
@@ -78,7 +76,6 @@ func around(d draw, x float64, finite bool) (low, up, multiplier float64) {
 	}
 }
 
-// random solves problems with a known optimum.
 func (s suite) random(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}
@@ -86,8 +83,6 @@ func (s suite) random(t *rapid.T) {
 	s.optimal(t, b.p, solve(t, s.fresh(), b.p), best)
 }
 
-// honest solves problems with a known point and any costs: they are feasible, and no bound is above
-// the point.
 func (s suite) honest(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}

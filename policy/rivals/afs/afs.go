@@ -57,8 +57,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// churned reports whether the jobs or the free GPUs differ from the last division, or a job may no
-// longer have its share.
+// churned reports whether jobs or free GPUs changed since the last division, or a share is no
+// longer allowed.
 func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	free := r.FreeByType()
 	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)
@@ -94,7 +94,6 @@ func (p *Policy) divide(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// give writes the plan. A job whose share is no longer allowed gets nothing.
 func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	for i, j := range s.Jobs {
 		if has := p.shares[j.ID]; !r.Decided(i) && has.gpus > 0 {
@@ -108,7 +107,7 @@ func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// wait explains why job i waits: other jobs won the comparisons, or too few GPUs are free.
+// wait explains why job i waits: other jobs won, or too few GPUs are free.
 func wait(r *grant.Round, i int) {
 	r.Refuse(i)
 	if why := &r.Plan().Jobs[i].Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {

@@ -15,7 +15,6 @@ type division struct {
 	all  []contender
 }
 
-// A contender is a job that may get more GPUs.
 type contender struct {
 	job   *policy.Job
 	index int
@@ -81,7 +80,6 @@ func (d *division) speed(c *contender, t, gpus int) float64 {
 	return v
 }
 
-// grow gives a job its step and updates everyone's next step.
 func (d *division) grow(c *contender) {
 	d.free[c.t] -= c.step
 	c.gpus, c.speed = c.gpus+c.step, c.next

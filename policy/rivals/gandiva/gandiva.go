@@ -46,7 +46,6 @@ type Policy struct {
 	round int
 }
 
-// A turn is the state of a job.
 type turn struct {
 	id        job.ID
 	index     int       // in Snapshot.Jobs

@@ -40,7 +40,6 @@ func (p *Policy) meet(r *round) {
 	})
 }
 
-// turn starts or ends a job's turn.
 func (m *turn) turn(runs bool, now time.Time) {
 	if m.runs != runs {
 		m.runs, m.since = runs, now
@@ -61,9 +60,9 @@ func (p *Policy) over(s *policy.Snapshot) bool {
 	return true
 }
 
-// turn sorts the jobs. Within a slice running jobs come first. At its end, waiting jobs come first,
-// longest wait first, then running jobs, shortest run first. All slices end together: otherwise a
-// large gang might wait for ever for smaller jobs to end theirs at the same time.
+// turn sorts the jobs. Within a slice running jobs come first. At its end waiting jobs do, longest
+// wait first, then running jobs, shortest run first. All slices end together: otherwise a large
+// gang might wait for ever for smaller jobs.
 func (p *Policy) turn(over bool) {
 	slices.SortStableFunc(p.line, func(a, b *turn) int {
 		since := a.since.Compare(b.since)
@@ -152,7 +151,6 @@ func (r *round) lend(m *turn) {
 	r.free[m.t] -= step
 }
 
-// grows reports whether a running job may have another replica.
 func (r *round) grows(m *turn) bool {
 	if m.gpus == 0 || r.free[m.t] == 0 {
 		return false
@@ -161,7 +159,6 @@ func (r *round) grows(m *turn) bool {
 	return m.gpus+step <= most && step <= r.free[m.t]
 }
 
-// give writes the plan and records the turns.
 func (p *Policy) give(r *round) {
 	for _, m := range p.line {
 		m.turn(m.gpus > 0 && r.Give(m.index, m.t, m.gpus), r.s.Now)

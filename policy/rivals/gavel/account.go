@@ -32,7 +32,7 @@ type account struct {
 	fair     record
 }
 
-// newAccount returns the account of a new job, with half a round, in seconds, as received.
+// newAccount returns the account of a new job; half a round, in seconds, counts as received.
 func newAccount(types int, half float64) *account {
 	rows := make([]float64, 6*types)
 	cut := func(n int) []float64 { return rows[n*types : (n+1)*types : (n+1)*types] }
@@ -43,8 +43,8 @@ func newAccount(types int, half float64) *account {
 	return a
 }
 
-// read updates an account and reports whether sizes or throughputs changed. A job with unknown or
-// zero speed everywhere is assumed to be equally fast on all types.
+// read updates an account and reports whether sizes or throughputs changed. A job without known
+// speed counts as equally fast on all types.
 func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	if a.row == j && !p.gpusChanged {
 		return false
@@ -134,10 +134,9 @@ func (p *Policy) settle(s *policy.Snapshot) {
 	}
 }
 
-// settlePaper adds a job's fraction of the time since the last round to the time it is owed, and
-// subtracts the time received. If gangs did not fit together, so that all received less, each is
-// owed its part of the time there was. Debt is limited to a round or turn, so that a job that ran
-// on spare GPUs does not wait longer for that.
+// settlePaper adds a job's fraction of the last round to the time it is owed, and subtracts the
+// time received. If gangs did not fit together, each is owed its part of the time there was. Debt
+// is at least minus a round or turn, so that a job on spare GPUs does not wait longer for that.
 func (p *Policy) settlePaper(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.planned.IsZero() {

@@ -38,8 +38,7 @@ func (p *Policy) allox(s *policy.Snapshot) {
 	p.start(waiting, columns, slots, free)
 }
 
-// unmatched returns the jobs that do not run until they are done, with fractions cleared, and the
-// GPUs free of all others.
+// unmatched returns the jobs to match, with fractions cleared, and the GPUs free of all others.
 func (p *Policy) unmatched() (waiting []*account, free []int) {
 	free = append(free, p.free...)
 	for _, a := range p.active {
@@ -90,8 +89,8 @@ func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 }
 
 // start gives the full time to the first job on each machine, while GPUs are left. A gang that
-// needs more starts later; until then no other job starts on its type, or it never would. (Public
-// code: it counts as started, and takes turns with the others.)
+// needs more keeps other jobs from starting on its type, or it never would. (Public code: it takes
+// turns with the others.)
 func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int) {
 	behind := make(map[slot]int) // by machine
 	for _, c := range columns {
@@ -116,8 +115,8 @@ func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int)
 	}
 }
 
-// begin assigns a type and returns the machines used. In Shockwave's copy of Gavel's code a gang
-// gets a part of the time, so that it never counts as running.
+// begin assigns a type and returns the machines used. In Shockwave's copy of the code a gang gets a
+// part of the time, and never counts as running.
 func (p *Policy) begin(a *account, t int) int {
 	a.x[t] = 1
 	if p.o.Rules == PublicCode {

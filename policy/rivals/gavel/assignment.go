@@ -110,8 +110,8 @@ func (t *matching) search(i int) (column int, length float64) {
 	}
 }
 
-// relax updates distances from row i, which was reached through column at. It returns the nearest
-// column that is not done, a free one in a tie.
+// relax updates distances from row i, reached through column at. It returns the nearest column that
+// is not done, a free one in a tie.
 func (t *matching) relax(i, at int, length float64) int {
 	next := -1
 	for j, c := range t.cost[i] {

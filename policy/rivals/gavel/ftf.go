@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A record holds a job's past for finish-time fairness: the time that its progress would have taken
-// on its share of the cluster at the time.
+// A record holds the time that a job's progress would have taken on its share of the cluster.
 type record struct {
 	isolated float64 // seconds, up to the last solution
 	rate     float64 // steps per second on its share at the last solution
@@ -16,7 +15,6 @@ type record struct {
 	speed    float64 // of done, per second, at the last solution
 }
 
-// open updates the records.
 func (p *Policy) open() {
 	if p.o.Objective != FTF {
 		return
@@ -100,8 +98,8 @@ func (a *account) isolatedTotal() float64 {
 	return a.fair.isolated + a.left()/a.fair.rate
 }
 
-// spare returns the level of the program for rho, minus 1, at most 1. All jobs can have rho if it
-// is at least 0.
+// spare returns the level of the program for rho, minus 1, at most 1. If it is at least 0, all jobs
+// can have rho.
 func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	g, ok := p.fairProgram(s, rho)
 	if !ok {
@@ -115,8 +113,8 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	return math.Min(1, out.Level-1)
 }
 
-// fairProgram returns the program in which every job needs the rate for a fairness of rho. It
-// reports false if some job is too old for rho; such jobs need nothing.
+// fairProgram returns the program with the rates for a fairness of rho; false if some job is too
+// old for it.
 func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *barrier.Program, ok bool) {
 	g, ok = p.program(), true
 	for i, a := range p.active {

@@ -71,7 +71,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// meet opens, updates and closes accounts.
 func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 	p.count(s, r)
 	before := len(p.active)

@@ -11,7 +11,6 @@ import (
 // An Objective determines the time fractions.
 type Objective string
 
-// The objectives.
 const (
 	MaxMin   Objective = "maxmin"   // maximise the least normalised throughput per weight (§4.1)
 	Sum      Objective = "sum"      // maximise the sum of throughputs, in steps per second
@@ -27,7 +26,6 @@ func Objectives() []Objective { return []Objective{MaxMin, Sum, FTF, Makespan, A
 // Rules select the paper or a public code that differs from it.
 type Rules string
 
-// The rules.
 const (
 	Paper      Rules = "paper"
 	PublicCode Rules = "public-code" // Gavel's simulator: see public.go

@@ -85,7 +85,6 @@ func (p *Policy) makespan() {
 	p.outcome.prices = nil // they are prices of the level, not of seconds
 }
 
-// work returns the program in which a job needs its remaining steps in a second.
 func (p *Policy) work() *barrier.Program {
 	g := p.program()
 	for i, a := range p.active {
@@ -96,7 +95,6 @@ func (p *Policy) work() *barrier.Program {
 	return g
 }
 
-// take stores a solution.
 func (p *Policy) take(out *barrier.Solution) {
 	for i, a := range p.active {
 		for t, x := range out.X[i] {

@@ -22,10 +22,8 @@ import (
 //  - The progress in ftf is the decrease of remaining steps, even if a larger batch size caused it.
 //  - Equal shares of stride may exceed capacity; gangs matched by allox have a part of the time, and never count as running.
 
-// publicRules implements the public codes.
 type publicRules struct{ *Policy }
 
-// settlePublic charges jobs for the last round.
 func (p publicRules) settlePublic() {
 	for _, a := range p.active {
 		if a.last >= 0 {
@@ -100,15 +98,14 @@ func (p publicRules) publicLine(t int) []entry {
 	return line
 }
 
-// The bisection of the makespan, in seconds.
 const (
 	leastMakespan = 100
 	mostMakespan  = 1e6
 	makespanRatio = 1.05
 )
 
-// bisect stores fractions for the last makespan that a bisection finds feasible: feasible means at
-// least the makespan of the greatest level.
+// bisect stores fractions for the last makespan that a bisection finds feasible, which means at
+// least best's.
 func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An entry is a job and a GPU type that may serve it.
 type entry struct {
 	a     *account
 	t     int

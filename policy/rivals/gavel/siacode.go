@@ -27,7 +27,6 @@ func (p publicRules) welcome(a *account) {
 	}
 }
 
-// serveSiaCode serves jobs by priority and charges them for the round.
 func (p publicRules) serveSiaCode(s *policy.Snapshot, r *grant.Round) {
 	for _, e := range p.siaCodeLine() {
 		if r.Decided(e.a.index) || !r.Grant(e.a.index, e.t) {

@@ -8,8 +8,7 @@ import (
 )
 
 // begins reports whether a turn begins, to the nearest round. Only then are fractions computed, and
-// do running jobs give way. Jobs matched by AlloX run until they are done; others have spare GPUs
-// for a turn.
+// do running jobs give way.
 func (p *Policy) begins(s *policy.Snapshot) bool {
 	if p.o.Rules != Paper || p.turnStart.IsZero() || s.Now.Sub(p.turnStart)+s.Length/2 >= p.o.Turn {
 		p.turnStart = s.Now

@@ -103,7 +103,6 @@ func (a *Autoscaler) kept(f *rentedNodes) int {
 	return min(f.ready, max(a.wanted, f.least))
 }
 
-// note records a plan's efficiency, after dropping values for other cluster sizes.
 func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 	if gpus := s.Cluster.GPUs(); gpus != a.size {
 		a.size, a.recent = gpus, nil
@@ -113,7 +112,7 @@ func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 }
 
 // resize changes the wanted number of nodes if there are no jobs, no GPUs, or the mean efficiency
-// is out of its band; not while more nodes are on their way.
+// is out of its band; not while nodes are still to come.
 func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.Snapshot) {
 	a.evaluated = 0
 	low, high, now := f.least, f.rental.Most, f.shown(shown)

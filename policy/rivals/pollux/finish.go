@@ -34,7 +34,6 @@ func (r *round) pin() {
 	}
 }
 
-// reserve grants job i its reservation, in place or on nodes with enough room.
 func (r *round) reserve(i int) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
@@ -82,8 +81,8 @@ func (r *round) freeOf(free []int, kind int) int {
 	return sum
 }
 
-// spread puts a configuration on the number of nodes it names, in parts that differ by at most one
-// GPU, each on the node with the fewest free GPUs that suffice.
+// spread puts a configuration on its number of nodes, in nearly equal parts, each on the node with
+// the fewest free GPUs that suffice.
 func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 	var where cluster.Placement
 	for _, n := range r.rooms(kind) { // larger parts come last, like larger rooms

@@ -25,8 +25,7 @@ func (m *memory) on(c *cluster.Cluster) *memory {
 	return m.probe(c)
 }
 
-// probe returns a new memory for c with the virtual nodes that both clusters have, so that the
-// search continues when nodes come and go.
+// probe returns a new memory for c with the virtual nodes that both clusters have.
 func (m *memory) probe(c *cluster.Cluster) *memory {
 	to := &memory{cluster: c, slots: cut(c), granted: make(map[job.ID][]int, len(m.granted)), changed: m.cluster != nil}
 	from := m.sources(to)

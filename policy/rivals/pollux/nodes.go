@@ -33,9 +33,8 @@ func cut(c *cluster.Cluster) []slot {
 	return all
 }
 
-// lay adds the GPUs of a placement to row and subtracts them from free. On each node it uses the
-// smallest slot that suffices, or else the slots in order. It returns false if some GPUs were not
-// free.
+// lay adds the GPUs of a placement to row and subtracts them from free, in the smallest slot that
+// suffices or else in order. It returns false if some were not free.
 func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	all := true
 	for _, share := range where {

@@ -33,9 +33,8 @@ func (r reasons) allocation(row []int, where cluster.Placement) cluster.Allocati
 	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
 }
 
-// why explains a job's allocation. Value and Limit are its speedups after and before the change.
-// They are left out if the GPU type changes, because Pollux has one speed for all types, and if the
-// speed is unknown.
+// why explains a job's allocation, with its speedups after and before. These are left out if the
+// GPU type changes, because Pollux has one speed for all types, or if the speed is unknown.
 func (r reasons) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	value := func(row []int) float64 {
 		nodes, gpus, _ := r.shape(t, row)

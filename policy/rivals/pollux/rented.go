@@ -71,8 +71,8 @@ func (f *rentedNodes) order() {
 	f.ready = len(rented)
 }
 
-// fewest returns the least allowed number of rented nodes: enough for least nodes in all, for
-// pinned nodes, and for each job that could run on the largest number.
+// fewest returns the least allowed number of rented nodes: for least nodes in all, for pinned
+// nodes, and for each job that could run on the largest number.
 func (f *rentedNodes) fewest(least int) int {
 	most := f.rental.Most
 	others := len(f.whole.Nodes()) - len(f.rank)
@@ -100,7 +100,6 @@ func (f *rentedNodes) stuck(n int) int {
 	return count
 }
 
-// view returns the snapshot with n rented nodes, lowest rank first.
 func (f *rentedNodes) view(n int) *policy.Snapshot {
 	if n == f.ready {
 		return f.s

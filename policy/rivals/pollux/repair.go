@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Probabilities of mutation (public code).
 const (
 	resets = 0.1 // a row returns to the job's present GPUs
 	thins  = 0.1 // elements of a row become zero, each with probability zeroes
@@ -174,8 +173,8 @@ func (r *round) settle(t *seat, row []int, src draw) {
 	}
 }
 
-// fill adds free GPUs of a type, first on the row's virtual nodes. It empties the row if there are
-// too few or another distributed job is in the way.
+// fill adds free GPUs of a type, first on the row's virtual nodes, or empties the row if too few
+// fit.
 func (r *round) fill(row []int, kind, gpus int) {
 	for _, own := range []bool{true, false} {
 		for k, v := range row {

@@ -150,8 +150,8 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	return max(on(replica), math.SmallestNonzeroFloat32)
 }
 
-// base returns the GPUs that a job holds by slot, and subtracts them from left. It uses the granted
-// row if the job is still placed that way.
+// base returns the GPUs that a job holds by slot, as granted if it is still there, and subtracts
+// them from left.
 func (r *round) base(t *seat, left []int) []int {
 	row := make([]int, len(r.slots))
 	if !t.job.Holding() {

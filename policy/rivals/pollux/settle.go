@@ -5,7 +5,7 @@ import "slices"
 type settler struct{ *round }
 
 // settleDown undoes needless moves after a change of nodes. A job moved to the same numbers of GPUs
-// and virtual nodes stays, and jobs that would start there start elsewhere. Speedups stay the same.
+// and virtual nodes stays, and jobs in its place start elsewhere.
 func (r settler) settleDown(x []int) {
 	if !r.m.changed {
 		return
@@ -15,7 +15,6 @@ func (r settler) settleDown(x []int) {
 	}
 }
 
-// stay gives such jobs their present GPUs. It returns false if some are taken.
 func (r settler) stay(x []int) bool {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// results are the results of background work, by part.
 type results []any
 
 // together joins the parts' works, in order; nil if there are none.
@@ -26,8 +25,7 @@ func together(works []policy.Work) policy.Work {
 	}
 }
 
-// dealResults stores each part's result until the part is planned. If the joined work failed, each
-// part gets its error.
+// dealResults stores each part's result until it is planned; an error goes to all parts.
 func (p *Policy) dealResults(computed any) {
 	switch c := computed.(type) {
 	case results:
@@ -45,7 +43,6 @@ func (p *Policy) dealResults(computed any) {
 	}
 }
 
-// result returns and removes a part's result.
 func (p *Policy) result(part int) any {
 	r := p.computed[part]
 	p.computed[part] = nil

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A claim is an allocation that a job holds, or must get.
 type claim struct {
 	cluster.Allocation
 	turn int // order of precedence
@@ -20,7 +19,6 @@ const (
 	turns
 )
 
-// firm reports whether the claim must be honoured if possible.
 func (c claim) firm() bool { return c.turn != held }
 
 func claimOf(j *policy.Job) claim {
@@ -33,8 +31,7 @@ func claimOf(j *policy.Job) claim {
 	return claim{j.Allocation, held}
 }
 
-// roomFor reports whether a part has room for a job's claim next to earlier claims, and could meet
-// its least demand.
+// roomFor reports whether a part has room for a job's claim and could meet its least demand.
 func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 	if c.IsZero() {
 		return p.meets(r, j)

@@ -24,7 +24,6 @@ type parts struct {
 	into    []int // by part: the part it is joined to in this round, or itself
 }
 
-// A room is the capacity of a part and the claims on it. Slices are by GPU type.
 type room struct {
 	nodes, gpus, perNode []int
 	host, held           []cluster.Resources // CPUs and memory: capacity, claims
@@ -46,8 +45,8 @@ func newParts(o Options) parts {
 	}
 }
 
-// dealNodes gives each new node a part: the part with the fewest nodes of its type (Random), or the
-// fewest GPUs of its type, then of all (Balanced).
+// dealNodes gives each new node the part with the fewest nodes of its type (Random), or the fewest
+// GPUs (Balanced).
 func (p *parts) dealNodes(c *cluster.Cluster) {
 	if c == p.cluster {
 		p.measure()
@@ -105,7 +104,6 @@ func sum(of []int) int {
 	return total
 }
 
-// measure fills in the rooms, with no claims and nothing joined.
 func (p *parts) measure() {
 	for i := range p.rooms {
 		p.rooms[i], p.into[i] = newRoom(len(p.types)), i
@@ -130,7 +128,6 @@ func (r *room) take(n *cluster.Node, t int) {
 	r.hostUnknown[t] = r.hostUnknown[t] || n.Capacity.CPUs == 0
 }
 
-// typeIndex returns the index of a GPU type; -1: none.
 func (p *parts) typeIndex(t cluster.GPUType) int {
 	return slices.IndexFunc(p.types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
@@ -161,8 +158,7 @@ func (p *parts) unite(a, b int) int {
 	return a
 }
 
-// dealJobs gives every job a part, in the order in which policies honour claims. A job whose firm
-// claim or least demand fits no part joins parts.
+// dealJobs gives every job a part, in the order in which policies honour claims.
 func (p *parts) dealJobs(s *policy.Snapshot) {
 	clear(p.next)
 	for _, j := range s.Jobs {
@@ -180,7 +176,6 @@ func (p *parts) dealJobs(s *policy.Snapshot) {
 	p.job, p.next = p.next, p.job
 }
 
-// weight returns the load of a job.
 func (p *parts) weight(j *policy.Job) float64 {
 	if p.o.Split == Balanced {
 		return float64(max(1, j.GPUs, j.Allocation.GPUs))
@@ -188,8 +183,8 @@ func (p *parts) weight(j *policy.Job) float64 {
 	return 1
 }
 
-// place returns the part of a job: its last part if it fits, or else the part of least load in
-// which it fits, or else parts are joined. A job that does not fit the whole cluster joins nothing.
+// place returns a job's part: its last one if it fits, or the one of least load in which it fits,
+// or joined parts. A job that does not fit the whole cluster joins nothing.
 func (p *parts) place(j *policy.Job, c claim) int {
 	fits := func(r *room) bool { return p.roomFor(r, j, c) }
 	need := func(r *room) bool { return p.meets(r, j) }

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// The ways to split.
 const (
 	Random   = "random"   // equal numbers of nodes, at random; equal numbers of jobs
 	Balanced = "balanced" // nodes by GPUs, jobs by requested GPUs
@@ -158,7 +157,6 @@ func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 	return p.clusters[part]
 }
 
-// prices sums the prices of parts.
 type prices struct {
 	types []cluster.TypeInfo
 	sum   []policy.TypePrice // prices times GPUs

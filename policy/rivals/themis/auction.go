@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// admit moves the jobs among the first n that fit together to the front, and returns their number.
-// It goes from the worst treated to the best, and passes over jobs that do not fit.
+// admit moves the jobs among the first n that fit together to the front, worst treated first, and
+// returns their number.
 func (r *round) admit(n int) int {
 	left := slices.Clone(r.free)
 	var in, out []bidder
@@ -107,7 +107,7 @@ func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error 
 }
 
 // keeps returns the fraction of its GPUs that bidder i keeps: the product of the others'
-// valuations, divided by that product in an auction without i.
+// valuations, over that product in an auction without i.
 func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int) (float64, error) {
 	others := slices.Delete(slices.Clone(bidders), i, i+1)
 	out, err := p.solve(ctx, others, free)
@@ -121,7 +121,6 @@ func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int)
 	return math.Exp(math.Min(0, log)), nil
 }
 
-// fewest returns the fewest GPUs of a type among the offers.
 func (b *bidder) fewest(t int) int { return b.offers[b.most(t, 0)].gpus }
 
 // most returns the largest offer of a type with at most n GPUs, or else the smallest.

@@ -19,7 +19,6 @@ type round struct {
 	contention float64  // requested GPUs over all GPUs, at least 1
 }
 
-// A bidder is a job with its possible amounts of GPUs.
 type bidder struct {
 	*policy.Job
 	index  int // in Snapshot.Jobs
@@ -68,8 +67,8 @@ func (r *round) meet() {
 	slices.SortStableFunc(r.jobs, func(a, b bidder) int { return cmp.Compare(b.rho, a.rho) })
 }
 
-// offers lists a job's possible amounts and the remaining time with each. If its speed is unknown,
-// it is proportional to GPUs.
+// offers lists a job's possible amounts with the remaining time. Unknown speeds are proportional to
+// GPUs.
 func (r *round) offers(b *bidder) {
 	fastest := 0.0
 	for pass := 0; pass < 2 && len(b.offers) == 0; pass++ {

@@ -26,8 +26,8 @@ func (r *round) share(n, through int) {
 	}
 }
 
-// best returns the best offer that fits, up to the request; -1 if there is none. The present GPU
-// type has precedence, because a move costs a restart.
+// best returns the best offer that fits, up to the request; -1: none. The present GPU type goes
+// first, because a move costs a restart.
 func (r *round) best(b *bidder) int {
 	best, home := -1, false
 	for k, o := range b.offers {
@@ -42,7 +42,6 @@ func (r *round) best(b *bidder) int {
 	return best
 }
 
-// grow gives a job with GPUs the best larger offer of the same type that fits.
 func (r *round) grow(b *bidder) {
 	if b.won < 0 {
 		return
@@ -57,7 +56,6 @@ func (r *round) grow(b *bidder) {
 	r.take(b, best)
 }
 
-// take assigns offer k; -1: none.
 func (r *round) take(b *bidder, k int) {
 	if b.won = k; k >= 0 {
 		r.free[b.offers[k].t] -= b.offers[k].gpus
@@ -82,8 +80,8 @@ func (r *round) give(through int) {
 	}
 }
 
-// refuse explains why a job waits: too few GPUs were left for a job that passed the filter, waiting
-// jobs come first, or only running jobs do.
+// refuse explains why a job waits: too few GPUs were left, waiting jobs come first, or only running
+// jobs do.
 func (r *round) refuse(b *bidder, through bool, waiting int) {
 	why := &r.plan.Plan().Jobs[b.index].Why
 	r.plan.Refuse(b.index)
