@@ -32,7 +32,6 @@ func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	return id, nil
 }
 
-// A runAgent is the agent of a run.
 type runAgent struct {
 	t *jobTable
 	e *entry

@@ -16,7 +16,6 @@ type draft struct {
 	changed []store.Change
 }
 
-// newDraft returns the committed plan, with the jobs that differ from it.
 func newDraft(t *jobTable) *draft {
 	d := &draft{jobs: t, holder: make([]job.ID, len(t.o.Machine.Slots))}
 	for _, e := range t.Order {
@@ -119,7 +118,6 @@ func (d *draft) sharesGPU(p *store.Change, slot int) bool {
 	return slots[slot].Shared && slices.ContainsFunc(p.Held, func(s int) bool { return slots[s].Visible == slots[slot].Visible })
 }
 
-// give assigns a slot if it is free and the job has too few.
 func (d *draft) give(p *store.Change, slot, most int) {
 	if len(p.Held) < most && d.holder[slot] == "" {
 		p.Held = append(p.Held, slot)

@@ -47,7 +47,6 @@ var overdue = 15 * time.Second
 // hung reports whether the supervisor of a run is overdue.
 func (r *run) hung(now time.Time) bool { return !r.stop.IsZero() && !now.Before(r.stop.Add(overdue)) }
 
-// trouble returns what is wrong with a run, for people; empty: nothing.
 func (r *run) trouble(now time.Time) string {
 	if r.stop.IsZero() || !now.After(r.stop) {
 		return ""
@@ -56,7 +55,6 @@ func (r *run) trouble(now time.Time) string {
 		r.generation, r.stop.Format(time.TimeOnly), r.stop.Add(overdue).Format(time.TimeOnly))
 }
 
-// trouble returns what is wrong with the job's runs, for people; empty: nothing.
 func (e *entry) trouble(now time.Time) string {
 	for _, r := range e.runs {
 		if text := r.trouble(now); text != "" {
@@ -71,7 +69,6 @@ func newEntry(j *store.Job) *entry { return &entry{Entry: driver.Entry{ID: j.Spe
 // wants reports whether the committed plan has GPUs for the job.
 func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.Held) > 0 }
 
-// run returns the run of a generation; nil: none.
 func (e *entry) run(generation int) *run {
 	i := slices.IndexFunc(e.runs, func(r *run) bool { return r.generation == generation })
 	if i < 0 {
@@ -92,7 +89,6 @@ func (e *entry) drop(r *run) {
 	e.runs = slices.DeleteFunc(e.runs, func(o *run) bool { return o == r })
 }
 
-// checkpointStep returns the step of the last checkpoint; 0: none.
 func (e *entry) checkpointStep() int64 {
 	if e.Checkpoint == nil {
 		return 0
@@ -104,7 +100,6 @@ func (e *entry) name(r *run) statedir.Generation {
 	return statedir.Generation{Job: e.Spec.ID, Number: r.generation}
 }
 
-// state returns the plan for the job and its runs, for nextSteps.
 func (e *entry) state() jobState {
 	j := jobState{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.Over, NotBefore: e.NotBefore}
 	if e.wants() {

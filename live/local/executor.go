@@ -22,12 +22,10 @@ func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, unsettledPoll, b.executor().pass)
 }
 
-// An executor observes and changes processes.
 type executor struct{ b *Backend }
 
 func (b *Backend) executor() *executor { return &executor{b} }
 
-// pass observes all generations that are due, and takes every step.
 func (x *executor) pass() {
 	for _, d := range x.due() {
 		if d.hung {

@@ -44,7 +44,6 @@ func newJobTable(o *Options, s *store.Store) *jobTable {
 // that.
 func releaseSlots(e *entry) { e.Held, e.uncommitted = nil, true }
 
-// add adds a job. Its token is valid until it ends.
 func (t *jobTable) add(e *entry) {
 	t.Add(e)
 	if !e.Over {
@@ -65,7 +64,6 @@ func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
 	t.Lose(e, detail)
 }
 
-// end ends a job durably. It reports whether this was stored.
 func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	hook("end: before the record")
 	now := t.Events.Present()
@@ -110,7 +108,6 @@ func (t *jobTable) report(e *entry, r *job.Report) error {
 	return err
 }
 
-// describe reports a changed specification to the scheduler.
 func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	if _, limited := t.o.Quotas.most(e.Request.User); limited {
 		spec = bounded(spec, t.mostOf(e.Spec))
@@ -150,7 +147,6 @@ func (t *jobTable) notSilent(e *entry) {
 	}
 }
 
-// observed applies an observation of a run.
 func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	switch {
 	case o.Over():

@@ -47,7 +47,6 @@ func (b *Backend) worker(j *store.Job, slot int, cores []int) supervisor.Worker 
 	return w
 }
 
-// environment returns the environment variables that all workers of a job share.
 func (b *Backend) environment(j *store.Job) []string {
 	env := []string{
 		"OXGANG_SOCKET=" + b.o.Socket, "OXGANG_URL=" + b.o.URL, "OXGANG_TOKEN=" + j.Token,

@@ -42,7 +42,6 @@ func Open(s *store.Store, o Options) (*Backend, error) {
 	return w, err
 }
 
-// restore loads the state of the store.
 func (b *Backend) restore(state *store.State) {
 	b.round = state.Round
 	for i := range state.Ended {
@@ -93,7 +92,6 @@ func (b *Backend) fit(e *entry) {
 	}
 }
 
-// adopt adopts all generations with processes, whichever scheduler started them.
 func (b *Backend) adopt() error {
 	all, err := statedir.All(&b.folders)
 	if err != nil {

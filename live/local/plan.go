@@ -42,7 +42,6 @@ func (b *Backend) apply(ctx context.Context, actions []scheduler.Action) ([]stor
 	return d.changed, nil
 }
 
-// plan adds the scheduler's current view of the jobs.
 func (b *Backend) plan(changed []store.Change) *store.Plan {
 	now := b.Now()
 	if b.Jobs != nil {
@@ -58,7 +57,6 @@ func (b *Backend) plan(changed []store.Change) *store.Plan {
 	return &store.Plan{Round: b.round, Time: now, Changes: changed}
 }
 
-// commit writes a plan, and retries while the disk is full.
 func (b *Backend) commit(ctx context.Context, p *store.Plan) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := b.write(p)

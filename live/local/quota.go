@@ -48,7 +48,6 @@ func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 	return nil
 }
 
-// minGPUs returns the minimum of GPUs of a job.
 func minGPUs(s *job.Spec) int {
 	if !s.Adaptivity.Has(job.GPUCount) {
 		return s.GPUs
@@ -56,7 +55,6 @@ func minGPUs(s *job.Spec) int {
 	return max(1, s.MinGPUs)
 }
 
-// mostOf returns the maximum of GPUs of a job on this machine.
 func (t *jobTable) mostOf(s *job.Spec) int {
 	if !s.Adaptivity.Has(job.GPUCount) {
 		return s.GPUs
@@ -117,7 +115,6 @@ func bounded(s *job.Spec, most int) *job.Spec {
 	return &less
 }
 
-// withheldBy returns why a job is withheld, for people; empty: it is not.
 func (t *jobTable) withheldBy(e *entry) string {
 	if !e.withheld {
 		return ""
@@ -127,7 +124,6 @@ func (t *jobTable) withheldBy(e *entry) string {
 	return fmt.Sprintf("it needs %s, but earlier jobs of %s use %d of its quota of %d", gpus(minGPUs(e.Spec)), u.Name(), t.granted(u), most)
 }
 
-// gpus returns a number of GPUs as text.
 func gpus(n int) string {
 	if n == 1 {
 		return "1 GPU"

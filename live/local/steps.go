@@ -19,7 +19,6 @@ type jobState struct {
 	Runs       []runState // oldest first
 }
 
-// A runState is a generation of a job that may have processes.
 type runState struct {
 	Generation int
 	Slots      []int // nil: unknown
@@ -27,7 +26,6 @@ type runState struct {
 	Stopping   bool  // notice was sent
 }
 
-// A stopStep gives a generation notice.
 type stopStep struct {
 	statedir.Generation
 	Reason string // for the user

@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A bearer is the sender of a message, from its token.
 type bearer struct{ digest, user string }
 
 // updateTokens updates the jobs by token. Jobs that share a token (a script submitted twice) cannot be told

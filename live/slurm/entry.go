@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A grant is the plan for a job.
 type grant struct {
 	allocation cluster.Allocation
 	placement  cluster.Placement
@@ -72,7 +71,6 @@ func (b *Backend) wishes() map[client.ID]Wish {
 	return all
 }
 
-// carried records a sent command.
 func (b *Backend) carried(s *Step) {
 	b.Lock()
 	defer b.Unlock()
@@ -112,7 +110,6 @@ func (b *Backend) fail(e *entry, why string) {
 
 const noGPUType = "(none: retry later)"
 
-// describe reports a changed specification to the scheduler.
 func (b *Backend) describe(e *entry) {
 	spec := e.described()
 	if e.Silent && e.program.Hello != nil && e.wants() {

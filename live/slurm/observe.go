@@ -137,7 +137,6 @@ func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 	}
 }
 
-// parse returns a job, and whether it asks to take part, or did.
 func parse(c *client.Job) (j Job, asks bool) {
 	j.Job = *c
 	request, err := comment.ParseRequest(c.Comment)

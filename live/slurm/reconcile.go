@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An arrival is how the scheduler learns of a waiting job.
 type arrival bool
 
 const (
@@ -20,7 +19,6 @@ const (
 	restored  arrival = true // it was there before the scheduler
 )
 
-// reconcile reports to the scheduler what an observation changes.
 func (b *Backend) reconcile(o *Observation, as arrival) {
 	there := map[client.ID]bool{}
 	for i := range o.Jobs {

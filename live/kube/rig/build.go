@@ -101,7 +101,6 @@ func Build(ctx context.Context, set Set) (string, error) {
 	return dir, nil
 }
 
-// sources returns the directory of a module of programs.
 func sources(module string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	dir := filepath.Join(filepath.Dir(file), module)
@@ -165,7 +164,6 @@ func buildArgs(dir string, set Set) []string {
 	}, packages)
 }
 
-// mark returns the file that marks a complete set.
 func mark(dir string, set Set) string {
 	if set == Everything {
 		return filepath.Join(dir, "complete")

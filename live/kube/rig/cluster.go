@@ -100,7 +100,6 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// makeDir makes the cluster's directory, and removes those of killed clusters.
 func (c *Cluster) makeDir(context.Context) error {
 	sweep()
 	dir, err := os.MkdirTemp("", prefix)
@@ -122,7 +121,6 @@ func (c *Cluster) makeDir(context.Context) error {
 	return unix.Flock(int(c.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// prefix is the prefix of all cluster directories.
 const prefix = "oxgang-rig-"
 
 // sweep removes the directories of killed clusters: nobody holds their lock.

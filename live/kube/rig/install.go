@@ -75,7 +75,6 @@ func rank(o *unstructured.Unstructured) int {
 	return len(first)
 }
 
-// apply applies one object. The default namespace is default.
 func apply(ctx context.Context, client dynamic.Interface, mapper meta.RESTMapper, o *unstructured.Unstructured) error {
 	kind := o.GroupVersionKind()
 	m, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -94,7 +93,6 @@ func apply(ctx context.Context, client dynamic.Interface, mapper meta.RESTMapper
 	return err
 }
 
-// established waits until custom resource definitions are served.
 func (c *Cluster) established(ctx context.Context, client dynamic.Interface, definitions []string) error {
 	for _, name := range definitions {
 		err := poll(ctx, c.Process(APIServer), name+" to be established", func() bool {
@@ -108,7 +106,6 @@ func (c *Cluster) established(ctx context.Context, client dynamic.Interface, def
 	return nil
 }
 
-// condition returns the status of a condition; empty: none.
 func condition(o *unstructured.Unstructured, kind string) string {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
 	if err != nil {
@@ -161,7 +158,6 @@ func yamlFiles(path string) ([]string, error) {
 	return files, err
 }
 
-// decode returns the objects of a YAML file and skips empty documents.
 func decode(data []byte) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)

@@ -25,7 +25,6 @@ const (
 	Alive = "rig.oxgang.dev/alive"
 )
 
-// addNodes adds the nodes of the options.
 func (c *Cluster) addNodes(ctx context.Context) error {
 	for i := range c.options.Nodes {
 		if err := c.AddNodes(ctx, c.options.Nodes[i]); err != nil {
@@ -65,10 +64,8 @@ func (c *Cluster) AddNodes(ctx context.Context, n Nodes) error {
 	return poll(ctx, nil, "nodes "+n.Name+" without taints", untainted)
 }
 
-// set is the node label with the name of its Nodes.
 const set = "rig.oxgang.dev/nodes"
 
-// fill sets defaults.
 func (n *Nodes) fill() {
 	if n.Name == "" {
 		n.Name = strings.ToLower(n.Type)
@@ -84,7 +81,6 @@ func (n *Nodes) fill() {
 	}
 }
 
-// node returns node i, which is ready at creation.
 func (n *Nodes) node(i int) *corev1.Node {
 	name := fmt.Sprintf("%s-%d", n.Name, i)
 	labels := map[string]string{
@@ -133,7 +129,6 @@ func (c *Cluster) Return(ctx context.Context, node string) error {
 	return c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"true"}}}`)
 }
 
-// patchNode merges data into a node or a subresource.
 func (c *Cluster) patchNode(ctx context.Context, node, sub, data string) error {
 	var subs []string
 	if sub != "" {

@@ -64,7 +64,6 @@ type Nodes struct {
 // HasGangs reports whether Options.Gangs is on.
 func (c *Cluster) HasGangs() bool { return c.options.Gangs }
 
-// everywhere enables Gangs according to the environment.
 func (o *Options) everywhere() { o.Gangs = o.Gangs || os.Getenv("OXGANG_GANGS") != "" && !o.Oldest }
 
 // maxNodes is the limit without Lean: 100 nodes renew ten leases a second.
@@ -97,7 +96,6 @@ func (o *Options) validate() error {
 	return errors.Join(all...)
 }
 
-// gates are the flags for Gangs by program.
 var gates = map[string][]string{
 	APIServer:  {"--feature-gates", gangGates, "--runtime-config", "scheduling.k8s.io/v1alpha2=true"},
 	Controller: {"--feature-gates", gangGates},
@@ -106,7 +104,6 @@ var gates = map[string][]string{
 
 const gangGates = "GenericWorkload=true,GangScheduling=true,WorkloadWithJob=true"
 
-// flags returns the additional flags of a program.
 func (o *Options) flags(program string) []string {
 	if !o.Gangs {
 		return o.Flags[program]
@@ -114,7 +111,6 @@ func (o *Options) flags(program string) []string {
 	return slices.Concat(gates[program], o.Flags[program])
 }
 
-// lease returns NodeLease or its default.
 func (o *Options) lease() time.Duration {
 	switch {
 	case o.NodeLease != 0:

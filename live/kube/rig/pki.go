@@ -68,7 +68,6 @@ func (a *Authority) Server(hosts ...string) (Pair, error) {
 	return a.sign(t)
 }
 
-// template returns the common part of certificates.
 func template(name string, groups []string) *x509.Certificate {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {

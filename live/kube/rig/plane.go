@@ -133,7 +133,6 @@ func (c *Cluster) apiServerFlags() []string {
 	return flags
 }
 
-// startRest starts the remaining programs, and waits until Jobs and pods are served.
 func (c *Cluster) startRest(ctx context.Context) error {
 	if c.options.APIOnly {
 		return nil

@@ -37,7 +37,6 @@ func Until(ctx context.Context, what string, ready func() error) error {
 	}
 }
 
-// errNot means that the condition does not hold yet.
 var errNot = errors.New("the condition does not hold")
 
 // poll waits until ok returns true. It fails if p, if not nil, ends.
@@ -53,7 +52,6 @@ func poll(ctx context.Context, p *Process, what string, ok func() bool) error {
 	})
 }
 
-// ended returns an error with the last output of the program.
 func (p *Process) ended() error { return fmt.Errorf("%s ended: %s", p.Name, p.Tail()) }
 
 // Answers returns the error of ok, or a Fatal error if the program does not run.

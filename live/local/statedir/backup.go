@@ -29,7 +29,6 @@ const (
 // version is the format of backups.
 const version = 1
 
-// A manifest describes the contents of a backup.
 type manifest struct {
 	Version int    `json:"version"`
 	Files   int    `json:"files"`
@@ -83,7 +82,6 @@ type writer struct {
 	files int
 }
 
-// all writes all entries. It copies the database to a path first.
 func (w *writer) all(copied string, checkpoints bool) error {
 	if err := store.Backup(w.dir, copied); err != nil {
 		return err
@@ -103,7 +101,6 @@ func (w *writer) all(copied string, checkpoints bool) error {
 	return w.close()
 }
 
-// checkpoints writes the checkpoints of jobs that are unfinished in the copied database.
 func (w *writer) checkpoints(copied string) error {
 	s, err := store.Open(copied)
 	if err != nil {

@@ -43,7 +43,6 @@ func Check(s *store.Store, f *Folders) error {
 		f.Dir, ErrLost, shorten(all))
 }
 
-// shorten joins the first three texts and counts the rest.
 func shorten(all []string) string {
 	if n := len(all) - 3; n > 0 {
 		all = append(slices.Clone(all[:3]), fmt.Sprintf("and %d more", n))

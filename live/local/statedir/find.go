@@ -20,7 +20,6 @@ type item struct {
 	bytes  int64
 }
 
-// find returns the items that may be deleted, by category.
 func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	known, err := s.Outlines()
 	if err != nil {
@@ -80,7 +79,6 @@ func empty(dir string) bool {
 	return err == nil && len(all) == 0
 }
 
-// journals returns the journals, or parts, that are complete.
 func (o *PruneOptions) journals() ([]item, error) {
 	entries, err := os.ReadDir(o.Journals)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

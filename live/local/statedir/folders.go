@@ -125,7 +125,6 @@ func (f *Folders) Jobs() ([]job.ID, error) {
 	return ids, err
 }
 
-// subfolders returns the names of subdirectories; none if dir does not exist.
 func subfolders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -59,7 +59,6 @@ func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	return append(amounts, reports), nil
 }
 
-// reports deletes the reports of jobs that ended too long ago.
 func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	age := o.Limits[Reports].Age
 	if age == 0 {
@@ -72,7 +71,6 @@ func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	return Amount{Category: Reports, Count: n}, err
 }
 
-// surplus returns the items beyond a limit, oldest first.
 func surplus(all []item, l Limit, now time.Time) []item {
 	slices.SortFunc(all, func(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(stem(a.name), stem(b.name))) })
 	total := sum("", all).Bytes

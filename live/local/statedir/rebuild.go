@@ -68,7 +68,6 @@ func identify(s *store.Store, f *Folders, found []*trace) error {
 	return nil
 }
 
-// A rebuilder collects the changes of unfinished jobs for the next plan.
 type rebuilder struct {
 	store   *store.Store
 	folders *Folders
@@ -78,7 +77,6 @@ type rebuilder struct {
 	changes []store.Change
 }
 
-// rebuild stores what the folder of a job knows and the database does not.
 func (r *rebuilder) rebuild(t *trace) error {
 	j := r.live[t.id]
 	if j == nil && t.record == nil {
@@ -101,7 +99,6 @@ func (r *rebuilder) rebuild(t *trace) error {
 	return r.resume(j, max(t.last, j.Generation))
 }
 
-// resume plans a job according to its last generation.
 func (r *rebuilder) resume(j *store.Job, last int) error {
 	g := Generation{Job: j.Spec.ID, Number: last}
 	o := &Observation{Generation: g}
@@ -126,7 +123,6 @@ func (r *rebuilder) resume(j *store.Job, last int) error {
 	return err
 }
 
-// hold assigns the job the slots of its living generation.
 func (r *rebuilder) hold(c *store.Change, g Generation) error {
 	l, err := supervisor.ReadLaunch(r.folders.Generation(g))
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 
 const recordFile = "job.json"
 
-// A record is what a job's folder stores about it.
 type record struct {
 	Version   int           `json:"version"`
 	Identity  string        `json:"identity"` // of the state directory
@@ -32,7 +31,6 @@ type record struct {
 	Ended     *store.Ending `json:"ended,omitempty"`
 }
 
-// recordVersion is the format of records.
 const recordVersion = 1
 
 // WriteRecord writes a job's record into its folder durably. Call it after the store has accepted the job,
@@ -68,7 +66,6 @@ func readRecord(f *Folders, id job.ID) (*record, error) {
 	return r, nil
 }
 
-// job returns the job of a record, as it was accepted.
 func (r *record) job() *store.Job {
 	j := &store.Job{
 		Spec: r.Spec, Asked: r.Asked, Token: r.Token,

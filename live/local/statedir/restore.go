@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// maxContents bounds the last entry, in bytes.
 const maxContents = 1 << 16
 
 // Restore makes a state directory from a backup, completely or not at all. It refuses a directory that is not
@@ -67,7 +66,6 @@ func vacant(dir string) error {
 	return err
 }
 
-// fill writes the contents of a backup to a directory.
 func fill(dir string, f io.Reader) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -93,7 +91,6 @@ func fill(dir string, f io.Reader) error {
 	return makeFolders(&l)
 }
 
-// makeFolders makes the folders of unfinished jobs, with their records.
 func makeFolders(f *Folders) error {
 	s, err := store.Open(f.Dir)
 	if err != nil {
@@ -124,7 +121,6 @@ type reader struct {
 
 var errNone = errors.New("not a backup of Oxgang, or incomplete or damaged: use another")
 
-// all reads all entries and verifies the checksum.
 func (r *reader) all() error {
 	for {
 		h, err := r.tar.Next()
@@ -140,7 +136,6 @@ func (r *reader) all() error {
 	}
 }
 
-// check verifies the manifest.
 func (r *reader) check() error {
 	want := manifest{}
 	if err := json.NewDecoder(io.LimitReader(r.tar, maxContents)).Decode(&want); err != nil {
@@ -175,7 +170,6 @@ func (r *reader) file(h *tar.Header) error {
 	return r.root.Chtimes(h.Name, h.ModTime, h.ModTime) // retention counts from it
 }
 
-// expected reports whether a backup may contain name.
 func expected(name string) bool {
 	first, _, inside := strings.Cut(name, "/")
 	return name == database || inside && filepath.IsLocal(name) && (first == journals || first == jobs)

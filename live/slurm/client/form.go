@@ -45,7 +45,6 @@ func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte
 	return all, nil
 }
 
-// noJSON reports whether a command lacks --json or its plugin.
 func noJSON(err error) bool {
 	failed, ok := errors.AsType[*Error](err)
 	if !ok {

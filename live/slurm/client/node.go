@@ -21,7 +21,6 @@ type Node struct {
 	Boot       time.Time
 }
 
-// unusable are the states and flags of nodes that start no job.
 var unusable = []string{
 	"DOWN", "UNKNOWN", "ERROR", "FUTURE", "FAIL", "FAILING", "DRAIN", "DRAINED", "DRAINING", "NOT_RESPONDING",
 	"MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWERED_DOWN", "POWERING_DOWN", "INVALID_REG", "PLANNED_DOWN",

@@ -42,7 +42,6 @@ func (w *callLimit) enter(ctx context.Context) error {
 	}
 }
 
-// try records that a command begins now, or returns the necessary wait.
 func (w *callLimit) try(now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// A record is one object of scontrol -o.
 type record struct {
 	fields map[string]string
 	names  []string    // of the fields, in order
@@ -76,7 +75,6 @@ func (r *record) get(name string) string {
 	return v
 }
 
-// atoi parses digits.
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n

@@ -67,7 +67,6 @@ func (n number) in(what string, low, high int64) (int64, error) {
 	return 0, fmt.Errorf("%w: %s %v, want a whole number from %d to %d", ErrMalformed, what, n.value, low, high)
 }
 
-// at returns a time; zero: none.
 func (n number) at(what string) (time.Time, error) {
 	if n.value == 0 {
 		return time.Time{}, nil

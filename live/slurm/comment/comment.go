@@ -79,7 +79,6 @@ func ParseRequest(text string) (Request, error) {
 	return r, nil
 }
 
-// each calls set for each word of a list.
 func each(words string, set func(name, value string) error) error {
 	seen := map[string]bool{}
 	for word := range strings.SplitSeq(words, ";") {

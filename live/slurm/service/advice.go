@@ -60,7 +60,6 @@ func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, err
 	return all, nil
 }
 
-// rows returns the index of each job in a snapshot.
 func rows(s *policy.Snapshot) map[job.ID]int {
 	at := make(map[job.ID]int, len(s.Jobs))
 	for i, j := range s.Jobs {
@@ -77,7 +76,6 @@ func barred(j *slurm.Job) string {
 	return slurm.Barred(&j.Job)
 }
 
-// round plans one round for the jobs that are not barred.
 func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
 	p, placer, err := driver.NewPolicy(conf.policy(), conf.Settings)
 	if err != nil {

@@ -27,7 +27,6 @@ const (
 	trustFile = certs.CertificatesKey
 )
 
-// An api serves the agent API on the cluster's network.
 type api struct {
 	share    string
 	url      string
@@ -60,7 +59,6 @@ func newAPI(c *Config, jobs agentapi.Jobs, log *slog.Logger) (*api, error) {
 	}, nil
 }
 
-// names returns the names of the machine.
 func (a *Agents) names() ([]string, error) {
 	if len(a.Names) > 0 {
 		return a.Names, nil
@@ -72,7 +70,6 @@ func (a *Agents) names() ([]string, error) {
 	return []string{name}, nil
 }
 
-// run publishes and serves until ctx is done.
 func (a *api) run(ctx context.Context) error {
 	next, err := a.publish()
 	if err != nil {
@@ -91,7 +88,6 @@ func (a *api) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// retry is the pause after a failed publication.
 const retry = 10 * time.Second
 
 // renew publishes again whenever it is due, until ctx is done.

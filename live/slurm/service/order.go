@@ -85,7 +85,6 @@ func (r *Orderer) Run(ctx context.Context) error {
 	}
 }
 
-// report logs an error that differs from the previous round's.
 func (r *Orderer) report(err error) {
 	text := ""
 	if err != nil {
@@ -143,7 +142,6 @@ func (r *Orderer) reload() (Mode, string) {
 	return r.now.mode()
 }
 
-// line returns the waiting jobs in the order in which they should start.
 func line(all []Advice) []client.ID {
 	first := slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return a.Place == 0 })
 	slices.SortFunc(first, func(a, b Advice) int { return a.Place - b.Place })
@@ -154,7 +152,6 @@ func line(all []Advice) []client.ID {
 	return ids
 }
 
-// carry sends commands until the rate limit. The writer logs refusals.
 func (r *Orderer) carry(ctx context.Context, steps []slurm.Step) error {
 	for i := range steps {
 		err := r.writer.Do(ctx, &steps[i])

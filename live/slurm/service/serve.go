@@ -45,7 +45,6 @@ func (s *Service) Run(ctx context.Context) error {
 // errMode ends a mode that was replaced.
 var errMode = errors.New("the mode was changed")
 
-// order serves until the mode is Resize, and then returns nil.
 func (s *Service) order(ctx context.Context) error {
 	r, err := NewOrderer(s.Slurm, s.Read, s.Log)
 	if err != nil {
@@ -109,7 +108,6 @@ func (s *Service) resize(ctx context.Context, c *Config) error {
 	return err
 }
 
-// drive runs a scheduler for the elastic jobs.
 func (s *Service) drive(ctx context.Context, c *Config) error {
 	o := slurm.DefaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
@@ -143,7 +141,6 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	return errors.Join(s.run(ctx, c, w, d), d.Close())
 }
 
-// run runs a driver and, if configured, the agent API.
 func (s *Service) run(ctx context.Context, c *Config, w *slurm.Backend, d *driver.Driver) error {
 	if !c.serves() {
 		return d.Run(ctx)

@@ -78,7 +78,6 @@ PidFile=%s
 `, r.munge(), r.ports["slurmdbd"], r.ports["mariadb"], r.path("log", "slurmdbd.log"), r.path("run", "slurmdbd.pid"))
 }
 
-// slurmConf returns slurm.conf.
 func (r *Rig) slurmConf() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `ClusterName=rig
@@ -129,7 +128,6 @@ AccountingStoreFlags=job_comment
 	return b.String()
 }
 
-// tres returns the accounted GPUs.
 func (r *Rig) tres() []string {
 	all := []string{"gres/gpu"}
 	seen := map[string]bool{"": true}

@@ -47,7 +47,6 @@ type Rig struct {
 // asked is the variable that enables tests on a real Slurm.
 const asked = "SLURMRIG"
 
-// programs maps the necessary programs to their packages.
 var programs = map[string]string{
 	"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "scontrol": "slurm-client",
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
@@ -123,7 +122,6 @@ func (g *Group) nodes() []string {
 	return all
 }
 
-// listeners returns the names that need a port.
 func (r *Rig) listeners() []string {
 	all := []string{"slurmctld", "slurmdbd", "mariadb"}
 	for i := range r.options.Groups {
@@ -157,7 +155,6 @@ func (r *Rig) Environ() []string {
 // Client returns a client of this Slurm, as root.
 func (r *Rig) Client() *client.Client { return &client.Client{Run: r.As("root")} }
 
-// patience is the time limit of every wait.
 const patience = 60 * time.Second
 
 // Await polls done until it returns true. The error at the timeout includes done's last one.
@@ -186,7 +183,6 @@ func (r *Rig) Log(name string) string {
 	return string(text)
 }
 
-// complaints returns the error lines of all logs.
 func (r *Rig) complaints() string {
 	files, _ := filepath.Glob(r.path("log", "*"))
 	var b strings.Builder

@@ -37,7 +37,6 @@ func (s *Slurm) settle() {
 // saving is how long a program takes to save a checkpoint after its notice.
 const saving = 2 * time.Second
 
-// nextEnd returns the next job to end if nothing changes.
 func (s *Slurm) nextEnd() (first *Job, at time.Time) {
 	for _, j := range s.jobs {
 		if j.State != client.Running {
@@ -123,7 +122,6 @@ func (s *Slurm) run(j *Job, held []client.Held, now time.Time) {
 	s.check()
 }
 
-// place returns the GPUs for a job; nil if it does not fit.
 func (s *Slurm) place(j *Job) []client.Held {
 	free := s.free()
 	var held []client.Held

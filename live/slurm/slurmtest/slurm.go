@@ -117,7 +117,6 @@ func (s *Slurm) Older(id client.ID) {
 	j.keep("JobHeldAdmin")
 }
 
-// keep holds a job.
 func (j *Job) keep(reason string) {
 	if j.Priority > 0 {
 		j.before = j.Priority

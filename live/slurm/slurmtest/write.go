@@ -19,7 +19,6 @@ func (s *Slurm) Refusing(refuse func(command string) string) {
 	s.Refuse = refuse
 }
 
-// command runs a command that changes a job.
 func (s *Slurm) command(ctx context.Context, id client.ID, text string, do func(*Job) error) error {
 	if s.Before != nil {
 		if err := s.Before(text); err != nil {

@@ -82,10 +82,8 @@ func among(tasks string, task int) bool {
 	return false
 }
 
-// outcomes are the final states that are not failures.
 var outcomes = map[client.State]string{client.Completed: "done", client.Cancelled: "cancelled"}
 
-// ended adds the outcome of an ended job to v.
 func ended(v status.Job, nodes []string, exit, signal int, took time.Duration) status.Job {
 	v.Phase, v.Outcome = strings.ToLower(v.State), cmp.Or(outcomes[client.State(v.State)], "failed")
 	var words []string
@@ -107,10 +105,8 @@ func ended(v status.Job, nodes []string, exit, signal int, took time.Duration) s
 	return v
 }
 
-// mostNodes is how many nodes are listed.
 const mostNodes = 5
 
-// endedJob returns an ended job that slurmctld still shows.
 func endedJob(j *client.Job) status.Job {
 	v := status.Job{ID: job.ID(j.Label()), Name: j.Name, User: j.User, State: string(j.State), Reason: j.Reason, Started: j.Start, Finished: j.End}
 	if v.Reason == "None" {

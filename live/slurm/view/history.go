@@ -40,7 +40,6 @@ func HistoryOf(runs []client.Run) *History {
 	return h
 }
 
-// end estimates when a running job ends. h may be nil; none is the reason.
 func (h *History) end(j *client.Job, now time.Time, none string) status.Range {
 	e := status.Range{Unknown: none}
 	if !j.Unlimited && !j.End.IsZero() {

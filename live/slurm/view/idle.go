@@ -26,7 +26,6 @@ const (
 	Wanted     Cause = "wanted"     // a job would fit, but Slurm has not started it yet
 )
 
-// nodes returns the nodes with GPUs, their holders, and why GPUs are idle.
 func nodes(l *Look) (all []status.Node) {
 	held := make(map[string][]status.Holder)
 	for i := range l.Jobs {
@@ -51,7 +50,6 @@ func nodes(l *Look) (all []status.Node) {
 	return all
 }
 
-// cause returns why GPUs of a node are idle.
 func (l *Look) cause(n *client.Node, free int) (Cause, string) {
 	if cause, why := l.closed(n); cause != "" {
 		return cause, why
@@ -102,7 +100,6 @@ func (l *Look) closed(n *client.Node) (Cause, string) {
 	return "", ""
 }
 
-// keeps describes for whom, and until when, a reservation keeps nodes.
 func keeps(v *client.Reservation) string {
 	who := ""
 	if slices.Contains(v.Flags, "MAINT") {
@@ -121,7 +118,6 @@ type demand struct {
 	memory int64 // bytes
 }
 
-// demandOf returns the demand that a job states, or equal parts.
 func demandOf(j *client.Job) demand {
 	nodes := max(j.Needed, 1)
 	d := demand{label: j.Label(), gpus: j.PerNode.Total(), cpus: j.CPUs / nodes, memory: j.Memory / int64(nodes)}

@@ -44,7 +44,6 @@ func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, e
 // mostApart is how far the clocks of this machine and slurmctld may differ.
 const mostApart = 5 * time.Minute
 
-// check returns an error if jobs start in the future.
 func (l *Look) check() error {
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
@@ -66,7 +65,6 @@ func startOf(j *client.Job) time.Time {
 	return j.Start
 }
 
-// partition returns a partition; nil if the user cannot see it.
 func (l *Look) partition(name string) *client.Partition {
 	for i := range l.Partitions {
 		if l.Partitions[i].Name == name {
@@ -76,7 +74,6 @@ func (l *Look) partition(name string) *client.Partition {
 	return nil
 }
 
-// qos returns a quality of service; nil if unknown.
 func (l *Look) qos(name string) *client.QOS {
 	for i := range l.QOS {
 		if l.QOS[i].Name == name {

@@ -42,7 +42,6 @@ func jobs(some []client.Job, l *Look, h *History, noHistory string) (all []statu
 	return all
 }
 
-// order sorts running jobs before waiting ones, and waiting ones by priority.
 func order(a, b status.Job) int {
 	wait := func(j *status.Job) int {
 		if j.Phase == job.Waiting.String() {
@@ -56,7 +55,6 @@ func order(a, b status.Job) int {
 	return cmp.Compare(b.Priority, a.Priority)
 }
 
-// jobOf returns the common part of running and waiting jobs.
 func jobOf(j *client.Job) status.Job {
 	kind, n := strings.Join(named(j.GPUs), "+"), j.GPUs.Total()
 	return status.Job{
@@ -88,10 +86,8 @@ func running(j *client.Job, now time.Time, h *History, noHistory string) status.
 	return v
 }
 
-// silent is the trouble of a job whose mark is Silent.
 const silent = "its program has sent no messages for long: it hangs, cannot reach Oxgang's scheduler, or does not use the client; see its output"
 
-// gpus counts GPUs by type.
 func gpus(l *Look) []status.GPUs {
 	count := make(map[string]*status.GPUs)
 	for i := range l.Nodes {

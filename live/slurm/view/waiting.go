@@ -73,7 +73,6 @@ func (l *Look) detail(j *client.Job) string {
 	return ""
 }
 
-// ahead describes how many jobs of the partition come before a job.
 func (l *Look) ahead(j *client.Job) string {
 	n, gpus := 0, 0
 	for i := range l.Jobs {
@@ -88,7 +87,6 @@ func (l *Look) ahead(j *client.Job) string {
 	return fmt.Sprintf("%s ahead, for %s", count(n, "job is", "jobs are"), count(gpus, "GPU", "GPUs"))
 }
 
-// lacking describes what a job needs, and what is free.
 func (l *Look) lacking(j *client.Job) string {
 	d := demandOf(j)
 	if d.gpus == 0 {
@@ -120,7 +118,6 @@ func (l *Look) lacking(j *client.Job) string {
 	return fmt.Sprintf("it needs %s%s on %s; %s enough free (at most %s on one)", count(d.gpus, "GPU", "GPUs"), kind, on, has, count(most, "GPU", "GPUs"))
 }
 
-// unusable lists the nodes for a job that start no job.
 func (l *Look) unusable(j *client.Job) string {
 	var names []string
 	for i := range l.Nodes {

@@ -51,7 +51,6 @@ func (s *State) starts(job *Object) bool {
 	return ok && (q.Spec.Mode == v1alpha1.Admit || q.Spec.Mode == v1alpha1.Resize) && job.Meta.GetAnnotations()[v1alpha1.OptOut] != "true"
 }
 
-// controller returns the job that controls a pod in the same namespace; nil: none.
 func (s *State) controller(p *corev1.Pod) *Object {
 	by := metav1.GetControllerOf(p)
 	if by == nil {
@@ -63,7 +62,6 @@ func (s *State) controller(p *corev1.Pod) *Object {
 	return nil
 }
 
-// givenTo returns the GPUs that a plan gives a job; 0: none.
 func (s *State) givenTo(uid types.UID) int64 {
 	if a := s.planned(string(uid)); a != nil {
 		return int64(a.GPUs)

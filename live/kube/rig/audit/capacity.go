@@ -124,7 +124,6 @@ func (k *Repair) See(s *State, c *Change) []Finding { return k.look(s, touched(c
 // End implements [Ender].
 func (k *Repair) End(s *State) []Finding { return k.look(s, nil) }
 
-// look times the nodes of a change and those that are already timed.
 func (k *Repair) look(s *State, names []string) (found []Finding) {
 	if k.since == nil {
 		k.since = timer[string]{}
@@ -144,7 +143,6 @@ func (k *Repair) look(s *State, names []string) (found []Finding) {
 	return found
 }
 
-// touched returns the nodes that a change may concern.
 func touched(c *Change) (names []string) {
 	if c.Key.Resource == nodes {
 		names = append(names, c.Key.Name)

@@ -48,7 +48,6 @@ func ParseKey(key string) (Key, bool) {
 	return k, true
 }
 
-// group returns the full resource name and the remaining parts of a key.
 func group(first string, rest []string) (resource string, left []string) {
 	if first == "services" {
 		if rest[0] == "endpoints" {

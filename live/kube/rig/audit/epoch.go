@@ -98,7 +98,6 @@ func (s *State) stamped(c *Change) (epoch int64, queue string, ok bool) {
 	return epoch, s.queueOf(c.New), err == nil
 }
 
-// scheduler is the scheduler's field manager.
 const scheduler = "oxgang"
 
 // ours reports whether the scheduler changed an object other than its status. Times have whole seconds, so the
@@ -115,7 +114,6 @@ func ours(c *Change) bool {
 	return c.Old != nil && at(c.New).After(at(c.Old))
 }
 
-// queueOf returns the queue of a job, or of a pod's job.
 func (s *State) queueOf(o *Object) string {
 	if q := o.Meta.GetLabels()[v1alpha1.QueueLabel]; q != "" {
 		return q
@@ -128,7 +126,6 @@ func (s *State) queueOf(o *Object) string {
 	return ""
 }
 
-// jobOf returns the job in a pod's label; nil: none.
 func (s *State) jobOf(p *corev1.Pod) *Object {
 	uid := p.Labels[v1alpha1.JobUID]
 	if uid == "" {

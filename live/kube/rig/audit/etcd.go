@@ -48,7 +48,6 @@ func (w *Watcher) run(ctx context.Context) {
 	}
 }
 
-// errEnded means that etcd ended a watch without a reason.
 var errEnded = errors.New("the watch ended")
 
 func (w *Watcher) take(r *clientv3.WatchResponse, at time.Time) error {
@@ -157,7 +156,6 @@ func Replay(ctx context.Context, etcd *clientv3.Client, a *Auditor, from, to int
 	return fmt.Errorf("audit: replay: %w", cmp.Or(ctx.Err(), errEnded))
 }
 
-// later returns the time in a write's object, if it is after at.
 func later(at time.Time, e *clientv3.Event) time.Time {
 	k, ok := ParseKey(string(e.Kv.Key))
 	if !ok || e.Type != clientv3.EventTypePut {

@@ -80,7 +80,6 @@ func note(runs map[run]bool, p *corev1.Pod) {
 // End implements [Ender].
 func (k *Gang) End(s *State) []Finding { return k.look(s, map[run]bool{}) }
 
-// look times some generations and those that are already timed.
 func (k *Gang) look(s *State, runs map[run]bool) (found []Finding) {
 	if k.since == nil {
 		k.since = timer[run]{}
@@ -138,7 +137,6 @@ func (s *State) share(r run) (h share) {
 	return h
 }
 
-// planned returns a job's allocation in a plan; nil: none.
 func (s *State) planned(uid string) *v1alpha1.JobAllocation {
 	for p := range s.Plans() {
 		for i := range p.Spec.Allocations {

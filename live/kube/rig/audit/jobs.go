@@ -180,7 +180,6 @@ func (k Tenancy) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// holders returns the jobs with GPUs in a plan, by UID.
 func holders(o *Object) map[string]bool {
 	m := map[string]bool{}
 	if p, ok := as[*v1alpha1.Plan](o); ok {

@@ -30,7 +30,6 @@ func (k Loan) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// lentTo returns the queue that a node is lent to; empty: none.
 func lentTo(o *Object) string {
 	if _, ok := as[*corev1.Node](o); !ok {
 		return ""

@@ -50,7 +50,6 @@ func managerOf(c *Change) string {
 	return slices.MaxFunc(changed, func(a, b metav1.ManagedFieldsEntry) int { return cmp.Compare(stamp(a), stamp(b)) }).Manager
 }
 
-// binds reports whether a write bound a pod.
 func binds(c *Change) bool {
 	old, ok := as[*corev1.Pod](c.Old)
 	if !ok {
@@ -60,7 +59,6 @@ func binds(c *Change) bool {
 	return ok && old.Spec.NodeName == "" && now.Spec.NodeName != ""
 }
 
-// bare identifies an entry.
 func bare(e metav1.ManagedFieldsEntry) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: e.Operation, Subresource: e.Subresource}
 }

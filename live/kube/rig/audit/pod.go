@@ -53,7 +53,6 @@ func pinnedTo(p *corev1.Pod) string {
 	return node
 }
 
-// fieldOf returns the node that a term names; empty: none.
 func fieldOf(t corev1.NodeSelectorTerm) string {
 	for _, f := range t.MatchFields {
 		if f.Key == "metadata.name" && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {
@@ -112,13 +111,11 @@ func asks(p *corev1.Pod) amounts {
 	return sum
 }
 
-// A run is one generation of a job.
 type run struct {
 	uid        types.UID
 	generation int64
 }
 
-// runOf returns the generation in a pod's labels.
 func runOf(p *corev1.Pod) (run, bool) {
 	uid, ok := p.Labels[v1alpha1.JobUID]
 	g, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)

@@ -62,7 +62,6 @@ func (k Vacated) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// rented returns a node's group and the group's queue; nil: none.
 func (s *State) rented(n *corev1.Node) (*v1alpha1.NodeGroup, string) {
 	for q := range each[*v1alpha1.Queue](s, queues) {
 		for i := range q.Spec.NodeGroups {
@@ -74,7 +73,6 @@ func (s *State) rented(n *corev1.Node) (*v1alpha1.NodeGroup, string) {
 	return nil, ""
 }
 
-// groupOf returns a group of a queue; nil: none.
 func (s *State) groupOf(queue, group string) *v1alpha1.NodeGroup {
 	for q := range each[*v1alpha1.Queue](s, queues) {
 		for i := range q.Spec.NodeGroups {

@@ -28,7 +28,6 @@ func Settled(s *State) []Finding {
 	return v.settled
 }
 
-// A verdict collects the GPUs of each generation by node, and the findings.
 type verdict struct {
 	s       *State
 	at      map[run]map[string]int64

@@ -138,7 +138,6 @@ func each[T runtime.Object](s *State, resource string) iter.Seq[T] {
 	}
 }
 
-// as returns the value of an object, if it has this type.
 func as[T runtime.Object](o *Object) (v T, ok bool) {
 	if o == nil {
 		return v, false

@@ -97,7 +97,6 @@ func (h *Hand) Give(all ...Gift) {
 	}
 }
 
-// id returns the scheduler's ID of a Job, once the backend has it.
 func (h *Hand) id(name string) job.ID {
 	h.Helper()
 	var j batchv1.Job

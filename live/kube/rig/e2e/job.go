@@ -16,10 +16,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// within bounds every wait.
 const within = 60 * time.Second
 
-// patience bounds waits for leases to expire on a busy machine.
 const patience = 2 * time.Minute
 
 // Queue returns a queue for namespace default with rounds of one second.
@@ -72,5 +70,4 @@ func Until(ctx context.Context, t testing.TB, within time.Duration, what string,
 	}
 }
 
-// errNot returns an error that describes the present state.
 func errNot(format string, args ...any) error { return fmt.Errorf(format, args...) }

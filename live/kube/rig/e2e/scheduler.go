@@ -54,7 +54,6 @@ func program(bugs string) (string, error) {
 	return made.(func() (string, error))()
 }
 
-// below returns a path in this checkout's cache folder.
 func below(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "oxgang-rig", "e2e", fmt.Sprintf("%x", sha256.Sum256([]byte(Root)))[:8], name), err
@@ -164,7 +163,6 @@ func Prepare(ctx context.Context, t testing.TB, c *rig.Cluster) {
 	}
 }
 
-// installRules installs an admission policy of the chart with its binding.
 func installRules(ctx context.Context, t testing.TB, c *rig.Cluster, name string) {
 	t.Helper()
 	all, err := rig.ReadObjects(Root + "/deploy/dist/install.yaml")

@@ -43,7 +43,6 @@ const (
 	Karpenter Manager = "karpenter"
 )
 
-// from describes where a manager's module has its definitions, and its program's name.
 type from struct{ module, crds, webhooks, namespace, program string }
 
 var origin = map[Manager]from{
@@ -91,7 +90,6 @@ func (m Manager) set() rig.Set {
 	return rig.Everything
 }
 
-// source returns the directory of a manager's module.
 func (m Manager) source(ctx context.Context) (string, error) {
 	if m == Karpenter {
 		return rig.ModuleDirOf(ctx, rig.Karpenter, origin[m].module)
@@ -99,7 +97,6 @@ func (m Manager) source(ctx context.Context) (string, error) {
 	return rig.ModuleDir(ctx, origin[m].module)
 }
 
-// build returns the directory of each manager's program.
 func build(ctx context.Context, managers []Manager) (map[Manager]string, error) {
 	bin := map[Manager]string{}
 	for _, m := range managers {
@@ -147,7 +144,6 @@ func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers
 	return nil
 }
 
-// output runs a command and returns its trimmed output.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
@@ -157,7 +153,6 @@ func output(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// kubectl runs kubectl as an administrator.
 func kubectl(ctx context.Context, c *rig.Cluster, input string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Bin, "kubectl"), append([]string{"--kubeconfig", c.Kubeconfig}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
@@ -196,7 +191,6 @@ func established(ctx context.Context, c *rig.Cluster) error {
 	})
 }
 
-// define creates a manager's namespace and kinds.
 func define(ctx context.Context, c *rig.Cluster, m Manager, dir string) error {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: origin[m].namespace}}
 	_, err := c.Client().CoreV1().Namespaces().Create(ctx, n, metav1.CreateOptions{})

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// A manager is a running Manager.
 type manager struct {
 	name    Manager
 	dir     string // directory of its module
@@ -18,7 +17,6 @@ type manager struct {
 	process *rig.Process
 }
 
-// run starts a manager with a certificate of the cluster's authority.
 func run(c *rig.Cluster, m Manager, dir, bin string) (*manager, error) {
 	home := filepath.Join(c.Dir, "eco-"+string(m))
 	certs := filepath.Join(home, "k8s-webhook-server", "serving-certs") // the default below TMPDIR

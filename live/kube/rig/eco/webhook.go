@@ -52,7 +52,6 @@ func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 	}
 }
 
-// register creates a webhook configuration with the manager's address.
 func (m *manager) register(ctx context.Context, c *rig.Cluster, text []byte) error {
 	var kind metav1.TypeMeta
 	if err := json.Unmarshal(text, &kind); err != nil {
@@ -102,7 +101,6 @@ func (m *manager) point(c *rig.Cluster, w *admission.WebhookClientConfig) *metav
 	}}}
 }
 
-// answers waits until a manager serves TLS or, without webhooks, its health.
 func (m *manager) answers(ctx context.Context) error {
 	plain := &net.Dialer{Timeout: time.Second}
 	dial, address := (&tls.Dialer{NetDialer: plain, Config: &tls.Config{InsecureSkipVerify: true}}).DialContext, strings.TrimPrefix(m.webhook, "https://")

@@ -29,7 +29,6 @@ func (c *Call) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Verb, what, c.Name))
 }
 
-// mutates reports whether a call may change stored objects.
 func (c *Call) mutates() bool {
 	switch c.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
@@ -55,13 +54,11 @@ func Steps(c *Call) bool {
 // A Match selects calls. Empty fields, or a nil Match, select all.
 type Match struct{ Verb, Resource, Subresource string }
 
-// takes reports whether m selects a call.
 func (m *Match) takes(c *Call) bool {
 	return m == nil || (m.Verb == "" || m.Verb == c.Verb) && (m.Resource == "" || m.Resource == c.Resource) &&
 		(m.Subresource == "" || m.Subresource == c.Subresource)
 }
 
-// parse parses the path and method of a request.
 func parse(r *http.Request) *Call {
 	c := &Call{Verb: strings.ToLower(r.Method)}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -88,7 +85,6 @@ func parse(r *http.Request) *Call {
 	return c
 }
 
-// verb returns the API verb of a request for one object or for all.
 func verb(r *http.Request, one bool) string {
 	watch := r.URL.Query().Get("watch")
 	switch {

@@ -92,7 +92,6 @@ func Enumerate(t testing.TB, s *Scenario) []Outcome {
 	return all
 }
 
-// A runner runs a scenario repeatedly.
 type runner struct {
 	t         testing.TB
 	s         *Scenario
@@ -100,7 +99,6 @@ type runner struct {
 	steps     []int // taken before each act of the run without a kill
 }
 
-// act returns the act of a step in the run without a kill.
 func (r *runner) act(step int) string {
 	last := 0
 	for i, before := range r.steps {
@@ -258,7 +256,6 @@ func (k *killer) arm(kill func()) {
 	})
 }
 
-// died returns the call of the kill, and whether it happened.
 func (k *killer) died() (Call, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

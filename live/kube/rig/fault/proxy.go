@@ -116,7 +116,6 @@ func (p *Proxy) count(c *Call) {
 	p.asked[Match{c.Verb, c.Resource, c.Subresource}]++
 }
 
-// serve handles one call.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	c := parse(r)
 	p.count(c)
@@ -184,7 +183,6 @@ func (p *Proxy) Idle() {
 	}
 }
 
-// note stores the status of a call.
 func (p *Proxy) note(c *Call, code int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +222,6 @@ type passage struct {
 	cut     Cut
 }
 
-// pass returns the answer to the client.
 func (p *Proxy) pass(w *passage, hook Hook) {
 	answer, c := w.answer, w.call
 	var body bytes.Buffer

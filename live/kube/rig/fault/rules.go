@@ -49,7 +49,6 @@ type throttle struct {
 	limit *rate.Limiter
 }
 
-// takes reports whether a call is throttled.
 func (t *throttle) takes(c *Call) bool {
 	return c.Verb != "watch" && slices.ContainsFunc(t.match, func(m Match) bool { return m.takes(c) })
 }
@@ -136,7 +135,6 @@ func (r *Rules) Drop(resource string, n int, match func(Event) bool) {
 	r.drops = append(r.drops, &drop{resource, n, match})
 }
 
-// answer returns the injected answer of a call; nil: none.
 func (r *Rules) answer(c *Call) *answer {
 	if a := r.refuses(c); a != nil {
 		return a
@@ -165,7 +163,6 @@ func (r *Rules) cut(c *Call) Cut {
 	return 0
 }
 
-// wait waits until a call may pass.
 func (r *Rules) wait(ctx context.Context, c *Call) error {
 	r.mu.Lock()
 	var limits []*rate.Limiter
@@ -196,7 +193,6 @@ func (r *Rules) hold(resource string) <-chan struct{} {
 	return r.holds[resource]
 }
 
-// drop reports whether an event is dropped.
 func (r *Rules) drop(resource string, e Event) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,14 +205,12 @@ func (r *Rules) drop(resource string, e Event) bool {
 	return false
 }
 
-// reasons are the API server's names for statuses.
 var reasons = map[int]string{
 	http.StatusConflict: "Conflict", http.StatusGone: "Expired", http.StatusTooManyRequests: "TooManyRequests",
 	http.StatusInternalServerError: "InternalError", http.StatusServiceUnavailable: "ServiceUnavailable",
 	http.StatusNotFound: "NotFound", http.StatusForbidden: "Forbidden",
 }
 
-// write writes the answer as the API server would.
 func (a *answer) write(w http.ResponseWriter) {
 	h, after := w.Header(), 0
 	h.Set("Content-Type", "application/json")

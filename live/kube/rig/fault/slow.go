@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// load simulates an overloaded API server.
 type load struct {
 	late    time.Duration // added to each call
 	refused int           // one call in so many is refused; 0: none
@@ -37,7 +36,6 @@ func (r *Rules) linger(ctx context.Context, c *Call) error {
 	}
 }
 
-// refuses returns the answer of a refused call; nil: it is not refused.
 func (r *Rules) refuses(c *Call) *answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

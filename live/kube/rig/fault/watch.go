@@ -35,7 +35,6 @@ func (p *Proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reade
 	}
 }
 
-// receive reads events until the stream ends, and closes the channel.
 func (p *Proxy) receive(ctx context.Context, body io.Reader, resource string, events chan<- late) {
 	defer close(events)
 	d := json.NewDecoder(body)
@@ -55,7 +54,6 @@ func (p *Proxy) receive(ctx context.Context, body io.Reader, resource string, ev
 	}
 }
 
-// wait waits until an event may pass, or ctx ends.
 func (e *late) wait(ctx context.Context) error {
 	if e.free != nil {
 		select {

@@ -42,7 +42,6 @@ type workloadsSet struct {
 	Workloads          []class `json:"workloads"`
 }
 
-// A class is a kind of workload.
 type class struct {
 	ClassName string `json:"className"`
 	RuntimeMs int    `json:"runtimeMs"`
@@ -75,7 +74,6 @@ func readBaseline(ctx context.Context, part float64) (*baseline, error) {
 	return &all, nil
 }
 
-// write writes it for Kueue's runner. JSON is valid YAML.
 func (all *baseline) write(path string) error {
 	data, err := json.Marshal(all)
 	if err != nil {
@@ -84,7 +82,6 @@ func (all *baseline) write(path string) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// workloads returns the number of workloads in all queues.
 func (all *baseline) workloads() (n int) {
 	cohort := &all.Cohorts[0]
 	for _, s := range cohort.QueuesSets[0].WorkloadsSets {
@@ -127,7 +124,6 @@ func (all *baseline) generate(ctx context.Context, create func(ctx context.Conte
 	return g.Wait()
 }
 
-// classLabel is the job label with its class.
 const classLabel = "load.oxgang.dev/class"
 
 // job returns a workload as a Job of one pod, which ends after its class's running time.

@@ -25,7 +25,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/e2e"
 )
 
-// within bounds every wait.
 const within = 5 * time.Minute
 
 // long skips a test unless OXGANG_LONG is set.
@@ -36,7 +35,6 @@ func long(t testing.TB, shows string) {
 	}
 }
 
-// A bench is a cluster with a scheduler, and clients without rate limits.
 type bench struct {
 	testing.TB
 	*rig.Cluster
@@ -51,7 +49,6 @@ type bench struct {
 	patience time.Duration // bounds until
 }
 
-// start starts a cluster without a scheduler.
 func start(t testing.TB, o rig.Options) *bench {
 	t.Helper()
 	c := rig.Start(t, o)
@@ -63,7 +60,6 @@ func start(t testing.TB, o rig.Options) *bench {
 	return b
 }
 
-// serve starts the scheduler.
 func (b *bench) serve() {
 	b.Helper()
 	b.oxgang = e2e.Serve(b, b.Cluster, e2e.Setup{Metrics: b.metrics, Agents: b.agents, Names: []string{e2e.AgentName}})
@@ -124,7 +120,6 @@ func (b *bench) until(more int, do func()) time.Duration {
 	return time.Since(began)
 }
 
-// clear deletes all jobs, and waits until no pod is left.
 func (b *bench) clear() {
 	b.Helper()
 	b.ok(b.k.DeleteAllOf(b.Context(), &batchv1.Job{}, client.InNamespace("default"), client.PropagationPolicy("Background")))
@@ -137,7 +132,6 @@ func (b *bench) clear() {
 	})
 }
 
-// epoch waits until the queue's plan has a newer epoch, and returns it.
 func (b *bench) epoch(before int64) (epoch int64) {
 	b.Helper()
 	e2e.Until(b.Context(), b, within, "the queue is served", func() error {
@@ -156,7 +150,6 @@ func (b *bench) epoch(before int64) (epoch int64) {
 	return epoch
 }
 
-// planned returns nil if the plan of queue train has GPUs for a job.
 func (b *bench) planned(name string) error {
 	var p v1alpha1.Plan
 	if err := b.k.Get(b.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {

@@ -16,7 +16,6 @@ import (
 // tick is the kernel's resolution (USER_HZ, 100 per second for Go on Linux).
 const tick = 10 * time.Millisecond
 
-// A cost is processor time by program.
 type cost map[string]time.Duration
 
 // spent returns what each program has used since its start.
@@ -36,7 +35,6 @@ func (b *bench) spent() cost {
 	return c
 }
 
-// used returns the user and system time of a process.
 func used(pid int) (time.Duration, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -65,7 +63,6 @@ func (c cost) since(before cost) cost {
 	return d
 }
 
-// of returns the sum over some programs.
 func (c cost) of(names ...string) (sum time.Duration) {
 	for _, name := range names {
 		sum += c[name]
@@ -91,14 +88,12 @@ func (b *bench) written() e2e.Series {
 	return sum
 }
 
-// label returns the value of a label in a metric.
 func label(labels, name string) string {
 	_, rest, _ := strings.Cut(labels, name+`="`)
 	value, _, _ := strings.Cut(rest, `"`)
 	return value
 }
 
-// median returns the median, minimum and maximum.
 func median(all []float64) (mid, least, most float64) {
 	s := slices.Sorted(slices.Values(all))
 	mid = s[len(s)/2]

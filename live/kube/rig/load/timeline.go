@@ -42,7 +42,6 @@ type life struct {
 	admissions, pods int
 }
 
-// record watches the jobs and pods of all namespaces until the test ends.
 func (b *bench) record() *timeline {
 	b.Helper()
 	small := rest.CopyConfig(b.Config)
@@ -60,7 +59,6 @@ func (b *bench) record() *timeline {
 	return s
 }
 
-// watch calls do for each event from a version on until the test ends.
 func (b *bench) watch(from string, open cache.WatchFuncWithContext, do func(watch.Event)) {
 	b.Helper()
 	w, err := watchtools.NewRetryWatcherWithContext(b.Context(), from, &cache.ListWatch{WatchFuncWithContext: open})
@@ -72,7 +70,6 @@ func (b *bench) watch(from string, open cache.WatchFuncWithContext, do func(watc
 	}()
 }
 
-// job records a job's event.
 func (s *timeline) job(ev watch.Event) {
 	j, is := ev.Object.(*batchv1.Job)
 	if !is {
@@ -99,7 +96,6 @@ func (s *timeline) job(ev watch.Event) {
 	}
 }
 
-// pod records that a job's pod runs.
 func (s *timeline) pod(ev watch.Event) {
 	p, is := ev.Object.(metav1.Object)
 	if !is || ev.Type != watch.Added {
@@ -113,7 +109,6 @@ func (s *timeline) pod(ev watch.Event) {
 	l.pods++
 }
 
-// of returns a job's life. A new job counts as suspended, from now.
 func (s *timeline) of(namespace, name string, now time.Time) *life {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	l := s.jobs[key]
@@ -127,7 +122,6 @@ func (s *timeline) of(namespace, name string, now time.Time) *life {
 	return l
 }
 
-// done returns nil if so many jobs are complete.
 func (s *timeline) done(want int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +131,6 @@ func (s *timeline) done(want int) error {
 	return nil
 }
 
-// wall returns the time from the first job to the last end.
 func (s *timeline) wall() time.Duration { return s.last.Sub(s.first) }
 
 // String returns the mean times of each class.

@@ -38,7 +38,6 @@ func makeGroups(root, name string) error {
 	return nil
 }
 
-// sweepGroups removes the groups of makers that no longer exist.
 func sweepGroups(root string) {
 	found, err := filepath.Glob(filepath.Join(root, "*", prefix+"*"))
 	if err != nil {
@@ -54,7 +53,6 @@ func sweepGroups(root string) {
 	}
 }
 
-// removeGroups removes the groups that match a pattern in all hierarchies.
 func removeGroups(root, pattern string) {
 	found, err := filepath.Glob(filepath.Join(root, "*", pattern))
 	if err != nil {
@@ -80,7 +78,6 @@ func removeTree(dir string) {
 	_ = unix.Rmdir(dir) // busy: for the next sweep
 }
 
-// members returns the processes of a control group and its children.
 func members(root, name string) ([]int, error) {
 	var pids []int
 	top := filepath.Join(root, "devices", name)

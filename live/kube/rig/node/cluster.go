@@ -59,7 +59,6 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// fill sets defaults and validates.
 func (o *Options) fill() error {
 	if o.Nodes == 0 {
 		o.Nodes = 2
@@ -77,7 +76,6 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// start starts the control plane, then DNS, then nodes.
 func start(t testing.TB, o *Options) (*Cluster, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -122,7 +120,6 @@ func (c *Cluster) writeImages() error {
 	return nil
 }
 
-// startDNS starts the DNS server for pods.
 func (c *Cluster) startDNS(ctx context.Context) error {
 	port, err := rig.FreePort()
 	if err != nil {
@@ -150,7 +147,6 @@ func (c *Cluster) startDNS(ctx context.Context) error {
 	return rig.Until(ctx, "the DNS server", func() error { return p.Answers(ready) })
 }
 
-// close stops the nodes and everything on them.
 func (c *Cluster) close() error {
 	var all []error
 	for _, n := range c.Nodes {

@@ -69,7 +69,6 @@ func unpack(ctx context.Context, base, dir string) error {
 	return err
 }
 
-// newestUnpacked returns the packages that were unpacked last, or an error with instructions.
 func newestUnpacked(base string, cause error) (string, error) {
 	old, err := filepath.Glob(filepath.Join(base, "debian-*"))
 	if err != nil || len(old) == 0 {
@@ -90,7 +89,6 @@ func run(ctx context.Context, dir, name string, args ...string) (string, error) 
 	return out.String(), nil
 }
 
-// modified returns the time of a directory's creation; zero: it no longer exists.
 func modified(dir string) time.Time {
 	info, err := os.Stat(dir)
 	if err != nil {

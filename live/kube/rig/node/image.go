@@ -27,7 +27,6 @@ const (
 	pause = "rig.oxgang.dev/pause:1" // first container of each pod
 )
 
-// An entry is a file of an image: a copy, a link, or a directory.
 type entry struct {
 	path string // in the image, without a leading slash
 	from string // source of a copy; "": none
@@ -39,7 +38,6 @@ type entry struct {
 var applets = strings.Fields("sh ash cat cut date echo env false grep head hostname id ip kill ls mkdir nc nslookup " +
 	"printf ps rm sed seq sleep tail test touch tr true uname wc httpd")
 
-// images returns the contents of the images by name.
 func images(debian, bin string) map[string][]entry {
 	box := []entry{{path: "bin/busybox", from: filepath.Join(debian, "bin", "busybox")}}
 	for _, name := range applets {
@@ -115,7 +113,6 @@ func writeArchive(path string, parts [][2]string) error {
 	return os.WriteFile(path, buffer.Bytes(), 0o644)
 }
 
-// writeLayer returns a tar of the files, after their directories.
 func writeLayer(files []entry) ([]byte, error) {
 	var buffer bytes.Buffer
 	t := tar.NewWriter(&buffer)

@@ -89,7 +89,6 @@ func (n *Node) Fence(ctx context.Context) error {
 	return nil
 }
 
-// close stops the node and removes its control group.
 func (n *Node) close() error {
 	if len(n.started) == 0 {
 		return nil

@@ -45,13 +45,11 @@ func Main(m *testing.M) {
 	os.Exit(exitCode(enter()))
 }
 
-// listing reports whether tests are only listed.
 func listing() bool {
 	f := flag.Lookup("test.list")
 	return f != nil && f.Value.String() != ""
 }
 
-// exitCode returns the exit code for an error and prints it.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {

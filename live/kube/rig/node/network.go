@@ -19,7 +19,6 @@ const (
 	apiAddress = "10.96.0.1" // of service kubernetes.default
 )
 
-// startNetwork makes the bridge with this machine's addresses, in the process's network namespace.
 func startNetwork() error {
 	for _, args := range [][]string{
 		{"link", "set", "lo", "up"},
@@ -39,13 +38,11 @@ func startNetwork() error {
 	return nil
 }
 
-// A forwarder forwards connections to another address.
 type forwarder struct {
 	listener net.Listener
 	group    sync.WaitGroup
 }
 
-// forward forwards connections from address to target until it is closed.
 func forward(address, target string) (*forwarder, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -74,7 +71,6 @@ func (f *forwarder) Close() error {
 	return err
 }
 
-// pass copies between c and a new connection to target until one side is closed.
 func pass(c net.Conn, target string) {
 	defer c.Close()
 	to, err := net.Dial("tcp", target)

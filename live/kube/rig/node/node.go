@@ -43,7 +43,6 @@ func (c *Cluster) newNode(number int, o *Options) *Node {
 	}
 }
 
-// start starts the node's programs and waits until the node is ready.
 func (n *Node) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.configure, n.startMounts, n.startContainerd, n.startKubelet, n.startGPUs, n.ready,
@@ -55,7 +54,6 @@ func (n *Node) start(ctx context.Context) error {
 	return nil
 }
 
-// configure writes the node's files, and creates its address and control group.
 func (n *Node) configure(ctx context.Context) error {
 	for _, dir := range []string{"kubelet", "cni", "pods", "volumes", "containerd"} {
 		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
@@ -84,7 +82,6 @@ func (n *Node) configure(ctx context.Context) error {
 	return err
 }
 
-// startMounts starts the process that holds the node's mount namespace.
 func (n *Node) startMounts(ctx context.Context) error {
 	p, err := n.cluster.Run(n.Name+"-mounts", "/usr/bin/unshare", nil,
 		"--mount", "--propagation", "private", "/bin/sh", filepath.Join(n.Dir, "mounts.sh"), n.Dir)
@@ -99,7 +96,6 @@ func (n *Node) startMounts(ctx context.Context) error {
 	return rig.Until(ctx, "its mounts", func() error { return p.Answers(mounted) })
 }
 
-// run starts a program in the node's mount namespace.
 func (n *Node) run(name, path string, args ...string) (*rig.Process, error) {
 	view := fmt.Sprintf("--mount=/proc/%d/ns/mnt", n.started[0].PID())
 	env := []string{"PATH=" + strings.Join([]string{
@@ -112,7 +108,6 @@ func (n *Node) run(name, path string, args ...string) (*rig.Process, error) {
 	return p, err
 }
 
-// startContainerd starts containerd and imports the images.
 func (n *Node) startContainerd(ctx context.Context) error {
 	bin := filepath.Join(n.cluster.debian, "usr", "bin")
 	p, err := n.run("containerd", filepath.Join(bin, "containerd"), "-c", filepath.Join(n.Dir, "containerd.toml"))
@@ -132,7 +127,6 @@ func (n *Node) startContainerd(ctx context.Context) error {
 	return nil
 }
 
-// answers waits until p listens at a socket.
 func (n *Node) answers(ctx context.Context, p *rig.Process, socket string) error {
 	listens := func() error {
 		c, err := net.Dial("unix", socket)
@@ -179,7 +173,6 @@ func (n *Node) SetUnhealthy(gpus ...string) error {
 	return os.Rename(temp, n.sick())
 }
 
-// ready waits until the node is ready with all GPUs and without taints.
 func (n *Node) ready(ctx context.Context) error {
 	return rig.Until(ctx, "it to be ready", func() error {
 		got, err := n.get(ctx)

@@ -9,10 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tools are the necessary programs of the machine.
 var tools = []string{"unshare", "nsenter", "mount", "ip", "apt-get", "dpkg-deb"}
 
-// cgroups is the directory of control group hierarchies.
 const cgroups = "/sys/fs/cgroup"
 
 // Unable returns why this machine cannot run real nodes; nil: it can. It does not check for Debian's packages.
@@ -31,10 +29,8 @@ func Unable() error {
 	return bridgeUsable()
 }
 
-// controllers are the necessary hierarchies.
 var controllers = []string{"cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"}
 
-// cgroupsUsable returns an error if the hierarchies below root cannot be used.
 func cgroupsUsable(root string) error {
 	for _, name := range controllers {
 		dir := filepath.Join(root, name)
@@ -52,7 +48,6 @@ func cgroupsUsable(root string) error {
 	return nil
 }
 
-// bridgeUsable returns an error if a network namespace cannot have a bridge.
 func bridgeUsable() error {
 	out, err := exec.Command("unshare", "--net", "--mount", "--pid", "--fork",
 		"ip", "link", "add", bridge, "type", "bridge").CombinedOutput()

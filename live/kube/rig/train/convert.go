@@ -100,7 +100,6 @@ func (as *As) job(a *workload.Arrival, i int) *batchv1.Job {
 	}
 }
 
-// ignoreDisruption is a policy under which evictions are not failures.
 func ignoreDisruption() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 		Action: batchv1.PodFailurePolicyActionIgnore,
@@ -124,7 +123,6 @@ func worker(gpus int) corev1.PodSpec {
 	}
 }
 
-// annotations returns the user's annotations of a job.
 func (as *As) annotations(s *job.Spec) map[string]string {
 	says := map[string]string{
 		v1alpha1.Samples:        strconv.FormatFloat(math.Ceil(s.Target), 'f', -1, 64),
@@ -160,7 +158,6 @@ func (as *As) annotations(s *job.Spec) map[string]string {
 	return says
 }
 
-// clean returns a valid Kubernetes name: letters, digits and "-".
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

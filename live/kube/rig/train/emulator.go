@@ -93,7 +93,6 @@ func (e *Emulator) Run(ctx context.Context) error {
 	}
 }
 
-// step advances the training jobs by elapsed, and updates which jobs train.
 func (e *Emulator) step(ctx context.Context, now time.Time, elapsed time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,7 +151,6 @@ func (e *Emulator) serve(ctx context.Context, now time.Time, w *work, g *gang) e
 	return err
 }
 
-// begin starts training w on the pods of g.
 func (e *Emulator) begin(w *work, g *gang) error {
 	if err := w.know(g, e.o.Catalog); err != nil {
 		return err
@@ -177,10 +175,8 @@ func (e *Emulator) begin(w *work, g *gang) error {
 	return nil
 }
 
-// retry is the pause after a failed hello.
 const retry = time.Second
 
-// speak sends a hello or a report that is due, or the last report.
 func (e *Emulator) speak(ctx context.Context, now time.Time, w *work) error {
 	if !w.welcome {
 		if now.Sub(w.spoken) < retry {
@@ -212,7 +208,6 @@ func (e *Emulator) States() map[job.ID]State {
 	return all
 }
 
-// exit ends a pod as a completed program.
 func exit(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

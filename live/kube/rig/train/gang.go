@@ -50,7 +50,6 @@ func newPredictor(client kubernetes.Interface) *predictor {
 	}
 }
 
-// start watches until ctx ends, and returns after the first list.
 func (l *predictor) start(ctx context.Context) error {
 	l.factory.Start(ctx.Done())
 	for kind, ok := range l.factory.WaitForCacheSync(ctx.Done()) {
@@ -61,13 +60,11 @@ func (l *predictor) start(ctx context.Context) error {
 	return nil
 }
 
-// A start is one generation of a job.
 type start struct {
 	id         job.ID
 	generation int
 }
 
-// startOf returns the generation in labels; false: none.
 func startOf(l map[string]string) (start, bool) {
 	n, err := strconv.Atoi(l[v1alpha1.Generation])
 	id := l[v1alpha1.JobUID]
@@ -104,7 +101,6 @@ func (l *predictor) running() map[start][]*corev1.Pod {
 	return all
 }
 
-// wanted returns how many pods unsuspended Jobs request.
 func (l *predictor) wanted() map[start]int {
 	all := make(map[start]int)
 	jobs, _ := l.jobs.List(labels.Everything())
@@ -117,7 +113,6 @@ func (l *predictor) wanted() map[start]int {
 	return all
 }
 
-// gang returns what pods hold; nil: a node is unknown.
 func (l *predictor) gang(s start, pods []*corev1.Pod, names map[string]cluster.GPUType) *gang {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
@@ -161,7 +156,6 @@ func gpus(p *corev1.Pod) int {
 	return int(n)
 }
 
-// know reads the job's annotations from its pods, once.
 func (w *work) know(g *gang, catalog workload.Catalog) error {
 	if w.app != nil {
 		return nil
@@ -195,7 +189,6 @@ func (w *work) know(g *gang, catalog workload.Catalog) error {
 	return nil
 }
 
-// parse parses an annotation: a number from 1 to 2^53.
 func parse(name, s string, to *float64) error {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x >= 1) || x > 1<<53 {

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// patience bounds one request to the scheduler.
 const patience = 5 * time.Second
 
 // Seconds between reports: default and limits.
@@ -76,7 +75,6 @@ func (v *voice) post(ctx context.Context, path string, message, to any) error {
 	return nil
 }
 
-// hello describes a training and applies the batch in the answer.
 func (v *voice) hello(ctx context.Context, t *training) error {
 	h := agentapi.Hello{
 		Version: agentapi.Version, Client: "rig/1", Generation: v.generation, WorldSize: t.replicas(),
@@ -99,7 +97,6 @@ func (v *voice) hello(ctx context.Context, t *training) error {
 	return follow(t, w.Batch)
 }
 
-// limits returns the allowed batch sizes: the application's, or only the submitted one.
 func (t *training) limits() agentapi.BatchLimits {
 	l := agentapi.BatchLimits{
 		Init: max(1, t.app.Batch.Init), Max: max(1, t.app.Batch.Max), LocalMin: t.app.Batch.LocalMin,
@@ -112,7 +109,6 @@ func (t *training) limits() agentapi.BatchLimits {
 	return l
 }
 
-// follow applies the scheduler's batch; zero: no change.
 func follow(t *training, b agentapi.Batch) error {
 	if b == (agentapi.Batch{}) {
 		return nil
@@ -153,7 +149,6 @@ func (v *voice) report(ctx context.Context, t *training) error {
 	return follow(t, a.Batch)
 }
 
-// checksum returns a checksum of the last checkpoint.
 func checksum(t *training) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Append(nil, t.saved)))
 }

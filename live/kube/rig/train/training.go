@@ -38,7 +38,6 @@ func (t *training) begin(held cluster.Configuration, shape []int, survived bool)
 	t.cut(job.BatchSize{})
 }
 
-// replicas returns the number of model replicas.
 func (t *training) replicas() int {
 	return t.held.GPUs / max(1, t.app.GPUsPerReplica[t.held.GPUType])
 }
@@ -71,7 +70,6 @@ func (t *training) iteration() float64 {
 	return t.pass + float64(t.batch.Accumulation)*(t.pass-t.exchange)
 }
 
-// size returns the samples of a batch.
 func (t *training) size() float64 { return float64(t.replicas() * t.batch.PerReplica()) }
 
 // epoch returns the current epoch, from 0, and the progress at its end.

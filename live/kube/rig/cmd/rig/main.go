@@ -50,7 +50,6 @@ func run(ctx context.Context, args []string) error {
 	return errors.New(usage)
 }
 
-// up runs a cluster of kwok nodes until ctx ends.
 func up(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
 	nodes := flags.Int("nodes", 8, "kwok `nodes` of 8 GPUs")
