@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -34,7 +35,7 @@ func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 		return nil
 	}
 	if most, limited := b.o.Quotas.most(u); limited && minGPUs(spec) > most {
-		return fmt.Errorf("the job needs %s, but the quota of %s is %d: ask for fewer", gpus(minGPUs(spec)), u.Name(), most)
+		return fmt.Errorf("the job needs %s, but the quota of %s is %d: ask for fewer", printable.Count(minGPUs(spec), "GPU"), u.Name(), most)
 	}
 	n := 0
 	for _, e := range b.jobs.Order {
@@ -121,12 +122,5 @@ func (t *jobTable) withheldBy(e *entry) string {
 	}
 	u := e.Request.User
 	most, _ := t.o.Quotas.most(u)
-	return fmt.Sprintf("it needs %s, but earlier jobs of %s use %d of its quota of %d", gpus(minGPUs(e.Spec)), u.Name(), t.granted(u), most)
-}
-
-func gpus(n int) string {
-	if n == 1 {
-		return "1 GPU"
-	}
-	return fmt.Sprintf("%d GPUs", n)
+	return fmt.Sprintf("it needs %s, but earlier jobs of %s use %d of its quota of %d", printable.Count(minGPUs(e.Spec), "GPU"), u.Name(), t.granted(u), most)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
@@ -103,7 +104,7 @@ func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
 	case spec.GPUs < 1 || spec.MinGPUs > spec.GPUs || spec.MaxGPUs != 0 && spec.MaxGPUs < spec.GPUs:
 		return fmt.Errorf("minimum %d, maximum %d, requested %d GPUs: want 1 or more requested GPUs, between minimum and maximum", spec.MinGPUs, spec.MaxGPUs, spec.GPUs)
 	case max(spec.MinGPUs, 1) > slots || !spec.Adaptivity.Has(job.GPUCount) && spec.GPUs > slots:
-		return fmt.Errorf("the job needs %s, but %s has %d", gpus(max(spec.MinGPUs, spec.GPUs)), b.o.Machine.Name, slots)
+		return fmt.Errorf("the job needs %s, but %s has %d", printable.Count(max(spec.MinGPUs, spec.GPUs), "GPU"), b.o.Machine.Name, slots)
 	case !spec.Eligible(b.o.Machine.Type):
 		return fmt.Errorf("the job needs GPU types %v, but %s has %s", spec.GPUTypes, b.o.Machine.Name, b.o.Machine.Type)
 	case !filepath.IsAbs(r.Dir):

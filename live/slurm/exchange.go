@@ -23,8 +23,8 @@ type Change struct {
 // exchange the priorities that they have (targets), so other jobs are overtaken by no more jobs than before.
 // others are the priorities of the other waiting jobs of the queue.
 //
-// A job whose priority already fits keeps its nice value: it is below the job before it above the target of the
-// job after it, and passes the same number of others as its target. No nice value moves further than most from
+// A job whose priority already fits keeps its nice value: it is below the job before it, above the target of the
+// job after it, and passes as many others as its target. No nice value moves further than most from
 // the job's own. bounded are the jobs that this keeps from their wanted place.
 //
 // Changes that lower a job come before changes that raise one. So if only some changes are made, the others are

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -157,7 +158,7 @@ func nodes(p cluster.Placement) string {
 	if len(p) == 0 {
 		return "nothing"
 	}
-	return gpus(p.GPUs()) + " on " + strings.Join(names(p), ",")
+	return printable.Count(p.GPUs(), "GPU") + " on " + strings.Join(names(p), ",")
 }
 
 // take takes the GPUs of a placement from free, if all are there.
@@ -171,11 +172,4 @@ func take(free map[cluster.NodeID]int, p cluster.Placement) bool {
 		free[s.Node] -= s.GPUs
 	}
 	return true
-}
-
-func gpus(n int) string {
-	if n == 1 {
-		return "1 GPU"
-	}
-	return strconv.Itoa(n) + " GPUs"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/status"
@@ -59,7 +60,7 @@ func jobOf(j *client.Job) status.Job {
 	kind, n := strings.Join(named(j.GPUs), "+"), j.GPUs.Total()
 	return status.Job{
 		ID: job.ID(j.Label()), Name: j.Name, User: j.User, Account: j.Account, Queue: j.Partition, QOS: j.QOS, State: string(j.State), Phase: strings.ToLower(string(j.State)),
-		Asked: strings.TrimSpace(count(n, "GPU", "GPUs") + " " + kind), MinGPUs: n, MaxGPUs: n, GPUType: cluster.GPUType(kind),
+		Asked: strings.TrimSpace(printable.Count(n, "GPU") + " " + kind), MinGPUs: n, MaxGPUs: n, GPUType: cluster.GPUType(kind),
 		Submitted: j.Submit, Started: startOf(j), Priority: int64(j.Priority),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/status"
@@ -84,7 +85,7 @@ func (l *Look) ahead(j *client.Job) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s ahead, for %s", count(n, "job is", "jobs are"), count(gpus, "GPU", "GPUs"))
+	return fmt.Sprintf("%s ahead, for %s", count(n, "job is", "jobs are"), printable.Count(gpus, "GPU"))
 }
 
 func (l *Look) lacking(j *client.Job) string {
@@ -115,7 +116,7 @@ func (l *Look) lacking(j *client.Job) string {
 	if fits > 0 {
 		has = count(fits, "node has", "nodes have")
 	}
-	return fmt.Sprintf("it needs %s%s on %s; %s enough free (at most %s on one)", count(d.gpus, "GPU", "GPUs"), kind, on, has, count(most, "GPU", "GPUs"))
+	return fmt.Sprintf("it needs %s%s on %s; %s enough free (at most %s on one)", printable.Count(d.gpus, "GPU"), kind, on, has, printable.Count(most, "GPU"))
 }
 
 func (l *Look) unusable(j *client.Job) string {
