@@ -29,7 +29,7 @@ type clusterState struct {
 	freedAt   map[cluster.GPUType]time.Duration // the last of freed
 }
 
-// A row is one job that has not ended.
+// A row is a job that has not ended.
 type row struct {
 	spec  *job.Spec
 	holds cluster.Allocation
@@ -45,7 +45,6 @@ func newClusterState(h journal.Header) clusterState {
 	}
 }
 
-// event changes the state by an event.
 func (w *clusterState) event(ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
@@ -100,7 +99,6 @@ func (w *clusterState) freedOf(t cluster.GPUType, at time.Duration, waiting int)
 	return f
 }
 
-// round changes the state by the decisions and actions of a round.
 func (w *clusterState) round(r *journal.Round) {
 	w.lastRound = w.now
 	clear(w.freed)
@@ -125,11 +123,10 @@ func (w *clusterState) round(r *journal.Round) {
 	}
 }
 
-// view returns the state as users see it.
 func (w *clusterState) view() View {
 	var v View
 	held := map[cluster.GPUType]int{}
-	for _, r := range w.jobs { // these are sums: the order does not matter
+	for _, r := range w.jobs { // sums: the order does not matter
 		if r.holds.IsZero() {
 			v.Waiting++
 			continue
@@ -154,7 +151,6 @@ func (w *clusterState) view() View {
 	return v
 }
 
-// rented adds the state of the nodes of one offer.
 func (v *View) rented(r *cluster.Rental) {
 	i := slices.IndexFunc(v.Types, func(t TypeView) bool { return t.Type == r.Node.GPUType })
 	if i < 0 {
@@ -166,7 +162,7 @@ func (v *View) rented(r *cluster.Rental) {
 	t.Refused = t.Refused || r.Refused
 }
 
-// Called returns what a job is called on a page: its ID, which users type, or its name if the ID is a UUID, as on Kubernetes.
+// Called returns the name of a job on a page: its ID, or its name if the ID is a UUID, as on Kubernetes.
 func Called(s *job.Spec) string {
 	if s.Name != "" && unreadable.MatchString(string(s.ID)) {
 		return s.Name
@@ -174,7 +170,7 @@ func Called(s *job.Spec) string {
 	return string(s.ID)
 }
 
-// unreadable are IDs that a cluster makes (RFC 9562).
+// unreadable matches UUIDs (RFC 9562).
 var unreadable = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // contextOf returns what sentences about a job may use at a time.
@@ -186,7 +182,7 @@ func (w *clusterState) contextOf(r *row, at time.Duration) explainContext {
 	return s
 }
 
-// contextWith is contextOf without other jobs, if the view is known.
+// contextWith is contextOf with a known view, and without other jobs.
 func (w *clusterState) contextWith(r *row, view View, at time.Duration) explainContext {
 	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: w.refused}
 	s.freed = w.freedOf(r.why.Config.GPUType, at, view.Waiting)

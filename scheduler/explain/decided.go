@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// decided adds the changes that a round made to the job, which held GPUs on some nodes before. The
-// clusterState has the round already.
+// decided adds the changes that a round made to the job. held and on are its GPUs before the round; the
+// clusterState already has the round.
 func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
 	r := t.jobs[t.id]
 	if r == nil {
@@ -33,7 +33,7 @@ func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, o
 	}
 }
 
-// waits adds a change for each reason of a wait, when it is first given.
+// waits adds a change for each new reason of a wait.
 func (t *journalReader) waits(r *row) {
 	s := &t.state
 	if s.told[r.why.Kind] {
@@ -62,7 +62,7 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	s.told[r.why.Kind] = true
 }
 
-// run adds a start or a change of GPUs. It adds nothing if only batch size, CPUs or memory change.
+// run adds a start or a change of GPUs; nothing if only batch size, CPUs or memory change.
 func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
 	s := &t.state
 	now := a.Allocation

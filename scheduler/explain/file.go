@@ -13,10 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// AtIn is At for a journal in a file. If that has checkpoints, it reads the lines that name the job, from
-// its submission to the first change after the moment, and of other lines only those from a
-// checkpoint to the moment and to the changes before and after it. So it finds lines that were changed
-// or lost only there. That a job is not known, and which names are like it, it says by the beginnings of all lines.
+// AtIn is At for a journal in a file. With checkpoints, it reads only the lines that name the job, and complete
+// parts around the moment and the changes before and after it. It detects changed or lost lines only there.
 func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	story, err := fromCheckpoints(f, id, at)
@@ -33,7 +31,7 @@ func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	return At(r, id, at)
 }
 
-// LifeIn is Life for a journal in a file. It says that a job is not known by the beginnings of lines, without reading the rest.
+// LifeIn is Life for a journal in a file.
 func LifeIn(f *journal.File, id job.ID) (*Story, error) {
 	r, err := known(f, id)
 	if err != nil {
@@ -42,7 +40,8 @@ func LifeIn(f *journal.File, id job.ID) (*Story, error) {
 	return Life(r, id)
 }
 
-// known returns a Reader of a journal, or an *UnknownJobError if no job of that name begins in it.
+// known returns a Reader of a journal, or an *UnknownJobError if no submission has that name. It reads only the
+// beginnings of lines.
 func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 	all, err := f.Jobs()
 	if err != nil {
@@ -57,7 +56,7 @@ func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 // always is later than any record.
 const always = time.Duration(math.MaxInt64)
 
-// fromCheckpoints returns the story of a job; nil if it cannot be told without reading all.
+// fromCheckpoints returns the story of a job; nil if it takes the whole journal.
 func fromCheckpoints(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	marks, err := f.Marks(always)
 	if err != nil || len(marks) == 0 {
@@ -79,8 +78,8 @@ func fromCheckpoints(f *journal.File, id job.ID, at time.Duration) (*Story, erro
 	return retell(f, own, parts, id, at)
 }
 
-// follow takes the records of the job alone, and returns the snapshot of a time. What that says of other
-// jobs is not so.
+// follow applies the records of the job alone, and returns its snapshot at a time. The snapshot is wrong about
+// other jobs.
 func (t *journalReader) follow(records []journal.Named, at time.Duration) (*snapshot, error) {
 	var then *snapshot
 	for _, rec := range records {
@@ -95,14 +94,14 @@ func (t *journalReader) follow(records []journal.Named, at time.Duration) (*snap
 	return then, t.over()
 }
 
-// own are the records that name a job, from its submission until it is known what came after a moment.
+// own are the records that name a job, from its submission to the first change after a moment.
 type own struct {
 	records []journal.Named
 	ended   bool // all records after the moment were searched
 	last    journal.Last
 }
 
-// recordsOf returns the records that name a job; nil if the journal has none with which it begins.
+// recordsOf returns the records that name a job; nil if its submission is not found.
 func recordsOf(f *journal.File, marks []journal.Mark, id job.ID, at time.Duration) (*own, error) {
 	n := f.Naming(id)
 	end, err := f.End(at)
@@ -161,7 +160,7 @@ func forward(f *journal.File, n *journal.Naming, marks []journal.Mark, from jour
 	}
 }
 
-// begins reports whether records have the submission of a job.
+// begins reports whether records contain the submission of a job.
 func begins(records []journal.Named, id job.ID) bool {
 	for _, rec := range records {
 		switch ev := rec.Event.(type) {
@@ -178,8 +177,8 @@ func begins(records []journal.Named, id job.ID) bool {
 	return false
 }
 
-// changes reports whether it is known what came after a moment: a change, or nothing because the job
-// had ended.
+// changes reports whether records show what came after a moment: a change, or nothing because the job had
+// ended.
 func changes(f *journal.File, records []journal.Named, id job.ID, at time.Duration) bool {
 	t := newJournalReader(f.Header(), id)
 	then, err := t.follow(records, at)
@@ -191,14 +190,14 @@ func changes(f *journal.File, records []journal.Named, id job.ID, at time.Durati
 	return m.NextAt != nil || then.state.phase.Terminal() && then.state.spec != nil
 }
 
-// A part is what is read of a journal between two marks.
+// A part is a stretch of a journal between two marks.
 type part struct {
 	from, to journal.Mark
 	whole    bool // it begins at the start of the journal, not at a checkpoint
 }
 
-// partsToRead returns the parts that must be read as a whole, in order and disjoint: those up to the
-// last change of GPUs, to the moment, and to the first change after it.
+// partsToRead returns the parts in which all records must be read, in order and disjoint: up to the last change
+// of GPUs, to the moment, and to the first change after it.
 func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then *snapshot, at time.Duration) ([]part, error) {
 	ends := []time.Duration{at}
 	for _, c := range t.changes[:then.changes] {
@@ -234,7 +233,7 @@ func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then 
 	return all, nil
 }
 
-// retell follows the job through its own records and, where parts are read as a whole, through all.
+// retell applies the job's own records, and all records of the parts.
 func retell(f *journal.File, own *own, parts []part, id job.ID, at time.Duration) (*Story, error) {
 	t := newJournalReader(f.Header(), id)
 	var then *snapshot
@@ -273,7 +272,6 @@ func retell(f *journal.File, own *own, parts []part, id job.ID, at time.Duration
 	return t.story(then, at), nil
 }
 
-// readPart takes all records of a part.
 func (t *journalReader) readPart(f *journal.File, p part, before func(time.Duration)) error {
 	r, c, err := f.Part(p.from, p.to)
 	if err != nil {
@@ -296,7 +294,7 @@ func (t *journalReader) readPart(f *journal.File, p part, before func(time.Durat
 	return nil
 }
 
-// restoreFrom makes the state that of a checkpoint.
+// restoreFrom sets the state to a checkpoint.
 func (w *clusterState) restoreFrom(c *journal.Checkpoint) {
 	w.cluster, w.rentals, w.prices, w.refused = c.Nodes.Cluster, c.Nodes.Rentals, c.Prices, c.Refused
 	w.gains, w.now, w.lastRound = newGains(), c.At, c.At

@@ -28,27 +28,25 @@ type journalReader struct {
 	preemption Preemption
 }
 
-// A state is the state of the job.
 type state struct {
 	spec   *job.Spec // nil: not submitted yet
 	phase  job.Phase
-	since  time.Duration // when it began to wait, or to hold its present GPUs
+	since  time.Duration // start of its wait, or of its present allocation
 	before cluster.Allocation
 	takers []Taker // of what it had before
-	lost   string  // when and how it lost what it had before; empty: a round took that, or nothing did
+	lost   string  // when and how a failure took what it had before; empty: none did
 	starts int
-	told   map[policy.Kind]bool // reasons of the present wait that changes already tell
-	train  time.Duration        // since when it holds GPUs without training, while restoring
-	detail string               // of how it ended, after a colon; empty: nothing is known
+	told   map[policy.Kind]bool // reasons of the present wait that have a change already
+	train  time.Duration        // start of its time with GPUs and without training, while restoring
+	detail string               // how it ended, after a colon; may be empty
 }
 
 func newJournalReader(h journal.Header, id job.ID) *journalReader {
 	return &journalReader{clusterState: newClusterState(h), id: id, policy: h.Policy, start: h.Start}
 }
 
-// listen reads the journal to its end, and calls before with the time of each
-// record before it handles that. It returns an error if the journal is damaged or
-// does not have the job. A journal that is cut off only gets a note.
+// listen reads the journal to its end, and calls before with the time of each record before handling it. It
+// returns an error if the journal is damaged or lacks the job. A truncated journal only gets a note.
 func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
@@ -73,7 +71,6 @@ func (t *journalReader) over() error {
 	return nil
 }
 
-// cutOff says that a journal has no end.
 func cutOff(now time.Duration) string {
 	return fmt.Sprintf("The journal stops at %s without an end: its run crashed or still writes it. Later events are not known.", clock(now))
 }
@@ -118,7 +115,7 @@ func (t *journalReader) take(rec journal.Record) {
 	}
 }
 
-// add adds a change of the job. why is what a round knew that decided it; nil: no round did.
+// add adds a change of the job. why is the context of the round that decided it; nil: no round did.
 func (t *journalReader) add(what What, from, to cluster.Allocation, text string, why *explainContext) {
 	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
 	if why != nil {
@@ -134,8 +131,7 @@ func (t *journalReader) submitted(spec *job.Spec) {
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec, NotKnown), nil)
 }
 
-// restored begins with a job that was submitted before the recording. What it did before is not
-// known.
+// restored begins with a job that was submitted before the recording.
 func (t *journalReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
 	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, told: map[policy.Kind]bool{}}
@@ -167,8 +163,8 @@ func (t *journalReader) profiled() {
 	clear(s.told)
 }
 
-// trains handles a report of training over an interval. The first one after a start
-// says when the start was over: when its interval began.
+// trains handles a report of training. The first report after a start shows when the start was over: at the
+// beginning of its interval.
 func (t *journalReader) trains(interval time.Duration) {
 	if t.state.phase != job.Restoring {
 		return
@@ -207,8 +203,8 @@ func (t *journalReader) settle(now time.Duration) {
 	}
 }
 
-// exited handles the end of the job, or the loss of its GPUs. It must be called before the
-// clusterState gets the event, while r still has the GPUs that the job held.
+// exited handles the end of the job, or the loss of its GPUs. Call it before the clusterState gets the event,
+// while r still has the GPUs of the job.
 func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s := &t.state
 	if s.spec == nil || r == nil {
@@ -238,7 +234,6 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission", nil)
 }
 
-// lastPhase is the phase of a job after an outcome that ended it.
 var lastPhase = map[scheduler.Outcome]job.Phase{
 	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
 }

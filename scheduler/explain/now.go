@@ -35,7 +35,7 @@ func Now(s *policy.Snapshot, p *policy.Plan) *Reasons { return &Reasons{s: s, p:
 // time, then constant.
 func (r *Reasons) Of(id job.ID) Because { return Because{r.Reason(id), r.Text(id)} }
 
-// Reason returns the name of the policy's reason; empty if the snapshot does not have the job.
+// Reason returns the name of the policy's reason; empty if the snapshot lacks the job.
 func (r *Reasons) Reason(id job.ID) string {
 	if i, ok := r.find(id); ok {
 		return r.p.Jobs[i].Why.Kind.String()
@@ -43,7 +43,7 @@ func (r *Reasons) Reason(id job.ID) string {
 	return ""
 }
 
-// Text returns the reason in words; empty if the snapshot does not have the job.
+// Text returns the reason in words; empty if the snapshot lacks the job.
 func (r *Reasons) Text(id job.ID) string {
 	if _, ok := r.find(id); !ok {
 		return ""
@@ -87,7 +87,6 @@ func (r *Reasons) prepare() {
 	r.state, r.view, r.order = w, w.view(), orderOf(pointers(rows))
 }
 
-// pointers returns pointers to rows, in order.
 func pointers(rows []row) iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		for i := range rows {

@@ -17,12 +17,12 @@ import (
 // recording.
 type Overview struct {
 	At     journal.Seconds `json:"at"`
-	Last   journal.Seconds `json:"last"`  // of the last record of the journal
+	Last   journal.Seconds `json:"last"`  // the last record of the journal
 	Begun  time.Time       `json:"begun"` // the start of the recording
 	Policy string          `json:"policy"`
 	Types  []TypeView      `json:"types"`
 	Nodes  []OverviewNode  `json:"nodes"`
-	Jobs   []OverviewJob   `json:"jobs"`  // that have not ended, in order of submission
+	Jobs   []OverviewJob   `json:"jobs"`  // not ended, in order of submission
 	Ended  []OverviewEnd   `json:"ended"` // the last ones since the checkpoint before At, the latest first
 }
 
@@ -45,14 +45,14 @@ type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
 	Phase     string          `json:"phase"` // a job.Phase
-	Asked     string          `json:"asked"` // what was submitted, in words
+	Asked     string          `json:"asked"` // the request in words
 	Submitted journal.Seconds `json:"submitted"`
-	Since     journal.Seconds `json:"since"` // when it got what it holds or lost what it had; else Submitted
+	Since     journal.Seconds `json:"since"` // start of its present allocation or of its wait; else Submitted
 	Holds     *Holding        `json:"holds,omitempty"`
 	Reason    string          `json:"reason,omitempty"` // name of the policy's reason; empty: no round has decided yet
 	Sentence  string          `json:"sentence"`         // the reason in words
 	Restarts  int             `json:"restarts,omitzero"`
-	// Progress and Target are samples at initial efficiency; 0: nothing yet, not known.
+	// Progress and Target are in samples at initial efficiency; 0: unknown.
 	Progress float64 `json:"progress,omitzero"`
 	Target   float64 `json:"target,omitzero"`
 }
@@ -65,12 +65,11 @@ type OverviewEnd struct {
 	Detail  string          `json:"detail,omitempty"`
 }
 
-// mostEnded bounds how many ends an Overview has.
 const mostEnded = 20
 
-// OverviewIn returns the state at a time, after everything that is recorded for it. A time before the
-// recording counts as its start, one after it as its end. It reads from the last checkpoint before the
-// time on. It returns an error if the journal is damaged there.
+// OverviewIn returns the state at a time, after all records of that time. A time before the recording counts as
+// its start, a later one as its end. It reads from the last checkpoint before the time. It returns an error if
+// the journal is damaged there.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {
@@ -109,7 +108,7 @@ type overviewReader struct {
 	ends   []OverviewEnd
 }
 
-// A life is what is known of a job beside its row.
+// A life is what an Overview has of a job besides its row.
 type life struct {
 	phase            job.Phase
 	submitted, since time.Duration
@@ -117,7 +116,7 @@ type life struct {
 	progress         float64
 }
 
-// newOverviewReader begins where a Reader does: at the start of a journal, or at a checkpoint.
+// newOverviewReader begins at a checkpoint, or at the start of a journal if c is nil.
 func newOverviewReader(h journal.Header, c *journal.Checkpoint) *overviewReader {
 	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, policy: h.Policy, all: map[job.ID]*life{}}
 	if c == nil {
@@ -130,7 +129,6 @@ func newOverviewReader(h journal.Header, c *journal.Checkpoint) *overviewReader 
 	return t
 }
 
-// restored begins with a job that is known already.
 func (t *overviewReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
 	l := &life{phase: st.Phase, submitted: st.Submitted.Sub(t.begun), since: st.Since.Sub(t.begun), starts: st.Restarts, progress: st.Progress}
@@ -184,7 +182,6 @@ func (t *overviewReader) exited(at time.Duration, ev *scheduler.Exited) {
 	t.ends = t.ends[max(0, len(t.ends)-mostEnded):]
 }
 
-// round takes a round of the journal; the phases and times of jobs change where they get other GPUs.
 func (t *overviewReader) round(at time.Duration, r *journal.Round) {
 	for _, a := range r.Actions {
 		switch a := a.(type) {
@@ -206,7 +203,7 @@ func (t *overviewReader) round(at time.Duration, r *journal.Round) {
 	t.clusterState.round(r)
 }
 
-// overview returns what is known now. Complexity: as sorting the jobs.
+// overview returns the present state. Complexity: O(n log n) for n jobs.
 func (t *overviewReader) overview(at time.Duration) *Overview {
 	view, order := t.view(), t.order()
 	s := &Overview{At: journal.Seconds(at), Begun: t.begun, Policy: t.policy, Types: view.Types}
@@ -234,7 +231,6 @@ func (t *overviewReader) overview(at time.Duration) *Overview {
 	return s
 }
 
-// job returns a job as the overview has it.
 func (t *overviewReader) job(id job.ID, view View, order *jobOrder, at time.Duration) OverviewJob {
 	r, l := t.jobs[id], t.all[id]
 	j := OverviewJob{

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Overviews are those of one journal, one after another: the records since a checkpoint are read once for all times up to the next
-// one. What is kept is at most what lies between two checkpoints. It is safe for concurrent use.
+// Overviews returns Overviews of one journal. It keeps the records between two checkpoints, so that several
+// times in that stretch cost one reading. It is safe for concurrent use.
 type Overviews struct {
 	File *journal.File
 
@@ -21,20 +21,20 @@ type Overviews struct {
 	last  time.Duration  // of the journal; 0: not read yet
 	marks []journal.Mark // of all of it
 	kept  *stretch       // nil: nothing was read yet
-	most  int            // of records; 0: mostKept
+	most  int            // records; 0: mostKept
 }
 
-// mostKept bounds how many records are kept.
+// mostKept is the maximum number of records kept.
 const mostKept = 200_000
 
-// A stretch is what was read from a checkpoint on.
+// A stretch is the part of a journal after a checkpoint, as far as it was read.
 type stretch struct {
-	after   int // how many checkpoints are before it
+	after   int // number of checkpoints before it
 	reader  *journal.Reader
 	from    *journal.Checkpoint // nil: the start of the journal
-	records []journal.Record    // the last one may be later than what was asked for
+	records []journal.Record    // the last one may be later than needed
 	ended   bool                // there are no more
-	long    bool                // they are too many, and none is kept
+	long    bool                // more than the maximum; none is kept
 }
 
 // At is OverviewIn.
@@ -75,7 +75,7 @@ func (o *Overviews) open() error {
 	return err
 }
 
-// move reads on, from the checkpoint before a time if that is another one than before, until it has all up to the time.
+// move reads up to a time, from another checkpoint if needed.
 func (o *Overviews) move(at time.Duration) error {
 	n := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].At > at })
 	if o.kept == nil || o.kept.after != n {

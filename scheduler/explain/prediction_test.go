@@ -32,7 +32,7 @@ func TestOutlook(t *testing.T) {
 		"end in 60 s at the earliest; how much later is not known":                                                  {End: open},
 		"end in 3.0 h to 2.1 days, median 6.5 h (80 % interval; 6 of the last 8 estimates of this kind were right)": {End: tested},
 		"start unreliable: 1 of the last 8 estimates of this kind was right":                                        {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
-		"end unknown: no target declared":                                                                         {End: unknown},
+		"end unknown: no target declared":                                                                           {End: unknown},
 	} {
 		var rows []string
 		m.prediction(func(key, value string) { rows = append(rows, key+" "+value) })

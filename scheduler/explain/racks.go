@@ -11,8 +11,8 @@ import (
 // Cross adds to a moment what several racks cost jobs of its class.
 func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
-// crossed says in words what was measured of a class in several racks. It says what was, not what will be: how far measurements of one
-// job differ from those of the next is not known.
+// crossed describes the measurements of a class in several racks. It predicts nothing: the spread between jobs
+// is not known.
 func crossed(c perf.LocalityCost) string {
 	by := ", where GPUs and batch sizes were the same (" + count(c.Pairs, "comparison") + ")"
 	switch {
@@ -24,8 +24,8 @@ func crossed(c perf.LocalityCost) string {
 	return "steps of its class took as long in several racks as in one, to 1 %" + by
 }
 
-// racks says in which racks a job on several nodes is, or that one NVLink domain has them all; nothing if it is
-// on one, or no node of it has a rack.
+// racks says in which racks a job on several nodes is, or in which NVLink domain; empty if it is on one node or
+// no rack is known.
 func (w *clusterState) racks(p cluster.Placement) string {
 	if len(p) < 2 {
 		return ""
@@ -45,7 +45,7 @@ func (w *clusterState) racks(p cluster.Placement) string {
 	return ", in racks " + named(names, len(names))
 }
 
-// groups returns the names of the groups in which the nodes of a placement are, and whether some node is in none.
+// groups returns the groups that contain nodes of a placement, and whether some node is in none.
 func (w *clusterState) groups(p cluster.Placement, of func(*cluster.Node) string) (names []string, loose bool) {
 	for k := range p {
 		at, ok := w.cluster.Index(p[k].Node)

@@ -15,18 +15,18 @@ import (
 // A Change is what to change, and what the job would then get.
 type Change struct {
 	Kind     Kind               `json:"kind"`
-	GPUs     int                `json:"gpus,omitzero"`   // to ask for, of FewerGPUs; that are added, of MoreGPUs and NodesCome
+	GPUs     int                `json:"gpus,omitzero"`   // requested, of FewerGPUs; added, of MoreGPUs and NodesCome
 	Type     cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
 	Group    cluster.Group      `json:"group,omitzero"`  // of NodesCome
 	Jobs     []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
-	Rough    bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
+	Rough    bool               `json:"rough,omitzero"`  // some of Jobs may not be needed
 	Rounds   int                `json:"rounds,omitzero"` // of RoundsPass
-	In       time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
+	In       time.Duration      `json:"-"`               // until the last of Jobs ends; negative: not known
 	Gets     cluster.Allocation `json:"-"`
-	Each     int                `json:"-"`                 // GPUs of the type of Gets that do the work of one that the job counts; 0: one
-	Priority float64            `json:"priority,omitzero"` // that it has, of MorePriority
-	Others   int                `json:"others,omitzero"`   // GPUs that other jobs get more, of MoreGPUs; negative: fewer
-	Asked    int                `json:"-"`                 // how often the round was decided
+	Each     int                `json:"-"`                 // GPUs of the type of Gets that replace one requested GPU; 0: one
+	Priority float64            `json:"priority,omitzero"` // needed, of MorePriority
+	Others   int                `json:"others,omitzero"`   // GPUs that other jobs gain, of MoreGPUs; negative: lose
+	Asked    int                `json:"-"`                 // number of plans computed
 	Tried    []Kind             `json:"tried,omitempty"`   // without success, of NothingHelps
 }
 
@@ -35,8 +35,8 @@ type Kind uint8
 
 // The kinds of change, in the order in which they are tried.
 const (
-	NoChange     Kind = iota // a later round gives it GPUs as things stand
-	NodesCome                // rented nodes that are ordered are there
+	NoChange     Kind = iota // a later round gives it GPUs without a change
+	NodesCome                // ordered rented nodes are up
 	JobsEnd                  // jobs end, each of which is needed
 	MorePriority             // the job has a higher priority
 	FewerGPUs                // the job asks for fewer GPUs, the most that help
@@ -45,7 +45,7 @@ const (
 	Preemptible              // it may be preempted
 	MoreGPUs                 // the cluster has more GPUs of a type, the fewest that help
 	RoundsPass               // a number of rounds pass, and nothing else changes
-	NothingHelps             // none of these does
+	NothingHelps             // none of these helps
 	kinds
 )
 
@@ -62,16 +62,15 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// MarshalText returns the kind in a few words.
+// MarshalText returns the same as String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// mostNamed is how many jobs a sentence names before it counts the others.
 const mostNamed = 3
 
 // String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
 func (c *Change) String() string { return c.Text(func(id job.ID) string { return string(id) }) }
 
-// Text is String, with jobs as name calls them.
+// Text is String with names of jobs from name.
 func (c *Change) Text(name func(job.ID) string) string {
 	switch c.Kind {
 	case NothingHelps:
@@ -112,7 +111,6 @@ func (c *Change) Text(name func(job.ID) string) string {
 	return "unknown"
 }
 
-// each says how many GPUs do the work of one that a job counts.
 func (c *Change) each() string {
 	if c.Each <= 1 {
 		return ""
@@ -120,7 +118,7 @@ func (c *Change) each() string {
 	return fmt.Sprintf(", for each of which it takes %d of type %s", c.Each, c.Gets.GPUType)
 }
 
-// others says what becomes of the rest of GPUs that are added.
+// others says who gets the remaining GPUs that are added.
 func (c *Change) others() string {
 	rest := c.GPUs - c.Gets.AllGPUs()
 	switch {
@@ -158,11 +156,10 @@ func (c *Change) named(name func(job.ID) string) string {
 	return text.String()
 }
 
-// tried lists the kinds that do not help.
 func (c *Change) tried() string {
 	var text strings.Builder
 	for i, k := range c.Tried {
-		if slices.Contains(c.Tried[:i], k) { // jobs that hold GPUs, and then all
+		if slices.Contains(c.Tried[:i], k) { // ends are tried twice: of jobs that hold GPUs, and of all
 			continue
 		}
 		if i > 0 {
@@ -193,7 +190,6 @@ func amount(a cluster.Allocation) string {
 	return text
 }
 
-// in says when the last of some jobs is expected to end.
 func in(d time.Duration) string {
 	if d < 0 {
 		return ""

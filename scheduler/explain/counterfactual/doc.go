@@ -1,13 +1,11 @@
-// Package counterfactual finds the cheapest change by which a job would get GPUs that it does not
-// have: a job ends, it asks for less, the cluster has more. A change is not guessed from prices or
-// from free GPUs: the round is decided again with it, by the policy and the placer of the run as
-// they were before that round, and the change is told only if the job then gets GPUs.
+// Package counterfactual finds the cheapest change that gives a waiting job GPUs: a job ends, it asks for
+// less, the cluster has more. It does not guess from prices or free GPUs. It decides the round again with the
+// change, by the policy and the placer of the run in their state before that round, and returns the change only
+// if the job then gets GPUs.
 //
 // A Recorder stands between the scheduler and its policy and keeps what it takes to decide the last
-// round again. Find tries changes one after another, waiting before buying, and returns the first
-// that helps. A number in a change is the least that helps: the round was decided again with one
-// less, too, and the job got nothing.
+// round again. Find tries changes in a fixed order, waiting before buying, and returns the first
+// that helps. Its numbers are the smallest that help: with one less, the job got nothing.
 //
-// The word is that of explanations of decisions in general. Source: Wachter et al. 2017,
-// counterfactual explanations without opening the black box.
+// Source: Wachter et al. 2017, counterfactual explanations without opening the black box: the term.
 package counterfactual

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// With returns a copy of the snapshot in which a job's specification is changed.
+// With returns a copy of the snapshot with another specification of one job.
 func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
 	change(&spec)
@@ -20,7 +20,7 @@ func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	return &then
 }
 
-// asking returns the change of a specification to one that asks for n GPUs, or from n on.
+// asking changes a specification to ask for n GPUs, or for at least n.
 func asking(n int) func(*job.Spec) {
 	return func(spec *job.Spec) {
 		spec.MinGPUs, spec.Reservation = min(spec.MinGPUs, n), cluster.Configuration{}
@@ -40,7 +40,7 @@ func Without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
 	return &then
 }
 
-// Left returns what is left of a snapshot and of the plan for it, once some jobs have ended.
+// Left returns a snapshot and its plan without the jobs that have ended.
 func Left(s *policy.Snapshot, p *policy.Plan, gone []job.ID) (*policy.Snapshot, *policy.Plan) {
 	if len(gone) == 0 {
 		return s, p
@@ -55,9 +55,9 @@ func Left(s *policy.Snapshot, p *policy.Plan, gone []job.ID) (*policy.Snapshot, 
 	return Without(s, gone), &then
 }
 
-// Grown returns a copy of the snapshot with a number of additional GPUs of a type. They are on
-// owned nodes no larger than the present ones, and each has the GPU-proportional share of CPUs and
-// memory. There must be a node of the type. It returns nil if there is no such cluster.
+// Grown returns a copy of the snapshot with additional GPUs of a type that the cluster has. They are on owned
+// nodes no larger than the present ones, with the proportional share of CPUs and memory. It returns nil if
+// there is no such cluster.
 func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	nodes := slices.Clone(s.Cluster.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]
@@ -74,8 +74,7 @@ func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	return on(s, nodes)
 }
 
-// arrived returns a copy of the snapshot in which so many more rented nodes of one offer are there;
-// nil if there is no such cluster.
+// arrived returns a copy of the snapshot with more rented nodes of one offer; nil if there is no such cluster.
 func arrived(s *policy.Snapshot, rental, more int) *policy.Snapshot {
 	r := s.Rentals[rental]
 	nodes := slices.Clone(s.Cluster.Nodes())
@@ -103,7 +102,7 @@ func on(s *policy.Snapshot, nodes []cluster.Node) *policy.Snapshot {
 	return &then
 }
 
-// after returns a copy of the snapshot as if so many rounds more had passed, and nothing had happened.
+// after returns a copy of the snapshot some rounds later, if nothing happens until then.
 func after(s *policy.Snapshot, rounds int) *policy.Snapshot {
 	then := *s
 	then.Round, then.Now = s.Round+rounds, s.Now.Add(time.Duration(rounds)*s.Length)

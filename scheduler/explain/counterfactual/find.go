@@ -14,30 +14,30 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Find returns the cheapest change by which a job of a snapshot would get GPUs, or more than the
-// plan gives it. It makes one change at a time and decides the round again, in this order:
+// Find returns the cheapest change that gives a job of a snapshot GPUs, or more GPUs than the
+// plan does. It makes one change at a time and decides the round again, in this order:
 //
-//  1. nothing changes, and what the policy computes beside the rounds is ready;
-//  2. rented nodes that are on their way, or that the plan orders, are there;
-//  3. jobs have ended of which it is known when they will, those that end soonest first, jobs that wait yet among them; or, if
-//     that is known of none or does not help, one of the jobs that the plan gives GPUs has ended, or several of these; of several
-//     each is needed, unless jobs are so many that it would take long to find out;
-//  4. the job has a higher priority: that of another job, or the next whole number above it. The lowest that helps is named. This comes
-//     before 3 where priority is the reason why the job waits;
+//  1. nothing changes, and the policy's background work is complete;
+//  2. rented nodes that are ordered are up;
+//  3. jobs whose end is predicted have ended, the soonest first, waiting jobs among them. If none is
+//     predicted or they do not help: one job with GPUs has ended, or several. Each of several is needed, unless
+//     there are too many jobs to check;
+//  4. the job has a higher priority: the priority of another job, or the next whole number above it. The lowest that
+//     helps is returned. This comes before 3 if priority is the reason why the job waits;
 //  5. it asks for one GPU less, two less, and so on;
 //  6. it may use one more GPU type, has checkpoints, or may be preempted;
 //  7. the cluster has 1, 2, 3 and so on more GPUs of a type;
-//  8. jobs that wait have ended too;
-//  9. one round more has passed, two more, and so on up to 32, and nothing else has changed.
+//  8. waiting jobs have ended, too;
+//  9. 1 to 32 more rounds have passed, and nothing else has changed.
 //
-// If none helps, it returns a change of kind NothingHelps, which says what was tried. It returns an
-// error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
-// about 2n plans, and one for each GPU of the largest type; where jobs are many, no more than
-// mostAlone and mostRows allow, and for GPUs twice the logarithm of their number.
+// If none helps, the change has kind NothingHelps and lists what was tried. It returns an
+// error if the snapshot lacks the job, or if ctx is done. Complexity: about 2n plans
+// for n jobs that hold GPUs, and one for each GPU of the largest type. With many jobs, mostAlone and
+// mostRows bound the plans for ends, and bisection those for GPUs.
 //
-// ends says in how long jobs end, of which a look ahead knows it; may be nil. Without it, each is taken to run on
-// what it has, and jobs that wait not to end: then the end that helps may be one that comes long after
-// the job has started, because others end and jobs ahead of it have their turn.
+// ends is the predicted time until jobs end; may be nil. Without predictions, a job runs on
+// what it has and waiting jobs never end. The change may then name an end that comes long after
+// the real start of the job.
 func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider, ends map[job.ID]time.Duration) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 || at >= len(p.Jobs) {
@@ -59,7 +59,7 @@ type finder struct {
 	plan  *policy.Plan
 	at    int
 	d     Decider
-	known map[job.ID]time.Duration // in how long jobs end
+	known map[job.ID]time.Duration // time until jobs end
 	asked int
 	tried []Kind
 }
@@ -78,8 +78,8 @@ func (f *finder) first() *Change {
 	return &Change{Kind: NothingHelps, Tried: f.tried}
 }
 
-// helps reports whether the job gets more than it has if the round is decided with a snapshot, and
-// completes the change. It makes no snapshot when the time is over.
+// helps decides the round with the snapshot of then, completes the change, and reports whether the job gets
+// more than it has. It does not call then once ctx is done.
 func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 	if f.ctx.Err() != nil {
 		return false
@@ -104,7 +104,7 @@ func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
 }
 
-// others returns how many GPUs a plan for the same jobs gives all other jobs more than the round's does; negative: fewer.
+// others returns how many GPUs more all other jobs get from a plan than from the plan of the round.
 func (f *finder) others(plan *policy.Plan) int {
 	more := 0
 	for i := range plan.Jobs {
@@ -115,8 +115,8 @@ func (f *finder) others(plan *policy.Plan) int {
 	return more
 }
 
-// better reports whether a job would rather have b than a: it has none, b is believed to be
-// faster, or it is more GPUs of the same type. GPUs of different types are not compared by number.
+// better reports whether b is better than a for a job: a is nothing, b is faster, or b has more GPUs of the
+// same type. GPUs of different types are not compared by number.
 func better(j *policy.Job, a, b cluster.Allocation) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && !b.IsZero()
@@ -135,7 +135,7 @@ func (f *finder) waiting() *Change {
 	return nil
 }
 
-// nodes tries the rented nodes that are on their way or that the plan orders, group by group.
+// nodes tries the rented nodes that are ordered, one group at a time.
 func (f *finder) nodes() *Change {
 	for i := range f.s.Rentals {
 		r := &f.s.Rentals[i]
@@ -148,7 +148,7 @@ func (f *finder) nodes() *Change {
 	return nil
 }
 
-// soonest tries the ends of jobs that are known to come, the soonest first.
+// soonest tries predicted ends, the soonest first.
 func (f *finder) soonest() *Change {
 	var all []job.ID
 	for i, j := range f.s.Jobs {
@@ -160,7 +160,7 @@ func (f *finder) soonest() *Change {
 	return f.needed(all)
 }
 
-// ends tries the ends of jobs that are known to come, then that of one job that has GPUs, and then of several.
+// ends tries predicted ends, then the end of one job that has GPUs, then of several.
 func (f *finder) ends() *Change {
 	if c := f.soonest(); c != nil {
 		return c
@@ -174,8 +174,8 @@ func (f *finder) ends() *Change {
 	return f.needed(holders)
 }
 
-// samples returns the jobs whose end alone is tried. These are all holders, if they are few enough. Else it groups holders by the
-// type and number of their GPUs. It returns the first of each group, then the second of each, and so on, until there are enough.
+// samples returns the jobs whose end alone is tried: all holders, if they are few. Otherwise it groups them by
+// GPU type and number of GPUs, and returns the first of each group, then the second of each, and so on.
 func (f *finder) samples(holders []job.ID) []job.ID {
 	most := mostAlone / max(1, len(f.s.Jobs))
 	if len(holders) <= most {
@@ -196,7 +196,7 @@ func (f *finder) samples(holders []job.ID) []job.ID {
 	return some[:most]
 }
 
-// mostAlone bounds the rows of snapshots that are decided to try the end of one job.
+// mostAlone bounds the number of plans times jobs that try the end of one job.
 const mostAlone = 1_000_000
 
 // emptied tries the end of every other job.
@@ -220,9 +220,8 @@ func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
 	return c
 }
 
-// needed returns the end of as few of the first jobs as can be found, each of which is needed; nil
-// if the end of all does not help. If there are so many jobs that it would take too long to find out, each
-// may not be needed, and the change says so.
+// needed returns the end of as few of the first jobs as possible, each of which is needed; nil if the end of
+// all does not help. If there are too many jobs to check, the change is Rough.
 func (f *finder) needed(jobs []job.ID) *Change {
 	c := f.fewest(jobs)
 	left := mostRows / max(1, len(f.s.Jobs))
@@ -241,10 +240,11 @@ func (f *finder) needed(jobs []job.ID) *Change {
 	return c
 }
 
-// mostRows bounds the rows of snapshots that are decided to leave out jobs whose end is not needed.
+// mostRows bounds the number of plans times jobs that look for ends that are not needed.
 const mostRows = 100_000
 
-// fewest returns the end of the first jobs, as few as help; nil if the end of all does not.
+// fewest returns the end of the fewest first jobs that help; nil if the end of all does not. It doubles the
+// number until it helps, then bisects.
 func (f *finder) fewest(jobs []job.ID) *Change {
 	var c *Change
 	low, n := 0, 1 // the end of the first low ones does not help
@@ -268,8 +268,8 @@ func (f *finder) fewest(jobs []job.ID) *Change {
 	return c
 }
 
-// spared tries of each job of a change, the last one first, whether its end is needed, and leaves it out if not, until so many trials as
-// are left have been made. What was needed beside more jobs is not tried again beside fewer: the next pass does.
+// spared leaves out each job of a change whose end is not needed, from the last to the first, in at most left
+// trials. A job that was needed is not tried again with fewer others: the next pass does that.
 func (f *finder) spared(c *Change, left *int) *Change {
 	for i := len(c.Jobs) - 1; i >= 0 && *left > 0; i-- {
 		*left--
@@ -280,7 +280,7 @@ func (f *finder) spared(c *Change, left *int) *Change {
 	return c
 }
 
-// later tries later rounds: of a policy that has planned some ahead, only time may help.
+// later tries later rounds, for policies that plan some rounds ahead.
 func (f *finder) later() *Change {
 	for n := 1; n <= mostRounds; n++ {
 		c := &Change{Kind: RoundsPass, Rounds: n, In: time.Duration(n) * f.s.Length}
@@ -291,10 +291,9 @@ func (f *finder) later() *Change {
 	return nil
 }
 
-// mostRounds is how far ahead Find looks for a round that gives a job GPUs.
+// mostRounds is the number of rounds that later tries.
 const mostRounds = 32
 
-// with returns how a snapshot is made in which the specification of the job is changed.
 func (f *finder) with(change func(*job.Spec)) func() *policy.Snapshot {
 	return func() *policy.Snapshot { return With(f.s, f.at, change) }
 }
@@ -317,10 +316,9 @@ func (f *finder) request() *Change {
 	return f.gentler(j)
 }
 
-// mostPriorities is how many higher priorities are tried.
 const mostPriorities = 16
 
-// higher tries priorities of other jobs above the job's own, and the next whole numbers above those; where all are equal, none.
+// higher tries the priorities of other jobs above the job's own, and the next whole number above each.
 func (f *finder) higher() *Change {
 	own := f.s.Jobs[f.at].Priority
 	var all []float64
@@ -340,7 +338,6 @@ func (f *finder) higher() *Change {
 	return nil
 }
 
-// gentler tries checkpoints and preemption.
 func (f *finder) gentler(j *policy.Job) *Change {
 	c := &Change{Kind: Checkpoints}
 	if j.NoCheckpoint && f.helps(c, f.with(func(spec *job.Spec) { spec.NoCheckpoint = false })) {
@@ -353,8 +350,7 @@ func (f *finder) gentler(j *policy.Job) *Change {
 	return nil
 }
 
-// larger tries more GPUs, the fewest first: up to twice as many of a type, and at least as many as
-// the job asks for.
+// larger tries more GPUs, the fewest first, up to the size of the largest type or the request of the job.
 func (f *finder) larger() *Change {
 	most := asks(f.s.Jobs[f.at])
 	for _, t := range f.s.Cluster.Types() {
@@ -363,7 +359,7 @@ func (f *finder) larger() *Change {
 	return f.least(most, f.more)
 }
 
-// more tries so many more GPUs of each type.
+// more tries n more GPUs of each type.
 func (f *finder) more(n int) *Change {
 	j := f.s.Jobs[f.at]
 	for _, t := range f.s.Cluster.Types() {
@@ -375,7 +371,7 @@ func (f *finder) more(n int) *Change {
 	return nil
 }
 
-// fewer tries that the job asks for so many GPUs less.
+// fewer tries a request of n GPUs less.
 func (f *finder) fewer(n int) *Change {
 	c := &Change{Kind: FewerGPUs, GPUs: asks(f.s.Jobs[f.at]) - n}
 	if !f.helps(c, f.with(asking(c.GPUs))) {
@@ -384,8 +380,9 @@ func (f *finder) fewer(n int) *Change {
 	return c
 }
 
-// least tries numbers from 1 to most, and returns the change of the least that helps; nil if none does. Where jobs are many it tries
-// only the first few one by one. After these it doubles the number until one helps, and bisects: it assumes that what helps with a number helps with a higher one.
+// least returns the change of the smallest number from 1 to most that helps; nil if none does. With many jobs
+// it tries only the first few one by one. Then it doubles the number until one helps, and bisects. This assumes
+// that a larger number helps if a smaller one does.
 func (f *finder) least(most int, try func(n int) *Change) *Change {
 	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
 	for n := 1; n <= few; n++ {
@@ -405,7 +402,7 @@ func (f *finder) least(most int, try func(n int) *Change) *Change {
 // oneByOne is the highest number up to which each is tried, however many jobs there are.
 const oneByOne = 16
 
-// between bisects: the number low does not help, and high does, by the change c. It returns the change of the least that is found to help.
+// between bisects: low does not help, and high does, by the change c.
 func between(low, high int, c *Change, try func(n int) *Change) *Change {
 	for high-low > 1 {
 		half := (low + high) / 2
@@ -418,7 +415,7 @@ func between(low, high int, c *Change, try func(n int) *Change) *Change {
 	return c
 }
 
-// asks returns the least number of GPUs that a job asks for.
+// asks returns the fewest GPUs that a job accepts.
 func asks(j *policy.Job) int {
 	switch {
 	case !j.Reservation.IsZero():
@@ -429,8 +426,7 @@ func asks(j *policy.Job) int {
 	return max(1, j.GPUs)
 }
 
-// holders returns the other jobs that the plan gives GPUs, those that end soonest first, those whose
-// end is not known last.
+// holders returns the other jobs that the plan gives GPUs, the soonest end first, unknown ends last.
 func (f *finder) holders() []job.ID {
 	var all []job.ID
 	ends := map[job.ID]time.Duration{}
@@ -447,8 +443,8 @@ func (f *finder) holders() []job.ID {
 	return all
 }
 
-// endsIn returns the time until a job is complete on what the plan gives it, by its target and its
-// model; negative if either is not known, or the plan gives it nothing.
+// endsIn returns the time until a job completes on what the plan gives it, by its target and its model;
+// negative if that is not known.
 func (f *finder) endsIn(i int) time.Duration {
 	j := f.s.Jobs[i]
 	if f.plan.Jobs[i].Allocation.IsZero() {

@@ -12,45 +12,45 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Decider decides a round again, with a snapshot that was changed. It is in the same state in
-// each call. The plan is placed and keeps the rules; an error means that there is none.
+// A Decider decides a round again, with a changed snapshot. Each call begins in the same state. The plan is
+// placed and valid; an error means that there is none.
 type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
-// Fresh makes another policy and placer, the same way as those of the run.
+// Fresh makes a new policy and placer like those of the run.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
-// A Recorder is a policy that can decide its last rounds again. It decides what the policy does,
-// which must be a policy.Rememberer if its plans depend on earlier rounds. At is safe for concurrent use.
+// A Recorder is a policy that can decide its last rounds again. If the plans of the wrapped policy depend on
+// earlier rounds, it must be a policy.Rememberer. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
 	fresh Fresh
 	every int
 
 	mu     sync.Mutex
-	copies int                // so far
-	before state              // of the first of since
+	copies int
+	before state              // before the first of since
 	since  []*policy.Snapshot // up to the last round
 }
 
 var _ policy.Policy = (*Recorder)(nil)
 
-// From returns what decides as a policy would next, with a placer like that of its run. It changes neither. If the policy cannot be
-// copied, that is the error of each decision.
+// From returns a Decider in the present state of a policy, with a placer of fresh. If the policy cannot be
+// copied, each decision returns that error.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
-// Copy returns a copy of a policy, which shares nothing with it that changes, and a placer. It returns an error if the policy cannot
-// be copied.
+// Copy returns an independent copy of a policy, and a placer. It returns an error if the policy cannot be
+// copied.
 func Copy(p policy.Policy, fresh Fresh) (policy.Policy, placement.Placer, error) {
 	return stateOf(p, fresh).copied()
 }
 
-// A state is what a policy remembered at some time. It does not change.
+// A state is the memory of a policy at some time. It is immutable.
 type state struct {
 	fresh  Fresh
 	memory *memory.Image
-	err    error // why there is none
+	err    error
 }
 
 // stateOf returns the present state of a policy.
@@ -82,14 +82,15 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 	return p, placer, nil
 }
 
-// NewRecorder returns a Recorder of a policy. Placements must depend on snapshot and plan alone. The policy's memory is copied in
-// every so many rounds, at least 1, and the rounds since are repeated when a round is decided again.
+// NewRecorder returns a Recorder of a policy. Placements must depend on snapshot and plan alone. The policy's
+// memory is copied every given number of rounds, at least 1; to decide a round again, the rounds since the copy
+// are repeated.
 func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
 	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
 }
 
-// Plan implements policy.Policy. A round costs a copy of a pointer for each job, and every few
-// rounds a copy of the policy's memory. If it cannot be copied, the round is decided all the same, and cannot be decided again.
+// Plan implements policy.Policy. Every few rounds it copies the policy's memory. If that fails, the round is
+// decided, but cannot be decided again.
 func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	r.keep(s)
 	return r.Policy.Plan(ctx, s)
@@ -108,10 +109,10 @@ func (r *Recorder) keep(s *policy.Snapshot) {
 	r.since = append(r.since, s)
 }
 
-// At returns the snapshot of the round at a time, and what decides it again; of a round in which the policy was not asked, because
-// nothing had happened, the snapshot has the number of the last one in which it was. It returns an error if
-// there was no such round since the policy's state was last copied, or an earlier one than the last
-// that was asked for. Complexity: at most as many plans as there were rounds since.
+// At returns the snapshot of the round at a time, and a Decider for it. If the policy was not called in that
+// round because nothing had happened, the snapshot has the number of its last call. It returns an error if
+// there was no such round since the policy's state was last copied, or if a later round was requested before.
+// Complexity: at most one plan for each round since the copy.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
@@ -135,7 +136,7 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.copies == copies { // so that the next call repeats fewer rounds, also where this one had no time for all
+	if r.copies == copies { // so that the next call repeats fewer rounds, even if this one was cancelled
 		r.before, r.since, r.copies = now, r.since[repeated:], copies+1
 	}
 	if repeated < n {
@@ -148,8 +149,8 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	return since[n], now, nil
 }
 
-// shown returns which snapshot the policy was shown for the round at a time; -1 for none. A policy whose plans do not depend on
-// earlier rounds is not asked in a round before which nothing happened: the last one stands for it.
+// shown returns the index of the snapshot for the round at a time; -1 for none. A Steady policy is not called
+// in a round before which nothing happened: its last snapshot stands for that round.
 func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	for i, s := range slices.Backward(since) {
 		if s.Now.Equal(at) || s.Now.Before(at) && r.Traits().Steady {
@@ -159,8 +160,8 @@ func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	return -1
 }
 
-// After returns copies of policy and placer as they were after the round at a time, and the background work that the policy
-// asked for in that round; nil: none. Errors and complexity are those of At, and one more plan.
+// After returns copies of policy and placer in their state after the round at a time, and the background work
+// of that round, which may be nil. Errors: as At. It costs one more plan than At.
 func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 	s, d, err := r.At(ctx, at)
 	if err != nil {
@@ -177,8 +178,8 @@ func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, plac
 	return p, placer, plan.Background, nil
 }
 
-// Decide implements Decider: a copy of the policy decides. If it computes beside the rounds,
-// that is done, and what counts is the next round, which is shown the result.
+// Decide implements Decider: a copy of the policy decides. If it returns background work, that is done, and the
+// next round decides with the result.
 func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p, placer, err := st.copied()
 	if err != nil {
@@ -196,7 +197,7 @@ func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 // once plans and places as a scheduler does.
 func once(ctx context.Context, p policy.Policy, placer placement.Placer, s *policy.Snapshot) (plan *policy.Plan, err error) {
 	defer func() {
-		if r := recover(); r != nil { // as in the scheduler, a policy that panics has no plan
+		if r := recover(); r != nil { // a policy that panics has no plan, as in the scheduler
 			plan, err = nil, fmt.Errorf("counterfactual: panicked: %v", r)
 		}
 	}()

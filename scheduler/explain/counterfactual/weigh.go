@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Weigh returns what a job counted in a round that can be decided again, and which terms decided; false if its policy does not
-// weigh jobs, or the job was not in the round. Complexity: a plan, and one for each term.
+// Weigh returns the weight of a job in a round, and which terms decided; false if its policy does not weigh
+// jobs, or the job was not in the round. Complexity: one plan, and one for each term.
 func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (policy.Terms, bool) {
 	st, ok := d.(state)
 	if !ok {
@@ -21,7 +21,7 @@ func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (polic
 	}
 	for _, t := range policy.AllTerms() {
 		_, without, ok := weigh(ctx, s, id, st, func(w policy.Weigher) { w.Ignore(id, t) })
-		if !ok || ctx.Err() != nil { // what is not known must not look like a term that decided nothing
+		if !ok || ctx.Err() != nil { // an unknown result must not look like a term that did not decide
 			return policy.Terms{}, false
 		}
 		if without != got {
@@ -31,8 +31,8 @@ func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (polic
 	return x, true
 }
 
-// weigh decides a round again, by a copy of a policy that was changed, and returns what a job counted and was granted; false if
-// the policy does not weigh jobs, or the job was not in the round.
+// weigh decides a round again with a changed copy of a policy, and returns the terms and the allocation of a
+// job.
 func weigh(ctx context.Context, s *policy.Snapshot, id job.ID, st state, change func(policy.Weigher)) (x policy.Terms, got cluster.Configuration, ok bool) {
 	own, _, err := st.copied()
 	w, weighs := own.(policy.Weigher)
