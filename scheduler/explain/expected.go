@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// ExpectedIn returns what is expected by a range, as seen a time after the range was found. open says
-// that it may be later than the range ends. A range of an unreliable kind is not returned: only Unknown, Held and Of are set.
+// ExpectedIn returns an estimate as of a time after it was made. open: it may be later than the range. Of an
+// unreliable estimate, only Unknown, Held and Of are set.
 func ExpectedIn(r *calibration.Range, open bool, passed time.Duration) *Expected {
 	if why := r.Unreliable(); why != "" {
 		return &Expected{Unknown: why, Held: r.Held, Of: r.Of}

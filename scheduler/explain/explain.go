@@ -11,10 +11,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Life returns the whole life of a job, with one Change for every change. Only the
-// header of the journal may have been read. If the journal is truncated, the life
-// ends there and gets a Note. It returns an *UnknownJobError if the journal does
-// not have the job.
+// Life returns the whole life of a job. Only the header of the journal may have been read. The life of a
+// truncated journal ends early and has a Note. It returns an *UnknownJobError if the journal lacks the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
@@ -23,9 +21,9 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
-// At returns the state of a job at a time since the start of the recording, after
-// all records of that time, and what came next. A negative time counts as 0, a time after the
-// end of the recording as its end. Only the header of the journal may have been read. Errors: as Life.
+// At returns the state of a job at a time since the start of the recording, after all records of that time, and
+// what came next. Times before and after the recording count as its start and end. Only the header of the
+// journal may have been read. Errors: as Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -38,7 +36,6 @@ func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	return story, nil
 }
 
-// story returns the story of a moment. then is nil if nothing came after it.
 func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	story := &Story{Job: t.id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Note: t.note}
 	if then == nil {
@@ -54,21 +51,21 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// Seen is what a running scheduler knows of a job, and its journal does not.
+// Seen is what a running scheduler knows of a job besides its journal.
 type Seen struct {
-	At         time.Duration // the present, since the start of the recording
-	Up         bool          // processes of the job run, and its program has not reported yet whether it trains
+	At         time.Duration // now, since the start of the recording
+	Up         bool          // its processes run, and its program has not reported yet
 	Preemption Preemption
 }
 
-// A Preemption says why a job must not be preempted, if its journal does not.
+// A Preemption says why a job must not be preempted.
 type Preemption uint8
 
-// What is known of a job that must not be preempted.
+// The reasons, if the job must not be preempted.
 const (
 	NotKnown  Preemption = iota
-	Forbidden            // its user submitted it with --no-preempt
-	NotYet               // its program has not connected yet, so it is not known to save checkpoints
+	Forbidden            // submitted with --no-preempt
+	NotYet               // its program has not connected yet
 )
 
 // Live returns the present state of a job. Only the header of the journal may have been read. Errors: as Life.
@@ -91,7 +88,8 @@ func Live(r *journal.Reader, id job.ID, seen Seen) (*Story, error) {
 	return story, nil
 }
 
-// until reads the journal to its end. It returns the state after all records up to a time; nil if there are no later ones.
+// until reads the whole journal, and returns the state after all records up to a time; nil if there are no
+// later ones.
 func (t *journalReader) until(r *journal.Reader, at time.Duration) (then *snapshot, err error) {
 	err = t.listen(r, func(next time.Duration) {
 		if then == nil && next > at {
@@ -101,7 +99,6 @@ func (t *journalReader) until(r *journal.Reader, at time.Duration) (then *snapsh
 	return then, err
 }
 
-// noted returns a note; it adds journal.Unverified if the journal is not sealed.
 func noted(sealed bool, note string) string {
 	switch {
 	case sealed:
@@ -118,8 +115,8 @@ type snapshot struct {
 	row     *row // nil: not submitted, or ended
 	context explainContext
 	at      time.Duration // of context
-	changes int           // so far
-	lost    float64       // GPU-hours that starts took, without the present one
+	changes int
+	lost    float64 // GPU-hours that earlier starts took
 }
 
 func (t *journalReader) snapshot() *snapshot {
@@ -131,7 +128,6 @@ func (t *journalReader) snapshot() *snapshot {
 	return s
 }
 
-// moment returns the moment of a snapshot. The reader has read the rest of the journal, so it knows what came next.
 func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.context.view}
 	t.next(m, then, at)
@@ -148,7 +144,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	if phase.Terminal() {
 		m.Phase, m.Ended = phase.String(), true
 		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
-		if !strings.Contains(then.state.detail, "\n") { // the last lines of its output get no full stop
+		if !strings.Contains(then.state.detail, "\n") {
 			m.Sentence += "."
 		}
 		if t.totals.Ended == nil {
@@ -173,10 +169,9 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	return m
 }
 
-// ended is what a job did to reach its last phase.
 var ended = map[job.Phase]string{job.Completed: "completed", job.Failed: "failed", job.Cancelled: "was cancelled"}
 
-// best returns the configuration that a reason calls better at today's prices than the present one; nil if there is none.
+// best returns the configuration that a reason calls better than the present one; nil if there is none.
 func best(why policy.Reason) *Holding {
 	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
 		return holding(cluster.Allocation{Configuration: why.Config})
@@ -184,7 +179,7 @@ func best(why policy.Reason) *Holding {
 	return nil
 }
 
-// profiling reports whether a job that was waiting was waiting for its profiles.
+// profiling reports whether a waiting job waited for its profiles.
 func (t *journalReader) profiling(then *snapshot) bool {
 	if then.row.why.Kind == policy.WaitProfile {
 		return true
@@ -200,7 +195,6 @@ func (t *journalReader) profiling(then *snapshot) bool {
 // Undecided is the sentence of a job that no round has decided on.
 const Undecided = "the next round decides on it"
 
-// sentence says what the job was doing, for how long, and why.
 func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {
 	held := both(then.row.holds)
 	then.context.trains = phase == job.Running
@@ -248,7 +242,6 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	}
 }
 
-// text returns "4 a100 GPUs, 12 cores and 232.8 GiB of memory".
 func (h *Holding) text() string {
 	what := both(h.allocation())
 	if h != nil && (h.CPUs > 0 || h.Memory > 0) {
@@ -261,7 +254,6 @@ func (h *Holding) text() string {
 	return what
 }
 
-// allocation returns the GPUs that are held; none if h is nil.
 func (h *Holding) allocation() cluster.Allocation {
 	var a cluster.Allocation
 	if h == nil {

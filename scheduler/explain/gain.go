@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// apart returns two numbers with three digits, or with as many more as they need to differ. same is true
-// if they agree in nine digits: solvers are no more exact than that.
+// apart returns two numbers with as many digits as they need to differ, at least three. same: they agree in
+// nine digits, the precision of solvers.
 func apart(a, b float64) (x, y string, same bool) {
 	for digits := 3; digits <= 9; digits++ {
 		x, y = strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
@@ -20,7 +20,6 @@ func apart(a, b float64) (x, y string, same bool) {
 	return number(a), number(a), true
 }
 
-// grew says why a job has more GPUs.
 func grew(s *explainContext) string {
 	if before := s.why.Config; before.GPUs > 0 && s.holds != before && s.holds.GPUs == before.GPUs && s.holds.GPUType == before.GPUType {
 		return moved(s) // journals of older versions have the kind Grown for some moves
@@ -34,7 +33,6 @@ func grew(s *explainContext) string {
 	return "the plan for all jobs together gives it more GPUs" + outcome(s)
 }
 
-// moved says why a job is on other GPUs: it is faster there, fewer GPUs are as good, or the plan for all jobs moves it.
 func moved(s *explainContext) string {
 	verb, fewer := "another GPU type makes", fewerGPUs(s)
 	switch {
@@ -67,7 +65,7 @@ func fewerGPUs(s *explainContext) bool {
 	return s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
 }
 
-// cheaper returns how many times as much the previous GPUs cost, if that is known to be more.
+// cheaper returns how many times as much the previous GPUs cost, if known and more.
 func cheaper(s *explainContext) (times string, ok bool) {
 	was, before := s.cost(s.why.Config)
 	is, after := s.cost(s.holds)
@@ -77,7 +75,7 @@ func cheaper(s *explainContext) (times string, ok bool) {
 	return ratio(was, is), true
 }
 
-// gained says how many times as fast a change makes the job. ok is false if it does not, or if that is not known.
+// gained returns how many times as fast a change makes the job; ok is false if it is not faster or not known.
 func gained(s *explainContext, verb string) (text string, ok bool) {
 	_, _, same := apart(s.why.Limit, s.why.Value)
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
@@ -86,7 +84,7 @@ func gained(s *explainContext, verb string) (text string, ok bool) {
 	return verb + " it " + ratio(s.why.Value, s.why.Limit) + " times as fast", true
 }
 
-// outcome says what a change that is no gain does to the job's speed, if that is known.
+// outcome is gained for a change that is no gain.
 func outcome(s *explainContext) string {
 	switch _, _, same := apart(s.why.Limit, s.why.Value); {
 	case s.why.Limit <= 0:
@@ -98,8 +96,7 @@ func outcome(s *explainContext) string {
 	}
 }
 
-// cost returns what the GPUs of a configuration cost at today's prices. It is not known if their
-// type has no price, or if CPUs or memory have a price, too.
+// cost returns what GPUs cost at today's prices; not known if CPUs or memory have a price, too.
 func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool) {
 	t := s.typeOf(c.GPUType)
 	if t == nil || t.Price == nil || t.CPU > 0 || t.Memory > 0 {
@@ -114,7 +111,6 @@ func ratio(a, b float64) string {
 	return times
 }
 
-// shrank says why a job has fewer GPUs.
 func shrank(s *explainContext) string {
 	_, _, same := apart(s.why.Value, s.why.Limit)
 	switch {
@@ -128,12 +124,11 @@ func shrank(s *explainContext) string {
 
 func shrankDetails(s *explainContext) string {
 	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 || s.why.Value <= 0 {
-		return "" // the price alone did not decide, or there is no ratio
+		return ""
 	}
 	return "others gain " + ratio(s.why.Limit, s.why.Value) + " times as much with each of its GPUs as it did"
 }
 
-// restartDetails compares what a better configuration gains with what a restart costs.
 func restartDetails(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	better := amount(s.why.Config) + " would be " + x + " times as good, and a restart pays only from "

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// typeOf returns the view of a GPU type; nil if there is none.
 func (s *explainContext) typeOf(t cluster.GPUType) *TypeView {
 	for i := range s.view.Types {
 		if s.view.Types[i].Type == t {
@@ -20,7 +19,6 @@ func (s *explainContext) typeOf(t cluster.GPUType) *TypeView {
 	return nil
 }
 
-// freeOf returns how many GPUs of a configuration's type are free in the view.
 func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) {
 	if t := s.typeOf(c.GPUType); t != nil {
 		return t.Free, true
@@ -28,7 +26,7 @@ func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) 
 	return 0, false
 }
 
-// least returns the fewest GPUs that a job asked for, of the type of its reason if that has one; 0 if its specification is not known.
+// least returns the fewest GPUs that a job asked for, of the type of its reason if that has one; 0: not known.
 func (s *explainContext) least() int {
 	switch {
 	case s.spec == nil:
@@ -39,7 +37,7 @@ func (s *explainContext) least() int {
 	return s.spec.Requested(s.why.Config.GPUType)
 }
 
-// need says that a job needs n GPUs, written as words. If the job accepts fewer, it says that its policy does not offer fewer.
+// need says that a job needs n GPUs, written as words, or that its policy does not offer fewer.
 func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
@@ -53,18 +51,17 @@ func need(s *explainContext, n int, words string) string {
 // A freed is a number of GPUs that became free after the last round.
 type freed struct {
 	gpus    int
-	ago     time.Duration // since the last of them did
-	next    time.Duration // until the next round, at most; 0: not known
+	ago     time.Duration
+	next    time.Duration // at most, until the next round; 0: not known
 	waiting int           // jobs that wait
 }
 
-// later makes f what is known a time later.
+// later updates f after some time.
 func (f *freed) later(d time.Duration) {
 	f.ago += d
 	f.next = max(0, f.next-d)
 }
 
-// text says that GPUs became free, and what happens next.
 func (f *freed) text(t cluster.GPUType) string {
 	round := "the next round"
 	if f.next > 0 {
@@ -80,7 +77,7 @@ func (f *freed) text(t cluster.GPUType) string {
 	return fmt.Sprintf("%s became free %s ago; %s %s", gpus(f.gpus, t), span(f.ago), round, then)
 }
 
-// short says how many GPUs a job needs, and how many are free in the view, which may be more than in the last round.
+// short says how many GPUs a job needs, and how many are free in the view or were in the last round.
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
 	text := need(s, least, amount(s.why.Config))
@@ -98,7 +95,7 @@ func short(s *explainContext) string {
 	return text + ", and the last round could not give it them" + unplaced(s)
 }
 
-// verb returns "none is", "1 is" or "3 are", for things that were just named.
+// verb returns "none is", "1 is" or "3 are".
 func verb(n int) string {
 	switch n {
 	case 0:
@@ -120,11 +117,10 @@ func was(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// tieShare is the share of a price by which the offer of the job that sets the price may be below it. The solver (opt/mmkp)
-// raises each offer by up to half that share, so that no two are equal.
+// tieShare: the offer of the job that sets a price may be below the price by this share, because the solver
+// (opt/mmkp) raises each offer by up to half of it to make offers unequal.
 const tieShare = 2e-6
 
-// tied reports whether a job's offer equals the price: other jobs of the same offer got the GPUs.
 func tied(why policy.Reason) bool {
 	_, _, same := apart(why.Value, why.Limit)
 	return same || why.Limit-why.Value <= tieShare*why.Limit
@@ -153,7 +149,6 @@ func outbid(s *explainContext) string {
 	return fmt.Sprintf("its best choice is %s, and %s free; %s", amount(c), verb(free), s.holders.text(s.typeOf(c.GPUType).GPUs-free, c.GPUType, true, tied(s.why)))
 }
 
-// outbidDetails compares what a job would gain per GPU with what others do.
 func outbidDetails(s *explainContext) string {
 	choice := fmt.Sprintf("per %s GPU%s", s.why.Config.GPUType, included(s))
 	switch {
@@ -165,7 +160,6 @@ func outbidDetails(s *explainContext) string {
 	return fmt.Sprintf("others gain %s times as much %s as it would with %s, its best choice", ratio(s.why.Limit, s.why.Value), choice, amount(s.why.Config))
 }
 
-// included says what the price of a GPU includes.
 func included(s *explainContext) string {
 	if t := s.typeOf(s.why.Config.GPUType); t != nil && (t.CPU > 0 || t.Memory > 0) {
 		return ", with its CPUs and memory,"
@@ -173,7 +167,7 @@ func included(s *explainContext) string {
 	return ""
 }
 
-// allPinned says that the jobs that hold all GPUs, or all others, cannot be preempted, if that is so.
+// allPinned says that all holders cannot be preempted, if that is so.
 func (s *explainContext) allPinned(others bool) string {
 	h := s.holders
 	if h == nil || len(h.free) > 0 || len(h.pinned) == 0 {
@@ -182,7 +176,6 @@ func (s *explainContext) allPinned(others bool) string {
 	return map[bool]string{false: "; all are held by ", true: "; the others are held by "}[others] + h.who(false)
 }
 
-// line says how many jobs are ahead of a job in the queue, and what it needs.
 func line(s *explainContext) string {
 	n := int(s.why.Limit)
 	needs := "it needs " + count(n, "GPU")
@@ -199,7 +192,7 @@ func line(s *explainContext) string {
 	return text + ", and " + needs + unplaced(s)
 }
 
-// unplaced names the jobs that the plan gave GPUs without finding a placement: they wait, too, and no other job has these GPUs.
+// unplaced names the jobs that got GPUs in the plan without a placement: they wait, too.
 func unplaced(s *explainContext) string {
 	switch n := len(s.displaced); n {
 	case 0:
@@ -211,7 +204,7 @@ func unplaced(s *explainContext) string {
 	}
 }
 
-// scattered says why there was no placement for the GPUs that a plan gave a job.
+// scattered says why a plan had GPUs for a job and no placement.
 func scattered(s *explainContext) string {
 	text := "the plan had " + amount(s.why.Config) + " for it"
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
@@ -220,7 +213,6 @@ func scattered(s *explainContext) string {
 	return text + ", but the free GPUs are scattered and no whole nodes were left"
 }
 
-// impossible says why a job cannot run on this cluster.
 func impossible(s *explainContext) string {
 	n := have(s)
 	if n >= s.why.Config.GPUs {
@@ -233,8 +225,7 @@ func impossible(s *explainContext) string {
 	return "it asks for " + amount(s.why.Config) + ", and the cluster has " + has
 }
 
-// have returns the most GPUs that the cluster has of any one type that the job may use, or of the type of its reason if that
-// has one.
+// have returns the size of the largest type that the job may use, or of the type of its reason.
 func have(s *explainContext) int {
 	n := 0
 	for _, t := range s.view.Types {
@@ -245,7 +236,6 @@ func have(s *explainContext) int {
 	return n
 }
 
-// faster says what CPUs and memory above the share of its GPUs do for a job.
 func faster(s *explainContext) string {
 	if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {
 		return "more CPUs or memory than its GPUs' share make it " + x + " times as fast"

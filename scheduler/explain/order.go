@@ -14,33 +14,32 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A jobOrder has the names of other jobs that reasons mention: the queue, what waiting jobs offer for each GPU type, and who
-// holds GPUs. It is made once for the reasons of all jobs of a state.
+// A jobOrder has the names of other jobs that reasons mention. One is made for the reasons of all jobs of a
+// state.
 type jobOrder struct {
 	queue  ranking
-	single int // the first places of the queue, so many, have one job each
+	single int // number of first places in the queue with one job each
 	offers map[cluster.GPUType]*ranking
-	// displaced are jobs that the plan gave GPUs for which there was no placement. Reasons of the queue do not count
-	// them among those ahead.
+	// displaced are jobs with GPUs in the plan and no placement. WaitOrder does not count them as ahead.
 	displaced []string
 	holders   map[cluster.GPUType]*holders
 }
 
-// A ranking has the names of jobs and the values by which they are ranked, in ascending order.
+// A ranking has the names of jobs in ascending order of values.
 type ranking struct {
 	names  []string
 	values []float64
 }
 
-// A holders has the jobs that hold GPUs of one type, those with most GPUs first.
+// A holders has the jobs that hold GPUs of one type, most GPUs first.
 type holders struct {
-	pinned []string // they cannot be preempted
-	free   []string // the others
+	pinned []string // not preemptible
+	free   []string
 }
 
 func (h *holders) jobs() int { return len(h.pinned) + len(h.free) }
 
-// text says who holds n GPUs, all or all others. tie says that the job would gain as much from them as these jobs.
+// text says who holds n GPUs. tie: the job would gain as much from them.
 func (h *holders) text(n int, t cluster.GPUType, others, tie bool) string {
 	which := map[bool]string{false: "all ", true: "the other "}[others]
 	if n == 1 {
@@ -49,7 +48,6 @@ func (h *holders) text(n int, t cluster.GPUType, others, tie bool) string {
 	return which + gpus(n, t) + " are held by " + h.who(tie)
 }
 
-// who names the holders and says why they keep their GPUs.
 func (h *holders) who(tie bool) string {
 	all := slices.Concat(h.pinned, h.free)
 	names := " (" + named(all, len(all)) + ")"
@@ -116,14 +114,13 @@ func (o *jobOrder) hold(r *row, t cluster.GPUType) {
 	}
 }
 
-// A rankedRow is a job and its rank.
 type rankedRow struct {
 	rank float64
 	row  *row
 }
 
-// ranked returns the jobs that wait by place in the queue or, highest first, by offer; and those that hold GPUs, the largest
-// first. Equal ones come by name.
+// ranked returns the waiting jobs by place in the queue or by offer, the highest first, and the jobs with GPUs,
+// the largest first. Ties are broken by ID.
 func ranked(jobs iter.Seq[*row]) (waiting, holding []rankedRow) {
 	for r := range jobs {
 		switch {
@@ -149,7 +146,6 @@ func (k *ranking) add(r *row, value float64) {
 	k.names, k.values = append(k.names, Called(r.spec)), append(k.values, value)
 }
 
-// single returns how many places, from the first on, have one job each.
 func (k *ranking) single() (n int) {
 	for n < len(k.values) && k.values[n] == float64(n) && (n+1 == len(k.values) || k.values[n+1] > k.values[n]) {
 		n++
@@ -157,7 +153,7 @@ func (k *ranking) single() (n int) {
 	return n
 }
 
-// place returns how many jobs are ahead of one in the queue: none, if only GPUs are lacking.
+// place returns the number of jobs ahead in the queue.
 func place(why policy.Reason) (ahead float64, queued bool) {
 	switch why.Kind {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
@@ -169,13 +165,11 @@ func place(why policy.Reason) (ahead float64, queued bool) {
 	}
 }
 
-// needsOrder reports whether a reason mentions other jobs.
 func needsOrder(why policy.Reason) bool {
 	_, queued := place(why)
 	return queued || why.Kind == policy.WaitPrice
 }
 
-// others adds to a context the other jobs that its reason mentions.
 func (o *jobOrder) others(s *explainContext) {
 	switch s.why.Kind {
 	case policy.WaitPrice:
@@ -190,8 +184,7 @@ func (o *jobOrder) others(s *explainContext) {
 	s.holders = o.holders[s.why.Config.GPUType]
 }
 
-// rivals returns the names of the waiting jobs that offer more per GPU of the same type than the job
-// with the reason why, the highest offer first.
+// rivals returns the waiting jobs with a higher offer for the same type, the highest first.
 func (o *jobOrder) rivals(why policy.Reason) []string {
 	k := o.offers[why.Config.GPUType]
 	if k == nil {
@@ -200,8 +193,7 @@ func (o *jobOrder) rivals(why policy.Reason) []string {
 	return k.names[:sort.Search(len(k.values), func(i int) bool { return !offersMore(-k.values[i], why.Value) })]
 }
 
-// ahead returns the names of the jobs that wait in the queue before the job with the reason why, in order; none if reasons
-// do not give one job for each place.
+// ahead returns the jobs ahead in the queue, in order; nil if two share a place or a place is empty.
 func (o *jobOrder) ahead(why policy.Reason) []string {
 	if int(why.Value) > o.single {
 		return nil
@@ -209,7 +201,7 @@ func (o *jobOrder) ahead(why policy.Reason) []string {
 	return o.queue.names[:sort.SearchFloat64s(o.queue.values, why.Value)]
 }
 
-// offersMore reports whether offer a is larger than b by more than the error of solvers.
+// offersMore reports whether a is larger than b by more than the error of solvers.
 func offersMore(a, b float64) bool {
 	if a == b {
 		return false

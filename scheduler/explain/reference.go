@@ -9,15 +9,14 @@ import (
 // A Reference explains one kind of reason: a row of docs/guide/reasons.md.
 type Reference struct {
 	Means   string
-	Numbers string // that the policy adds
-	Ahead   string // what the sentence says about later rounds; empty: nothing
-	Example string // the sentence of Why
-	Details string // what --verbose adds; empty: nothing
+	Numbers string
+	Ahead   string // about later rounds; may be empty
+	Example string // the sentence for Why
+	Details string // printed by --verbose; may be empty
 	Why     policy.Reason
 }
 
-// References returns a row for every kind, in the order of the list. The examples are of a cluster of
-// 16 a100 and 24 t4 GPUs.
+// References returns a row for every kind, with examples of a cluster of 16 a100 and 24 t4 GPUs.
 func References() []Reference {
 	all := make([]Reference, 0, len(references))
 	for _, k := range policy.Kinds() {
@@ -30,7 +29,6 @@ func References() []Reference {
 	return all
 }
 
-// exampleContext returns what the examples use.
 func exampleContext(why policy.Reason) *explainContext {
 	price := 1.8
 	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
@@ -42,7 +40,6 @@ func configured(nodes, n int, t cluster.GPUType) cluster.Configuration {
 	return cluster.Configuration{Nodes: nodes, GPUs: n, GPUType: t}
 }
 
-// references has the row of each kind, with the numbers of an example.
 var references = map[policy.Kind]Reference{
 	policy.Unexplained: {
 		Means:   "the policy gives no reason",

@@ -12,35 +12,33 @@ import (
 
 // An explainContext is what a sentence about a job may use.
 type explainContext struct {
-	spec    *job.Spec
-	why     policy.Reason
-	holds   cluster.Configuration
-	view    View
-	rivals  []string // waiting jobs that offer more for the GPU type of why.Config
-	ahead   []string // jobs ahead in the queue, in order
-	holders *holders // of the GPU type of why.Config; nil: not known
-	// displaced are jobs that the plan gave GPUs for which there was no placement.
+	spec      *job.Spec
+	why       policy.Reason
+	holds     cluster.Configuration
+	view      View
+	rivals    []string // waiting jobs with a higher offer for the type of why.Config
+	ahead     []string
+	holders   *holders // of the type of why.Config; may be nil
 	displaced []string
-	trains    bool   // the job has trained since it got its present GPUs
-	refused   string // why the plan was refused; empty: it was not
+	trains    bool // since it got its present GPUs
+	refused   string
 
-	gave   bool               // the last round took GPUs from the job, or moved it
-	lost   cluster.Allocation // what it held before that round, if gave
-	takers []Taker            // who got these GPUs
+	gave   bool               // the last round took GPUs from it, or moved it
+	lost   cluster.Allocation // held before that round, if gave
+	takers []Taker            // of lost
 
-	freed freed // GPUs of the type of why.Config that became free after the last round
+	freed freed // of the type of why.Config
 
 	preemption Preemption
 }
 
 // A template explains one kind of reason.
 type template struct {
-	why     func(*explainContext) string // a clause with the fact that decided
-	unblock func(*explainContext) string // a clause that says what would change it; nil: nothing would
-	details func(*explainContext) string // the same in prices and speeds, for --verbose; nil: there is no more to say
+	why     func(*explainContext) string // the fact that decided
+	unblock func(*explainContext) string // what would change it; may be nil
+	details func(*explainContext) string // the prices and speeds, for --verbose; may be nil
 }
 
-// fixedText returns a clause without numbers.
 func fixedText(text string) func(*explainContext) string {
 	return func(*explainContext) string { return text }
 }
@@ -171,7 +169,7 @@ var templates = map[policy.Kind]template{
 	}, unblock: fixedText("the next valid plan decides again")},
 }
 
-// speed returns in parentheses how fast a job is; nothing if that is not known.
+// speed returns in parentheses how fast a job is, if known.
 func speed(s *explainContext) string {
 	x, _, same := apart(s.why.Value, 1)
 	switch {
@@ -185,7 +183,6 @@ func speed(s *explainContext) string {
 	return times("1")
 }
 
-// times returns in parentheses how fast a job is compared to its slowest configuration.
 func times(x string) string {
 	if x == "1" {
 		return " (the speed of its smallest size)"
@@ -202,11 +199,10 @@ func reserved(s *explainContext) cluster.Configuration {
 	return s.holds
 }
 
-// keeps are the reasons of policies that change nothing.
 var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedRestore, policy.PinnedNonPreempt, policy.KeptNoPlace}
 
-// template returns the template of the reason. A placer may move a job that the policy leaves alone; the policy's reason
-// then does not explain the move.
+// template returns the template of the reason. If a placer moved a job that the policy leaves alone, the reason
+// does not explain it.
 func (s *explainContext) template() template {
 	if s.gave && slices.Contains(keeps, s.why.Kind) {
 		return template{why: fixedText("its policy plans the same for it, and the placer put it on other nodes to make room for other jobs")}
@@ -214,10 +210,9 @@ func (s *explainContext) template() template {
 	return templates[s.why.Kind]
 }
 
-// gibibytes returns a number of bytes as "6.319 GiB".
 func gibibytes(bytes float64) string { return fmt.Sprintf("%.4g GiB", bytes/(1<<30)) }
 
-// because returns the clause that says why, who got GPUs that the job had, and what would change it.
+// because returns why, who got its previous GPUs, and what would change it.
 func (s *explainContext) because() string {
 	text := s.reason()
 	if t := s.template(); t.unblock != nil {
@@ -226,7 +221,7 @@ func (s *explainContext) because() string {
 	return text
 }
 
-// reason returns the clause that says why, and who got GPUs that the job had.
+// reason is because without the last part.
 func (s *explainContext) reason() string {
 	switch {
 	case !s.gave:
@@ -237,7 +232,6 @@ func (s *explainContext) reason() string {
 	return s.template().why(s) + takenBy(s.takers, "its previous GPUs")
 }
 
-// details returns the reason in prices and speeds; empty if there are none.
 func (s *explainContext) details() string {
 	if t := s.template(); t.details != nil {
 		return t.details(s)

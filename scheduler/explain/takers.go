@@ -12,22 +12,21 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Taker is a job that got GPUs of nodes on which another job has fewer since the same round.
+// A Taker is a job that got GPUs of nodes on which another job lost some in the same round.
 type Taker struct {
 	Job    job.ID `json:"job"`
 	Name   string `json:"name"`
-	GPUs   int    `json:"gpus"`   // that it got on these nodes
-	Reason string `json:"reason"` // name of the policy's reason for it
+	GPUs   int    `json:"gpus"`
+	Reason string `json:"reason"` // name of the policy's reason
 }
 
-// byNode adds the GPUs of a placement to a sum by node, times a factor.
 func byNode(sum map[cluster.NodeID]int, p cluster.Placement, times int) {
 	for _, share := range p {
 		sum[share.Node] += times * share.GPUs
 	}
 }
 
-// more returns the GPUs, by node, that a placement has more than another; negative: fewer.
+// more returns the GPUs by node that a placement has more than another; negative: fewer.
 func more(now, was cluster.Placement) map[cluster.NodeID]int {
 	sum := map[cluster.NodeID]int{}
 	byNode(sum, now, 1)
@@ -35,18 +34,18 @@ func more(now, was cluster.Placement) map[cluster.NodeID]int {
 	return sum
 }
 
-// gains are the GPUs that jobs got or gave up in a round.
+// gains are the changes of a round.
 type gains struct {
-	of  map[job.ID]map[cluster.NodeID]int // by node; negative: given up
-	got map[cluster.NodeID][]job.ID       // who got some of a node
-	had map[job.ID]cluster.Allocation     // what jobs of of held before
+	of  map[job.ID]map[cluster.NodeID]int // GPUs by node; negative: lost
+	got map[cluster.NodeID][]job.ID       // who got GPUs of a node
+	had map[job.ID]cluster.Allocation     // held before
 }
 
 func newGains() gains {
 	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}, had: map[job.ID]cluster.Allocation{}}
 }
 
-// add records what a job has more than before, by node, and what it had.
+// add records a change of one job.
 func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int, had cluster.Allocation) {
 	g.of[id], g.had[id] = byNode, had
 	for node, n := range byNode {
@@ -56,7 +55,7 @@ func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int, had cluster.Alloca
 	}
 }
 
-// gainsOf returns what the actions of a round change, from the state before the round.
+// gainsOf returns the changes by actions, from the state before the round.
 func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	all := newGains()
 	for _, a := range acts {
@@ -74,8 +73,8 @@ func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	return all
 }
 
-// share adds to a sum who got the GPUs that a job gave up on a node. If several jobs gave some up there, it is not known
-// whose went to whom: the jobs that got most are counted first.
+// share adds to a sum who got the GPUs that a job lost on a node. If several jobs lost some there, the largest
+// takers count first: whose GPUs went to whom is not known.
 func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
 	if gave <= 0 {
 		return
@@ -89,8 +88,7 @@ func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
 	}
 }
 
-// takers returns the jobs that got GPUs of the nodes on which a job has fewer since the last round,
-// those that got most first.
+// takers returns who got the GPUs that a job lost in the last round, the largest first.
 func (w *clusterState) takers(id job.ID) []Taker {
 	gpus := map[job.ID]int{}
 	for node, n := range w.gains.of[id] {
@@ -106,9 +104,9 @@ func (w *clusterState) takers(id job.ID) []Taker {
 	return all
 }
 
-// gave reports whether a job has fewer GPUs on some node since the last round.
+// gave reports whether a job lost GPUs on some node in the last round.
 func (w *clusterState) gave(id job.ID) bool {
-	for _, n := range w.gains.of[id] { // whether one is negative: the order does not matter
+	for _, n := range w.gains.of[id] { // the order does not matter
 		if n < 0 {
 			return true
 		}
@@ -116,7 +114,7 @@ func (w *clusterState) gave(id job.ID) bool {
 	return false
 }
 
-// takenBy says who got GPUs of a job, which the text of calls "them" or so: "; b started on 4 of them".
+// takenBy says who got GPUs: "; b started on 4 of them". of names them.
 func takenBy(takers []Taker, of string) string {
 	if len(takers) == 0 {
 		return "; no other job got " + of
@@ -135,7 +133,6 @@ func takenBy(takers []Taker, of string) string {
 	return "; " + strings.Join(parts, ", ")
 }
 
-// tookBy returns how a job got GPUs, by the name of its reason.
 func tookBy(reason string) string {
 	switch reason {
 	case policy.Started.String():
@@ -146,7 +143,7 @@ func tookBy(reason string) string {
 	return "got"
 }
 
-// preempted says who got the GPUs that a job lost in the last round, and why it lost them unless that is the whole reason.
+// preempted says who got the GPUs that a job lost in the last round, and why if that adds something.
 func (s *explainContext) preempted() string {
 	why := s.template().why(s)
 	switch s.why.Kind {

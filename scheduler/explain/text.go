@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// WriteDetails writes the prices, weights and speeds behind the reasons of the story, as plain text; nothing if there are none.
+// WriteDetails writes the prices, weights and speeds behind the reasons; nothing if there are none.
 func (s *Story) WriteDetails(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	row := func(key, value string) {
@@ -36,7 +36,7 @@ func (s *Story) WriteDetails(w io.Writer) error {
 	return nil
 }
 
-// WriteText writes the story as plain text, one line for each change. Prices and weights are left out: see WriteDetails.
+// WriteText writes the story as plain text, one line for each change, without WriteDetails.
 func (s *Story) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil {
@@ -54,7 +54,7 @@ func (s *Story) WriteText(w io.Writer) error {
 }
 
 func (s *Story) moment(b *bufio.Writer, m *Moment) {
-	sentence := strings.ReplaceAll(m.Sentence, "\n", "\n  ") // it may end with the last lines of the job's output
+	sentence := strings.ReplaceAll(m.Sentence, "\n", "\n  ") // it may end with lines of the job's output
 	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, sentence)
 	row := func(key, value string) { fmt.Fprintf(b, "  %-8s %s\n", key, value) }
 	row("asked", s.Asked)
@@ -75,7 +75,6 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	m.prediction(row)
 }
 
-// went says who got GPUs of Before, or how they were lost.
 func (m *Moment) went() string {
 	switch {
 	case m.Lost != "":
@@ -86,7 +85,7 @@ func (m *Moment) went() string {
 	return takenBy(m.Takers, "them")
 }
 
-// prediction writes rows for the hours lost and the expected times, if they are known.
+// prediction writes rows for the hours lost and the expected times, if known.
 func (m *Moment) prediction(row func(key, value string)) {
 	if m.Starts > 0 {
 		row("lost", fmt.Sprintf("%s GPU-hours to starting and %s", fixed(m.LostHours), count(m.Starts-1, "restart")))
@@ -108,7 +107,8 @@ func (m *Moment) prediction(row func(key, value string)) {
 	}
 }
 
-// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 estimates of this kind were right)".
+// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 estimates of this kind
+// were right)".
 func (e *Expected) text() string {
 	early, likely, late := printable.Rough(time.Duration(e.Early)), printable.Rough(time.Duration(e.Likely)), printable.Rough(time.Duration(e.Late))
 	switch {
@@ -126,7 +126,6 @@ func (e *Expected) text() string {
 	return fmt.Sprintf("in %s to %s, median %s%s", early, late, likely, e.record())
 }
 
-// record says in parentheses how many of the last ranges of this kind held.
 func (e *Expected) record() string {
 	if e.Of == 0 {
 		return fmt.Sprintf(" (%.0f %% interval, not tested in this run yet)", 100*e.Share)
@@ -150,7 +149,7 @@ func (v *View) text() string {
 	return strings.Join(parts, "; ")
 }
 
-// prices returns the prices of the types that have one: "a100 1.8; t4 0.2, a core 0.04 and a GB of memory 0".
+// prices returns "a100 1.8; t4 0.2, a core 0.04 and a GB of memory 0".
 func (v *View) prices() string {
 	var parts []string
 	for _, t := range v.Types {

@@ -11,8 +11,6 @@ import (
 // Weigh adds the weight of a moment's job in the plan.
 func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
 
-// weighed returns the weight of a job in words: the terms that changed it, the cost of a move, which terms decided, and
-// what was assumed.
 func weighed(t policy.Terms) string {
 	parts := []string{rank(t)}
 	if extra := t.Slack * float64(t.Jobs); extra >= 0.05 {
@@ -37,7 +35,6 @@ func weighed(t policy.Terms) string {
 	return fmt.Sprintf("its weight is %s (average %s): ", number(t.Weight), number(t.Mean)) + strings.Join(parts, "; ")
 }
 
-// deciding names each term.
 var deciding = map[policy.Term]string{
 	policy.TermWork: "the remaining work of the jobs", policy.TermEnd: "the end of all jobs", policy.TermFair: "the fairness of the jobs",
 	policy.TermShare: "the shares of the jobs", policy.TermRestart: "the cost of a move", policy.TermMargin: "the margin of 10 %",
@@ -45,7 +42,7 @@ var deciding = map[policy.Term]string{
 	policy.TermPriority: "the priorities",
 }
 
-// decidedBy names the terms that decided: without any one of them the job would have got other GPUs, or none.
+// decidedBy names the terms without any one of which the job would have got other GPUs, or none.
 func decidedBy(all []policy.Term) string {
 	switch {
 	case len(all) == 0:
@@ -60,7 +57,6 @@ func decidedBy(all []policy.Term) string {
 	return "decided by " + strings.Join(words, ", ")
 }
 
-// rank says what its remaining work counts.
 func rank(t policy.Terms) string {
 	if t.Rank == math.Trunc(t.Rank) {
 		verb := "have"
@@ -72,7 +68,6 @@ func rank(t policy.Terms) string {
 	return fmt.Sprintf("%s for its remaining work, among %s", number(t.Rank), count(t.Jobs, "job"))
 }
 
-// moves says what a move would cost.
 func moves(t policy.Terms) string {
 	leaves := fmt.Sprintf("and leaves %.0f %% of its speed over the next 15 minutes", 100*t.Move)
 	if t.Redone > 0 {

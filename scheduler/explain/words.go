@@ -19,21 +19,17 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
 }
 
-// span returns a duration in its two largest units: "1h05m".
 func span(d time.Duration) string { return printable.Duration(d) }
 
-// passed returns the time between two times of the recording, as the difference of what clock prints.
+// passed returns the difference of two times as clock prints them.
 func passed(from, to time.Duration) string {
 	return span(to.Round(time.Second) - from.Round(time.Second))
 }
 
-// number returns x to three digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// fixed returns x to two decimals: 0.40.
 func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
-// count returns "1 job", "3 jobs".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -41,7 +37,6 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// are returns "1 job is", "3 jobs are".
 func are(n int, what string) string {
 	if n == 1 {
 		return "1 " + what + " is"
@@ -49,7 +44,6 @@ func are(n int, what string) string {
 	return count(n, what) + " are"
 }
 
-// gpus returns "4 a100 GPUs".
 func gpus(n int, t cluster.GPUType) string {
 	if t == "" {
 		return count(n, "GPU")
@@ -57,7 +51,7 @@ func gpus(n int, t cluster.GPUType) string {
 	return count(n, string(t)+" GPU")
 }
 
-// amount returns "16 t4 GPUs on 4 nodes", "4 a100 GPUs" on one, or "no GPUs".
+// amount returns "16 t4 GPUs on 4 nodes", "4 a100 GPUs" or "no GPUs".
 func amount(c cluster.Configuration) string {
 	if c.IsZero() {
 		return "no GPUs"
@@ -69,7 +63,7 @@ func amount(c cluster.Configuration) string {
 	return text
 }
 
-// both returns the amount of each GPU type of an allocation: "8 v100 GPUs and 6 t4 GPUs".
+// both is amount for an allocation: "8 v100 GPUs and 6 t4 GPUs".
 func both(a cluster.Allocation) string {
 	if !a.Mixed() {
 		return amount(a.Configuration)
@@ -77,7 +71,6 @@ func both(a cluster.Allocation) string {
 	return amount(a.Configuration) + " and " + amount(a.Also)
 }
 
-// asked returns the request of a job in words.
 func asked(s *job.Spec, p Preemption) string {
 	parts := []string{size(s), "of " + types(s)}
 	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
@@ -125,10 +118,9 @@ func types(s *job.Spec) string {
 	return "type " + strings.Join(names, " or ")
 }
 
-// mostNamed is how many jobs a sentence names before it counts the others.
 const mostNamed = 3
 
-// named returns "a and b", or "a, b, c and 4 more" if there are 7 in all.
+// named returns "a and b", or "a, b, c and 4 more" if all is 7.
 func named(names []string, all int) string {
 	shown := names[:min(mostNamed, len(names))]
 	text := strings.Join(shown, ", ")
