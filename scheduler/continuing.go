@@ -10,30 +10,29 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A continuing is the jobs that need no decision, because the last one stays as it is (Options.Lean). They are
-// found by their rows: whatever changes of a job, its row is another one then. The zero value has none.
+// A continuing has the jobs that need no new decision (Options.Lean). A job continues while its row is the same
+// pointer: every change of a job makes a new row.
 type continuing struct {
 	cluster *cluster.Cluster
 	held    policy.Continuing
 	jobs    []continuer // in the order of the active jobs
 	last    []policy.Decision
-	spare   []policy.Decision // memory for the next plan
-	asked   []int             // places of the active jobs that do not continue
-	rows    []*policy.Job     // their rows
-	shown   [2][]*policy.Job  // memory for the rows of snapshots, in turns
+	spare   []policy.Decision // for the next plan
+	asked   []int             // indexes of the active jobs that do not continue
+	rows    []*policy.Job     // of asked
+	shown   [2][]*policy.Job  // memory for the rows of snapshots, used in turns
 	turn    int
 	all     []int // 0, 1, 2, …
 }
 
-// A continuer is a job that continues.
 type continuer struct {
 	record *record
 	row    *policy.Job
-	at     int // its place among the active jobs, and in last
+	at     int // index in the active jobs and in last
 }
 
-// lean reports whether some jobs may be left out of a round. Beliefs that jobs share change without the row.
-// Where CPUs and memory count, the placer may share them out anew. An early round has rules of its own.
+// lean reports whether some jobs may be left out of a round. Shared beliefs change without the row, the placer
+// may redistribute CPUs and memory that count, and an early round has its own rules.
 func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	if !s.o.Lean || s.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
 		return false
@@ -47,9 +46,9 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	return !slices.ContainsFunc(snap.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
 }
 
-// beside asks the policy only about the jobs that do not continue, and returns the plan for all, and the places of those
-// it was asked about. It returns nil if it must be asked about all: there is a reservation, the plan is refused, or the
-// placer took a job back. A reservation that others hold up would be found by the refusal too, one plan later.
+// beside asks the policy only about the jobs that do not continue, and returns the plan for all, and the
+// indexes of those jobs. It returns nil if the policy must decide about all: there is a reservation, the plan
+// is refused, or the placer took a job back.
 func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
 	st := &s.continuing
 	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {
@@ -68,7 +67,7 @@ func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.
 	return plan, st.asked
 }
 
-// sort finds out which jobs continue: those whose rows are as they were. It counts what the others held no more.
+// sort finds the jobs that continue, and removes the GPUs of the others from held.
 func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 	st.asked, st.rows = st.asked[:0], nil
 	kept, next := st.jobs[:0], 0
@@ -93,7 +92,7 @@ func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 	st.jobs = kept
 }
 
-// join makes a plan for those that were asked about one for n jobs: the others are decided as in the last round.
+// join extends a plan for the jobs that were asked about to n jobs. The others keep their last decision.
 func (st *continuing) join(plan *policy.Plan, n int) {
 	all := slices.Grow(st.spare[:0], n)[:n]
 	i, asked := 0, 0
@@ -113,7 +112,7 @@ func (st *continuing) join(plan *policy.Plan, n int) {
 	plan.Jobs = all
 }
 
-// note remembers which of the jobs that were asked about continue from now on.
+// note stores which of the jobs that were asked about continue from now on.
 func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) {
 	st := &s.continuing
 	if plan.Refused != "" || plan.Background != nil || !s.lean(snap) {
@@ -134,7 +133,7 @@ func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) 
 	st.last, st.spare = plan.Jobs, st.last
 }
 
-// rows returns memory for the n rows of a snapshot, which two rounds later another one gets.
+// rows returns memory for the n rows of a snapshot. It is reused two rounds later.
 func (s *Scheduler) rows(n int) []*policy.Job {
 	if !s.o.Lean || !s.policy.Traits().Keeps {
 		return make([]*policy.Job, n)
@@ -145,7 +144,6 @@ func (s *Scheduler) rows(n int) []*policy.Job {
 	return st.shown[st.turn]
 }
 
-// everyone returns the places of all active jobs.
 func (s *Scheduler) everyone() []int {
 	all := &s.continuing.all
 	for len(*all) < len(s.active) {

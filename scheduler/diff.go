@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// diff returns the actions that turn the present state into the plan, those that free
-// GPUs first. It records the plan as the present state. Jobs that were not asked about keep what they have.
+// diff returns the actions that turn the present state into the plan, those that free GPUs first. It records
+// the plan as the present state. Jobs that were not asked about keep what they have.
 func (s *Scheduler) diff(now time.Time, plan *policy.Plan, asked []int) []Action {
 	var acts []Action
 	for _, i := range asked {
@@ -31,15 +31,13 @@ func (s *Scheduler) diff(now time.Time, plan *policy.Plan, asked []int) []Action
 	return acts
 }
 
-// differs reports whether a granted decision is not what the job already has.
 func (s *Scheduler) differs(r *record, d *policy.Decision) bool {
 	st := &r.status
 	return d.Allocation != st.Allocation || !d.Placement.Equal(st.Placement) ||
 		d.Batch.Local != 0 && d.Batch != r.batch
 }
 
-// run grants a decision to a job. That is a restart if the job has run before and does
-// not go on in place. Other CPUs and memory on the same GPUs are no restart.
+// run grants a decision to a job. It is a restart if the job has run before and its GPUs change.
 func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	st := &r.status
 	act := Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch}
@@ -61,8 +59,7 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	return act
 }
 
-// resizes reports whether a job trains on during the change, because it can be resized
-// and enough of its workers stay where they are.
+// resizes reports whether a job trains on during the change: it can be resized, and enough of its workers stay.
 func (s *Scheduler) resizes(r *record, act *Run) bool {
 	if !r.spec.Resizes || !r.status.Holding() {
 		return false
@@ -71,8 +68,7 @@ func (s *Scheduler) resizes(r *record, act *Run) bool {
 	return r.spec.Enough(&stay)
 }
 
-// staying returns how many GPUs of each type a job holds now and goes on holding, on the same
-// nodes. The number of nodes in the result is 0.
+// staying returns the GPUs of each type that a job keeps on the same nodes. Its number of nodes is 0.
 func (s *Scheduler) staying(held cluster.Placement, act *Run) cluster.Allocation {
 	var stay cluster.Allocation
 	stay.GPUType, stay.Also.GPUType = act.Allocation.GPUType, act.Allocation.Also.GPUType

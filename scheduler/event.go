@@ -8,88 +8,80 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Event is something that happened in the backend: Submitted, Described, Restored, Profiled,
-// Reported, Exited, NodesChanged or Computed.
+// An Event is something that happened in the backend: Submitted, Described, Restored, Profiled, Reported,
+// Exited, NodesChanged or Computed.
 type Event interface {
-	// apply brings what the scheduler knows up to date: see Scheduler.Step. What is to be
-	// done at once it adds to Scheduler.immediate.
+	// apply updates the scheduler: see Scheduler.Step. It adds actions that must not wait for a round to
+	// Scheduler.immediate.
 	apply(s *Scheduler, now time.Time) error
 }
 
 // Submitted: a job was accepted. The scheduler keeps the pointer.
 type Submitted struct{ Spec *job.Spec }
 
-// Described: a job's program stated what only it knows: batch limits, schedule, target. Spec
-// replaces the submitted specification of the same ID; what was learned of the job stays. The
-// scheduler keeps the pointer.
+// Described: a job's program reported its batch limits, schedule or target. Spec replaces the submitted
+// specification; measurements of the job are kept. The scheduler keeps the pointer.
 type Described struct{ Spec *job.Spec }
 
-// Restored: a job was known before the scheduler was started again, and goes on from the given
-// status. Of a job that has ended, only what it tells about its class is kept, and its ID stays
-// in use. The scheduler keeps the pointer.
+// Restored: a job from before a restart of the scheduler continues with the given status. Of a job that has
+// ended, only its ID and what it shows about its class are kept. The scheduler keeps the pointer.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
-	Batch   job.BatchSize // that the scheduler last asked for; zero: the agent decides
-	Reports []job.Report  // reports of its agent that were kept, oldest first
+	Batch   job.BatchSize // last requested by the scheduler; zero: the agent decides
+	Reports []job.Report  // stored reports of its agent, oldest first
 }
 
-// Reported: a job's agent sent measurements. The first report after a Run
-// says that the job really trains.
+// Reported: a job's agent sent measurements. The first report after a Run shows that the job trains.
 type Reported struct{ job.Report }
 
 // An Outcome is how a job's processes ended.
 type Outcome uint8
 
-// The outcomes. After Lost the job goes on from its last checkpoint.
+// The outcomes. After Lost the job continues from its last checkpoint.
 const (
 	Done   Outcome = iota
-	Failed         // ended with an error; terminal
+	Failed         // with an error; terminal
 	Cancelled
-	Lost // a node or GPU failed under it; not terminal
+	Lost // its node or GPU failed; not terminal
 )
 
 var outcomeNames = [...]string{"done", "failed", "cancelled", "lost"}
 
-// String returns the outcome in lower case.
 func (o Outcome) String() string { return outcomeNames[o] }
 
 // Exited: a job's processes ended.
 type Exited struct {
 	Job     job.ID
 	Outcome Outcome
-	Detail  string // details from the backend, for people
+	Detail  string // for people
 }
 
-// NodesChanged: nodes joined, left, failed or were repaired, or the state of rentals or loans
-// changed. Cluster has the nodes that there are now. Jobs on nodes that are gone exit as Lost in
-// events of their own.
+// NodesChanged: nodes joined, left, failed or were repaired, or rentals or loans changed. Cluster has the
+// present nodes. Jobs on lost nodes exit as Lost in separate events.
 type NodesChanged struct {
 	Cluster *cluster.Cluster
-	Rentals []cluster.Rental // all of them, as they are now; none if nothing can be rented
-	Loans   []cluster.Loan   // all of them, as they are now; none if nothing can be lent
+	Rentals []cluster.Rental // all; none if nothing can be rented
+	Loans   []cluster.Loan   // all; none if nothing can be lent
 }
 
-// Computed: the work of the last Compute ended. It may never come, because a backend can end
-// before the work does.
-type Computed struct{ Result any } // as policy.Work.Do returns it
+// Computed: the work of the last Compute ended. It may never come.
+type Computed struct{ Result any }
 
-// An Action is something the backend is asked to do: Run, Preempt, Profile, Compute,
-// Provision or Return.
+// An Action is a request to the backend: Run, Preempt, Profile, Compute, Provision or Return.
 type Action interface {
-	// Topic says what it is about. Two actions of a round have the same topic only if they
-	// are alternatives.
+	// Topic returns the subject of the action. Two actions of a round have the same topic only if they are
+	// alternatives.
 	Topic() Topic
 }
 
-// A Topic is what an action is about: a job, a group of nodes, or the world.
+// A Topic is the subject of an action: a job, a group of nodes, or the world.
 type Topic struct {
 	Job   job.ID
 	Group cluster.Group
-	World string // what is asked of it, in words
+	World string // the request, in words
 }
 
-// String names the topic.
 func (t Topic) String() string {
 	switch {
 	case t.Job != "":
@@ -100,24 +92,22 @@ func (t Topic) String() string {
 	return "group " + string(t.Group)
 }
 
-// Run: give a job exactly these GPUs, CPUs and memory, and this batch size. A job that
-// already runs with something else saves a checkpoint, moves and restores it, unless the
-// change is InPlace, Free or Resized.
+// Run: give a job exactly these GPUs, CPUs and memory, and this batch size. A job that runs with other ones
+// saves a checkpoint, moves and restores it, unless the change is InPlace, Free or Resized.
 type Run struct {
 	Job        job.ID
 	Allocation cluster.Allocation
 	Placement  cluster.Placement
 	Batch      job.BatchSize // zero: the agent decides
-	// Free: the job gets as many GPUs of the same type and in the same shape on other
-	// nodes, at no cost. Only with Options.FreeMoves.
+	// Free: the job moves to other nodes with the same configuration, at no cost. Only with Options.FreeMoves.
 	Free bool
-	// Resized: workers of the job join or leave while it trains on (job.Spec.Resizes). As many
-	// workers as it needs for that, of both types together, stay where they are.
+	// Resized: workers join or leave while the job trains on (job.Spec.Resizes). Enough workers, of both types
+	// together, stay in place.
 	Resized bool
 }
 
-// InPlace reports whether the job stays on the same GPUs. Other CPUs, memory and batch
-// sizes then take effect while it trains.
+// InPlace reports whether the job stays on the same GPUs. Other CPUs, memory and batch sizes then take effect
+// while it trains.
 func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
@@ -125,23 +115,22 @@ func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 // Preempt: let a job save a checkpoint, and take its GPUs.
 type Preempt struct{ Job job.ID }
 
-// Profile: measure a job on one GPU of each type (Sia §3.3.2). The measurements
-// arrive as reports with Profile set, and Profiled follows the last of them.
+// Profile: measure a job on one GPU of each type (Sia §3.3.2). The measurements arrive as reports with Profile
+// set; Profiled follows the last.
 type Profile struct {
 	Job   job.ID
 	Types []cluster.GPUType
 }
 
-// Compute: do the background work of a policy (policy.Work.Do). When it ends,
-// Computed has its result. There is one at a time: the scheduler asks for the next only
-// after Computed.
+// Compute: do the background work of a policy (policy.Work.Do). Computed returns its result. The scheduler
+// requests one at a time.
 type Compute struct{ Work policy.Work }
 
-// Provision: order or borrow nodes of a group until it has Nodes of them, or cancel orders, the
-// last first, until it has no more. Nodes that are there stay. NodesChanged tells the result.
+// Provision: order or borrow nodes of a group until it has Nodes of them, or cancel orders, the last first.
+// Nodes that are up stay. NodesChanged reports the result.
 type Provision struct {
 	Group cluster.Group
-	Nodes int // that are there or ordered
+	Nodes int // up or ordered
 }
 
 // Return: give back nodes that are rented or on loan. No job is on them.

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 )
 
-// A Memory is all that changes in a Scheduler, without its policy and placer. It shares no memory
-// with a Scheduler of the same options but those and estimate.Cache.
+// A Memory is the changing state of a Scheduler, without its policy and placer. It shares no memory with a
+// Scheduler of the same options except those and estimate.Cache.
 type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
@@ -22,32 +22,32 @@ type Memory struct {
 	records  map[job.ID]*record
 	active   []*record // by submission time, then ID
 	gone     bool      // active has records in a terminal phase
-	planned  time.Time // of the last round that had something to plan
-	extra    time.Time // when a submission round is due; zero: none is
+	planned  time.Time // last round with something to plan
+	extra    time.Time // time of the next submission round; zero: none
 	between  bool      // the present round is a submission round
-	// The policy's background work: whether some is under way, and the result of the
-	// last, until a snapshot has shown it.
+	// Whether background work of the policy is under way, and the result of the last one, until a snapshot has
+	// it.
 	computing bool
 	computed  any
 	// When the present round began, and when the next one does. Set by Run.
 	begun, next time.Time
 }
 
-// memory makes the fields of the embedded Memory those of a Scheduler alone.
+// memory keeps the fields of the embedded Memory unexported.
 type memory = Memory
 
-// Memory returns what the scheduler remembers; it changes with the next event or round.
+// Memory returns the memory of the scheduler; it changes with the next event or round.
 func (s *Scheduler) Memory() *Memory { return s.memory }
 
-// Remember makes m, of a Scheduler with the same options, all that the scheduler knows. Both go on
-// with the same memory: one of them must not be used any more.
+// Remember replaces the scheduler's memory by m, of a Scheduler with the same options. Afterwards only one of
+// them may be used.
 func (s *Scheduler) Remember(m *Memory) { s.memory, s.still, s.continuing = m, still{}, continuing{} }
 
 // Computing reports whether background work of the policy is under way.
 func (m *Memory) Computing() bool { return m.computing }
 
-// Active returns how the jobs are that have not ended, by submission time, then ID. Reports are
-// left out. The specifications are shared and must not be changed.
+// Active returns the jobs that have not ended, by submission time, then ID, without reports. The specifications
+// are shared and must not be changed.
 func (m *Memory) Active() []Restored {
 	var all []Restored
 	for _, r := range m.active {
@@ -58,7 +58,7 @@ func (m *Memory) Active() []Restored {
 	return all
 }
 
-// Nodes returns the nodes there are, and what can be rented and borrowed.
+// Nodes returns the present nodes, rentals and loans.
 func (m *Memory) Nodes() NodesChanged {
 	return NodesChanged{Cluster: m.cluster, Rentals: m.rentals, Loans: m.loans}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember implements memory.Rememberer. What is read takes the place of the memory of a Scheduler with the same options that has seen
-// nothing. The rows of jobs, and what they lead to, are owned here: policies refer to them.
+// Remember implements memory.Rememberer. It reads into the memory of a new Scheduler with the same options. The
+// rows of jobs, and what they refer to, are owned here; policies only refer to them.
 func (m *Memory) Remember(c *codec.Codec) {
 	if m.computed != nil {
 		c.Fail("a result of background work: %w", errors.ErrUnsupported)
@@ -40,7 +40,7 @@ func (m *Memory) Remember(c *codec.Codec) {
 	}
 }
 
-// parted returns the jobs that have not ended, and the IDs of those that have, in order.
+// parted returns the jobs that have not ended, and the IDs of the others, in order.
 func (m *Memory) parted() (active []*record, ended []job.ID) {
 	for _, r := range m.active {
 		if !r.status.Phase.Terminal() {
@@ -75,7 +75,6 @@ func (m *Memory) rememberRecord(r *record, c *codec.Codec) {
 	codec.Own(c, r.pinned.Spec)
 }
 
-// rememberRow writes or reads the row of a job.
 func (r *record) rememberRow(row *policy.Job, c *codec.Codec) {
 	model, _ := row.Perf.(*estimate.Model)
 	codec.Once(c, &row.Spec, (*job.Spec).Remember)

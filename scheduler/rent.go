@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// rent returns the actions that change the numbers of rented and lent nodes to those of the plan.
-// Orders are cancelled before nodes that are there are given back. Those that the plan names are
-// given back, and then nodes without jobs, the last in the cluster's order first.
+// rent returns the actions that change the rented and lent nodes to the numbers of the plan. Orders are
+// cancelled before nodes are returned. Nodes that the plan names are returned first, then nodes without jobs,
+// in reverse cluster order.
 func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	acts, back := s.borrow(plan)
 	if len(plan.Capacity) == 0 && len(back) == 0 {
@@ -39,8 +39,7 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	return acts
 }
 
-// borrow returns the actions that borrow the nodes that a plan wants, and the nodes that it gives
-// back.
+// borrow returns the actions that borrow nodes, and the nodes that the plan returns.
 func (s *Scheduler) borrow(plan *policy.Plan) (acts []Action, back []cluster.NodeID) {
 	for i := range s.loans {
 		l := &s.loans[i]
@@ -51,7 +50,6 @@ func (s *Scheduler) borrow(plan *policy.Plan) (acts []Action, back []cluster.Nod
 	return acts, slices.Clip(plan.Return)
 }
 
-// nodesOf returns the nodes that a plan places jobs on.
 func nodesOf(plan *policy.Plan) map[cluster.NodeID]bool {
 	used := make(map[cluster.NodeID]bool)
 	for i := range plan.Jobs {
@@ -62,7 +60,7 @@ func nodesOf(plan *policy.Plan) map[cluster.NodeID]bool {
 	return used
 }
 
-// idle returns up to most rented nodes of a group that are not used, the last first.
+// idle returns up to most unused rented nodes of a group, the last first.
 func (s *Scheduler) idle(g cluster.Group, used map[cluster.NodeID]bool, most int) []cluster.NodeID {
 	var found []cluster.NodeID
 	for _, n := range slices.Backward(s.cluster.Nodes()) {

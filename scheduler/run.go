@@ -10,27 +10,27 @@ import (
 )
 
 // Run runs the scheduler on a backend until nothing more can happen there, and returns
-// nil. It returns an error if one occurs, or if ctx is done; the round in which ctx ends
-// is dropped. If the backend ends a round before its deadline, or a round or more after it, the
+// nil. It returns an error if one occurs, or if ctx is done; the round in progress
+// is then dropped. If the backend ends a round early, or at least a round late, the
 // next round begins then and has the full length.
 //
-// With Options.OnSubmit there are submission rounds, too. The first begins half a second after a job
-// was submitted, and another a twentieth of a round after the last round at the earliest, so that many
-// submissions in a row make few rounds. In such a round jobs that hold GPUs keep what they hold, and
-// the regular rounds come when they would come without it. There is none while no GPU is free, nor
-// while a job waits that an earlier round has let wait.
+// Options.OnSubmit adds submission rounds: half a second after a submission, and at the earliest a
+// twentieth of a round after the last round. Jobs that hold GPUs keep them. There is none while no
+// GPU is free, or while a job waits that an earlier round left waiting.
 //
-// With Options.OnEvent there is a round half a second after a job has come or ended, or nodes have changed, but no sooner than so
-// long after the last round. It is planned as a regular one. No round is held while no job waits, of a policy that uses only what was
-// submitted. The regular rounds come when they would come without it, too.
+// Options.OnEvent adds rounds half a second after a job comes or ends, or nodes change, but not sooner than
+// that option after the last round. They are planned like regular ones. If the policy uses only what was
+// submitted, no round is held while no job waits.
+//
+// Neither option moves the regular rounds.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	s.begun = b.Now()
 	s.next = s.begun.Add(cmp.Or(s.o.First, s.o.Round))
 	return s.loop(ctx, b, obs)
 }
 
-// Resume is Run for a Scheduler that remembers what another was told when an observer of a round asked
-// for its Memory. The backend goes on directly after that round, whose actions it has carried out.
+// Resume is Run for a Scheduler that has the Memory of another one, taken by an observer of a round. The
+// backend continues directly after that round, whose actions it has carried out.
 func (s *Scheduler) Resume(ctx context.Context, b Backend, obs ...Observer) error {
 	if !s.between {
 		s.turn(b.Now())
@@ -38,11 +38,10 @@ func (s *Scheduler) Resume(ctx context.Context, b Backend, obs ...Observer) erro
 	return s.loop(ctx, b, obs)
 }
 
-// loop runs the scheduler until nothing more can happen.
 func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 	for {
 		due := s.due(s.next)
-		ev, err := b.Next(ctx, due) // 1. what happened
+		ev, err := b.Next(ctx, due) // 1. events
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -78,7 +77,7 @@ func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 	}
 }
 
-// carryOut has one round: it decides, tells the observers, and gives the backend what is to be done.
+// carryOut has one round: it decides, calls the observers, and passes the actions to the backend.
 func (s *Scheduler) carryOut(ctx context.Context, b Backend, how planner, obs []Observer) error {
 	snap, plan, acts := s.decide(ctx, b.Now(), how) // 2. snapshot -> plan -> check -> place -> diff
 	if err := ctx.Err(); err != nil {
@@ -95,7 +94,7 @@ func (s *Scheduler) carryOut(ctx context.Context, b Backend, how planner, obs []
 	return nil
 }
 
-// turn ends a round: it sets when the next one begins.
+// turn sets when the next round begins.
 func (s *Scheduler) turn(now time.Time) {
 	if now.Before(s.next) && !now.Before(s.begun) || !now.Before(s.next.Add(s.o.Round)) {
 		s.next = now
@@ -103,7 +102,7 @@ func (s *Scheduler) turn(now time.Time) {
 	s.begun, s.next = s.next, s.next.Add(s.o.Round)
 }
 
-// take gives one event to the scheduler and the observers.
+// take passes one event to the scheduler and the observers.
 func (s *Scheduler) take(ctx context.Context, b Backend, ev Event, obs []Observer) error {
 	now := b.Now()
 	acts, err := s.Step(now, ev)

@@ -22,31 +22,30 @@ type Options struct {
 	Round time.Duration
 	// First is the time until the first plan. Default 0: one Round.
 	First time.Duration
-	// Profile takes one-GPU profiles of a job before it is planned for.
-	// Default true (Sia §3.3.2).
+	// Profile measures a job on one GPU of each type before it is planned for. Default true (Sia §3.3.2).
 	Profile bool
-	// OnSubmit adds rounds soon after submissions, in which jobs that run keep what they hold:
-	// see Scheduler.Run. Default false: jobs wait for the next regular round.
+	// OnSubmit adds rounds soon after submissions, in which running jobs keep what they hold: see
+	// Scheduler.Run. Default false.
 	OnSubmit bool
-	// OnEvent adds rounds half a second after a job comes or ends, or nodes change, in place of those of OnSubmit, but no
-	// sooner than so long after the last round. So a policy that starts jobs at once is not simulated as one that waits
-	// for the next regular round. 0: there are none.
+	// OnEvent, if not 0, adds rounds half a second after a job comes or ends, or nodes change, instead of those
+	// of OnSubmit, but not sooner than OnEvent after the last round. Policies that start jobs at once need it.
 	OnEvent time.Duration
-	// FreeMoves makes moving to other nodes of the same type in the same shape
-	// cost nothing, as in the public simulator. Default false.
+	// FreeMoves lets jobs move to other nodes with the same configuration at no cost, as in the public
+	// simulator. Default false.
 	FreeMoves bool
 	// Estimate configures how models are learned. Its Types are set from the cluster.
 	Estimate estimate.Options
-	// Classes lets the scheduler learn what the jobs of a class have in common; Class
-	// configures how. Default false: few policies use it. Source: BOA §3.1.
+	// Classes lets the scheduler learn what the jobs of a class have in common. Default false. Source: BOA
+	// §3.1.
 	Classes bool
 	Class   estimate.ClassOptions
-	// Lean lets rounds cost what changed, where policy and placer can (policy.Traits.Keeps, placement.Incremental):
-	// they are shown only jobs that may not simply go on as they are. What observers see, and what is done, is the same. Their
-	// snapshots and plans are overwritten two rounds later, so none may be kept; rows may. Default false.
+	// Lean makes a round cost only what changed, if policy and placer support it (policy.Traits.Keeps,
+	// placement.Incremental): they get only jobs that may not simply continue. The decisions are the same.
+	// Observers may keep rows, but not snapshots and plans: these are overwritten two rounds later. Default
+	// false.
 	Lean bool
-	// Known, if not nil, returns what is known of classes beforehand. Snapshots have it
-	// instead of what was learned. A class that did not change must keep its pointer.
+	// Known, if not nil, returns the statistics of classes, which replace learned ones. An unchanged class must
+	// keep its pointer.
 	Known func(now time.Time) []*perf.ClassStats
 }
 
@@ -55,7 +54,7 @@ func DefaultOptions() Options {
 	return Options{Round: time.Minute, Profile: true, Class: estimate.DefaultClassOptions()}
 }
 
-// Validate returns an error that joins all that is wrong with o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Round <= 0 {
@@ -70,35 +69,32 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
-// A Scheduler holds what is known of the cluster and its jobs. Make one with
-// New. It is not safe for concurrent use.
+// A Scheduler has the state of the cluster and its jobs. Make one with New. It is not safe for concurrent use.
 type Scheduler struct {
 	policy policy.Policy
 	placer placement.Placer
 	o      Options
 	*memory
-	immediate  []Action // what the event in progress asks to be done at once
+	immediate  []Action // actions that the present event needs at once
 	still      still
 	continuing continuing
 }
 
-// record is what the scheduler knows of one job. Invariant: if anything in it has changed since
-// the last snapshot, then row is nil or, where jobs learn from others (estimate.Options.Share), version
-// is not the version of belief.
+// record is the state of one job. Invariant: if anything in it has changed since the last snapshot, then row is
+// nil or, if jobs learn from others (estimate.Options.Share), version differs from the version of belief.
 type record struct {
 	spec    *job.Spec
 	status  job.Status
 	belief  *estimate.Job
 	version estimate.Version // of the belief in row
 	row     *policy.Job
-	pinned  *policy.Job   // row as that of a non-preemptive job; nil: not made yet
-	batch   job.BatchSize // that was last asked for; zero: the agent decides
-	why     policy.Reason // for what the last round decided
-	decided bool          // a round has decided on the job
+	pinned  *policy.Job   // row as a non-preemptive job; nil: not made yet
+	batch   job.BatchSize // last requested; zero: the agent decides
+	why     policy.Reason // of the last decision
+	decided bool
 }
 
-// New returns a Scheduler without jobs. Nodes of tenure Rented or Loaned are there once an event
-// NodesChanged has them.
+// New returns a Scheduler without jobs. Rented and Loaned nodes come with events NodesChanged.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -120,13 +116,11 @@ func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
 // Step handles one event and returns the actions to carry out at once.
 //
-// It returns an error if the event contradicts what is known: an ID is submitted or
-// restored twice; a job that reports, exits or is described was never submitted; or
-// work ended that was not asked for. It also returns an error if job.Report.Validate
-// refuses a report.
+// It returns an error if an ID is submitted or restored twice; if a job that reports, exits or is described was never
+// submitted; if work ended that was not requested; or if job.Report.Validate refuses a report.
 //
-// Events of a job that has ended are ignored. Of a report from a configuration that the
-// job no longer holds, only the measurements are used.
+// Events of a job that has ended are ignored. Of a report from a configuration that the job no longer holds, only the
+// measurements are used.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
@@ -153,14 +147,13 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) error {
 	return nil
 }
 
-// enter adds a job to the active ones.
 func (s *Scheduler) enter(r *record) {
 	s.records[r.spec.ID] = r
 	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
 	s.active = slices.Insert(s.active, at, r)
 }
 
-// restore adds a job with the status in which it was left.
+// restore adds a job with its last status.
 func (s *Scheduler) restore(ev *Restored) error {
 	if _, dup := s.records[ev.Spec.ID]; dup {
 		return fmt.Errorf("job %s: restored, and known already", ev.Spec.ID)
@@ -183,7 +176,7 @@ func (s *Scheduler) restore(ev *Restored) error {
 	return nil
 }
 
-// describe replaces a job's specification by what its program states.
+// describe replaces a job's specification by the one of its program.
 func (r *record) describe(spec *job.Spec) {
 	r.spec = spec
 	r.belief.Describe(spec)
@@ -220,8 +213,8 @@ func (s *Scheduler) update(id job.ID, change func(*record)) error {
 	return nil
 }
 
-// report handles a report. Its measurements hold for the configuration in which they
-// were made. Its progress is used only if the job still holds that configuration.
+// report handles a report. Measurements count for their configuration, progress only if the job still holds
+// that configuration.
 func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 	r.belief.Learn(rep)
 	s.classes.Learn(rep)
@@ -263,35 +256,33 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	s.gone = true
 }
 
-// wait makes a job that ran one that waits.
 func (r *record) wait() {
 	r.status.Phase = job.Waiting
 	r.forget()
 }
 
-// forget sets the progress of a job without checkpoints to 0: it begins again.
+// forget sets the progress of a job without checkpoints to 0.
 func (r *record) forget() {
 	if r.spec.NoCheckpoint {
 		r.status.Progress, r.status.Epoch = 0, 0
 	}
 }
 
-// reckon adds the progress that a job is believed to have made since its last report. It must be
-// called when a job is told to stop or to move. The job saves a checkpoint then, and until its
-// next report this estimate is all that is known of its progress.
+// reckon adds the estimated progress since a job's last report. Call it when a job is told to stop or to move:
+// it then saves a checkpoint, and until its next report this estimate is all there is.
 func (r *record) reckon(now time.Time) {
 	if r.row != nil {
 		r.status.Progress = r.row.Done(now)
 	}
 }
 
-// release adds up the service that a job has attained, and takes its GPUs.
+// release adds up the service of a job, and takes its GPUs.
 func (r *record) release(now time.Time) {
 	r.settle(now)
 	r.status.Allocation, r.status.Placement = cluster.Allocation{}, nil
 }
 
-// settle adds the service that a job has attained since it was last settled.
+// settle adds the service of a job since the last call.
 func (r *record) settle(now time.Time) {
 	st := &r.status
 	st.Service, st.GPUService, st.Since = st.AttainedService(now), st.AttainedGPUService(now), now
@@ -300,7 +291,6 @@ func (r *record) settle(now time.Time) {
 // Jobs returns the number of jobs that have not ended.
 func (s *Scheduler) Jobs() int { s.sweep(); return len(s.active) }
 
-// sweep removes jobs that have ended from the active ones.
 func (s *Scheduler) sweep() {
 	if !s.gone {
 		return
@@ -309,14 +299,14 @@ func (s *Scheduler) sweep() {
 	s.gone = false
 }
 
-// Snapshot returns what a policy gets to decide about now. Rows that did not change
-// since the last snapshot are the same pointers.
+// Snapshot returns the state for a policy. Rows that did not change since the last snapshot are the same
+// pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	return s.snapshot(now, make([]*policy.Job, len(s.active)))
 }
 
-// snapshot is Snapshot with memory for the rows of the active jobs.
+// snapshot is Snapshot with given memory for the rows.
 func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot {
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans, Locality: s.locality.Costs()}
 	for i, r := range s.active {
@@ -336,7 +326,7 @@ func (r *record) show() *policy.Job {
 	return &policy.Job{Spec: r.spec, Status: r.status, Perf: believed(model, r.spec), Limits: limits, Sensitivity: r.belief.Sensitivity()}
 }
 
-// believed returns what is believed of the speed of a job; nil: nothing.
+// believed returns the model of a job's speed; nil if there is none.
 func believed(model *estimate.Model, spec *job.Spec) perf.Model {
 	switch {
 	case model != nil: // a nil *Model is not a nil perf.Model
@@ -347,18 +337,16 @@ func believed(model *estimate.Model, spec *job.Spec) perf.Model {
 	return nil
 }
 
-// Round asks the policy for a plan, checks it and places it. It returns the snapshot, the
-// plan, and the actions that carry it out. If the plan breaks a rule, or the policy fails
-// or panics, every job keeps what it has, and Plan.Refused says why.
+// Round asks the policy for a plan, checks it and places it. It returns the snapshot, the plan, and the
+// actions that carry it out. If the plan breaks a rule, or the policy fails
+// or panics, every job keeps what it has, and Plan.Refused has the reason.
 //
-// If there are no jobs and no nodes that can be rented or lent, there is nothing to plan,
-// and Round returns nil for all three. The result of background work is then kept for a
-// later round.
+// Without jobs and without nodes that can be rented or lent, Round returns nil for all three, and keeps
+// the result of background work for a later round.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
 	return s.decide(ctx, now, s.plan)
 }
 
-// decide is Round with a way to plan.
 func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*policy.Snapshot, *policy.Plan, []Action) {
 	if snap, plan := s.again(now); plan != nil {
 		return snap, plan, nil
@@ -392,7 +380,6 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 	return snap, plan, acts
 }
 
-// A planner makes the plan for a snapshot.
 type planner func(context.Context, *policy.Snapshot) (*policy.Plan, error)
 
 func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *policy.Plan, err error) {

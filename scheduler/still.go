@@ -7,17 +7,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A still is a round that would be decided alike if nothing happened before the next one; zero: the
-// next one is planned.
+// A still is a round whose decisions hold for the next round if nothing happens; zero: the next one is planned.
 type still struct {
 	snap *policy.Snapshot
 	plan *policy.Plan
 }
 
-// settleDown remembers a round, unless the next one may be decided otherwise even if nothing happens.
-// Actions change rows. A placer may place later what it has taken back, because of the work that jobs
-// would lose by then (submesh). Nodes that can be rented or lent, and what is known of classes, change
-// with time; a policy waits for its background work.
+// settleDown stores a round, unless the next one may differ even if nothing happens. Actions change rows. A
+// placer may place a job later that it took back (submesh). Rentals, loans and class statistics change with
+// time. A policy may wait for its background work.
 func (s *Scheduler) settleDown(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
 	if len(acts) > 0 || s.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
 		return
@@ -38,8 +36,8 @@ func unplaced(plan *policy.Plan) bool {
 	})
 }
 
-// again returns the last round once more, a round later, if nothing can have changed since; nil
-// otherwise. Rows and decisions are shared with that round: both are immutable.
+// again repeats the last round, if nothing can have changed; nil otherwise. Rows and decisions are shared with
+// that round: both are immutable.
 func (s *Scheduler) again(now time.Time) (*policy.Snapshot, *policy.Plan) {
 	if s.still.plan == nil || s.between {
 		return nil, nil

@@ -8,15 +8,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// settle is how long a submission round waits for more submissions. People type one command after
-// the other, and scripts submit many jobs in a row: these are planned together.
+// settle is how long a submission round waits for more submissions, so that jobs submitted in a row are planned
+// together.
 const settle = 500 * time.Millisecond
 
-// perRound is how many submission rounds there are at most for each regular one. It bounds what
-// they cost.
+// perRound limits the submission rounds per regular round.
 const perRound = 20
 
-// soon notes that a job was submitted that can be planned from now on.
+// soon notes that a job was submitted that can be planned.
 func (s *Scheduler) soon(now time.Time) {
 	if !s.o.OnSubmit && s.o.OnEvent == 0 || !s.extra.IsZero() {
 		return
@@ -38,15 +37,15 @@ func (s *Scheduler) changed(now time.Time) {
 	}
 }
 
-// settled reports whether a round would change nothing, because no job waits and the policy uses only what was submitted. It is asked
-// only where rounds come on events: others are regular.
+// settled reports whether a round would change nothing: no job waits, and the policy uses only what was
+// submitted. Only for rounds on events.
 func (s *Scheduler) settled() bool {
 	return s.policy.Traits() == policy.Traits{} && !slices.ContainsFunc(s.active, func(r *record) bool {
 		return !r.status.Holding() && !r.status.Phase.Terminal()
 	})
 }
 
-// due returns when the next round is: the regular one, or a submission round before it.
+// due returns the time of the next regular or submission round.
 func (s *Scheduler) due(next time.Time) time.Time {
 	if s.extra.IsZero() || !s.extra.Before(next) {
 		return next
@@ -54,9 +53,8 @@ func (s *Scheduler) due(next time.Time) time.Time {
 	return s.extra
 }
 
-// admits reports whether a submission round can start a job without harm to others: there are
-// free GPUs, and no job waits that an earlier round has let wait. A new job might take what that
-// one waits for, while the policy could not give it what others hold.
+// admits reports whether a submission round can start a job without harm: GPUs are free, and no job waits that
+// an earlier round left waiting. A new job might take the GPUs for which that job waits.
 func (s *Scheduler) admits() bool {
 	s.sweep()
 	free := 0
@@ -72,8 +70,8 @@ func (s *Scheduler) admits() bool {
 	return free > 0
 }
 
-// pinned returns the snapshot in which every job that holds GPUs is non-preemptive. As in other snapshots, rows that did not change since
-// the last such one are the same pointers: policies need not look at them again, and snapshots that are remembered share them.
+// pinned returns the snapshot in which every job that holds GPUs is non-preemptive. Unchanged rows are the same
+// pointers as in the last such snapshot.
 func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 	own := *snap
 	own.Jobs = slices.Clone(snap.Jobs)
@@ -88,9 +86,8 @@ func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 	return &own
 }
 
-// keep plans for a submission round. The policy is shown jobs that hold GPUs as non-preemptive,
-// so that a plan which keeps the rules (policy.Check) leaves them what they hold. Nothing has
-// changed for them, and the reasons for what they have are those of the last round.
+// keep plans for a submission round. Jobs that hold GPUs are non-preemptive, so a valid plan leaves them what
+// they hold. Their reasons are those of the last round.
 func (s *Scheduler) keep(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {
 	plan, err := s.plan(ctx, s.pinned(snap))
 	if err != nil {
