@@ -48,7 +48,6 @@ func (c *cursor) action() scheduler.Action {
 	return a
 }
 
-// profile reads what follows the kind of a Profile.
 func (c *cursor) profile() scheduler.Action {
 	p := scheduler.Profile{Job: c.job()}
 	c.want(',')
@@ -59,7 +58,6 @@ func (c *cursor) profile() scheduler.Action {
 	return p
 }
 
-// run reads what follows the job in a Run.
 func (c *cursor) run(id job.ID) scheduler.Action {
 	var d policy.Decision
 	free, resized := false, false
@@ -79,7 +77,6 @@ func (c *cursor) run(id job.ID) scheduler.Action {
 	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free, Resized: resized}
 }
 
-// equal reports whether two actions, either of them perhaps nil, are the same.
 func equal(a, b scheduler.Action) bool {
 	switch a := a.(type) {
 	case scheduler.Run:
@@ -98,11 +95,9 @@ func equal(a, b scheduler.Action) bool {
 	return a == b // Preempt, Provision, or nil
 }
 
-// computes reports whether an action starts background work.
 func computes(a scheduler.Action) bool {
 	_, ok := a.(scheduler.Compute)
 	return ok
 }
 
-// apart reports whether an action is not about a job.
 func apart(a scheduler.Action) bool { return a.Topic().Job == "" }

@@ -13,22 +13,22 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Checkpoint is the state of a run directly after a round, so that a reader can begin there.
+// A Checkpoint is the state of a run directly after a round. A reader can begin there.
 type Checkpoint struct {
 	At       time.Duration // since Header.Start
 	Nodes    scheduler.NodesChanged
-	Jobs     []JobState // that have not ended, by submission time, then ID
+	Jobs     []JobState // not ended, by submission time, then ID
 	Prices   []policy.TypePrice
 	Capacity map[cluster.Group]int
 	Refused  string // why the plan of the round was refused, if it was
-	// Memory is what those who decide remember, in a form that only they know; empty: it is not here.
+	// Memory is the encoded memory of policy, placer and scheduler; may be empty.
 	Memory []byte
 }
 
-// A JobState is a job as it stands. Its Restored has no reports.
+// A JobState is the state of a job. Its Restored has no reports.
 type JobState struct {
 	scheduler.Restored
-	// Said is the last decision on the job; nil if no round has decided on it yet.
+	// Said is the last decision on the job; nil if there is none.
 	Said *policy.Decision
 }
 
@@ -38,15 +38,14 @@ const (
 	backKey       = `,"back":`
 )
 
-// MostMemory bounds what a checkpoint may remember, in bytes: a line has room for many jobs, too.
+// MostMemory limits Checkpoint.Memory, in bytes, so that a line has room for many jobs.
 const MostMemory = maxLine / 4
 
-// Written returns how many bytes the journal has, with those that are not flushed, and how many of
-// them follow the last checkpoint, or the header if there is none.
+// Written returns the size of the journal in bytes, with what is not flushed, and how many of them follow the
+// last checkpoint, or the header if there is none.
 func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
 
-// Checkpoint records the state after the round that was recorded last: at its time, the jobs and nodes that
-// the scheduler has, and what it remembers, which must be less than 16 MiB.
+// Checkpoint records the state after the last recorded round, at its time. memory must have less than 16 MiB.
 func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	if len(memory) > MostMemory {
 		w.enc.fail(fmt.Errorf("a checkpoint remembers %d bytes, want at most %d", len(memory), MostMemory))
@@ -89,7 +88,7 @@ func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	w.after = w.size
 }
 
-// standing appends the jobs, each with what was last said of it.
+// jobStates appends the jobs, each with the last decision on it.
 func (w *Writer) jobStates(jobs []scheduler.Restored) {
 	w.enc.raw(`,"jobs":[`)
 	for i := range jobs {
@@ -106,13 +105,12 @@ func (w *Writer) jobStates(jobs []scheduler.Restored) {
 	w.enc.raw("]")
 }
 
-// isCheckpoint reports whether a line begins as a checkpoint does.
 func isCheckpoint(line []byte) bool {
 	_, rest, ok := bytes.Cut(line, []byte(","))
 	return ok && bytes.HasPrefix(rest, []byte(checkpointKey+hashedKey))
 }
 
-// hashed returns the state of the hash before a checkpoint, as that names it; nil if it names none.
+// hashed returns the state of the hash before a checkpoint, from its line; nil if the line has none.
 func hashed(line []byte) []byte {
 	_, rest, _ := bytes.Cut(line, []byte(checkpointKey+hashedKey))
 	state, _, ok := bytes.Cut(rest, []byte(`"`))
@@ -122,7 +120,7 @@ func hashed(line []byte) []byte {
 	return state
 }
 
-// checkpoint reads the value of a checkpoint, and makes it what the cursor knows.
+// checkpoint reads the value of a checkpoint into the cursor's state.
 func (c *cursor) checkpoint(known map[job.ID]policy.Decision) (p Checkpoint) {
 	for key := range c.keys() {
 		switch key {
@@ -159,7 +157,6 @@ func (c *cursor) checkpoint(known map[job.ID]policy.Decision) (p Checkpoint) {
 	return p
 }
 
-// listed reads nodes.
 func (c *cursor) listed() *cluster.Cluster {
 	var nodes []nodeLine
 	var there *cluster.Cluster
@@ -194,7 +191,7 @@ func (c *cursor) jobState(known map[job.ID]policy.Decision) JobState {
 	return s
 }
 
-// bytes reads bytes in base 64.
+// bytes reads base64.
 func (c *cursor) bytes() []byte {
 	start := c.pos
 	text := c.value()

@@ -14,14 +14,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer for the run that replays. Without it only actions are compared; with
-// it, all that is recorded of a plan: for each job its allocation, placement, batch size and
-// reason; the prices; the number of nodes wanted of each group; why a plan was refused; and the
-// stats of plans that were not interrupted. In shadow only actions are compared. Call it before
-// the first call of Next.
+// Watch returns an observer for the run that replays. With it, the plan of each round is compared and not only the actions:
+// allocation, placement, batch size and reason of each job, prices, wanted nodes of each
+// group, the reason of a refusal, and the stats of plans that were not interrupted. In
+// shadow only actions are compared. Call it before the first call of Next.
 //
-// What journals do not contain is not compared: policy.Plan.Fungible, whose result is in the
-// placement, and the contents of background work. Return and Background are compared as actions.
+// Journals lack policy.Plan.Fungible, whose result is in the placement, and the
+// contents of background work. Return and Background are compared as actions.
 func (b *Backend) Watch() scheduler.Observer {
 	b.said = maps.Clone(b.begun)
 	if b.said == nil {
@@ -30,7 +29,7 @@ func (b *Backend) Watch() scheduler.Observer {
 	return watcher{b}
 }
 
-// A watcher keeps the plan of a round for the Backend, which compares it in Do.
+// A watcher gives the plan of a round to the Backend, which compares it in Do.
 type watcher struct{ b *Backend }
 
 // Event implements scheduler.Observer.
@@ -41,14 +40,13 @@ func (w watcher) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action)
 	w.b.planned = &planned{s, p}
 }
 
-// planned is the plan of a round.
 type planned struct {
 	*policy.Snapshot
 	plan *policy.Plan
 }
 
-// plans returns the first difference between the plan of a round and the recorded one, or nil. rec
-// is nil if no round was recorded. It returns nil if plans are not compared.
+// plans returns the first difference between the plan of a round and the recorded one; nil if there is none or
+// plans are not compared. rec is nil if no round was recorded.
 func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	if b.said == nil || b.Shadow {
 		return nil
@@ -82,7 +80,7 @@ func (b *Backend) hear(rec *Round) {
 	}
 }
 
-// jobsOf returns the first difference between the recorded decisions on jobs and the present ones.
+// jobsOf returns the first difference between recorded and present decisions on jobs.
 func (b *Backend) jobsOf(now *planned) *Difference {
 	for i, j := range now.Jobs {
 		recorded, ok := b.said[j.ID]
@@ -119,7 +117,7 @@ func apartIn(recorded, now *policy.Decision) *Difference {
 	return nil
 }
 
-// rest returns the first difference in the parts of a plan that are not about a single job.
+// rest returns the first difference in the parts of a plan that are not about one job.
 func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 	switch {
 	case !slices.Equal(rec.Prices, now.Prices):
@@ -134,16 +132,15 @@ func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 	return nil
 }
 
-// inARow is the text that policy/fallback adds to the failure of a policy in live runs. A replay has
-// no fallback.
+// inARow matches what policy/fallback adds to an error in live runs. A replay has no fallback.
 var inARow = regexp.MustCompile(`plan: failure \d+ in a row: `)
 
-// sameRefusal reports whether two plans were refused for the same reason, or neither was.
+// sameRefusal reports whether two plans were refused for the same reason, or both were not.
 func sameRefusal(recorded, now string) bool {
 	return recorded == now || inARow.ReplaceAllString(recorded, "plan: ") == now || inARow.ReplaceAllString(recorded, "") == now
 }
 
-// unlike returns a difference in a field, as a journal writes it.
+// unlike returns a difference in a field.
 func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Difference {
 	var want, got encoder
 	write(&want, recorded)
@@ -151,33 +148,28 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
 }
 
-// A Comparison says how far the decisions agree with those recorded. In shadow only actions about
-// jobs are compared: other policies have other reasons and other background work, and rent other
-// nodes.
+// A Comparison counts the differences from the recorded decisions. In shadow only actions about jobs are
+// compared, because other policies have other reasons and rent other nodes.
 type Comparison struct {
-	Rounds    int         // rounds compared
-	Differing int         // rounds in which something differs
-	Actions   int         // actions that differ, over all rounds
+	Rounds    int         // compared
+	Differing int         // rounds with a difference
+	Actions   int         // actions that differ
 	First     *Difference // nil if there is none
 }
 
-// A Difference is the first difference between a round and the recorded one: of a decision or of
-// an action. It is an error.
+// A Difference is the first difference between a round and the recorded one. It is an error.
 type Difference struct {
-	Round int // as recorded; -1 if no round was recorded then
+	Round int // as recorded; -1 if none was
 	At    time.Duration
-	Job   job.ID // empty if it is of no single job
-	// Field is what differs, in words, with its values as a journal writes them; empty if
-	// it is an action.
+	Job   job.ID // may be empty
+	// Field is what differs, with its values as a journal writes them; empty if it is an action.
 	Field, Got, Want string
-	Recorded         scheduler.Action // nil if none was
-	Now              scheduler.Action // nil if none is
-	// Interrupted: the recorded plan was the best one found before its time was over. Another
-	// run, even on the same machine, may find another plan.
+	Recorded         scheduler.Action
+	Now              scheduler.Action // nil if there is none
+	// Interrupted: the recorded plan was the best one before its time limit. Another run may find another one.
 	Interrupted bool
 }
 
-// Error says what was recorded and what was decided in the replay.
 func (d *Difference) Error() string {
 	what, got, want := d.what()
 	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)
@@ -201,7 +193,6 @@ func (d *Difference) what() (what, got, want string) {
 	return fmt.Sprintf("job %s: %s", d.Job, d.Field), d.Got, d.Want
 }
 
-// show returns an action as a journal writes it.
 func show(a scheduler.Action) string {
 	if a == nil {
 		return "no action"
@@ -237,7 +228,7 @@ func (b *Backend) compare(rec *Record, now []scheduler.Action, plan *planned) er
 	return b.differs(first)
 }
 
-// differs counts a round that differs, which ends the replay unless it is in shadow.
+// differs counts a round that differs. It returns an error, which ends the replay, unless in shadow.
 func (b *Backend) differs(first *Difference) error {
 	b.counts.Differing++
 	if b.counts.First == nil {
@@ -250,13 +241,11 @@ func (b *Backend) differs(first *Difference) error {
 	return first
 }
 
-// ofJobs returns the actions that are about jobs.
 func ofJobs(actions []scheduler.Action) []scheduler.Action {
 	return slices.DeleteFunc(slices.Clone(actions), apart)
 }
 
-// pair returns the actions that differ, matched by topic: first those recorded, in their order, then
-// those that only the replay decided.
+// pair returns the actions that differ, matched by topic: the recorded ones in order, then the others.
 func pair(recorded, now []scheduler.Action) []Difference {
 	asked := make(map[scheduler.Topic]scheduler.Action, len(now))
 	for _, a := range now {

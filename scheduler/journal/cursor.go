@@ -12,27 +12,26 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A cursor reads JSON from one line. Its methods return zero values after the
-// first error, which stays in err; loops over keys and items then end.
+// A cursor reads JSON from one line. After the first error, which stays in err, its methods return zero values
+// and its loops end.
 type cursor struct {
 	buf  []byte
 	pos  int
 	err  error
-	seen map[string]string // strings read before, to keep one copy of each
-	only []byte            // the job, in quotes, whose changes of rounds are read; nil: those of all
-	// there is the nodes as an earlier line last said; nil: none did.
+	seen map[string]string // one copy of each string
+	only []byte            // read only the changes of this job, in quotes; nil: all
+	// there is the last list of nodes; nil: none yet.
 	there *cluster.Cluster
-	// wants is how many nodes are wanted, as an earlier line last said.
+	// wants is the last number of wanted nodes.
 	wants map[cluster.Group]int
-	ended bool // this line says that the journal ends
-	// passed is the value of the checkpoint that this line is; nil: it is none.
+	ended bool // this is the last line
+	// passed is the value if this line is a checkpoint.
 	passed []byte
 }
 
-// maxSeen bounds the strings that are kept.
+// maxSeen limits the strings in seen.
 const maxSeen = 1 << 20
 
-// fail records that something else than want was found at the cursor.
 func (c *cursor) fail(want string) {
 	if c.err != nil {
 		return
@@ -44,7 +43,7 @@ func (c *cursor) fail(want string) {
 	c.err = fmt.Errorf("column %d: got %s, want %s", c.pos+1, got, want)
 }
 
-// peek returns the next byte that is not white space, or 0 at the end.
+// peek returns the next byte that is not white space; 0 at the end.
 func (c *cursor) peek() byte {
 	for c.pos < len(c.buf) {
 		switch b := c.buf[c.pos]; b {
@@ -96,7 +95,7 @@ func (c *cursor) keys() iter.Seq[string] {
 	}
 }
 
-// items yields the indices of an array; the loop's body must read each element.
+// items yields the indexes of an array; the loop's body must read each element.
 func (c *cursor) items() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		c.want('[')
@@ -111,7 +110,6 @@ func (c *cursor) items() iter.Seq[int] {
 	}
 }
 
-// str reads a string.
 func (c *cursor) str() string {
 	c.want('"')
 	start := c.pos
@@ -132,7 +130,7 @@ func (c *cursor) str() string {
 	return ""
 }
 
-// escaped reads a string that begins, with its quote, at start.
+// escaped reads a string whose quote is at start.
 func (c *cursor) escaped(start int) string {
 	c.pos = start
 	text := c.value()
@@ -214,8 +212,7 @@ func (c *cursor) seconds() time.Duration {
 	return d
 }
 
-// value returns the text of one JSON value of any kind, unchecked but for the
-// balance of its brackets.
+// value returns the text of one JSON value. It checks only the balance of brackets.
 func (c *cursor) value() []byte {
 	c.peek()
 	start, depth, quoted := c.pos, 0, false

@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// record reads a record; known holds what the journal last said of each job,
-// and is updated.
+// record reads a record. known has the last decision on each job, and is updated.
 func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 	var rec Record
 	c.want('{')
@@ -114,7 +113,7 @@ func (c *cursor) nodes() scheduler.Event {
 	return ev
 }
 
-// offers reads what can be rented, or borrowed.
+// offers reads rentals or loans.
 func (c *cursor) offers(key string, ev *scheduler.NodesChanged) {
 	switch key {
 	case "rentals":
@@ -203,7 +202,6 @@ func (c *cursor) report() job.Report {
 	return r
 }
 
-// bool reads true or false.
 func (c *cursor) bool() bool {
 	start := c.pos
 	word := string(c.word())
@@ -214,7 +212,7 @@ func (c *cursor) bool() bool {
 	return word == "true"
 }
 
-// same reads null, which stands for the nodes that an earlier line lists.
+// same reads null, for the nodes of an earlier line.
 func (c *cursor) same() {
 	start := c.pos
 	if string(c.word()) != "null" || c.there == nil {
@@ -223,7 +221,6 @@ func (c *cursor) same() {
 	}
 }
 
-// yes reads true.
 func (c *cursor) yes() bool {
 	start := c.pos
 	if string(c.word()) != "true" && c.err == nil {
@@ -266,7 +263,7 @@ func (c *cursor) allocation() cluster.Allocation {
 	return a
 }
 
-// also reads what is held of a second GPU type, if it follows.
+// also reads the GPUs of a second type, if they follow.
 func (c *cursor) also() cluster.Configuration {
 	start := c.pos
 	if !c.take(',') || !c.take('[') {
@@ -316,7 +313,6 @@ func (c *cursor) batch() job.BatchSize {
 	return b
 }
 
-// kinds looks a reason's kind up by its name.
 var kinds = func() map[string]policy.Kind {
 	all := map[string]policy.Kind{}
 	for _, k := range policy.Kinds() {
@@ -390,7 +386,7 @@ func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
 	return r
 }
 
-// skips reports whether the change that comes next is of another job than the one that is read.
+// skips reports whether the next change is of a job that is not read.
 func (c *cursor) skips() bool {
 	return c.only != nil && c.peek() == '{' && !begins(c.buf[c.pos:], `{"id":`, c.only)
 }
@@ -419,8 +415,7 @@ func (c *cursor) change(known map[job.ID]policy.Decision) Change {
 	return ch
 }
 
-// granted reads the value of key into d, if it is one that says what is
-// granted.
+// granted reads the value of key into d, if the key is part of a grant.
 func (c *cursor) granted(key string, d *policy.Decision) bool {
 	switch key {
 	case "gets":

@@ -13,20 +13,19 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A File is a journal in which readers can begin at any checkpoint. Readers check only the lines that
-// they read: whether the others are as they were written, a Reader of the whole journal finds. A File
-// is safe for concurrent use.
+// A File is a journal in which readers can begin at any checkpoint. Readers check only the lines that they
+// read. A File is safe for concurrent use.
 type File struct {
 	src    io.ReaderAt
 	length int64
-	size   int64 // of its whole lines
+	size   int64 // of its complete lines
 	header Header
 	sealed bool
-	body   int64 // where the line after the header begins
-	base   int64 // what is added to a place here to have that in the whole journal
+	body   int64 // offset of the line after the header
+	base   int64 // offset here plus base is the offset in the whole journal
 }
 
-// OpenFile returns the journal of so many bytes. Errors are those of NewReader.
+// OpenFile returns the journal of size bytes. Errors: as NewReader.
 func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	f := &File{src: src, length: size, size: size}
 	r, err := f.Start()
@@ -44,7 +43,6 @@ func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	return f, err
 }
 
-// whole returns where the last line feed is.
 func (f *File) whole() (int64, error) {
 	last := make([]byte, 1)
 	if _, err := f.src.ReadAt(last, f.length-1); err != nil && !errors.Is(err, io.EOF) {
@@ -62,9 +60,8 @@ func (f *File) Header() Header { return f.header }
 // Start returns a Reader of the whole journal.
 func (f *File) Start() (*Reader, error) { return NewReader(io.NewSectionReader(f.src, 0, f.length)) }
 
-// Before returns a Reader that begins after the last checkpoint up to a time, whose Checkpoint is
-// that; one of the whole journal, without a Checkpoint, if there is none. It reads a few lines of the
-// file, and what lies between the checkpoint and the time.
+// Before returns a Reader that begins after the last checkpoint up to a time, or at the start of the journal if
+// there is none. It reads a few lines, and the bytes between the checkpoint and the time.
 func (f *File) Before(at time.Duration) (*Reader, error) {
 	offset, err := f.last(at)
 	if err != nil {
@@ -76,7 +73,6 @@ func (f *File) Before(at time.Duration) (*Reader, error) {
 	return f.from(offset)
 }
 
-// from returns a Reader that begins at the checkpoint at an offset.
 func (f *File) from(offset int64) (*Reader, error) {
 	r := &Reader{
 		src: bufio.NewReaderSize(io.NewSectionReader(f.src, offset, f.size-offset), 1<<16), header: f.header, sealed: true,
@@ -85,7 +81,6 @@ func (f *File) from(offset int64) (*Reader, error) {
 	return r, r.resume()
 }
 
-// resume reads the checkpoint at which the reader begins.
 func (r *Reader) resume() error {
 	text, whole, err := r.next()
 	if errors.Is(err, io.EOF) || err == nil && !whole {
@@ -112,8 +107,8 @@ func (r *Reader) resume() error {
 	return p.err
 }
 
-// Checkpoint returns the last checkpoint that was read; nil if there was none. It returns an error
-// if the checkpoint is none that a Writer wrote.
+// Checkpoint returns the last checkpoint that was read; nil if there was none. It returns an error if the
+// checkpoint is invalid.
 func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
@@ -126,10 +121,10 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	return &p, nil
 }
 
-// Passed returns the time of the last checkpoint that was read, and whether there was one.
+// Passed returns the time of the last checkpoint that was read; false if there was none.
 func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
 
-// last returns where the last checkpoint up to a time begins; 0 if there is none.
+// last returns the offset of the last checkpoint up to a time; 0 if there is none.
 func (f *File) last(at time.Duration) (int64, error) {
 	if !f.sealed {
 		return 0, nil
@@ -141,8 +136,8 @@ func (f *File) last(at time.Duration) (int64, error) {
 	return f.findBack(end, []byte(","+checkpointKey+hashedKey))
 }
 
-// after returns where the first line begins that is later than a time; the size of the file if none
-// is. Lines that cannot be read count as earlier: the Reader that comes to them says what is wrong.
+// after returns the offset of the first line later than a time, or the size of the file. Lines that cannot be
+// read count as earlier: a Reader will report them.
 func (f *File) after(at time.Duration) (int64, error) {
 	var failed error
 	i := sort.Search(int(f.size-f.body), func(i int) bool {
@@ -158,7 +153,7 @@ func (f *File) after(at time.Duration) (int64, error) {
 	return f.next(f.body + int64(i) - 1)
 }
 
-// timeOf returns the time of the first line that begins at an offset or later; false if there is none.
+// timeOf returns the time of the first line at or after an offset; false if there is none.
 func (f *File) timeOf(offset int64) (at time.Duration, ok bool, err error) {
 	start, err := f.next(offset - 1)
 	if err != nil || start >= f.size {
@@ -172,7 +167,7 @@ func (f *File) timeOf(offset int64) (at time.Duration, ok bool, err error) {
 	return timeIn(head[:n])
 }
 
-// timeIn reads the time with which a line begins. A line without one counts as of time 0.
+// timeIn reads the time with which a line begins; 0 if there is none.
 func timeIn(head []byte) (time.Duration, bool, error) {
 	text, ok := bytes.CutPrefix(head, []byte(`{"t":`))
 	end := bytes.IndexByte(text, ',')
@@ -186,11 +181,10 @@ func timeIn(head []byte) (time.Duration, bool, error) {
 	return at, true, nil
 }
 
-// window is how much of a file is searched at a time, in bytes.
+// window is the number of bytes searched at a time.
 const window = 1 << 18
 
-// next returns where the line after the one with an offset begins; the size of the file if there is
-// none.
+// next returns the offset of the line after the one with an offset, or the size of the file.
 func (f *File) next(offset int64) (int64, error) {
 	buf := make([]byte, 4<<10)
 	for offset < f.size {
@@ -212,7 +206,7 @@ func (f *File) next(offset int64) (int64, error) {
 	return f.size, nil
 }
 
-// findBack returns where the last line before an offset begins that has a text; 0 if none has.
+// findBack returns the offset of the last line before end that has a text; 0 if none has.
 func (f *File) findBack(end int64, text []byte) (int64, error) {
 	buf := make([]byte, window+len(text))
 	for end > f.body {
@@ -229,7 +223,7 @@ func (f *File) findBack(end int64, text []byte) (int64, error) {
 	return 0, nil
 }
 
-// lineOf returns where the line with an offset begins.
+// lineOf returns the offset of the line with an offset.
 func (f *File) lineOf(offset int64) (int64, error) {
 	buf := make([]byte, window)
 	for offset > f.body {

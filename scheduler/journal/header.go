@@ -9,26 +9,25 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Version is the version of the format that this package writes. It reads version 1 too, whose
-// lines have no hashes, and which has no end.
+// Version is the version of the format that this package writes. It also reads version 1, without hashes and
+// end.
 const Version = 2
 
-// A Header says of which run a journal is.
+// A Header identifies the run of a journal.
 type Header struct {
-	Tool     string // what wrote it, with its version
+	Tool     string // that wrote it, with its version
 	Policy   string
-	Settings []Setting // of the policy, in the order they are to be shown
+	Settings []Setting // of the policy, in display order
 	Seed     uint64
-	Start    time.Time // from which records count their time; UTC when read
+	Start    time.Time // time 0 of the records; UTC when read
 	Round    time.Duration
-	// Cluster is what there is at the start, and, with tenure Rented, what can be rented.
+	// Cluster has the nodes at the start and, with tenure Rented, those that can be rented.
 	Cluster *cluster.Cluster
-	// From is the byte of the whole journal that follows this line, in a part that is not the first; 0: the
-	// journal begins here.
+	// From is the byte of the whole journal that follows this line; 0 except in a later part.
 	From int64
 }
 
-// A Setting is one option by which the run's policy was made.
+// A Setting is one option of the run's policy.
 type Setting struct{ Name, Value string }
 
 type headerLine struct {
@@ -69,7 +68,6 @@ func (h *Header) line() headerLine {
 	return headerLine{Version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster), h.From}
 }
 
-// parseVersion returns the version of the format that a header line names, 1 or Version.
 func parseVersion(text []byte) (int, error) {
 	var header struct {
 		Version *int `json:"oxj"`
@@ -86,7 +84,7 @@ func parseVersion(text []byte) (int, error) {
 	return *header.Version, nil
 }
 
-// parseHeader reads a header line, without its seal.
+// parseHeader reads a header line without its seal.
 func parseHeader(text []byte) (Header, error) {
 	var l headerLine
 	if err := unmarshal(text, &l); err != nil {

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// A Mark is where in a File a checkpoint is.
+// A Mark is the place of a checkpoint in a File.
 type Mark struct {
 	At     time.Duration // since Header.Start
 	offset int64
 }
 
-// Marks returns the checkpoints up to a time, the first one first. It reads the head of each, and what
-// lies between the last one and the time. It returns an error if a checkpoint names another one where
-// there is none.
+// Marks returns the checkpoints up to a time, in order. It reads the head of each, and what lies between the
+// last one and the time. It returns an error if a checkpoint names a previous one that is not there.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark
@@ -32,7 +31,7 @@ func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	return all, err
 }
 
-// mark reads the head of the checkpoint at an offset, and where the one before begins.
+// mark reads the head of the checkpoint at an offset, and the offset of the previous one.
 func (f *File) mark(offset int64) (m Mark, back int64, err error) {
 	head := make([]byte, 320)
 	n, err := f.src.ReadAt(head, offset)
@@ -72,8 +71,8 @@ func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	return r, c, err
 }
 
-// End returns the Mark of the first line that is later than a time, or of the end of the file. It can only
-// end what is read.
+// End returns the Mark of the first line later than a time, or of the end of the file. Reading can only end
+// there.
 func (f *File) End(at time.Duration) (Mark, error) {
 	offset, err := f.after(at)
 	return Mark{at, offset}, err

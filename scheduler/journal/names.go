@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs returns the jobs that are in the journal from its first record on, or submitted or restored in it, in order. It looks at the
-// beginning of each line, decodes only names, and checks no hashes.
+// Jobs returns the jobs of the journal, in order. It reads the beginning of each line, decodes only names, and
+// checks no hashes.
 func (f *File) Jobs() ([]job.ID, error) {
 	all, err := f.beginning()
 	if err != nil {
@@ -32,7 +32,7 @@ func (f *File) Jobs() ([]job.ID, error) {
 	}
 }
 
-// beginning returns the jobs of the checkpoint with which a part of a journal begins.
+// beginning returns the jobs of the checkpoint at the beginning of a part.
 func (f *File) beginning() ([]job.ID, error) {
 	if f.header.From == 0 {
 		return nil, nil
@@ -65,7 +65,7 @@ func begun(line []byte) (job.ID, bool) {
 	return "", false
 }
 
-// submitKey and restoreKey are what follows the time in the line of a job that is submitted or restored, up to its name.
+// submitKey and restoreKey follow the time in the line of a job that is submitted or restored.
 const (
 	submitKey  = `"submit":{"id":`
 	restoreKey = `"restore":{"spec":{"id":`

@@ -22,20 +22,20 @@ func (f *File) Body() Mark { return Mark{0, f.body} }
 // A Named is a record of a Naming.
 type Named struct {
 	Record
-	offset int64 // where its line begins
+	offset int64 // of its line
 }
 
 // In reports whether the record is between two marks.
 func (r *Named) In(from, to Mark) bool { return r.offset >= from.offset && r.offset < to.offset }
 
-// A Last says how a journal ends.
+// A Last describes the end of a journal.
 type Last struct {
-	At  time.Duration // of the last whole record
+	At  time.Duration // of the last complete record
 	End Mark          // of the end of the file
-	Cut bool          // the journal has no end
+	Cut bool          // without a last line
 }
 
-// Last returns how the journal ends.
+// Last returns the end of the journal.
 func (f *File) Last() (Last, error) {
 	l := Last{End: Mark{0, f.size}, Cut: true}
 	line, err := f.lineOf(f.size - 1)
@@ -51,8 +51,8 @@ func (f *File) Last() (Last, error) {
 	return l, err
 }
 
-// Part returns a Reader of what is between two marks, the first of which is Body or a checkpoint, and that
-// checkpoint. Of a part that is not the first, Body is one. At the second mark the Reader says ErrTruncated.
+// Part returns a Reader of what is between two marks. The first must be Body or a checkpoint, which is
+// returned, too. At the second mark the Reader returns ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
@@ -63,41 +63,40 @@ func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	return some.From(from)
 }
 
-// A Naming collects the records that name a job, without decoding others, and without checking hashes.
+// A Naming collects the records that name a job, without decoding others or checking hashes.
 type Naming struct {
 	f     *File
 	id    job.ID
-	name  []byte // of the job, in quotes
+	name  []byte // in quotes
 	lines []line
-	// all are the first of lines as records; known is what is known after them.
+	// all are the records of the first lines; known is the state after them.
 	all   []Named
-	read  int // how many of lines are read
+	read  int // number of lines in all
 	known map[job.ID]policy.Decision
 	seen  map[string]string // strings read before
 }
 
-// A line is a line of a journal as it was read.
 type line struct {
 	text   []byte
 	offset int64
 }
 
-// Naming returns a Naming that has no records yet.
+// Naming returns a Naming without records.
 func (f *File) Naming(id job.ID) *Naming {
 	var e encoder
 	e.str(string(id))
 	return &Naming{f: f, id: id, name: e.buf}
 }
 
-// Append adds the records between two marks after those that are there.
+// Append adds the records between two marks at the end.
 func (n *Naming) Append(from, to Mark) error {
 	lines, err := n.find(from, to)
 	n.lines = append(n.lines, lines...)
 	return err
 }
 
-// Prepend adds the records between two marks before those that are there, and reports whether the job is
-// submitted or restored in one of them.
+// Prepend adds the records between two marks at the beginning, and reports whether the job is submitted or
+// restored in one of them.
 func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	lines, err := n.find(from, to)
 	n.lines = append(lines, n.lines...)
@@ -113,7 +112,7 @@ func begins(text []byte, key string, name []byte) bool {
 	return ok && bytes.HasPrefix(rest, name)
 }
 
-// find returns the lines between two marks in which the name of the job stands.
+// find returns the lines between two marks that contain the name of the job.
 func (n *Naming) find(from, to Mark) ([]line, error) {
 	var all []line
 	src := bufio.NewReaderSize(io.NewSectionReader(n.f.src, from.offset, to.offset-from.offset), 1<<18)
@@ -134,8 +133,8 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 	}
 }
 
-// Records returns the records, in order. Those of rounds have no changes of other jobs. Records about nodes are left
-// out. Lines are decoded once, unless others come before them.
+// Records returns the records, in order. Rounds have no changes of other jobs. Records about nodes are left
+// out. Lines are decoded once, unless Prepend is called again.
 func (n *Naming) Records() ([]Named, error) {
 	if n.known == nil {
 		n.known = map[job.ID]policy.Decision{}

@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Part ends a part of the journal directly after a round, and goes on in another writer: with the header,
-// which says where in the whole journal the part begins, and a checkpoint (see Checkpoint). So a reader can
-// begin with any part. It returns the first error since the Writer was made.
+// Part ends a part of the journal directly after a round, and continues in another writer: with the header, its
+// From set, and a checkpoint, so that a reader can begin there. It returns the first error since the Writer was
+// made.
 func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory [
 	return w.Flush()
 }
 
-// beginPart reads the checkpoint with which a part begins that is not the first.
+// beginPart reads the checkpoint at the beginning of a later part.
 func (r *Reader) beginPart() error {
 	if r.header.From == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (r *Reader) beginPart() error {
 	return err
 }
 
-// records returns what a checkpoint says, as if it had happened at its time.
+// records returns a checkpoint as records at its time.
 func (c *Checkpoint) records(h *Header, line int) []Record {
 	var all []Record
 	add := func(rec Record) {
@@ -82,8 +82,8 @@ type Source struct {
 	Size int64
 }
 
-// OpenParts returns the journal of which some parts are here, in order: all, or all but the first ones. It returns an
-// error if one is missing between others, or they are of different runs. Other errors are those of OpenFile.
+// OpenParts returns the journal of some parts, in order: all, or all but the first ones. It returns an error if
+// a part between them is missing, or if they are of different runs. Other errors: as OpenFile.
 func OpenParts(sources ...Source) (*File, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("journal: no parts, want one")
@@ -108,7 +108,6 @@ func OpenParts(sources ...Source) (*File, error) {
 	return OpenFile(&all, all.size)
 }
 
-// follows returns an error unless one part is followed by another.
 func follows(a, b *File) error {
 	switch end := a.base + a.size; {
 	case !a.header.Start.Equal(b.header.Start) || a.header.Policy != b.header.Policy:
@@ -122,7 +121,7 @@ func follows(a, b *File) error {
 // joined are files one after the other.
 type joined struct {
 	parts []Source
-	ends  []int64 // where each ends in the whole; a file lacks its first bytes if it is longer
+	ends  []int64 // offset in the whole at which each ends; a longer file lacks its first bytes
 	size  int64
 }
 

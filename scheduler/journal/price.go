@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// What a plan says of GPU types and of groups of nodes.
+// Prices of GPU types, and capacities of groups of nodes.
 
 // capacity appends [[group, nodes], ...] by group.
 func (e *encoder) capacity(wants map[cluster.Group]int) {
@@ -24,7 +24,6 @@ func (e *encoder) capacity(wants map[cluster.Group]int) {
 	e.raw("]")
 }
 
-// prices appends the prices of all types.
 func (e *encoder) prices(all []policy.TypePrice) {
 	e.raw("[")
 	for i := range all {
@@ -34,7 +33,7 @@ func (e *encoder) prices(all []policy.TypePrice) {
 	e.raw("]")
 }
 
-// price appends [type, price of a GPU], and those of a core and of memory if there are any.
+// price appends [type, price of a GPU], and prices of a core and of memory if there are any.
 func (e *encoder) price(p *policy.TypePrice) {
 	e.raw("[")
 	e.str(string(p.Type))
@@ -49,7 +48,7 @@ func (e *encoder) price(p *policy.TypePrice) {
 	e.raw("]")
 }
 
-// capacity reads how many nodes of each group are wanted; nil if nothing is said of any.
+// capacity reads the wanted nodes of each group; nil if there are none.
 func (c *cursor) capacity() map[cluster.Group]int {
 	var wants map[cluster.Group]int
 	for range c.items() {

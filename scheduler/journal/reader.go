@@ -13,17 +13,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// ErrTruncated says that a journal has no end: it was cut off, as by a crash, within a line or
-// between two, or its run goes on. The records before it are valid. In journals of format 1, a cut
-// between two lines is not noticed.
+// ErrTruncated says that a journal has no last line: its run crashed or still writes it. The records before it
+// are valid. In format 1, a cut between two lines is not detected.
 var ErrTruncated = errors.New("the journal is cut off, or its run goes on")
 
-// maxLine bounds a line, in bytes: a round in which a few hundred thousand
-// jobs change.
+// maxLine limits a line, in bytes: a round with a few hundred thousand changed jobs.
 const maxLine = 64 << 20
 
-// A Reader streams a journal. If the journal is Sealed, each line is compared with its hash before
-// it is decoded.
+// A Reader streams a journal. It checks the hash of each line before it decodes the line, if the journal is
+// Sealed.
 type Reader struct {
 	src    *bufio.Reader
 	header Header
@@ -32,17 +30,17 @@ type Reader struct {
 	cur    cursor
 	known  map[job.ID]policy.Decision
 	line   int
-	offset int64 // of the line from which lines are counted; 0: of the header
+	offset int64 // of line 0; 0: the header
 	last   time.Duration
 	err    error
-	given  []Record // what the checkpoint says with which a part begins, not yet read
-	// Of the last checkpoint: nil if there was none.
+	given  []Record // the checkpoint of a part as records, not returned yet
+	// Of the last checkpoint; nil: there was none.
 	passed []byte
 	at     time.Duration
 }
 
-// NewReader returns a Reader that has read the header. It returns an error if
-// there is none, or one of another version.
+// NewReader returns a Reader that has read the header. It returns an error if there is none, or one of another
+// version.
 func NewReader(r io.Reader) (*Reader, error) {
 	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), chain: newChain(), known: map[job.ID]policy.Decision{}}
 	text, whole, err := j.next()
@@ -61,7 +59,6 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return j, j.beginPart()
 }
 
-// begin reads the header.
 func (r *Reader) begin(text []byte) error {
 	version, err := parseVersion(text)
 	if err != nil {
@@ -76,16 +73,15 @@ func (r *Reader) begin(text []byte) error {
 	return err
 }
 
-// Sealed reports whether the lines of the journal carry hashes, so that a line that was changed,
-// lost, doubled or moved is found. Those of format 1 do not.
+// Sealed reports whether the lines have hashes, so that changes are detected. Format 1 has none.
 func (r *Reader) Sealed() bool { return r.sealed }
 
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
-// Records yields the records from where the last call stopped. An error comes with a
-// zero Record, and nothing follows it. Errors name the line. They wrap ErrTruncated if
-// the journal was cut off there, and ErrChanged if the line is not as it was written.
+// Records yields the remaining records. An error comes with a zero Record, names the line, and ends the
+// sequence. It wraps ErrTruncated if the journal ends there, and ErrChanged if the line is not as it was
+// written.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -97,9 +93,9 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Read returns the next record. It returns io.EOF after the last; after an
-// error it returns that again. It passes over checkpoints. What the checkpoint says with which a part
-// begins comes as records: nodes, jobs as restored, and what was last decided on them.
+// Read returns the next record. It returns io.EOF after the last one, and an error again and again. It skips
+// checkpoints. The checkpoint at the beginning of a part comes as records: nodes, restored jobs, and the last
+// decisions on them.
 func (r *Reader) Read() (Record, error) {
 	if len(r.given) > 0 {
 		rec := r.given[0]
@@ -115,7 +111,7 @@ func (r *Reader) Read() (Record, error) {
 	}
 }
 
-// read returns the record of the next line, which is empty if that is a checkpoint.
+// read returns the record of the next line; empty if that is a checkpoint.
 func (r *Reader) read() (Record, error) {
 	if r.err != nil {
 		return Record{}, r.err
@@ -141,10 +137,9 @@ func (r *Reader) read() (Record, error) {
 	return rec, nil
 }
 
-// Line returns the number of the line that was read last, from 1: the header.
+// Line returns the number of the line read last, from 1: the header.
 func (r *Reader) Line() int { return r.line }
 
-// record makes a record of a line.
 func (r *Reader) record(text []byte) (rec Record, err error) {
 	if r.sealed {
 		if text, err = r.chain.open(text); err != nil {
@@ -164,7 +159,7 @@ func (r *Reader) record(text []byte) (rec Record, err error) {
 	return rec, nil
 }
 
-// remedy says what a user can do about a line that is not as it was written.
+// remedy says what a user can do about a changed line.
 func (r *Reader) remedy() string {
 	if r.offset > 0 {
 		return "restore the file"
@@ -172,8 +167,7 @@ func (r *Reader) remedy() string {
 	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
 }
 
-// over returns the error for a file that ends after a whole line, without the last line of a
-// journal: ErrTruncated, or io.EOF in format 1, which has no last line.
+// over returns the error for a file without a last line: ErrTruncated, or io.EOF in format 1.
 func (r *Reader) over() error {
 	if r.sealed {
 		return r.place(ErrTruncated)
@@ -199,8 +193,7 @@ func (r *Reader) place(err error) error {
 	return fmt.Errorf("journal: line %d: %w", r.line, err)
 }
 
-// next returns the next line, valid until the next call, and whether it is
-// whole: ended by a line feed.
+// next returns the next line, valid until the next call, and whether it ends in a line feed.
 func (r *Reader) next() (text []byte, whole bool, err error) {
 	r.line++
 	text, err = r.src.ReadSlice('\n')
@@ -218,7 +211,7 @@ func (r *Reader) next() (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// long reads on in a line that does not fit into the buffer.
+// long reads the rest of a line that does not fit into the buffer.
 func (r *Reader) long(text []byte) ([]byte, error) {
 	for len(text) <= maxLine {
 		more, err := r.src.ReadSlice('\n')

@@ -9,31 +9,28 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Record is one line of a journal after its header: an event or a round. Journals do not
-// contain background work or its results.
+// A Record is one line of a journal after its header: an event or a round.
 type Record struct {
-	Line  int             // in the journal, from 1
+	Line  int             // from 1
 	At    time.Duration   // since Header.Start
-	Event scheduler.Event // nil if Round is not
-	Round *Round          // nil if Event is not
+	Event scheduler.Event // nil: see Round
+	Round *Round          // nil: see Event
 }
 
-// A Round is what was decided at one time.
+// A Round is the decisions at one time.
 type Round struct {
 	Number  int
 	Changed []Change // in the order of the snapshot
-	Left    []job.ID // jobs that were in the last round and are not in this one
+	Left    []job.ID // jobs of the last round that are not in this one
 	Prices  []policy.TypePrice
-	// Capacity is how many nodes of each group are wanted: policy.Plan.Capacity. Journals of
-	// format 1 do not have it. It must not be modified, because rounds share it.
+	// Capacity is policy.Plan.Capacity; nil in format 1. Rounds share it: do not modify it.
 	Capacity map[cluster.Group]int
-	Refused  string // why the policy's own plan was refused, if it was
+	Refused  string // why the policy's plan was refused, if it was
 	Stats    policy.Stats
 	Actions  []scheduler.Action
 }
 
-// A Change is a decision on a job that differs from the last one in anything. It is
-// complete, although the journal has only what changed.
+// A Change is a complete decision on a job that differs from the last one.
 type Change struct {
 	Job job.ID
 	policy.Decision

@@ -12,42 +12,40 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is the scheduler.Backend of a recording. The recorded events happen at
-// their recorded times, whatever actions it gets. The actions of each round are compared
-// with those recorded; with Watch, all that a round decides.
+// A Backend is the scheduler.Backend of a recording. Events happen at their
+// recorded times, whatever actions it gets. It compares the actions of each round with
+// the recorded ones; with Watch, the whole plan.
 //
-// It cannot know what other actions would have led to. So in shadow, another policy
-// answers the events that followed the recorded actions.
+// In shadow, another policy reacts to the events that followed the recorded
+// actions: what its own actions would have led to is not known.
 //
-// Background work is done by the Backend. It ends where the recorded work of the same
-// round ended, and at once if that round started none, which only happens in shadow.
+// The Backend does background work. It ends when the recorded work of the same round
+// ended, or at once if that round started none, which happens only in shadow.
 type Backend struct {
-	// Shadow counts differences instead of ending at the first. Set it before
-	// the first call of Next.
+	// Shadow counts differences instead of ending at the first. Set it before the first call of Next.
 	Shadow bool
 
 	r      *Reader
 	start  time.Time
 	now    time.Time
-	ahead  *Record // read, and not yet happened; nil at the end
-	err    error   // io.EOF, or what ended the recording
+	ahead  *Record // read, and not happened yet; nil at the end
+	err    error   // io.EOF, or the error that ended the recording
 	jobs   map[job.ID]bool
 	most   map[cluster.Group]int // nodes that can be rented or borrowed
-	nodes  *cluster.Cluster      // there
+	nodes  *cluster.Cluster      // up
 	due    bool                  // Next last returned nil: the next call of Do is of a round
-	work   policy.Work           // under way until the recorded one ends; nil: none
-	own    policy.Work           // under way, although none was recorded; nil: none
+	work   policy.Work           // under way until the recorded work ends; may be nil
+	own    policy.Work           // under way without recorded work; may be nil
 	counts Comparison
 
-	begun   map[job.ID]policy.Decision // as recorded at the checkpoint from which this goes on
-	said    map[job.ID]policy.Decision // as recorded up to the last round compared; nil: plans are not compared
-	planned *planned                   // what is asked for next; nil: no plan was seen
+	begun   map[job.ID]policy.Decision // recorded at the checkpoint where this began
+	said    map[job.ID]policy.Decision // recorded up to the last compared round; nil: plans are not compared
+	planned *planned                   // to compare next; nil: no plan was seen
 }
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// Replay returns the Backend of the recording in r. Only the header of r may have been
-// read.
+// Replay returns the Backend of the recording in r. Only the header of r may have been read.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
 	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
@@ -55,8 +53,8 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume returns the Backend of what follows the checkpoint c at which r begins. What it has in shadow or
-// with Watch is that of Replay from there on. Nothing may have been read of r yet.
+// Resume returns the Backend of the recording after the checkpoint c at which r begins. Nothing may have been
+// read of r.
 func Resume(r *Reader, c *Checkpoint) *Backend {
 	r.given = nil
 	b := Replay(r)
@@ -71,7 +69,6 @@ func Resume(r *Reader, c *Checkpoint) *Backend {
 	return b
 }
 
-// most returns how many nodes of each group can be rented or borrowed.
 func most(c *cluster.Cluster) map[cluster.Group]int {
 	n := make(map[cluster.Group]int)
 	for _, o := range c.Offers() {
@@ -83,14 +80,13 @@ func most(c *cluster.Cluster) map[cluster.Group]int {
 	return n
 }
 
-// Comparison returns what has been compared so far.
+// Comparison returns the comparison so far.
 func (b *Backend) Comparison() Comparison { return b.counts }
 
-// Now returns the recorded time of what happened last.
+// Now returns the recorded time of the last event or round.
 func (b *Backend) Now() time.Time { return b.now }
 
-// advance reads the next record. It skips the end of recorded work if no work is under way
-// here.
+// advance reads the next record. It skips the end of recorded work if no work is under way here.
 func (b *Backend) advance() {
 	for {
 		rec, err := b.r.Read()
@@ -106,9 +102,8 @@ func (b *Backend) advance() {
 
 func (b *Backend) at() time.Duration { return b.now.Sub(b.start) }
 
-// Next returns the next recorded event up to the deadline, or nil at the
-// deadline. After the last record it returns io.EOF, or the error that ends a
-// truncated or damaged journal.
+// Next returns the next recorded event up to the deadline, or nil at the deadline. After the last record it
+// returns io.EOF, or the error of a truncated or damaged journal.
 func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -151,22 +146,22 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	return nil, nil
 }
 
-// slept reports whether the next record is a round that came long after its deadline, because
-// the machine or the scheduler stood still: later by more than a round, and not by whole rounds.
+// slept reports whether the next record is a round more than a round after its deadline, and not by complete
+// rounds: the machine or the scheduler stood still.
 func (b *Backend) slept(deadline, at time.Time) bool {
 	round, late := b.r.Header().Round, at.Sub(deadline)
 	return b.ahead.Round != nil && !b.Shadow && round > 0 && late > round && late%round != 0
 }
 
-// computed does work, which then is no longer under way.
+// computed does work and ends it.
 func computed(ctx context.Context, work *policy.Work) scheduler.Event {
 	result := work.Do(ctx)
 	*work = nil
 	return scheduler.Computed{Result: result}
 }
 
-// unanswered skips recorded rounds that the scheduler did not have: those before the
-// deadline, and one at the deadline that was due already.
+// unanswered skips recorded rounds that the scheduler did not have: those before the deadline, and one at the
+// deadline that was due already.
 func (b *Backend) unanswered(deadline time.Time) error {
 	for b.ahead != nil && b.ahead.Round != nil {
 		at := b.start.Add(b.ahead.At)
@@ -184,12 +179,10 @@ func (b *Backend) unanswered(deadline time.Time) error {
 	return nil
 }
 
-// Do compares actions with those recorded for this round. It returns an error that names
-// the job, group or node if an action is about a job that was never submitted, about more
-// nodes than are offered, or about a node that is not rented. Unless in shadow, it
-// returns a *Difference if the actions, or with Watch the plan, are not as recorded.
-// Actions after an event and before the next round were not recorded, and are not
-// compared.
+// Do compares actions with those recorded for this round. It returns an error if an action is about an unknown
+// job, about more nodes than are offered, or about a node that is not rented. Except in shadow, it returns a
+// *Difference if the actions, or with Watch the plan, differ. Actions between an event and the next round were
+// not recorded, and are not compared.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -241,7 +234,6 @@ func (b *Backend) known(a scheduler.Action) error {
 	return nil
 }
 
-// recorded reports whether the next record is a round of now.
 func (b *Backend) recorded() bool {
 	return b.ahead != nil && b.ahead.Round != nil && b.ahead.At == b.at()
 }

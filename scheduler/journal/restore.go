@@ -50,7 +50,7 @@ func (l *statusLine) status() (job.Status, error) {
 	return s, nil
 }
 
-// restored appends a job as it was left.
+// restored appends a restored job.
 func (e *encoder) restored(ev *scheduler.Restored) {
 	e.raw(`,"restore":`)
 	e.job(ev)
@@ -65,7 +65,7 @@ func (e *encoder) restored(ev *scheduler.Restored) {
 	e.raw("}")
 }
 
-// job appends a job as it was left, without its reports and without the closing bracket.
+// job appends a restored job without its reports and the closing bracket.
 func (e *encoder) job(ev *scheduler.Restored) {
 	e.raw(`{"spec":`)
 	e.json(makeSpecLine(ev.Spec))
@@ -78,7 +78,7 @@ func (e *encoder) job(ev *scheduler.Restored) {
 	}
 }
 
-// restored reads a job as it was left; other reads the value of a key that only the caller knows.
+// restored reads a restored job; other reads the value of a key that only the caller knows.
 func (c *cursor) restored(other func(key string) bool) scheduler.Restored {
 	var ev scheduler.Restored
 	var held policy.Decision

@@ -11,19 +11,19 @@ import (
 	"hash"
 )
 
-// A seal is the last key of a line: ,"h":"0123abcd". Its digits are the first of the
-// SHA-256, in hexadecimal, of the whole journal up to the comma with which the seal begins.
+// A seal is the last key of a line: ,"h":"0123abcd". It has the first digits of the SHA-256, in hexadecimal, of
+// the whole journal up to the comma of the seal.
 const (
 	sealKey    = `,"h":"`
 	sealDigits = 8
 	sealLength = len(sealKey) + sealDigits + len(`"`)
 )
 
-// ErrChanged says that a line is not as it was written: it was changed, or a line directly before
-// it was lost, doubled or moved. All earlier lines of the file are as they were written.
+// ErrChanged says that a line was changed, or a line directly before it was lost, doubled or moved. All earlier
+// lines are as they were written.
 var ErrChanged = errors.New("the journal is not as it was written")
 
-// Unverified says to people what is not known of a journal that is not Sealed.
+// Unverified tells users what is not known of a journal that is not Sealed.
 const Unverified = "The journal is of format 1, without hashes: whether lines of it were changed or lost is not known."
 
 // A chain is the running hash of a journal.
@@ -35,20 +35,20 @@ type chain struct {
 
 func newChain() chain { return chain{h: sha256.New()} }
 
-// digits adds more of the journal to the hash, and returns the digits of the hash up to there.
+// digits adds text to the hash, and returns the digits of the hash.
 func (c *chain) digits(text []byte) []byte {
 	c.h.Write(text)
 	hex.Encode(c.hex[:], c.h.Sum(c.sum[:0])[:sealDigits/2])
 	return c.hex[:]
 }
 
-// state returns the state of the hash of all lines so far, in base 64.
+// state returns the state of the hash in base64.
 func (c *chain) state() ([]byte, error) {
 	text, err := c.h.(encoding.BinaryMarshaler).MarshalBinary()
 	return base64.StdEncoding.AppendEncode(nil, text), err
 }
 
-// resume makes the hash what it was in a state.
+// resume sets the hash to a state.
 func (c *chain) resume(state []byte) error {
 	text, err := base64.StdEncoding.AppendDecode(nil, state)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *chain) resume(state []byte) error {
 	return c.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(text)
 }
 
-// seal adds a seal to a line, which is a JSON object, and a line feed.
+// seal adds a seal and a line feed to a line, which is a JSON object.
 func (c *chain) seal(line []byte) []byte {
 	cut := len(line) - len(`}`)
 	digits := c.digits(line[:cut])
@@ -68,7 +68,7 @@ func (c *chain) seal(line []byte) []byte {
 	return line
 }
 
-// unsealed returns a copy of a line without its seal, which is not checked.
+// unsealed returns a copy of a line without its seal, unchecked.
 func unsealed(line []byte) []byte {
 	cut := len(line) - sealLength - len(`}`)
 	if cut < 1 {
@@ -77,8 +77,7 @@ func unsealed(line []byte) []byte {
 	return append(bytes.Clone(line[:cut]), '}')
 }
 
-// open removes the seal from a line without line feed, in place. It returns an error if the seal
-// is not that of this line and all before it.
+// open removes the seal from a line without line feed, in place. It returns an error if the seal is wrong.
 func (c *chain) open(line []byte) ([]byte, error) {
 	cut := len(line) - sealLength - len(`}`)
 	if cut < 1 || string(line[cut:cut+len(sealKey)]) != sealKey || string(line[len(line)-2:]) != `"}` {

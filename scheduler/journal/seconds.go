@@ -9,12 +9,10 @@ import (
 	"time"
 )
 
-// Seconds is a duration that JSON shows as a number of seconds, exact to the
-// nanosecond: 90.5 is a minute and a half and half a second.
+// Seconds is a duration that JSON shows as a number of seconds, exact to the nanosecond.
 type Seconds time.Duration
 
-// MarshalJSON writes the number of seconds. It returns an error if s is
-// negative: nothing a journal records is.
+// MarshalJSON writes the number of seconds. It returns an error if s is negative.
 func (s Seconds) MarshalJSON() ([]byte, error) {
 	if s < 0 {
 		return nil, fmt.Errorf("duration is %v, want at least 0", time.Duration(s))
@@ -46,8 +44,7 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// parseSeconds reads a plain decimal number of seconds: no sign, no exponent,
-// at most nine decimals.
+// parseSeconds reads a decimal number of seconds: no sign, no exponent, at most nine decimals.
 func parseSeconds(text string) (time.Duration, error) {
 	whole, decimals, pointed := strings.Cut(text, ".")
 	if !digits(whole) || pointed && !digits(decimals) || len(decimals) > 9 {

@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Show shows the records to an observer from where the last call stopped: events as they were, and
-// rounds as far as a journal has them. Of a snapshot these are Now, Round, Length, Cluster, Rentals
-// and Loans; Jobs has one row for each active job, and all rows are nil. Of a plan they are Prices,
-// Stats, Capacity and Refused. It returns nil at the end of the journal; else the error of Read,
-// which wraps ErrTruncated if the journal was cut off.
+// Show passes the remaining records to an observer. A snapshot has Now, Round, Length, Cluster, Rentals and
+// Loans; its Jobs has one nil row for each active job. A plan has Prices, Stats, Capacity and Refused. It
+// returns nil at the end of the journal; else the error of Read, which wraps ErrTruncated if the journal was
+// cut off.
 func (r *Reader) Show(o scheduler.Observer) error {
 	h := r.Header()
 	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}
@@ -38,7 +37,7 @@ func (r *Reader) Show(o scheduler.Observer) error {
 	}
 }
 
-// follow keeps up with what there is.
+// follow applies an event.
 func follow(s *policy.Snapshot, active map[job.ID]bool, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:

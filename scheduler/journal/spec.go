@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Lines that are rare are written by encoding/json, which sorts the keys of maps.
+// encoding/json writes lines that are rare. It sorts the keys of maps.
 
 type nodeLine struct {
 	ID        cluster.NodeID  `json:"id"`
@@ -93,7 +93,7 @@ func makeRentals(lines []rentalLine) ([]cluster.Rental, error) {
 	return all, err
 }
 
-// maxGPUs bounds every count of GPUs that is read: more is not a cluster.
+// maxGPUs limits every count of GPUs that is read.
 const maxGPUs = 1 << 30
 
 func makeCluster(lines []nodeLine) (*cluster.Cluster, error) {
@@ -152,7 +152,7 @@ type specLine struct {
 	ReservedType    cluster.GPUType         `json:"reserved_type,omitzero"`
 }
 
-// A regimeLine is a batch size and the epochs for which it lasts.
+// A regimeLine is a batch size and the number of its epochs.
 type regimeLine [2]int
 
 func regimeLines(all []job.Regime) []regimeLine {
@@ -197,7 +197,6 @@ func (l *specLine) spec() *job.Spec {
 	}
 }
 
-// parseSpec reads a submission.
 func parseSpec(text []byte) (*job.Spec, error) {
 	var l specLine
 	if err := unmarshal(text, &l); err != nil {
@@ -217,7 +216,7 @@ func parseSpec(text []byte) (*job.Spec, error) {
 	return l.spec(), nil
 }
 
-// unmarshal reads exactly one JSON value without keys unknown to v.
+// unmarshal reads exactly one JSON value without unknown keys.
 func unmarshal(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Writer records a run: it is a scheduler.Observer. After the first error it
-// writes nothing more; Flush and Close return that error.
+// A Writer records a run: it is a scheduler.Observer. After the first error it writes nothing more; Flush and
+// Close return that error.
 type Writer struct {
 	w     *bufio.Writer
 	enc   encoder
@@ -25,22 +25,22 @@ type Writer struct {
 	last  time.Duration // time of the last record
 	err   error
 	said  map[job.ID]*said      // of every job of the last round
-	jobs  []job.ID              // of the last round, in its order
+	jobs  []job.ID              // of the last round, in order
 	round int                   // rounds written
-	wants map[cluster.Group]int // nodes, as the last plan said
-	there *cluster.Cluster      // as NodesChanged last said; nil: it did not
+	wants map[cluster.Group]int // capacity of the last plan
+	there *cluster.Cluster      // last list of nodes; nil: none yet
 	// Of the last round, for checkpoints.
 	prices  []policy.TypePrice
 	refused string
 	size    int64 // bytes written
-	back    int64 // where the last checkpoint begins; 0: there is none
-	after   int64 // where the line after it, or after the header, begins
+	back    int64 // offset of the last checkpoint; 0: there is none
+	after   int64 // offset of the line after it, or after the header
 }
 
-// said is what the journal says of a job.
+// said is the last recorded decision on a job.
 type said struct {
 	policy.Decision
-	round int // the last round the job was in, counted as Writer.round
+	round int // the last round of the job, counted as Writer.round
 }
 
 var _ scheduler.Observer = (*Writer)(nil)
@@ -98,8 +98,7 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	w.end("event")
 }
 
-// nodes appends a NodesChanged. If nodes can be lent, it writes null for the same nodes as in the
-// last one.
+// nodes appends a NodesChanged. With loans, it writes null for nodes that did not change.
 func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	w.enc.raw(`"nodes":`)
 	if len(ev.Loans) > 0 && ev.Cluster == w.there {
@@ -118,8 +117,8 @@ func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	}
 }
 
-// Round records the decisions of a round: for each job only what differs from the last
-// recorded one. Of a plan that is nil or has no decisions, only the actions are recorded.
+// Round records the decisions of a round: for each job only what differs from the last recorded one. If a plan
+// is nil or has no decisions, only the actions are recorded.
 func (w *Writer) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	w.begin(s.Now)
 	w.enc.raw(`,"round":{"n":`)
@@ -161,7 +160,7 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// capacity writes how many nodes are wanted, unless that has not changed.
+// capacity writes the wanted nodes, if they changed.
 func (w *Writer) capacity(wants map[cluster.Group]int) {
 	if maps.Equal(wants, w.wants) {
 		return
@@ -202,7 +201,7 @@ func same(a, b *policy.Decision) bool {
 	return a.Allocation == b.Allocation && a.Batch == b.Batch && a.Why == b.Why && a.Placement.Equal(b.Placement)
 }
 
-// left writes, and forgets, the jobs that were in the last round only.
+// left writes and removes the jobs of the last round that are not in this one.
 func (w *Writer) left(jobs []*policy.Job) {
 	gone := 0
 	for _, id := range w.jobs {
@@ -221,7 +220,7 @@ func (w *Writer) left(jobs []*policy.Job) {
 	}
 }
 
-// listItem begins the i-th element of a list that is left out if it is empty.
+// listItem begins the i-th element of a list that is omitted if it is empty.
 func (w *Writer) listItem(i int, opening string) {
 	if i == 0 {
 		w.enc.raw(opening)
@@ -247,7 +246,7 @@ func (w *Writer) begin(now time.Time) {
 	w.enc.buf = appendSeconds(w.enc.buf, max(at, 0))
 }
 
-// end hands a finished record on, unless it or one before it failed.
+// end passes a complete record on, unless an error occurred.
 func (w *Writer) end(what string) {
 	if w.err == nil && w.enc.err != nil {
 		w.err = fmt.Errorf("journal: %s at %v: %w", what, w.last, w.enc.err)
@@ -262,8 +261,8 @@ func (w *Writer) end(what string) {
 	}
 }
 
-// Flush writes everything recorded to the underlying writer. It returns the first error
-// since the Writer was made.
+// Flush writes everything recorded to the underlying writer. It returns the first error since the Writer was
+// made.
 func (w *Writer) Flush() error {
 	if w.err != nil {
 		return w.err
@@ -274,8 +273,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close records the end of the journal and flushes; the underlying writer stays open. Later
-// events and rounds are not recorded.
+// Close records the end of the journal and flushes; the underlying writer stays open. Later events and rounds
+// are not recorded.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.begin(w.start.Add(w.last))
