@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Remember implements memory.Rememberer. Open predictions are those among all of which nothing has come yet.
+// Remember implements memory.Rememberer. The open predictions are those of all with state open.
 func (r *Record) Remember(m *memory.Codec) {
 	m.Fields(&r.round)
 	for p := range r.all {
@@ -25,7 +25,6 @@ func (r *Record) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember implements memory.Rememberer.
 func (x *prediction) Remember(m *memory.Codec) {
 	s := &x.said
 	m.Fields((*string)(&x.job), &x.at, &x.guess.Early, &x.guess.Late, &x.features.length, &x.features.apart, &x.took, (*uint8)(&x.state))

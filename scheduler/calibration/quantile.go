@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	bandwidth   = 0.7  // standard deviation of the weights, in logarithms of length and of how far apart guesses are
-	hardlyApart = 0.05 // logarithm of the ratio of two times that are not equal, and nearly so
-	priorWeight = 5.0  // of all errors of other runs together, in jobs
-	mostAtOnce  = 20   // of errors of this run that may be off together, in jobs
-	perLength   = 4    // jobs that the errors of this run may count more, each time that a time as long has passed
-	perBand     = 2    // bands of length, and of how far apart, in a factor of e
+	bandwidth   = 0.7  // standard deviation of the weights, in both features
+	hardlyApart = 0.05 // logarithm of the ratio of two nearly equal times
+	priorWeight = 5.0  // of the errors of other runs together, in jobs
+	mostAtOnce  = 20   // weight of the errors of this run together, in jobs
+	perLength   = 4    // added to mostAtOnce for each time as long that has passed
+	perBand     = 2    // bands of each feature in a factor of e
 	negligible  = 1e-3
 )
 
-// A mark names quantiles that were computed before.
+// A mark is the key of computed quantiles.
 type mark struct {
 	phase Phase
 	like  features // rounded
 	share float64
 }
 
-// An observation is an error that a prediction had or, if it is still open, has at least.
+// An observation is the error of a prediction, or a lower bound if that is still open.
 type observation struct {
 	errors [3]float64
 	weight float64
 	known  bool // else the error is at least this
 }
 
-// quantiles returns the quantiles of the errors of guesses like this one: the low one of the early
-// guess, the median of the mean, and the high one of the late guess; see between.
+// quantiles returns the low quantile of low errors, the median of mid errors and the high quantile of high
+// errors, of guesses like this one.
 func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]float64 {
 	if !now.Equal(r.asOf) {
 		r.asOf = now
@@ -58,8 +58,8 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 	return r.marks[at]
 }
 
-// own returns the errors of this run's predictions with about these features. All of one job together weigh
-// at most as much as one prediction with exactly these, and those of all jobs no more than mostOwn says.
+// own returns the errors of this run's predictions, weighted by features. The predictions of one job together
+// weigh at most as much as one with exactly these features, and all jobs at most mostOwn.
 func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	var all []observation
 	var of []job.ID
@@ -89,9 +89,8 @@ func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	return all
 }
 
-// mostOwn returns how much all errors of this run weigh at most, in jobs. Jobs that wait at one time are off in the
-// same direction, so that a hundred errors say little more than a few, until a time has passed that is long
-// beside the one that is predicted.
+// mostOwn returns the maximum weight of all errors of this run, in jobs. Predictions for jobs that wait at one
+// time err in the same direction, until a time has passed that is long compared to the predicted one.
 func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
 	if len(r.all[p]) == 0 {
 		return mostAtOnce
@@ -115,10 +114,11 @@ func (r *Record) others(p Phase, like features) []observation {
 	return all
 }
 
-// A step is an error, and the share of all errors that are above it.
+// A step is an error, and the share of all errors above it.
 type step struct{ error, above float64 }
 
-// A distribution is the steps of errors, in ascending order, each error once. The last may be above all that are known: then its share is not 0.
+// A distribution is the steps of errors, ascending and distinct. The share of the last is not 0 if larger
+// errors are unknown.
 type distribution []step
 
 // distributionOf returns the product-limit estimate of the distribution of errors.
@@ -156,11 +156,11 @@ func (d distribution) until(e, above float64) distribution {
 	return append(d, step{e, above})
 }
 
-// rounding is how far sums of shares are off.
+// rounding is the error of sums of shares.
 const rounding = 1e-9
 
-// upper returns the least error that no more than a share of the errors is above, and how many are. If the largest
-// errors are those of open predictions, so that no such error is known, it returns the largest.
+// upper returns the least error that at most a share of the errors is above, and how many are. If the largest
+// errors belong to open predictions, it returns the largest known one.
 func (d distribution) upper(share float64) (e, above float64) {
 	for _, x := range d {
 		if x.above <= share+rounding {
@@ -173,7 +173,7 @@ func (d distribution) upper(share float64) (e, above float64) {
 	return d[len(d)-1].error, share
 }
 
-// lower returns the largest error that no more than a share of the errors is below, and how many are.
+// lower returns the largest error that at most a share of the errors is below, and how many are.
 func (d distribution) lower(share float64) (e, below float64) {
 	for i, x := range d {
 		smaller := 0.0
@@ -188,9 +188,9 @@ func (d distribution) lower(share float64) (e, below float64) {
 	return e, below
 }
 
-// between returns a low and a high error between which a share of the errors is. On each side it leaves out half of the
-// rest. Where many errors are the same, as those of exact predictions, fewer are left out on that side, and as
-// many more on the other: of both ways to do so it takes the narrower one.
+// between returns a low and a high error with a share of the errors between them. Each side leaves out half of
+// the rest. If many errors are equal, one side leaves out fewer, and the other side more: the narrower of both
+// ways wins.
 func between(low, high distribution, share float64) (from, to float64) {
 	rest := 1 - share
 	from, below := low.lower(rest / 2)
@@ -203,7 +203,7 @@ func between(low, high distribution, share float64) (from, to float64) {
 	return after, to
 }
 
-// A before is the errors of one prediction of another run, and its length.
+// A before is the errors and the length of a prediction of another run.
 type before struct {
 	length float64 // logarithm of the length in rounds
 	errors [3]float64
@@ -212,7 +212,6 @@ type before struct {
 //go:embed prior.csv
 var priorTable string
 
-// prior returns the errors of other runs, by phase.
 var prior = sync.OnceValue(func() (all [Phases][]before) {
 	rows, err := csv.NewReader(strings.NewReader(priorTable)).ReadAll()
 	if err != nil {

@@ -8,23 +8,23 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Share is the probability with which ranges are to hold.
+// Share is the intended probability of ranges.
 const Share = 0.8
 
-// A Phase is a kind of time that is predicted.
+// A Phase is a kind of predicted time.
 type Phase uint8
 
 // The phases.
 const (
-	Start      Phase = iota // when a job that waits gets GPUs
-	WaitingEnd              // when a job that waits ends
-	RunningEnd              // when a job that has GPUs ends
-	Phases                  // the number of phases
+	Start      Phase = iota // a waiting job gets GPUs
+	WaitingEnd              // a waiting job ends
+	RunningEnd              // a job with GPUs ends
+	Phases                  // number of phases
 )
 
 var phaseNames = [Phases]string{"start of a waiting job", "end of a waiting job", "end of a running job"}
 
-// String returns what is predicted, in words.
+// String returns the predicted time in words.
 func (p Phase) String() string {
 	if p >= Phases {
 		return "unknown"
@@ -32,8 +32,7 @@ func (p Phase) String() string {
 	return phaseNames[p]
 }
 
-// A Guess is in how long from now something happens by two simulations: the earlier and the later
-// of their results.
+// A Guess is the time until something happens, by two simulations: the earlier and the later of their results.
 type Guess struct{ Early, Late time.Duration }
 
 // length returns the geometric mean of both times.
@@ -47,33 +46,32 @@ func (g Guess) errors(after, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
-// Exact reports whether both times are less than a round from what happened.
+// Exact reports whether both times are less than a round from the actual one.
 func (g Guess) Exact(after, round time.Duration) bool {
 	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
 }
 
-// Errors returns the logarithm of the length of a guess in rounds, and the errors that it had if what was
-// guessed happened after a time: see the package.
+// Errors returns the logarithm of the length of a guess in rounds, and its errors for an actual time: see the
+// package.
 func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
 	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
 }
 
-// A Range says in how long from now something happens: with a probability of Share between Early
-// and Late, and as likely before Likely as after. Early <= Likely <= Late.
+// A Range is an interval of the time until something happens: between Early and Late with a probability of
+// Share. Likely is the median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Held says how many of the last ranges of this phase held, up to Recent, and Of how many of them
-	// there were whose outcome is known.
+	// Held counts how many of the last Of ranges of this phase with a known outcome were right.
 	Held, Of int
 }
 
-// Recent is the largest number of ranges that Held counts.
+// Recent is the maximum of Range.Of.
 const Recent = 200
 
-// leastHeld is the share of the last ranges that must have held for a range to be stated.
+// leastHeld is the share of the last ranges that must have held for a range to be printed.
 const leastHeld = 0.7
 
-// Unreliable returns "unreliable: ..." with the reason if too few of the last ranges of this kind held; else an empty text.
+// Unreliable returns "unreliable: ..." if too few of the last ranges of this phase held; else "".
 func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
@@ -81,7 +79,7 @@ func (r *Range) Unreliable() string {
 	return "unreliable: " + TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord says how many of the last ranges of a kind held.
+// TrackRecord says how many of the last ranges of a phase held.
 func TrackRecord(held, of int) string {
 	if of == 1 {
 		return map[bool]string{true: "the last estimate of this kind was right", false: "the last estimate of this kind was wrong"}[held == 1]
@@ -93,10 +91,9 @@ func TrackRecord(held, of int) string {
 	return fmt.Sprintf("%d of the last %d estimates of this kind %s right", held, of, verb)
 }
 
-// most bounds the predictions of one phase that are kept: the oldest go.
+// most is the maximum number of predictions of one phase; the oldest are dropped.
 const most = 2000
 
-// A prediction is a guess and the range that was stated for it.
 type prediction struct {
 	job      job.ID
 	at       time.Time
@@ -110,22 +107,22 @@ type prediction struct {
 type state uint8
 
 const (
-	open      state = iota
-	happened        // after took
-	forgotten       // the job was cancelled or has failed after took
+	open state = iota
+	happened
+	forgotten // the job was cancelled or failed
 )
 
-// A Record has the predictions of a run, and what came of them. Make one with New. It is not safe
-// for concurrent use.
+// A Record has the predictions of a run and their outcomes. Make one with New. It is not safe for concurrent
+// use.
 type Record struct {
-	round time.Duration // length of a round
+	round time.Duration // length
 	all   [Phases][]*prediction
 	open  [Phases]map[job.ID][]*prediction
 	marks map[mark][3]float64 // quantiles as of asOf
 	asOf  time.Time
 }
 
-// New returns a Record of a run with rounds of this length that has seen nothing.
+// New returns an empty Record of a run with rounds of this length.
 func New(round time.Duration) *Record {
 	r := &Record{round: max(round, time.Second), marks: make(map[mark][3]float64)}
 	for p := range r.open {
@@ -134,10 +131,10 @@ func New(round time.Duration) *Record {
 	return r
 }
 
-// Range returns the range of a guess, as of now, that holds with a probability of Share.
-// Predictions that were stated at now do not count yet.
+// Range returns the range of a guess with a probability of Share, as of now.
+// Predictions made now do not count yet.
 //
-// Complexity: O(n log n) for n predictions of the phase, once for guesses of about the same length
+// Complexity: O(n log n) for n predictions of the phase, once for similar guesses
 // at one time.
 func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	x := r.Wide(now, p, g, Share)
@@ -145,8 +142,7 @@ func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	return x
 }
 
-// Wide returns the range of a guess, as of now, that holds with a given probability. It does not
-// say how many held before.
+// Wide returns the range of a guess with a given probability, as of now, without Held and Of.
 func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	if g.Late < g.Early {
 		g.Early, g.Late = g.Late, g.Early
@@ -162,7 +158,7 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	return x
 }
 
-// State records that a range was stated for a guess about a job.
+// State records a range for a guess about a job.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, said Range) {
 	x := &prediction{job: id, at: now, guess: g, features: r.features(g), said: said}
 	r.all[p] = append(r.all[p], x)
@@ -172,11 +168,10 @@ func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, said Range) {
 	}
 }
 
-// Started records that a job that waited got GPUs.
+// Started records that a waiting job got GPUs.
 func (r *Record) Started(now time.Time, id job.ID) { r.close(now, id, Start, happened) }
 
-// Ended records that a job has ended. If it was not completed, its predictions have not come true
-// and will not.
+// Ended records the end of a job. If it was not completed, its predictions will never come true.
 func (r *Record) Ended(now time.Time, id job.ID, completed bool) {
 	as := happened
 	if !completed {
@@ -195,8 +190,8 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 	clear(r.marks)
 }
 
-// Held returns how many of the last ranges of a phase held, up to Recent whose outcome is known,
-// and how many these are. Half a round more or less counts as held, because things happen in rounds.
+// Held returns how many of the last ranges of a phase held, and of how many with a known outcome, at most
+// Recent. Being off by half a round counts as held, because things happen in rounds.
 func (r *Record) Held(p Phase) (held, of int) {
 	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
 		x := r.all[p][i]

@@ -161,6 +161,7 @@ type View struct {
 	Waiting int        `json:"waiting"` // jobs that do not
 }
 
+// A TypeView is the state of one GPU type.
 type TypeView struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`

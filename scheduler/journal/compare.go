@@ -170,6 +170,7 @@ type Difference struct {
 	Interrupted bool
 }
 
+// Error returns the recorded and the present decision.
 func (d *Difference) Error() string {
 	what, got, want := d.what()
 	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)

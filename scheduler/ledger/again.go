@@ -8,18 +8,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An absence is the time from the last thing that a scheduler recorded until it was started again, as after a crash. Jobs
-// go on meanwhile.
+// An absence is the time from a scheduler's last record to its restart. Jobs run on meanwhile.
 type absence struct {
 	from     time.Time
-	had      map[job.ID]*account // of the jobs that were active
+	had      map[job.ID]*account // the active jobs
 	restored []scheduler.Restored
-	cluster  *cluster.Cluster // what there is afterwards, as a scheduler gets it
+	cluster  *cluster.Cluster // at the restart
 }
 
-// Again begins the record of a scheduler that was started again, at a time, on a cluster as in NewRecorder. A job that had GPUs and is
-// restored had them throughout, at no price, because no round was held. If none is restored, nothing is known of the time between:
-// nobody had GPUs, and none were there.
+// Again begins the record of a scheduler that was restarted at a time, on a cluster as in NewRecorder. A
+// restored job that had GPUs had them throughout, at no price, because there was no round. If no job is
+// restored, the time between is booked as if no GPUs existed.
 func (r *Recorder) Again(start time.Time, c *cluster.Cluster) {
 	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) && !r.boundary.After(start) {
@@ -34,10 +33,10 @@ func (r *Recorder) Again(start time.Time, c *cluster.Cluster) {
 	r.boundary = start
 }
 
-// Now returns the time of the last thing seen.
+// Now returns the time of the last event or round.
 func (r *Recorder) Now() time.Time { return r.now }
 
-// endAbsence books the time in which the scheduler was not there, and gives restored jobs what they have.
+// endAbsence books the time of the absence, and gives restored jobs what they have.
 func (r *Recorder) endAbsence() {
 	x := r.absent
 	if x == nil {
@@ -68,8 +67,8 @@ func (r *Recorder) endAbsence() {
 	}
 }
 
-// goOn books what a job had while the scheduler was not there, and reports whether it had anything. What jobs had that
-// are not restored is nobody's.
+// goOn books what a restored job had during the absence, and reports whether it had anything. GPUs of jobs that
+// are not restored are booked as free.
 func (r *Recorder) goOn(x *absence, spec *job.Spec) bool {
 	a := x.had[spec.ID]
 	if a == nil {
@@ -80,7 +79,7 @@ func (r *Recorder) goOn(x *absence, spec *job.Spec) bool {
 	return len(a.parts) > 0
 }
 
-// restore opens the account of a job that was known before.
+// restore opens the account of a job that existed before.
 func (r *Recorder) restore(ev *scheduler.Restored) {
 	if !ev.Status.Phase.Terminal() {
 		r.open(ev.Spec)

@@ -11,26 +11,26 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Book adds entries up, by job, pool and use. Its zero value is empty.
+// A Book adds up entries by job, pool and use. Its zero value is empty.
 type Book struct {
 	sums map[line]*Sum
 }
 
-// A line is what a sum is of.
+// A line is the key of a sum.
 type line struct {
 	who
 	Pool
 	use Use
 }
 
-// who is whose a line is; zero: nobody's.
+// who identifies the user of a line; zero: nobody.
 type who struct {
 	queue, user string
 	class       job.Class
 	job         job.ID
 }
 
-// whose returns whose entries of a job are. A job without class has its name as one.
+// whose returns the user of a job's entries. A job without class has its name as class.
 func whose(spec *job.Spec) who {
 	if spec == nil {
 		return who{}
@@ -50,7 +50,7 @@ func (b *Book) Add(e *Entry) {
 	b.sums[l].Add(&e.Sum)
 }
 
-// lines returns the lines in one order.
+// lines returns the lines, sorted.
 func (b *Book) lines() []line {
 	return slices.SortedFunc(maps.Keys(b.sums), func(a, b line) int {
 		return cmp.Or(
@@ -60,25 +60,24 @@ func (b *Book) lines() []line {
 	})
 }
 
-// A Row is what some lines of jobs come to.
+// A Row is the sum of some lines of jobs.
 type Row struct {
-	Of        []string `json:"of"`   // by the keys of a statement
+	Of        []string `json:"of"`   // values of the keys of a statement
 	Jobs      int      `json:"jobs"` // with any GPU time
 	Used      GPUTime  `json:"gpu_seconds"`
-	UsedShare float64  `json:"gpu_seconds_share"`     // of what all jobs used
-	Owned     GPUTime  `json:"owned_gpu_seconds"`     // of Used
-	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // of Used, on nodes on loan
-	Rented    GPUTime  `json:"rented_gpu_seconds"`    // of Used
-	Profiling GPUTime  `json:"profiling_gpu_seconds"` // of Used, and of Owned
-	Idle      GPUTime  `json:"idle_gpu_seconds"`      // of Used, after the end of a job until the end of its round
-	Priced    GPUTime  `json:"priced_gpu_seconds"`    // of Used, in rounds whose plan has prices
+	UsedShare float64  `json:"gpu_seconds_share"`     // of all jobs
+	Owned     GPUTime  `json:"owned_gpu_seconds"`     // part of Used
+	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // part of Used, on nodes on loan
+	Rented    GPUTime  `json:"rented_gpu_seconds"`    // part of Used
+	Profiling GPUTime  `json:"profiling_gpu_seconds"` // part of Used, and of Owned
+	Idle      GPUTime  `json:"idle_gpu_seconds"`      // part of Used, from the end of a job to the end of its round
+	Priced    GPUTime  `json:"priced_gpu_seconds"`    // part of Used, in rounds whose plan has prices
 	Paid      float64  `json:"paid"`                  // in the unit of the policy's objective
-	PaidShare float64  `json:"paid_share"`            // of what all jobs paid
+	PaidShare float64  `json:"paid_share"`            // of all jobs
 	Rent      float64  `json:"rent"`                  // in the currency of the nodes' prices
 	jobs      map[job.ID]bool
 }
 
-// add adds a line.
 func (r *Row) add(l *line, s *Sum) {
 	r.Used, r.Priced = r.Used.Plus(s.Time), r.Priced.Plus(s.Priced)
 	r.Paid += s.Paid
@@ -104,13 +103,12 @@ func (r *Row) add(l *line, s *Sum) {
 	r.Jobs = len(r.jobs)
 }
 
-// A key is something that rows can be of.
+// A key is a property by which rows are grouped.
 type key struct {
 	name string
 	of   func(*line) string
 }
 
-// keys are what rows can be of.
 var keys = []key{
 	{"queue", func(l *line) string { return l.queue }},
 	{"user", func(l *line) string { return l.user }},
@@ -122,7 +120,7 @@ var keys = []key{
 	{"use", func(l *line) string { return l.use.String() }},
 }
 
-// Keys returns the names of what rows of a statement can be of.
+// Keys returns the names of the keys by which a statement can be grouped.
 func Keys() []string {
 	var names []string
 	for _, k := range keys {
@@ -133,31 +131,31 @@ func Keys() []string {
 
 // A Statement is a Book as tables.
 type Statement struct {
-	By    []string `json:"by"`   // what rows are of: some of Keys
+	By    []string `json:"by"`   // some of Keys
 	Rows  []Row    `json:"rows"` // of jobs, in the order of the keys
 	Total Row      `json:"total"`
 	Pools []Supply `json:"pools"` // by type, tenure and group
 }
 
-// A Supply is what became of the GPUs of a pool.
+// A Supply is the use of the GPUs of a pool.
 type Supply struct {
 	Type     cluster.GPUType `json:"type"`
 	Tenure   string          `json:"tenure"`
 	Group    cluster.Group   `json:"group,omitempty"`
-	Came     int             `json:"came"`              // nodes that came, of owned ones none
-	Returned int             `json:"returned"`          // nodes that rounds gave back
-	Gone     int             `json:"gone"`              // nodes that went otherwise: taken, or broken
+	Came     int             `json:"came"`              // nodes that came; 0 for owned ones
+	Returned int             `json:"returned"`          // nodes given back by rounds
+	Gone     int             `json:"gone"`              // nodes that left otherwise
 	There    GPUTime         `json:"there_gpu_seconds"` // held + idle + free + leaving
-	Jobs     GPUTime         `json:"jobs_gpu_seconds"`  // of There: held + idle
-	Free     GPUTime         `json:"free_gpu_seconds"`  // of There: of nobody
+	Jobs     GPUTime         `json:"jobs_gpu_seconds"`  // part of There: held + idle
+	Free     GPUTime         `json:"free_gpu_seconds"`  // part of There: free
 	Leaving  GPUTime         `json:"leaving_gpu_seconds"`
-	Starting GPUTime         `json:"starting_gpu_seconds"` // not of There
-	Rent     float64         `json:"rent"`                 // of jobs and of nobody
-	Nobody   float64         `json:"nobody_rent"`          // of Rent: starting, free and leaving
+	Starting GPUTime         `json:"starting_gpu_seconds"` // not part of There
+	Rent     float64         `json:"rent"`                 // of all entries
+	Nobody   float64         `json:"nobody_rent"`          // part of Rent: starting, free and leaving
 }
 
-// State returns what a Book comes to, in rows by some of Keys; no key: one row. Movements are those
-// of the recorders of the book. It returns an error for another key, and for one that comes twice.
+// State returns a Book as tables, with rows grouped by some of Keys; without keys: one row. Movements are those
+// of the book's recorders. It returns an error for an unknown or repeated key.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {
@@ -210,7 +208,7 @@ func checkKeys(by []string) error {
 	return nil
 }
 
-// names returns what a line is of.
+// names returns the values of keys of a line.
 func (l *line) names(by []string) []string {
 	of := make([]string, len(by))
 	for i, name := range by {
@@ -219,7 +217,7 @@ func (l *line) names(by []string) []string {
 	return of
 }
 
-// setShare sets what part of all jobs' a row is.
+// setShare sets the shares of a row.
 func (r *Row) setShare(all *Row) {
 	if used := all.Used.Seconds(); used > 0 {
 		r.UsedShare = r.Used.Seconds() / used
@@ -242,7 +240,7 @@ func (s *Supply) add(use Use, sum *Sum) {
 		s.Nobody += sum.Rent
 	}
 	to := map[Use]*GPUTime{Held: &s.Jobs, Idle: &s.Jobs, Free: &s.Free, Leaving: &s.Leaving, Starting: &s.Starting}[use]
-	if to == nil { // profiling, on GPUs beside those that are granted
+	if to == nil { // profiling has no node that was granted
 		return
 	}
 	*to = to.Plus(sum.Time)
@@ -251,7 +249,7 @@ func (s *Supply) add(use Use, sum *Sum) {
 	}
 }
 
-// empty reports whether there never was a GPU: profiling runs are booked on a pool of their own.
+// empty reports whether the pool never had a GPU: profiling has a pool of its own.
 func (s *Supply) empty() bool { return s.There.IsZero() && s.Starting.IsZero() && s.Came == 0 }
 
 func (s *Supply) moved(m *Movement) {

@@ -7,17 +7,17 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Use is what GPUs were had for.
+// A Use is a way in which GPUs are used.
 type Use uint8
 
 // The uses: three by jobs, and three by nobody.
 const (
-	Held      Use = iota // granted by rounds, until the job lost them or ended
-	Idle                 // held by a job that had ended, until the end of its round
-	Profiling            // of profiling runs
-	Free                 // there, and held by no job
-	Starting             // rented, paid, and on their way
-	Leaving              // rented, given back, held by no job, and paid until they are gone
+	Held Use = iota // granted by rounds
+	Idle            // held by a job that had ended, until the end of its round
+	Profiling
+	Free     // up, and held by no job
+	Starting // rented and paid, not up yet
+	Leaving  // rented, given back, and paid until they are gone
 )
 
 var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "leaving"}
@@ -28,11 +28,11 @@ func (u Use) String() string { return useNames[u] }
 // Nobody reports whether no job had the GPUs.
 func (u Use) Nobody() bool { return u >= Free }
 
-// A Pool is GPUs of one type and tenure, of rented and lent ones also of one group.
+// A Pool is GPUs of one type and tenure, and of one group if rented or lent.
 type Pool struct {
 	Type   cluster.GPUType
 	Tenure cluster.Tenure
-	Group  cluster.Group // empty of owned nodes
+	Group  cluster.Group // empty for owned nodes
 }
 
 func (p Pool) compare(q Pool) int {
@@ -52,15 +52,15 @@ var tenureNames = map[cluster.Tenure]string{cluster.Owned: "owned", cluster.Loan
 // TenureName returns the tenure in one word.
 func (p Pool) TenureName() string { return tenureNames[p.Tenure] }
 
-// A Sum is GPU time and what was paid for it.
+// A Sum is GPU time and its cost.
 type Sum struct {
 	Time   GPUTime
-	Priced GPUTime // of Time, in rounds whose plan has prices
-	Paid   float64 // at the prices of the rounds, in the unit of the policy's objective
-	Rent   float64 // for rented nodes, in the currency of their prices
+	Priced GPUTime // part of Time, in rounds whose plan has prices
+	Paid   float64 // in the unit of the policy's objective
+	Rent   float64 // of rented nodes, in the currency of their prices
 }
 
-// Add adds more of u.
+// Add adds u to s.
 func (s *Sum) Add(u *Sum) {
 	s.Time, s.Priced = s.Time.Plus(u.Time), s.Priced.Plus(u.Priced)
 	s.Paid += u.Paid
@@ -69,7 +69,7 @@ func (s *Sum) Add(u *Sum) {
 
 // An Entry says that a job, or nobody, had GPUs of one pool for some time.
 type Entry struct {
-	Job *job.Spec // nil: nobody
+	Job *job.Spec
 	Pool
 	Use Use
 	Sum

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// A GPUTime is GPUs times the time for which they were had, exact to the nanosecond. The zero
-// value is none. It holds 292 billion GPU-years.
+// A GPUTime is a number of GPUs times a duration, exact to the nanosecond. It holds 292 billion GPU-years.
 type GPUTime struct {
 	seconds int64
 	nanos   int64 // 0 to 999,999,999
 }
 
-// Of returns the GPU time of so many GPUs over a time; neither may be negative.
+// Of returns the GPU time of GPUs over a time; neither may be negative.
 func Of(gpus int, d time.Duration) GPUTime {
 	nanos := int64(gpus) * int64(d%time.Second)
 	return GPUTime{int64(gpus)*int64(d/time.Second) + nanos/1e9, nanos % 1e9}
@@ -26,7 +25,7 @@ func (t GPUTime) Plus(u GPUTime) GPUTime {
 	return GPUTime{t.seconds + u.seconds + nanos/1e9, nanos % 1e9}
 }
 
-// IsZero reports whether t is none.
+// IsZero reports whether t is 0.
 func (t GPUTime) IsZero() bool { return t == GPUTime{} }
 
 // Seconds returns GPU-seconds.

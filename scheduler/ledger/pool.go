@@ -7,30 +7,27 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file follows the GPUs themselves: how many there are, and what nobody has of them.
-
-// A pool is the GPUs of a Pool as they are now.
+// A pool is the present state of a Pool.
 type pool struct {
 	Pool
-	there    int // GPUs, those that are leaving too
-	starting int // GPUs on their way
-	leaving  int // of there
+	there    int // GPUs, with leaving ones
+	starting int // GPUs that are not up yet
+	leaving  int // part of there
 	price    float64
-	held     int // GPUs that jobs have
+	held     int // GPUs of jobs
 
 	came, back, gone int // nodes
 }
 
-// A Movement says how many nodes of a pool came and went. A node that broke and was repaired
-// came twice.
+// A Movement counts the nodes of a pool that came and left. A node that broke and was repaired came twice.
 type Movement struct {
 	Pool
-	Came     int // those that were there at the start too
-	Returned int // given back by a round, and gone
-	Gone     int // gone otherwise: taken by their owner or provider, or broken
+	Came     int // including those at the start
+	Returned int // given back by a round
+	Gone     int // left otherwise: taken by their owner or provider, or broken
 }
 
-// Movements returns how the nodes of rented and lent pools came and went, by type, tenure and group.
+// Movements returns the movements of rented and lent pools, by type, tenure and group.
 func (r *Recorder) Movements() []Movement {
 	var all []Movement
 	for _, p := range r.pools {
@@ -51,7 +48,7 @@ func (r *Recorder) pool(of Pool) *pool {
 	return r.pools[i]
 }
 
-// setCluster takes note of the nodes there are. Of rented ones, rentals say how many are paid.
+// setCluster updates the nodes.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	if c == r.cluster {
 		return
@@ -71,7 +68,7 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 	}
 }
 
-// moved counts the nodes that came and went.
+// moved counts the nodes that came and left.
 func (r *Recorder) moved(c *cluster.Cluster) {
 	nodes := c.Nodes()
 	for i := range nodes {
@@ -100,7 +97,6 @@ func (r *Recorder) moved(c *cluster.Cluster) {
 	}
 }
 
-// setRentals takes note of what is rented.
 func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	for _, p := range r.pools {
 		if p.Tenure == cluster.Rented {

@@ -10,24 +10,24 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Recorder is the scheduler.Observer that makes the entries of a run. An event costs
-// O(pools of GPUs), a round O(active jobs). It is not safe for concurrent use.
+// A Recorder is the scheduler.Observer that makes the entries of a run. An event costs O(pools of GPUs), a
+// round O(active jobs). It is not safe for concurrent use.
 type Recorder struct {
 	book func(*Entry)
 
-	now      time.Time     // of the last thing seen
-	boundary time.Time     // when the current round ends
+	now      time.Time     // of the last event or round
+	boundary time.Time     // end of the current round
 	length   time.Duration // of the current round
 	prices   []policy.TypePrice
-	over     bool // the current round has ended, and no job was active
+	over     bool // the current round has ended, without active jobs
 
 	cluster  *cluster.Cluster
 	pools    []*pool                 // by first appearance
 	returned map[cluster.NodeID]bool // given back, and still there
 
 	active map[job.ID]*account
-	ending []*account // of jobs that ended in this round, which hold their GPUs until it ends
-	absent *absence   // not nil: the scheduler was started again, and it is being said which jobs go on
+	ending []*account // jobs that ended in this round and hold their GPUs to its end
+	absent *absence   // set after a restart of the scheduler, until all jobs are restored
 }
 
 var _ scheduler.Observer = (*Recorder)(nil)
@@ -49,9 +49,9 @@ type part struct {
 	rent   float64 // per hour
 }
 
-// NewRecorder returns a Recorder that calls book with each entry, which book must not keep. The
-// cluster is what there is at the start, and what can be rented or lent, as a scheduler gets it;
-// without one, and with no start, GPUs are counted from the first event or round that tells of them.
+// NewRecorder returns a Recorder that calls book with each entry, which book must not keep. The cluster has the
+// nodes at the start, and what can be rented or lent. Without cluster and start, GPUs count from the first
+// event or round that reports them.
 func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	r := &Recorder{book: book, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
 	if c != nil {
@@ -96,7 +96,7 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	r.advance(s.Now)
 	r.endRound()
-	for _, a := range r.active { // entries of different jobs: their order does not matter
+	for _, a := range r.active { // the order does not matter
 		r.settle(a)
 	}
 	r.boundary, r.length, r.prices, r.over = s.Now.Add(s.Length), s.Length, p.Prices, false
@@ -124,11 +124,10 @@ func (r *Recorder) act(act scheduler.Action) {
 	}
 }
 
-// Advance moves to a time at which a round found nothing to plan.
+// Advance moves to a time at which a round had nothing to plan.
 func (r *Recorder) Advance(now time.Time) { r.advance(now) }
 
-// Close books everything up to the last thing seen. Where no job is active, the last round is
-// taken to run to its end.
+// Close books everything up to the last event or round. Without active jobs, the last round counts to its end.
 func (r *Recorder) Close() {
 	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) {
@@ -140,8 +139,8 @@ func (r *Recorder) Close() {
 	}
 }
 
-// advance moves to now, through the end of the round if that lies before and no job is active:
-// a round without jobs may not be shown to observers.
+// advance moves to now, through the end of the round if that is earlier and no job is active: observers may not
+// get a round without jobs.
 func (r *Recorder) advance(now time.Time) {
 	r.endAbsence()
 	if r.now.IsZero() {
@@ -155,7 +154,7 @@ func (r *Recorder) advance(now time.Time) {
 	r.settleNobody(now)
 }
 
-// endRound takes back the GPUs of jobs that ended in the round.
+// endRound takes the GPUs of jobs that ended in the round.
 func (r *Recorder) endRound() {
 	for _, a := range r.ending {
 		r.settle(a)
@@ -164,7 +163,6 @@ func (r *Recorder) endRound() {
 	r.ending = r.ending[:0]
 }
 
-// open begins the account of a job.
 func (r *Recorder) open(spec *job.Spec) {
 	if r.active[spec.ID] == nil {
 		r.active[spec.ID] = &account{spec: spec, since: r.now}
@@ -200,8 +198,7 @@ func (a *account) free() {
 	a.parts = nil
 }
 
-// partsOf returns a placement by pools. GPUs on nodes that are not known, or of an allocation
-// without placement, count as owned.
+// partsOf returns a placement by pools. GPUs on unknown nodes, or without placement, count as owned.
 func (r *Recorder) partsOf(has *cluster.Allocation, on cluster.Placement) []part {
 	var parts []part
 	if len(on) == 0 {
@@ -240,7 +237,7 @@ func (r *Recorder) with(parts []part, n *cluster.Node, has cluster.Resources) []
 	return parts
 }
 
-// settle books what a job had since it was settled last.
+// settle books what a job had since the last call.
 func (r *Recorder) settle(a *account) {
 	d := r.now.Sub(a.since)
 	a.since = r.now
@@ -258,7 +255,7 @@ func (r *Recorder) settle(a *account) {
 	}
 }
 
-// price returns what a part costs in the present round.
+// price returns the cost of a part in the present round.
 func (r *Recorder) price(p *part) float64 {
 	i := slices.IndexFunc(r.prices, func(t policy.TypePrice) bool { return t.Type == p.pool.Type })
 	if i < 0 {
@@ -268,8 +265,7 @@ func (r *Recorder) price(p *part) float64 {
 	return t.Price*float64(p.gpus) + t.CPU*p.cpus + t.Memory*float64(p.memory)/1e9
 }
 
-// profiled books a profiling run, which is on GPUs that no round granted. On which nodes it was is
-// not known; they count as owned.
+// profiled books a profiling run. Its nodes are not known; they count as owned.
 func (r *Recorder) profiled(spec *job.Spec, rep *job.Report) {
 	if rep.Interval <= 0 {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Write writes the statement for people, in GPU-hours: its rows and their total, and what became
-// of the GPUs of each pool. Columns in which nothing is are left out.
+// Write writes the statement in GPU-hours: its rows, their total, and the use of each pool. Empty columns are
+// left out.
 func (s *Statement) Write(w io.Writer) error {
 	if err := writeTable(w, s.rows()); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (s *Statement) Write(w io.Writer) error {
 	return writeTable(w, s.pools())
 }
 
-// WriteCSV writes the rows, in GPU-seconds with all digits; the total is left out.
+// WriteCSV writes the rows without total, in GPU-seconds with all digits.
 func (s *Statement) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append(slices.Clone(s.By), "jobs", "gpu_seconds", "gpu_seconds_share", "owned_gpu_seconds", "loaned_gpu_seconds",
@@ -47,14 +47,14 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 	return out.WriteAll(all)
 }
 
-// A column is one of a table for people.
+// A column is a column of a printed table.
 type column struct {
 	head  string
 	cells []string
-	some  bool // it is shown: some cell is not zero
+	some  bool // some cell is not zero
 }
 
-// put adds a cell, which is not zero if some.
+// put adds a cell; some: it is not zero.
 func (c *column) put(cell string, some bool) {
 	c.cells = append(c.cells, cell)
 	c.some = c.some || some
@@ -64,7 +64,7 @@ func (c *column) hours(t GPUTime)  { c.put(strconv.FormatFloat(t.Hours(), 'f', 2
 func (c *column) count(n int)      { c.put(strconv.Itoa(n), n > 0) }
 func (c *column) number(v float64) { c.put(strconv.FormatFloat(v, 'f', 2, 64), v != 0) }
 
-// rows returns the columns of the rows, with their total as the last.
+// rows returns the columns of the rows and their total.
 func (s *Statement) rows() []column {
 	columns, sums := s.names(), []column{
 		{head: "JOBS"},
@@ -94,8 +94,8 @@ func (s *Statement) rows() []column {
 	return append(columns, sums...)
 }
 
-// names returns the columns that say what rows are of. Those that are empty in all rows are left
-// out, but the last row is named in some column.
+// names returns the columns of the keys. Those that are empty in all rows are left out, but one stays to name
+// the total.
 func (s *Statement) names() []column {
 	var columns []column
 	for k, name := range s.By {
@@ -117,7 +117,7 @@ func (s *Statement) names() []column {
 	return shown
 }
 
-// pools returns the columns of what became of the GPUs.
+// pools returns the columns of the pools.
 func (s *Statement) pools() []column {
 	var c []column
 	for _, head := range []string{
@@ -139,13 +139,13 @@ func (s *Statement) pools() []column {
 		c[11].number(p.Rent)
 		c[12].number(p.Nobody)
 	}
-	for _, k := range []int{0, 1, 6, 7, 8} { // these are shown in any case
+	for _, k := range []int{0, 1, 6, 7, 8} { // always shown
 		c[k].some = true
 	}
 	return c
 }
 
-// writeTable writes the columns in which something is.
+// writeTable writes the columns that are not empty.
 func writeTable(w io.Writer, columns []column) error {
 	columns = slices.DeleteFunc(columns, func(c column) bool { return !c.some })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -12,77 +12,72 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Auditor is a scheduler.Observer that checks a run by what every observer
-// sees, events and rounds:
+// An Auditor is a scheduler.Observer that checks the events and rounds of a run:
 //
 //  1. Time never goes back.
-//  2. No node carries more GPUs than it has: no GPU is held twice.
-//  3. A gang is all or nothing: it gets as many GPUs as its job may have, of
-//     one type, and the job's measurements are from exactly these, since its
-//     last Run.
-//  4. A non-preemptive job keeps the GPUs it holds until it exits.
+//  2. No node has more GPUs in use than it has: no GPU is held twice.
+//  3. A gang is all or nothing: a job gets a number of GPUs that it accepts, of
+//     one type, and its measurements since its last Run are from these GPUs.
+//  4. A non-preemptive job keeps its GPUs until it exits.
 //  5. A reservation is held exactly. It waits only while its job is profiled,
-//     while other reservations and non-preemptive jobs leave no room, where it
-//     has no placement, or where the round's plan was refused.
+//     while other reservations and non-preemptive jobs leave no room, without a
+//     placement, or in a round whose plan was refused.
 //  6. A job is submitted once and ends once, and nothing happens to it before
 //     or after.
 //  7. Progress falls only after a loss, and not below the last checkpoint.
 //  8. A round's snapshot shows the present state, and its actions turn that into
 //     the plan.
 //  9. At most one background work is under way, and its result is in the snapshot of
-//     the next round and in no other.
-//  10. No more nodes are rented or borrowed than are offered. Nodes that are given back
+//     the next round only.
+//  10. No more nodes are rented or borrowed than are offered. Returned nodes
 //     were rented or lent, and no job is on them.
 //
-// Make one with Audit; Err and End return what it found. It is not safe for
-// concurrent use.
+// Make one with Audit; Err and End return its findings. It is not safe for concurrent use.
 type Auditor struct {
-	// Checkpoint is the longest time between two checkpoints of a running job;
-	// 0 says that it takes one at the end of every epoch.
+	// Checkpoint is the longest time between two checkpoints of a running job; 0: one at the end of every
+	// epoch.
 	Checkpoint time.Duration
 
 	now      time.Time
 	jobs     map[job.ID]*audited
 	thinks   bool // background work is under way
-	computed bool // it returned something that was not shown yet
+	computed bool // its result was not in a snapshot yet
 	errs     []error
 }
 
-// audited is what an Auditor knows of a job.
 type audited struct {
 	spec       *job.Spec
 	over       bool
 	allocation cluster.Allocation
 	placement  cluster.Placement
-	since      time.Time     // when allocation last changed
-	ran        time.Time     // when it was last told how to run
+	since      time.Time     // last change of allocation
+	ran        time.Time     // last Run
 	used       time.Duration // GPU time before since
 	memory     memory
 }
 
 func (j *audited) holding() bool { return j.allocation.GPUs > 0 }
 
-// save records that a job stops: one without checkpoints begins again.
+// save records that a job stops: one without checkpoints starts from the beginning.
 func (j *audited) save() {
 	if j.memory.checkpoint(); j.spec.NoCheckpoint {
 		j.memory = memory{}
 	}
 }
 
-// hold adds up the GPU time of what a job held, and records what it holds now.
+// hold adds up the GPU time of the previous allocation, and records the present one.
 func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement) {
 	j.used += time.Duration(j.allocation.AllGPUs()) * now.Sub(j.since)
 	j.since, j.allocation, j.placement = now, a, p
 }
 
-// Audit returns an Auditor that has seen nothing.
+// Audit returns a new Auditor.
 func Audit() *Auditor { return &Auditor{jobs: make(map[job.ID]*audited)} }
 
-// Err returns an error that joins the first breaches, or nil.
+// Err returns the first breaches, joined, or nil.
 func (a *Auditor) Err() error { return errors.Join(a.errs...) }
 
-// End returns Err once the run is over, joined with the jobs that have not
-// ended.
+// End returns Err after the run, joined with the jobs that have not ended.
 func (a *Auditor) End() error {
 	var left []job.ID
 	for id, j := range a.jobs {
@@ -98,8 +93,7 @@ func (a *Auditor) End() error {
 	return errors.Join(errs...)
 }
 
-// Held returns the GPU time that a job has held so far: from each Run until the GPUs were
-// taken away or the job ended.
+// Held returns the GPU time that a job has held so far.
 func (a *Auditor) Held(id job.ID) time.Duration {
 	j := a.jobs[id]
 	if j == nil {
@@ -150,7 +144,7 @@ func (a *Auditor) Event(now time.Time, ev scheduler.Event) {
 		if j := a.live(ev.Job, ev); j != nil {
 			a.exited(j, ev.Outcome)
 		}
-	case scheduler.NodesChanged: // the next round sees to it
+	case scheduler.NodesChanged: // checked by the next round
 	case scheduler.Computed:
 		if !a.thinks {
 			a.complain("%T, want none while no background work is under way", ev)
@@ -159,7 +153,7 @@ func (a *Auditor) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// live returns a job to which something may happen, or complains.
+// live returns a job that may have events, or complains.
 func (a *Auditor) live(id job.ID, what any) *audited {
 	switch j := a.jobs[id]; {
 	case j == nil:
@@ -187,7 +181,7 @@ func (a *Auditor) reported(j *audited, r *job.Report) {
 	if r.Configuration != j.allocation.Configuration {
 		a.complain("job %s: measured on %v, want what it holds, %v", j.spec.ID, r.Configuration, j.allocation.Configuration)
 	}
-	if since := a.now.Sub(j.ran); since > 0 && r.Interval > since { // at 0 it says what was before
+	if since := a.now.Sub(j.ran); since > 0 && r.Interval > since { // at 0 the report may be from before
 		a.complain("job %s: measured over %v, want at most the %v since its last Run", j.spec.ID, r.Interval, since)
 	}
 	if least := j.memory.least; fallen(r.Progress, least) {
@@ -196,8 +190,7 @@ func (a *Auditor) reported(j *audited, r *job.Report) {
 	j.memory.learn(a.now, a.Checkpoint, r)
 }
 
-// Round implements scheduler.Observer. Without a plan, actions are checked
-// for themselves.
+// Round implements scheduler.Observer. Without a plan, it checks the actions alone.
 func (a *Auditor) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	a.advance(s.Now)
 	a.shown(s)

@@ -6,23 +6,21 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A memory says how much of a job's progress a checkpoint holds for certain, as far as
-// its reports tell.
+// A memory is the progress of a job that a checkpoint certainly has, by its reports.
 type memory struct {
-	least float64 // the next report says at least this
+	least float64 // of the next report
 	saved float64 // by a checkpoint
 	epoch int     // of the last report
-	marks []mark  // since the last loss, that no checkpoint is known to hold
+	marks []mark  // since the last loss, and perhaps in no checkpoint
 }
 
-// A mark is progress that was reported.
+// A mark is reported progress.
 type mark struct {
 	at       time.Time
 	progress float64
 }
 
-// learn records a report. With checkpoints at the ends of epochs, progress that was
-// reported in an earlier epoch is saved.
+// learn records a report. With checkpoints at the ends of epochs, progress of an earlier epoch is saved.
 func (m *memory) learn(now time.Time, every time.Duration, r *job.Report) {
 	if every == 0 && r.Epoch > m.epoch {
 		m.saved = max(m.saved, m.least)
@@ -34,7 +32,7 @@ func (m *memory) learn(now time.Time, every time.Duration, r *job.Report) {
 	}
 }
 
-// save forgets marks that are older than a checkpoint.
+// save drops marks that are older than a checkpoint.
 func (m *memory) save(now time.Time, every time.Duration) {
 	for len(m.marks) > 0 && !m.marks[0].at.Add(every).After(now) {
 		m.saved = max(m.saved, m.marks[0].progress)
@@ -45,11 +43,11 @@ func (m *memory) save(now time.Time, every time.Duration) {
 // checkpoint saves all progress: a job that is preempted or moved loses none.
 func (m *memory) checkpoint() { m.saved, m.marks = max(m.saved, m.least), nil }
 
-// lose goes back to the last checkpoint.
+// lose returns to the last checkpoint.
 func (m *memory) lose(now time.Time, every time.Duration) {
 	m.save(now, every)
 	m.least, m.marks = m.saved, nil
 }
 
-// fallen reports whether progress is below what it was by more than rounding.
+// fallen reports whether progress fell by more than rounding.
 func fallen(progress, least float64) bool { return progress < least-1e-6*max(1, least) }

@@ -9,10 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// This file checks what is decided in a round.
-
-// shown checks that a snapshot shows the jobs that have not ended, what they
-// hold, and what was computed since the last.
+// shown checks that a snapshot has the jobs that have not ended, what they hold, and the new result of
+// background work.
 func (a *Auditor) shown(s *policy.Snapshot) {
 	if shown := s.Computed != nil; shown != a.computed {
 		a.complain("round %d: shows what was computed: %t, want %t", s.Round, shown, a.computed)
@@ -55,12 +53,12 @@ func (a *Auditor) act(actions []scheduler.Action) {
 				a.complain("background work is asked for, want none while one is under way")
 			}
 			a.thinks = true
-		case scheduler.Provision, scheduler.Return: // rent sees to them
+		case scheduler.Provision, scheduler.Return: // see rent
 		}
 	}
 }
 
-// rent checks what is rented, borrowed and given back, after the actions about jobs.
+// rent checks rentals, loans and returns, after the actions about jobs.
 func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {
@@ -159,7 +157,7 @@ func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 	}
 }
 
-// mixed checks what a job gets that runs on two GPU types.
+// mixed checks the allocation of a job on two GPU types.
 func (a *Auditor) mixed(s *job.Spec, got *cluster.Allocation) {
 	least, most := float64(max(1, s.MinGPUs)), float64(s.MaxGPUs)
 	if !s.Adaptivity.Has(job.GPUCount) {
@@ -174,8 +172,7 @@ func (a *Auditor) mixed(s *job.Spec, got *cluster.Allocation) {
 	}
 }
 
-// capacity checks that what is held is there: each GPU once, on a node of the
-// right type, and no more CPUs and memory than a node that counts them has.
+// capacity checks the holdings of each node: GPU type, number of GPUs, and CPUs and memory if they count.
 // Between rounds holdings only shrink.
 func (a *Auditor) capacity(s *policy.Snapshot) {
 	nodes := s.Cluster.Nodes()
@@ -207,7 +204,7 @@ func (a *Auditor) capacity(s *policy.Snapshot) {
 	}
 }
 
-// planned checks that every job now holds what the plan grants it.
+// planned checks that every job holds what the plan grants.
 func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
 	if len(p.Jobs) != len(s.Jobs) {
 		a.complain("round %d: %d decisions for %d jobs", s.Round, len(p.Jobs), len(s.Jobs))

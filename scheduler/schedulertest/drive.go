@@ -13,9 +13,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Drive returns a function that runs a scheduler with FirstFit, with a round a minute, on
-// a backend with the nodes of c. Every plan has background work, some of which panics. The
-// function returns an error if the next plan does not get the result of that work.
+// Drive returns a function that runs a scheduler with FirstFit and rounds of a minute on a backend with the
+// nodes of c. Every plan has background work, some of which panics. The function returns an error if the next
+// plan does not get its result.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return DriveEvery(time.Minute, c, obs...)
 }
@@ -48,13 +48,11 @@ func driven(round time.Duration, c *cluster.Cluster, p policy.Policy, obs []sche
 // asPlanned is the Placer for plans that have placements already.
 type asPlanned struct{}
 
-// Place implements placement.Placer.
 func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	return p, nil
 }
 
-// DriveRenting is Drive that also rents and borrows nodes of c, and gives them back, as
-// Renter does.
+// DriveRenting is Drive that also rents, borrows and returns nodes of c, as Renter does.
 func DriveRenting(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		p := &thinker{of: Renter{}}
@@ -62,18 +60,16 @@ func DriveRenting(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Co
 	}
 }
 
-// A thinker is another policy with background work in every plan, which returns the
-// plan's number and panics at every third.
+// A thinker adds background work to the plans of a policy. The work returns the plan's number; in every third
+// plan it panics.
 type thinker struct {
 	of    policy.Policy
-	plans int   // so far
-	err   error // the first complaint
+	plans int
+	err   error
 }
 
-// Traits implements policy.Policy.
 func (*thinker) Traits() policy.Traits { return policy.Traits{} }
 
-// Plan implements policy.Policy.
 func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	t.shown(s)
 	p, err := t.of.Plan(ctx, s)
@@ -91,7 +87,7 @@ func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 // fails reports whether the work of the n-th plan panics.
 func fails(n int) bool { return n%3 == 1 }
 
-// shown checks that a snapshot has what the last plan's work returned.
+// shown checks that a snapshot has the result of the last plan's work.
 func (t *thinker) shown(s *policy.Snapshot) {
 	last, want := t.plans-1, "nothing"
 	good := s.Computed == nil
@@ -108,11 +104,10 @@ func (t *thinker) shown(s *policy.Snapshot) {
 	}
 }
 
-// FirstFit is the smallest policy: from the first job to the last, each that
-// holds GPUs keeps them, and each that fits onto one node gets what it asks
-// for there.
+// FirstFit is the smallest policy: jobs keep their GPUs, and in order each waiting job gets its request on the
+// first node with room.
 type FirstFit struct {
-	// Last starts with the last job instead.
+	// Last reverses the order of the jobs.
 	Last bool
 }
 
@@ -148,7 +143,7 @@ func (f FirstFit) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return p, nil
 }
 
-// fit gives a job the first node on which it fits and takes the GPUs off free.
+// fit gives a job the first node on which it fits.
 func fit(s *policy.Snapshot, j *policy.Job, free []int) policy.Decision {
 	if j.Phase == job.Profiling {
 		return policy.Decision{Why: policy.Reason{Kind: policy.WaitProfile}}

@@ -16,16 +16,16 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// RunRenting checks, in addition to Run, backends in which the nodes of c of tenure Rented
-// can be rented. drive rents some and gives some back (DriveRenting):
+// RunRenting checks, in addition to Run, backends that rent nodes of c of tenure Rented.
+// drive rents some and gives some back (DriveRenting):
 //
 //   - Before the next round, Provision leads to the wanted number of nodes, ordered or
-//     there, or to Refused; and some ordered nodes arrive;
-//   - nodes that are given back are gone before the next round;
-//   - NodesChanged has every group, no more nodes than are offered, and no node that is
-//     not paid for;
-//   - no job is on a node that is not there;
-//   - to ask for more nodes than are offered, for an unknown group, or to give back a node
+//     up, or to Refused; and some ordered nodes arrive;
+//   - returned nodes are gone before the next round;
+//   - NodesChanged has every group, no more nodes than are offered, and only
+//     nodes that are paid for;
+//   - no job is on a node that is gone;
+//   - a request for more nodes than are offered or for an unknown group, or to return a node
 //     that is not rented, is an error that names it.
 func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
@@ -42,8 +42,8 @@ func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *clust
 	})
 }
 
-// Unrentable asks a backend for nodes that it cannot provide. It returns an error unless each answer
-// is an error that names what was asked for. It is the last part of RunRenting.
+// Unrentable requests nodes that a backend cannot provide. It returns an error unless each answer is an error
+// that names the request.
 func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
 	offer := c.Offers()[0]
 	var errs []error
@@ -59,8 +59,7 @@ func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) er
 	return errors.Join(errs...)
 }
 
-// Renting drives a backend to its end and checks what it reports about rented nodes. It returns an
-// error that joins all errors. It is the first part of RunRenting.
+// Renting drives a backend to its end, checks its reports about rented nodes, and returns all errors, joined.
 func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
 	w := &tenant{Backend: b, offers: c.Offers(), there: c.Held(), jobs: make(map[job.ID]cluster.Placement)}
 	if err := drive(ctx, w); err != nil {
@@ -72,7 +71,7 @@ func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive
 	return errors.Join(w.errs...)
 }
 
-// A tenant passes calls on to a backend, and collects errors about rented nodes.
+// A tenant checks the calls of a backend about rented nodes.
 type tenant struct {
 	scheduler.Backend
 	offers  []cluster.Offer
@@ -80,9 +79,9 @@ type tenant struct {
 	rentals []cluster.Rental
 	jobs    map[job.ID]cluster.Placement
 	asked   []scheduler.Provision // since the last round
-	given   []cluster.NodeID      // likewise
-	came    bool                  // some rented node
-	went    bool                  // some was given back
+	given   []cluster.NodeID      // since the last round
+	came    bool                  // a rented node came
+	went    bool                  // a node was given back
 	errs    []error
 }
 
@@ -92,7 +91,6 @@ func (w *tenant) complain(format string, args ...any) {
 	}
 }
 
-// Next implements scheduler.Backend.
 func (w *tenant) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	ev, err := w.Backend.Next(ctx, deadline)
 	switch ev := ev.(type) {
@@ -109,7 +107,6 @@ func (w *tenant) Next(ctx context.Context, deadline time.Time) (scheduler.Event,
 	return ev, err
 }
 
-// Do implements scheduler.Backend.
 func (w *tenant) Do(ctx context.Context, actions []scheduler.Action) error {
 	for _, a := range actions {
 		switch a := a.(type) {
@@ -126,7 +123,7 @@ func (w *tenant) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.Backend.Do(ctx, actions)
 }
 
-// changed checks what NodesChanged says.
+// changed checks a NodesChanged.
 func (w *tenant) changed() {
 	if len(w.rentals) != len(w.offers) {
 		w.complain("nodes changed: %d groups are told of, want all %d", len(w.rentals), len(w.offers))
@@ -145,8 +142,8 @@ func (w *tenant) changed() {
 	w.asked = slices.DeleteFunc(w.asked, w.obeyed)
 }
 
-// obeyed reports whether the nodes asked for, less those given back since, are there or ordered,
-// or the provider had too few.
+// obeyed reports whether the requested nodes, less those given back since, are up or ordered, or the provider
+// had too few.
 func (w *tenant) obeyed(a scheduler.Provision) bool {
 	return slices.ContainsFunc(w.rentals, func(r cluster.Rental) bool {
 		n := r.Ready + r.Starting
@@ -154,7 +151,7 @@ func (w *tenant) obeyed(a scheduler.Provision) bool {
 	})
 }
 
-// rented returns how many rented nodes of a group are there.
+// rented returns how many rented nodes of a group are up.
 func (w *tenant) rented(g cluster.Group) int {
 	n := 0
 	for _, node := range w.there.Nodes() {
@@ -185,9 +182,8 @@ func (w *tenant) round() {
 	}
 }
 
-// Renter is FirstFit that rents as many nodes of every group as all its jobs together would
-// fill, and gives back the others. It borrows every node that it can. If nodes are asked
-// back, it gives back those that no job is on.
+// Renter is FirstFit that rents the nodes of every group that all its jobs would fill, returns the others, and
+// borrows every node that it can. If nodes are reclaimed, it returns those without a job.
 type Renter struct{ FirstFit }
 
 // Traits implements policy.Policy.
@@ -215,7 +211,7 @@ func (p Renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return plan, err
 }
 
-// empty returns nodes of a loan that a plan has no job on, no more than are asked back.
+// empty returns reclaimed nodes of a loan on which a plan has no job.
 func empty(s *policy.Snapshot, p *policy.Plan, l *cluster.Loan) []cluster.NodeID {
 	used := make(map[cluster.NodeID]bool)
 	for i := range p.Jobs {

@@ -1,5 +1,5 @@
-// Package schedulertest is the conformance suite that every backend must pass, with the
-// smallest backend and policy that pass it.
+// Package schedulertest is the conformance suite that every backend must pass, with the smallest backend and
+// policy that pass it.
 package schedulertest
 
 import (
@@ -17,20 +17,19 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Run checks the contract of scheduler.Backend on worlds made by fresh, which
-// returns a new one at every call. drive runs a scheduler in a world to its
-// end (Drive, or anything that calls scheduler.Run's loop):
+// Run checks the contract of scheduler.Backend. fresh makes a new backend at every
+// call. drive runs a scheduler on a backend to its end (Drive, or anything that calls
+// Scheduler.Run):
 //
 //   - time never goes back;
-//   - events come at or before the deadline, and without one Next returns at
+//   - events come at or before the deadline; without one Next returns at
 //     the deadline;
-//   - a job's events come after its submission and none after its end;
-//   - a job that was run reports or exits; one that holds no GPUs, because it was never
-//     run, was preempted or was lost, makes no progress;
-//   - background work that returns at once, as Drive's does, ends before the next
-//     round, once, with its result, or an error if it panicked;
+//   - a job's events come between its submission and its end;
+//   - a job that was run reports or exits; a job without GPUs makes no progress;
+//   - background work that returns at once, as Drive's does, ends once before the next
+//     round, with its result, or an error if it panicked;
 //   - io.EOF is final;
-//   - an empty list of actions is no error; an action about a job that was not submitted
+//   - an empty list of actions is no error; an action about an unknown job
 //     is an error that names it;
 //   - a cancelled context ends the run with its error.
 func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
@@ -52,8 +51,7 @@ func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(cont
 	}
 }
 
-// RunRepeatable checks, in addition to Run, that a backend made in the same way and driven
-// in the same way has the same events at the same times.
+// RunRepeatable also checks that equal backends, driven alike, have the same events at the same times.
 func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
 	Run(t, fresh, drive)
@@ -64,8 +62,7 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
-// RunDrained checks that a backend without jobs that is told to end waits for background work that
-// is under way.
+// RunDrained checks that a backend without jobs that is told to end waits for background work.
 func RunDrained(t *testing.T, b scheduler.Backend) {
 	t.Helper()
 	done := make(chan struct{})
@@ -86,7 +83,6 @@ func RunDrained(t *testing.T, b scheduler.Backend) {
 	}
 }
 
-// repeatable drives two worlds and compares what happens.
 func repeatable(ctx context.Context, b, again scheduler.Backend, drive func(context.Context, scheduler.Backend) error) error {
 	var logs [2][]string
 	for i, b := range []scheduler.Backend{b, again} {
@@ -109,7 +105,7 @@ func repeatable(ctx context.Context, b, again scheduler.Backend, drive func(cont
 	return nil
 }
 
-// describe returns what an event says, without pointers.
+// describe returns the contents of an event, without pointers.
 func describe(ev scheduler.Event) any {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
@@ -124,7 +120,7 @@ func describe(ev scheduler.Event) any {
 	return ev
 }
 
-// wholeRun drives a world to its end under watch.
+// wholeRun drives a backend to its end under watch.
 func wholeRun(ctx context.Context, b scheduler.Backend, drive func(context.Context, scheduler.Backend) error) error {
 	w := newWatch(b)
 	if err := drive(ctx, w); err != nil {
@@ -173,7 +169,7 @@ func cancelled(ctx context.Context, b scheduler.Backend, drive func(context.Cont
 	return nil
 }
 
-// life is the state of a job by its events so far.
+// life is the state of a job by its events.
 type life uint8
 
 const (
@@ -182,21 +178,21 @@ const (
 	over
 )
 
-// A watch passes calls on to a backend, and collects errors.
+// A watch checks the calls of a backend.
 type watch struct {
 	scheduler.Backend
 	last   time.Time
 	jobs   map[job.ID]life
-	runs   map[job.ID]*granted // jobs that hold GPUs
+	runs   map[job.ID]*granted // jobs with GPUs
 	told   func(scheduler.Event)
-	asked  bool // for background work
+	asked  bool // background work was requested
 	thinks bool // background work is under way
 	events int
 	ended  bool
 	errs   []error
 }
 
-// granted says since when a job holds GPUs, and whether there was an event of it since.
+// granted says since when a job holds GPUs, and whether it had an event since.
 type granted struct {
 	at    time.Time
 	heard bool
@@ -206,7 +202,7 @@ func newWatch(b scheduler.Backend) *watch {
 	return &watch{Backend: b, last: b.Now(), jobs: map[job.ID]life{}, runs: map[job.ID]*granted{}}
 }
 
-// maxComplaints bounds the list: one broken rule is broken often.
+// maxComplaints limits the errors: one broken rule is broken often.
 const maxComplaints = 10
 
 func (w *watch) complain(format string, args ...any) {
@@ -215,7 +211,6 @@ func (w *watch) complain(format string, args ...any) {
 	}
 }
 
-// Next implements scheduler.Backend.
 func (w *watch) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	ev, err := w.Backend.Next(ctx, deadline)
 	now := w.Now()
@@ -246,7 +241,6 @@ func (w *watch) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	return ev, err
 }
 
-// Do implements scheduler.Backend.
 func (w *watch) Do(ctx context.Context, actions []scheduler.Action) error {
 	for _, a := range actions {
 		switch a := a.(type) {
@@ -264,7 +258,7 @@ func (w *watch) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.Backend.Do(ctx, actions)
 }
 
-// silent records an error for each job that was run and had no event afterwards.
+// silent records an error for each job that was run and had no event since.
 func (w *watch) silent() {
 	for _, id := range slices.Sorted(maps.Keys(w.runs)) {
 		if g := w.runs[id]; !g.heard {
@@ -273,7 +267,7 @@ func (w *watch) silent() {
 	}
 }
 
-// progress checks that a report of training is of a job that holds GPUs.
+// progress checks that a report of training is of a job with GPUs.
 func (w *watch) progress(r *job.Report) {
 	if r.Profile {
 		return

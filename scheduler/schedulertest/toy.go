@@ -12,10 +12,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Epoch is when the time of a Toy starts.
+// Epoch is the start time of a Toy.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Times of a Toy.
 const (
 	toyReport  = 30 * time.Second // between reports
 	toyProfile = time.Minute      // of profiling
@@ -25,24 +24,23 @@ const (
 type ToyJob struct {
 	Spec *job.Spec
 	At   time.Duration // of its submission, since Epoch
-	Work time.Duration // GPU time until it is done
+	Work time.Duration // GPU time in all
 	// LostAt, if positive, is when a failure takes its GPUs, if it holds any.
 	LostAt time.Duration
 }
 
-// A Toy is the smallest backend: its jobs need a given GPU time, start at once, have
-// linear speed-up and lose nothing. Make one with NewToy.
+// A Toy is the smallest backend: its jobs need a given GPU time, start at once, have linear speed-up and lose
+// nothing. Make one with NewToy.
 type Toy struct {
-	// Thinking is how long background work takes. Default 0. Set it before the
-	// first call of Next.
+	// Thinking is the duration of background work. Set it before the first call of Next.
 	Thinking time.Duration
 
 	now      time.Time
 	nodes    *toyNodes // nil: none can be rented
 	jobs     []*toyJob
 	ready    []scheduler.Event // at now
-	work     policy.Work       // under way; nil: none
-	computed time.Time         // when it ends
+	work     policy.Work       // under way; may be nil
+	computed time.Time         // end of work
 }
 
 type toyJob struct {
@@ -51,9 +49,9 @@ type toyJob struct {
 	come, over bool
 	alloc      cluster.Allocation
 	on         cluster.Placement
-	settled    time.Time // when Work was last brought up to date
+	settled    time.Time // time of the last update of Work
 	report     time.Time // next report, while it holds GPUs
-	profiled   time.Time // end of profiling; zero: none goes on
+	profiled   time.Time // end of profiling; zero: there is none
 }
 
 // NewToy returns a Toy of jobs. Events at the same time come in the order of the jobs.
@@ -96,8 +94,8 @@ func (w *Toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, er
 	return ev, nil
 }
 
-// next returns when something happens next, whether anything happens without an action,
-// and how many jobs are left.
+// next returns the time of the next event, whether there is one without an action, and the number of remaining
+// jobs.
 func (w *Toy) next() (at time.Time, pending bool, left int) {
 	for _, j := range w.jobs {
 		if j.over {
@@ -143,7 +141,7 @@ func (j *toyJob) done() time.Time {
 	return j.settled.Add((j.Work + n - 1) / n)
 }
 
-// lost returns when its failure strikes, or a time that never comes.
+// lost returns the time of its failure, or a time that never comes.
 func (j *toyJob) lost() time.Time {
 	if at := Epoch.Add(j.LostAt); j.LostAt > 0 && !at.Before(j.settled) {
 		return at
@@ -184,7 +182,6 @@ func (w *Toy) happen(j *toyJob) {
 	}
 }
 
-// compute does background work that ends now.
 func (w *Toy) compute(ctx context.Context) {
 	if w.work != nil && !w.computed.After(w.now) {
 		w.ready = append(w.ready, scheduler.Computed{Result: w.work.Do(ctx)})

@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// toyStart is the time from an order of a Toy until the node is there.
+// toyStart is the time from an order to the arrival of the node.
 const toyStart = 90 * time.Second
 
-// toyNodes are the nodes of a Toy that can rent. It is a scheduler.Expander: nodes that
-// are given back are gone at once.
+// toyNodes are the rentable nodes of a Toy. It is a scheduler.Expander: returned nodes are gone at once.
 type toyNodes struct {
 	w      *Toy
 	all    *cluster.Cluster
@@ -35,13 +34,12 @@ func (n *toyNodes) group(g cluster.Group) []cluster.Node {
 	})
 }
 
-// paid reports whether a node is there or ordered.
+// paid reports whether a node is up or ordered.
 func (n *toyNodes) paid(id cluster.NodeID) bool {
 	_, coming := n.coming[id]
 	return coming || n.there[id]
 }
 
-// Provision implements scheduler.Expander.
 func (n *toyNodes) Provision(g cluster.Group, nodes int) error {
 	group, have := n.group(g), 0
 	if nodes < 0 || nodes > len(group) || len(group) == 0 {
@@ -68,7 +66,6 @@ func (n *toyNodes) Provision(g cluster.Group, nodes int) error {
 	return nil
 }
 
-// Return implements scheduler.Expander.
 func (n *toyNodes) Return(nodes []cluster.NodeID) error {
 	for _, id := range nodes {
 		if !n.there[id] {
@@ -87,7 +84,7 @@ func (n *toyNodes) Return(nodes []cluster.NodeID) error {
 
 // next returns when the next node comes, and whether one does.
 func (n *toyNodes) next() (at time.Time, ok bool) {
-	for _, t := range n.coming { // the least: the order does not matter
+	for _, t := range n.coming { // the order does not matter
 		if !ok || t.Before(at) {
 			at, ok = t, true
 		}
@@ -98,7 +95,7 @@ func (n *toyNodes) next() (at time.Time, ok bool) {
 // come makes the nodes ready that are due.
 func (n *toyNodes) come() {
 	changed := false
-	for id, at := range n.coming { // to a set: the order does not matter
+	for id, at := range n.coming { // the order does not matter
 		if !at.After(n.w.now) {
 			delete(n.coming, id)
 			n.there[id], changed = true, true
@@ -109,7 +106,7 @@ func (n *toyNodes) come() {
 	}
 }
 
-// report says what there is now.
+// report emits the present nodes.
 func (n *toyNodes) report() {
 	var rentals []cluster.Rental
 	for _, offer := range n.all.Offers() {
