@@ -42,8 +42,8 @@ type Solution struct {
 	Converged  bool // it is the requested point; otherwise the iterations ended first
 }
 
-// Level finds the greatest level z. Items without a least rate share the rest. It is feasible if
-// some item has a least rate and each of these has a positive rate somewhere; otherwise z is 0.
+// Level finds the greatest level z; items without a least rate share the rest. It is feasible if
+// there is a least rate, and every item with one has a positive rate somewhere.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
 	most := p.leastLevel()
@@ -56,8 +56,7 @@ func (p *Program) Level(s Settings) Solution {
 }
 
 // Best finds the greatest sum of gains, or the analytic centre without gains. It is feasible if
-// some x gives every item more than its least rate, by a relative 1e-9: there is no centre if only
-// one x meets the rates.
+// some x gives every item more than its least rate, by a relative 1e-9.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)
@@ -72,7 +71,7 @@ func (p *Program) Best(s Settings) Solution {
 	first := newPath(p, most)
 	first.start()
 	var inside Solution
-	for mu := 1e-3; inside.Level <= 1+1e-9; mu /= 100 { // as far from the rows as possible
+	for mu := 1e-3; inside.Level <= 1+1e-9; mu /= 100 {
 		if mu < 1e-10 {
 			return p.nothing()
 		}

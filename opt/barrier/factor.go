@@ -2,12 +2,12 @@ package barrier
 
 import "math"
 
-// A factor is the upper triangle R of a small matrix R'R, built from a diagonal by adding dyads.
-// Rotations add them: directions that a large dyad leaves free stay exact, where forming the matrix
-// would lose them. Source: Golub and Van Loan, Matrix Computations, §6.5.4.
+// A factor is the upper triangle R of a small matrix R'R. Rotations add dyads to it, so that
+// directions which a large dyad leaves free stay exact. Source: Golub and Van Loan, Matrix
+// Computations, §6.5.4.
 type factor struct {
 	k int
-	r []float64 // by row
+	r []float64
 	h []float64
 }
 

@@ -119,7 +119,7 @@ func (w *path) startAt(x [][]float64) {
 
 // slacks computes slacks, and duals with equal products.
 func (w *path) slacks() {
-	const least = 1e-12 // for rounding
+	const least = 1e-12
 	product := 1.0
 	if w.level || w.gain > 0 {
 		product = 1 / float64(max(1, len(w.items)))

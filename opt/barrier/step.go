@@ -3,16 +3,16 @@ package barrier
 import "math"
 
 type stepper struct {
-	dx, dp         [][]float64 // by item and kind
-	du, dq, dv, dw []float64   // by item
-	df, dy         []float64   // by kind
+	dx, dp         [][]float64
+	du, dq, dv, dw []float64
+	df, dy         []float64
 	dz             float64
 	root           [][]float64 // by item: T of the inverse T'T of its matrix, by column
 	h              []float64   // product with T
 	m              [][]float64 // by item: change of its fractions per unit of the level
-	g              [][]float64 // by item: right-hand side
-	small, large   *factor     // matrices of an item and of the kinds
-	row            []float64   // scratch row of large
+	g              [][]float64
+	small, large   *factor // matrices of an item and of the kinds
+	row            []float64
 	system         system
 }
 

@@ -38,8 +38,7 @@ func checkBudget(budget, least float64) error {
 	}
 }
 
-// Validate returns all errors of a problem, joined: no classes, epochs or points, numbers out of
-// range, points out of order.
+// Validate returns all errors of a problem, joined.
 func (p *Problem) Validate() error {
 	var errs []error
 	for kind, price := range p.Prices {

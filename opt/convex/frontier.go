@@ -3,20 +3,19 @@ package convex
 import "slices"
 
 // A Frontier has all optima of problem (1), or (7) with several kinds: the least mean completion
-// time for every budget, without rescaling time. An epoch is a convex chain of segments in the
-// plane of cost and time. The steepest segments are filled first; at most one is cut. It is exact.
-// Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
+// time for every budget, without rescaling time. Segments of the epochs' convex chains are filled
+// steepest first; at most one is cut. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
 type Frontier struct {
 	Least    float64 // smallest feasible budget
 	Most     float64 // largest useful budget
 	Repaired int     // epochs whose speeds were not monotone or not concave, and are replaced by their hulls
 
 	problem  *Problem
-	vertices []vertex  // of all epochs
+	vertices []vertex
 	first    []int32   // by epoch: its first vertex; one more
 	load     []float64 // ρᵢⱼ by epoch
 	gain     []float64 // by epoch: mean completion time per unit of ρ/s
-	segments []segment // steepest first
+	segments []segment
 }
 
 // A segment leads to vertex to of its epoch, from the vertex before.
@@ -31,8 +30,8 @@ type Breakpoint struct {
 	Multiplier      float64 // MeanJCT that one more unit of budget buys
 }
 
-// Frontier computes the frontier of a problem, which must not change while the frontier is in use.
-// It is linear in the points, plus a sort of the hulls' corners.
+// Frontier computes the frontier of a problem, which must not change while it is in use, in the
+// time of sorting the hulls' corners.
 func (p *Problem) Frontier() (*Frontier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

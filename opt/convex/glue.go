@@ -8,7 +8,7 @@ import (
 )
 
 type Source interface {
-	IntN(n int) int // from 0 to n-1
+	IntN(n int) int
 }
 
 // A WidthCalculator is the paper's search for a plan with rescaling time: it glues epochs together
@@ -30,8 +30,8 @@ func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 
 // ErrNoPlan reports that no tried configuration fits the budget. Others may.
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
-// Plan returns the best plan found for a budget. It returns ErrNoPlan if none was found, a
-// *BudgetError if none exists, and other errors for an invalid problem, budget or Shrink.
+// Plan returns the best plan found for a budget. It returns ErrNoPlan if none was found, and a
+// *BudgetError if none exists.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
 		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)

@@ -15,13 +15,12 @@ type vertex struct {
 	point      int32
 }
 
-// A hull is the least monotone concave function that is 0 at 0 and at least the speed at every
-// point. Its corners ascend in rate and speed. The first has the cheapest work, the last the
-// fastest. Source: BOA §3.2 and App. E.3.
+// A hull is the least monotone concave function above the points and 0. Its corners ascend in rate
+// and speed, from the cheapest work to the fastest. Source: BOA §3.2 and App. E.3.
 type hull struct {
 	corners  []corner
-	merged   []corner // scratch
-	repaired bool     // a speed is below the hull of its kind
+	merged   []corner
+	repaired bool // a speed is below the hull of its kind
 }
 
 // add appends a corner unless it is no faster than the last, and removes corners that are then on

@@ -14,8 +14,6 @@ type lattice struct {
 	at     [][]int32   // by epoch and state: index of the point
 	gain   float64     // mean completion time per unit of time of an arrival
 
-	// Scratch of path: by state the prices of a unit of time and of a move, and the cost so far; by
-	// epoch the cheapest state, and whether moving is best.
 	price, move, value []float64
 	best               []int32
 	moved              [][]bool

@@ -1,9 +1,9 @@
 package convex
 
-// A Mixture is two plans: a share of every class' arrivals follows Fast, the others Cheap. With
-// rescaling time, no policy with the same budget is faster: the price of moving within an epoch is
-// linear in the time of the move, so a move at one end of the epoch is as good. Without ties the
-// plans differ in one class only. If one plan is enough, Share is 0 and Fast is Cheap.
+// A Mixture is two plans: a share of every class' arrivals follows Fast, the others Cheap. No
+// policy with the same budget is faster: the price of moving within an epoch is linear in the time
+// of the move, so a move at one end is as good. If one plan is enough, Share is 0 and Fast is
+// Cheap.
 //
 // Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold
 // (§4.3 says it does): see the counter-example in the tests.
@@ -15,7 +15,7 @@ type Mixture struct {
 	Multiplier  float64 // MeanJCT that one more unit of budget buys
 	Bound       float64 // no policy with this budget is faster; MeanJCT, up to rounding
 	Least, Most float64 // smallest feasible and largest useful budget
-	Steps       int     // number of shortest paths
+	Steps       int
 }
 
 type trail struct {
@@ -68,10 +68,8 @@ func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool)
 	return t, slope, t.jct+slope*t.spend < line*(1-slack)
 }
 
-// Mixture returns the optimum for a budget with rescaling time, or a *BudgetError. The multiplier
-// is the slope between two neighbours on the lower hull of all plans, found by bisection from its
-// ends, with shortest paths for some 20 multipliers. It is better than Algorithm 1:
-// WidthCalculator.
+// Mixture returns the optimum for a budget with rescaling time, or a *BudgetError. It finds the
+// multiplier by bisection on the lower hull of all plans, with some 20 shortest paths per class.
 func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -138,8 +136,7 @@ func (p *Problem) plan(s *pricer, t trail) Plan {
 }
 
 // MixtureFrontier returns the least mean completion time with rescaling time for every budget, by
-// ascending budget. Breakpoints are plans, with mixtures in between. It computes twice as many
-// shortest paths as breakpoints.
+// ascending budget. Breakpoints are plans, with mixtures in between.
 func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -22,15 +22,13 @@ type Class struct {
 	Epochs  []Epoch
 }
 
-// A Problem is a stream of jobs to run within a budget. All times have one unit. Methods do not
-// change it. Source: BOA §3.1, §4, App. E.1.
+// A Problem is a stream of jobs to run within a budget. All times have one unit. Source: BOA §3.1,
+// §4, App. E.1.
 type Problem struct {
-	// Prices are the costs of a machine per unit of time by kind. Nil: one kind of price 1; the
-	// budget is then the mean number in use.
+	// Prices are the costs of a machine per unit of time by kind. Nil: one kind of price 1.
 	Prices []float64
-	// Costs returns the cost per unit of time if it is not Prices × width, for example of machines
-	// rented by the node. It must be deterministic and non-decreasing in width. It is called often.
-	// Nil: Prices × width.
+	// Costs returns the cost per unit of time if it is not Prices × width, for example of entire
+	// nodes. It must be deterministic and non-decreasing in width. Nil: Prices × width.
 	Costs   func(kind, width int) float64
 	Classes []Class
 }

@@ -1,8 +1,7 @@
 package convex
 
 // A Mix is the width of a class in an epoch: At, or if the budget ends in between, At and its
-// neighbour Next on the hull. A share of the work is done at Next: by that part of the jobs, or by
-// every job for that part of its epoch.
+// neighbour Next on the hull, at which a share of the work is done.
 type Mix struct {
 	At, Next Point
 	Share    float64 // in [0, 1); Next is At if it is 0
@@ -24,8 +23,8 @@ type Solution struct {
 	Repaired   int     // see Frontier.Repaired
 }
 
-// Solve returns the optimum for one budget, without rescaling time, or a *BudgetError. The budget
-// may be infinite.
+// Solve returns the optimum for a budget, which may be infinite, without rescaling time, or a
+// *BudgetError.
 func (p *Problem) Solve(budget float64) (*Solution, error) {
 	f, err := p.Frontier()
 	if err != nil {
@@ -35,7 +34,7 @@ func (p *Problem) Solve(budget float64) (*Solution, error) {
 }
 
 // At returns the optimum for a budget, or a *BudgetError if it is below Least. Among equally steep
-// segments, earlier epochs come first. It is linear in the segments and points.
+// segments, earlier epochs come first.
 func (f *Frontier) At(budget float64) (*Solution, error) {
 	if err := checkBudget(budget, f.Least); err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 		if b.low[c] == b.up[c] {
 			continue
 		}
-		step := b.coef[c] * give[c] * sign // of x, per unit of mu
+		step := b.coef[c] * give[c] * sign
 		bound := b.low[c]
 		switch v := t + mu*b.coef[c]*give[c]; {
 		case step > 0 && v <= b.low[c]:

@@ -11,9 +11,9 @@ import (
 type suspicion struct{ infeasible, unbounded bool }
 
 type watch struct {
-	primal float64 // tolerance
+	primal float64
 	passes int
-	least  float64   // violation
+	least  float64
 	asked  suspicion // certificates looked for already
 }
 

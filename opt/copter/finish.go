@@ -57,7 +57,7 @@ func (s *Solver) repair(p *lp.Problem, x []float64) {
 	if !slices.Contains(full, true) {
 		return
 	}
-	cuts := make([][]cut, len(act)) // by row
+	cuts := make([][]cut, len(act))
 	for j, v := range x {
 		if v <= 0 || !packed(p, j) {
 			continue

@@ -14,7 +14,7 @@ import (
 // across block rows that hold.
 type newton struct {
 	w         *work
-	conjugate int // limit of conjugate gradient steps
+	conjugate int
 
 	free    []int32 // free columns, by block
 	group   []int32 // ends of the blocks' groups in free
@@ -23,7 +23,7 @@ type newton struct {
 	diag    []float64
 	damp    []float64
 	dir     []float64
-	r, p, q []float64 // conjugate gradients
+	r, p, q []float64
 	pre     []float64
 	trial   []float64
 	dense   bool

@@ -27,14 +27,14 @@ type direction struct {
 type pusher struct {
 	w        *work
 	x        []float64 // by column of w
-	act      []float64 // by coupling row
+	act      []float64
 	blockAct []float64
 	column   []float64 // change of the columns, of act and of blockAct along the move
 	rows     []float64
 	sums     []float64
-	touched  []int32 // changed columns
+	touched  []int32
 	tight    []int32 // holding coupling rows
-	holds    []bool  // by coupling row
+	holds    []bool
 	basis    []direction
 	matrix   []float64
 }
@@ -172,7 +172,7 @@ func (q *pusher) addRows(v direction, weight float64) {
 // none.
 func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 	n, m := len(q.basis)+1, len(q.tight)
-	q.matrix = sized(q.matrix, n*m) // by direction; v is last
+	q.matrix = sized(q.matrix, n*m)
 	for k, d := range q.basis {
 		q.on(d, q.matrix[k*m:k*m+m])
 	}

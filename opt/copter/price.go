@@ -13,7 +13,7 @@ type pass struct {
 	estimate  float64 // bound, with reduced costs that no bound holds counted at x
 	dual      float64 // largest reduced cost that no bound holds, as in lp.DualResidual
 	slip      float64 // total of those reduced costs at x
-	objective float64 // of x
+	objective float64
 	violation float64 // of rows by x, as in lp.PrimalResidual
 	broken    bool    // a column is in two blocks: the shape is of another problem
 	picked    int
@@ -22,20 +22,20 @@ type pass struct {
 // A share is a chunk of a pass.
 type share struct {
 	pass
-	act    []float64 // by coupling row
+	act    []float64
 	base   []float64 // activity of columns that are not picked
 	rest   float64   // their cost
 	cols   []uint32  // picked columns, by block
 	coef   []float64
 	blocks []block
-	count  [buckets]int32 // columns by importance
-	r, a   []float64      // scratch
+	count  [buckets]int32
+	r, a   []float64
 	kinks  []kink
 	k      knapsack
 }
 
 type block struct {
-	row     int32 // row slot, or -1
+	row     int32
 	end     int32 // end of its columns in cols
 	low, up float64
 }
@@ -100,7 +100,7 @@ func (s *Solver) gather(p *lp.Problem) pass {
 			total.estimate += part
 		}
 	}
-	if math.IsNaN(total.bound) { // of infinities
+	if math.IsNaN(total.bound) {
 		total.bound = math.Inf(-1)
 	}
 	return total

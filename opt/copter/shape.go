@@ -17,8 +17,8 @@ type shape struct {
 	kind   []uint8  // by row slot
 	stamp  []uint32 // by row slot: the row it was made for
 	index  []int32  // by row slot: index in rows; -1 of other rows
-	rows   []int32  // row slots
-	blocks []int32  // row slots
+	rows   []int32
+	blocks []int32
 	loose  []uint32 // columns in no block
 	size   float64  // mean nonzero |cost|
 }

@@ -8,20 +8,19 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Solver solves linear programs, each from the last solution: unchanged columns and rows, by
-// index and stamp, start from their x and y. It implements lp.Solver. It is not safe for concurrent
-// use.
+// A Solver solves linear programs. Unchanged columns and rows, by index and stamp, start from their
+// last x and y. It implements lp.Solver. It is not safe for concurrent use.
 type Solver struct {
 	opts  Options
 	shape shape
 	work  work
 
-	known    bool      // x, y and shape are from an earlier call
-	x        []float64 // by column slot
+	known    bool // x, y and shape are from an earlier call
+	x        []float64
 	colStamp []uint32
-	y        []float64 // by row slot
+	y        []float64
 	lambda   []float64 // y of coupling rows, 0 of blocks
-	act      []float64 // activity of x by coupling row
+	act      []float64
 	all      bool      // the restricted problem has all coupling rows
 	rowAt    []int32   // by row slot: row of the restricted problem, or -1
 	worth    []float64 // approximate cost of a unit, by coupling row
@@ -62,10 +61,9 @@ const leastSlip = 2e-10
 // leastStrict bounds the tightening of inner tolerances.
 const leastStrict = 1e-6
 
-// Solve solves p; see lp.Solver. It returns no error. A solution is Optimal if its primal residual,
-// dual residual and gap are within tolerance. If an unbounded column keeps y from proving any
-// bound, the gap is to an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a
-// certificate.
+// Solve solves p; see lp.Solver. It returns no error. If an unbounded column keeps y from proving
+// any bound, the gap is to an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with
+// a certificate.
 //
 // Time: a few passes over all columns and, for each proximal step, some dozens over the working
 // set. Memory: 12 bytes per column slot, and 100 bytes per column and 12 per coefficient of the

@@ -6,25 +6,24 @@ import (
 
 // work is the restricted problem, without the other columns' activity.
 type work struct {
-	slot              []uint32  // column slots
-	cost, low, up     []float64 // by column
+	slot              []uint32
+	cost, low, up     []float64
 	coef              []float64 // coefficient in the block's row
-	center, x         []float64 // proximal centre x̄, minimiser at y
-	target            []float64 // x before bounds and block row
+	center, x         []float64
+	target            []float64
 	reduced           []float64 // cost without the coupling rows' part
 	size              []float64 // approximate size of a column's values
 	give              []float64 // 1 / proximal term at weight 1
 	first             []int32   // entries of column c: first[c] to first[c+1]
 	row               []int32   // coupling row of an entry
-	val               []float64 // its coefficient
-	begin             []int32   // columns of block b: begin[b] to begin[b+1]
-	blockRow          []int32   // row slot, or -1: columns without a block
+	val               []float64
+	begin             []int32 // columns of block b: begin[b] to begin[b+1]
+	blockRow          []int32 // row slot, or -1: columns without a block
 	blockLow, blockUp []float64
-	mu                []float64 // at y
+	mu                []float64
 	tight             []bool
 	cut               []int32 // blocks of chunk k: cut[k] to cut[k+1]
 
-	// By coupling row; z is its activity as a variable within its sides.
 	rowSlot       []int32
 	y             []float64
 	z, zCenter    []float64

@@ -17,11 +17,10 @@ import (
 // ErrNoItem reports an unknown item.
 var ErrNoItem = errors.New("no such item")
 
-// An Engine holds items that share resources, and chooses for them. Callers number items, from 0;
+// An Engine holds items that share resources, and chooses for them. Items are numbered from 0;
 // memory grows with the largest number. It is not safe for concurrent use.
 type Engine interface {
-	// Set adds or replaces item i, whose choices are worth their Value, without adjustment. It
-	// copies what it needs. Bad numbers are an error.
+	// Set adds or replaces item i, without adjustment, and copies it.
 	Set(i int, it mmkp.Item) error
 	// Adjust sets the worth of item i's choices in this round. See mmkp.Program.Adjust.
 	Adjust(i int, a mmkp.Adjustment) error
@@ -29,12 +28,11 @@ type Engine interface {
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
 	SetCapacity(k int, b float64) error
-	// Solve chooses. Solution.Pick is by item, -1 for no item or no choice; Prices are by resource,
-	// Bound is proven, and the picks fit. The solution is valid until the next call. Errors:
-	// mmkp.ErrInfeasible, mmkp.ErrLimit, errors of the solver.
+	// Solve chooses. Solution.Pick is by item, -1 for none; Prices are by resource, Bound is
+	// proven. The solution is valid until the next call. Errors: mmkp.ErrInfeasible, mmkp.ErrLimit,
+	// errors of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
-	// The memory includes the items and the state of the last solve: an engine with as many
-	// resources that reads it solves the same way.
+	// An engine with as many resources that reads this memory solves the same way.
 	memory.Rememberer
 }
 
@@ -53,8 +51,8 @@ type Options struct {
 	Nodes int    // limit of price's search; 0: as mmkp.DefaultOptions
 }
 
-// New returns an engine without items over resources with these capacities, which it copies.
-// Errors: an unknown or unavailable name, bad capacities.
+// New returns an engine without items over resources with these capacities. Errors: an unknown or
+// unavailable name, bad capacities.
 func New(name string, capacity []float64, o Options) (Engine, error) {
 	kind, err := maker(name)
 	if err != nil {

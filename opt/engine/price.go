@@ -14,7 +14,7 @@ type price struct {
 	ids     []mmkp.ItemID // by item; zero: none
 	pick    []int
 	options mmkp.Options
-	none    []float64 // zero prices
+	none    []float64
 }
 
 func newPrice(capacity []float64, o Options) (Engine, error) {

@@ -10,22 +10,22 @@ import (
 )
 
 // relaxed keeps the relaxation as a linear program: a row for every item and resource, a column for
-// every choice, with negative values as costs. An edit costs the columns it touches. Source: thesis
-// §4.3.2 (add-request, remove-request, add/remove-resources).
+// every choice. An edit costs the columns it touches. Source: thesis §4.3.2 (add-request,
+// remove-request, add/remove-resources).
 type relaxed struct {
 	book
 	program   lp.Problem
 	solver    lp.Solver
 	resources []lp.Row
-	items     []columns // by item
+	items     []columns
 	entries   []lp.RowEntry
-	weights   [][]Weight // by item
+	weights   [][]Weight
 	solution  mmkp.Solution
 }
 
 type columns struct {
 	row  lp.Row
-	cols []lp.Col // by choice
+	cols []lp.Col
 }
 
 // relaxedBy makes engines with a solver of the relaxation.

@@ -21,13 +21,12 @@ const Tiny = 1e-6
 const slack = 1e-10
 
 // Shim rounds a relaxed solution, given as weights by item. Each item takes its choice of highest
-// weight that fits next to the items before it, the first in a tie; -1 if none fits. Items with
-// must (nil: none) come first. take reports whether a choice fits, and if so subtracts it from the
-// capacity. Weights are sorted in place. It costs n log n.
+// weight that fits next to the items before it; -1 if none fits. take reports whether a choice
+// fits, and then subtracts it from the capacity. Weights are sorted in place. It costs n log n.
 //
-// Source: thesis §4.4.1, "Applying COpter".
-// Deviation: items that must be served choose first, then items by their highest weight, because
-// the thesis names no order, and a divided item could take the resources of a complete one.
+// Source: thesis §4.4.1, "Applying COpter". Deviation: items that must be served choose first, then
+// items by their highest weight, because the thesis names no order, and a divided item could take
+// the resources of a complete one.
 func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
 	order, pick := make([]int, len(weights)), make([]int, len(weights))
 	for i, w := range weights {

@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Solve returns a proven optimum of p, without prices or counts. Capacities hold to 1e-9. Errors:
-// an invalid p; mmkp.ErrInfeasible; an ended context, before HiGHS starts: it cannot be
-// interrupted, and may take exponential time.
+// Solve returns a proven optimum of p, without prices or counts. Errors: an invalid p;
+// mmkp.ErrInfeasible; an ended context, before HiGHS starts: it cannot be interrupted, and may take
+// exponential time.
 func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

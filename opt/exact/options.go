@@ -19,23 +19,18 @@ const (
 
 // Options configure a Solver. Start from DefaultOptions.
 type Options struct {
-	Method Method
-	// NoCrossover keeps an interior point: faster, but not a vertex.
+	Method      Method
 	NoCrossover bool
 	// NoPresolve switches presolve off.
 	NoPresolve bool
-	// Tolerance is the absolute tolerance on rows, bounds and reduced costs, and for interior point
-	// and PDLP the relative gap. At least 1e-10.
+	// Tolerance is absolute on rows, bounds and reduced costs, and for interior point and PDLP
+	// relative on the gap. At least 1e-10.
 	Tolerance float64
-	// MIPGap is the relative gap at which an integer program may stop; 0: the optimum.
-	MIPGap float64
-	// MaxIterations limits the method's iterations, in each linear program of an integer program;
-	// 0: no limit.
+	MIPGap    float64
+	// MaxIterations limits iterations, in each linear program of an integer program; 0: no limit.
 	MaxIterations int
-	// MaxNodes limits the nodes of an integer program; 0: no limit.
-	MaxNodes int
-	// Threads is the number of threads. With more than 1 the choice among several optima may depend
-	// on timing.
+	MaxNodes      int
+	// Threads is the number of threads. With more than 1 ties may depend on timing.
 	Threads int
 }
 

@@ -36,7 +36,7 @@ func compile(p *lp.Problem) (*program, naming) {
 			m.rowLow, m.rowUp = append(m.rowLow, low), append(m.rowUp, up)
 		}
 	}
-	count := make([]int, len(names.rows)+1) // entries of earlier rows
+	count := make([]int, len(names.rows)+1)
 	integers := false
 	for j := range p.ColSlots() {
 		if !p.HasCol(j) {

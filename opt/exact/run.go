@@ -13,7 +13,7 @@ import (
 // A result is the result of HiGHS, by the program's columns and rows.
 type result struct {
 	status     highs.ModelStatus
-	x, y       []float64 // zeros if there is none
+	x, y       []float64
 	hasX, hasY bool
 	bound      float64 // of an integer program
 	iterations int

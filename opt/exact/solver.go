@@ -30,12 +30,11 @@ func New(o Options) (*Solver, error) {
 }
 
 // Solve solves p: to an optimum with duals, or with integer columns to a proven optimum without.
-// Iterations are the method's, or the nodes of an integer program, whose simplex iterations are
-// Sweeps. The certificate of an infeasible or unbounded program is about its linear part; nil if
-// that proves nothing. X is then the point of least violation, or any feasible one. An ended
-// context counts only before HiGHS starts: it cannot be interrupted, and an integer program may
-// take exponential time. Errors: a number that HiGHS rejects (a coefficient of 1e15 or more), a
-// failure of HiGHS. It costs a copy of the problem, and HiGHS two more.
+// For an integer program Iterations are nodes and Sweeps simplex iterations. The certificate of an
+// infeasible or unbounded program is about its linear part; nil if that proves nothing. X is then
+// the point of least violation, or any feasible one. A context counts only before HiGHS starts, and
+// an integer program may take exponential time. Errors: a coefficient of 1e15 or more, a failure of
+// HiGHS. It costs three copies of the problem.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	if ctx.Err() != nil {
 		return nothing(p, lp.Interrupted), nil //nolint:nilerr // lp.Solver: an ended context is a status

@@ -3,9 +3,8 @@ package lbfgsb
 import "math"
 
 // cauchy sets target to the generalised Cauchy point, the first local minimum of the model on the
-// projected gradient path t ↦ P(x − t g), and free to the variables not at a wall there. The path
-// is a broken line. On each piece, with the variables at a wall at rest, the model is a parabola in
-// t. Source: Byrd et al. §4.
+// projected gradient path t ↦ P(x − t g), and free to the variables not at a wall there. On each
+// straight piece of the path the model is a parabola in t. Source: Byrd et al. §4.
 func (m *Minimizer) cauchy() {
 	copy(m.target, m.x)
 	if !m.constrained && m.hessian.count > 0 {

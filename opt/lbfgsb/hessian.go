@@ -7,7 +7,7 @@ package lbfgsb
 type hessian struct {
 	n     int
 	b     []float64 // n×n, symmetric
-	s, y  []float64 // ring buffers of rows
+	s, y  []float64
 	ys    []float64 // y's of each
 	cap   int
 	count int

@@ -10,14 +10,12 @@ type Options struct {
 	// Gradient ends the search when no entry of the projected gradient is larger. Default 1e-5;
 	// negative: never.
 	Gradient float64
-	// Pairs is the number of steps that shape the model. Default 10.
-	Pairs int
+	Pairs    int
 	// Iterations is the limit of iterations. Default 15000.
 	Iterations int
-	// Evaluations is the limit of calls of f, checked after each line search. Default 15000.
+	// Evaluations is the limit of calls of f. Default 15000.
 	Evaluations int
-	// Trials is the limit of steps in a line search. Default 20.
-	Trials int
+	Trials      int
 }
 
 func (o Options) withDefaults() Options {
@@ -48,10 +46,8 @@ type Status uint8
 const (
 	// SmallGradient ends at a point without descent.
 	SmallGradient Status = iota
-	// SmallDecrease ends after an iteration with hardly any gain.
 	SmallDecrease
-	// NoProgress ends when no step along the steepest descent works: rounding, a kink, or a wrong
-	// gradient.
+	// NoProgress ends when no step along the steepest descent works.
 	NoProgress
 	// OutOfIterations ends at Options.Iterations.
 	OutOfIterations
@@ -70,14 +66,13 @@ func (s Status) String() string { return statusNames[s] }
 
 // A Result is the end of a search.
 type Result struct {
-	F           float64 // value at the point returned
+	F           float64
 	Iterations  int
 	Evaluations int
 	Status      Status
 }
 
-// A Func returns its value at x and sets grad to its gradient. It must not keep the slices or
-// change x.
+// A Func returns its value at x and sets grad. It must not keep the slices or change x.
 type Func func(x, grad []float64) float64
 
 // A Minimizer minimises functions and reuses memory. The zero value is ready. It is not safe for
@@ -98,9 +93,9 @@ type Minimizer struct {
 	hessian hessian
 	free    []bool    // not held at a wall
 	target  []float64 // Cauchy point, then minimiser of the model in the box
-	dir     []float64 // from x to target
-	trial   []float64 // x of a line search
-	slope   []float64 // gradient at trial
+	dir     []float64
+	trial   []float64
+	slope   []float64
 	work    [3][]float64
 	index   []int
 	factor  []float64
@@ -116,7 +111,7 @@ const epsilon = 0x1p-52
 
 // Minimize searches for a local minimum of f, from x projected into the box, and writes it to x. It
 // calls f only in the box. f and its gradient must be continuous. It panics if the lengths differ
-// or the box is empty. It allocates only for more variables or pairs than before.
+// or the box is empty.
 func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)

@@ -7,14 +7,14 @@ type outcome uint8
 const (
 	found  outcome = iota
 	failed         // no descent, or no step found
-	broken         // not finite
+	broken
 )
 
 // longest is the longest step without bounds, in lengths of the direction.
 const longest = 1e10
 
-// search walks from x towards target, moves x, value and grad to the found step, and updates the
-// hessian. If it finds none, it changes nothing. Source: Byrd et al. §6.
+// search walks from x towards target and moves x to the found step, or changes nothing. Source:
+// Byrd et al. §6.
 func (m *Minimizer) search() outcome {
 	for i := range m.dir {
 		m.dir[i] = m.target[i] - m.x[i]

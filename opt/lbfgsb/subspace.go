@@ -3,8 +3,8 @@ package lbfgsb
 import "math"
 
 // subspace moves target from the Cauchy point to the minimum of the model over the free variables,
-// as far as the box allows. It returns false if rounding leaves the model without a minimum.
-// Without pairs it does nothing. Source: Byrd et al. §5; Morales and Nocedal §2.
+// as far as the box allows; false if rounding leaves no minimum. Source: Byrd et al. §5; Morales
+// and Nocedal §2.
 func (m *Minimizer) subspace() bool {
 	free := m.index[:0]
 	for i := range m.free {

@@ -26,7 +26,7 @@ type trial struct {
 	step        float64 // next
 	longest     float64
 	start       sample
-	best, other sample // ends of the bracket
+	best, other sample
 	low, high   float64
 	width, last float64 // of the bracket: now and one trial ago
 	bracketed   bool
@@ -95,8 +95,8 @@ func (t *trial) restrain() {
 	}
 }
 
-// choose adds the sample to the bracket and sets step to the minimiser of a cubic or a parabola
-// through samples. Source: Moré and Thuente §4.
+// choose adds the sample to the bracket and sets step to the minimiser of a cubic or a parabola.
+// Source: Moré and Thuente §4.
 func (t *trial) choose(p sample) {
 	x, turned := t.best, math.Signbit(p.d) != math.Signbit(t.best.d) && p.d != 0 && t.best.d != 0
 	switch {

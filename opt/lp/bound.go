@@ -3,19 +3,18 @@ package lp
 import "math"
 
 // Bound returns a lower bound on the objective of every feasible x, proven by any row multipliers y
-// (length RowSlots). Multipliers of infinite sides count as 0. A missing column bound is replaced
-// by a bound that its rows imply. If there is none, a reduced cost below 1e-9 of its terms counts
-// as 0. It is the better of the bounds of y and of Tighten. -Inf proves nothing.
+// (length RowSlots). A missing column bound is replaced by one that its rows imply, or else a
+// reduced cost below 1e-9 of its terms counts as 0. It is the better of the bounds of y and of
+// Tighten. -Inf proves nothing.
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
 	return max(b, p.lagrangian(Tighten(p, y), implied))
 }
 
-// Tighten corrects small errors in y. If a column has a negative reduced cost and only packing rows
-// (coefficients and columns at least 0) limit it, the multiplier of the row for which this is
-// cheapest takes over the reduced cost. Many columns of one row then cost as much as the worst of
-// them, not all together.
+// Tighten corrects small errors in y. If only packing rows (coefficients and columns at least 0)
+// limit a column of negative reduced cost, the multiplier of the cheapest such row takes that cost
+// over. Many columns of one row then cost as much as the worst of them, not all together.
 func Tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
 	for i, v := range y {
@@ -187,10 +186,10 @@ func (p *Problem) part(j int, a float64) (least, most float64) {
 func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float64) {
 	low, up = -Inf, Inf
 	partLow, partUp := p.part(j, a)
-	if rest, ok := least.without(partLow); ok && p.side[i].up < Inf { // a x <= up - rest
+	if rest, ok := least.without(partLow); ok && p.side[i].up < Inf {
 		low, up = half(a, p.side[i].up-rest, low, up, a > 0)
 	}
-	if rest, ok := most.without(partUp); ok && p.side[i].low > -Inf { // a x >= low - rest
+	if rest, ok := most.without(partUp); ok && p.side[i].low > -Inf {
 		low, up = half(a, p.side[i].low-rest, low, up, a < 0)
 	}
 	return low, up
@@ -204,8 +203,8 @@ func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	return max(low, b/a), up
 }
 
-// CheckInfeasible reports whether the row multipliers ray prove that no x is feasible, as a Farkas
-// certificate: the least of ray'(s - Ax) over sides and bounds is above 0 (by a relative 1e-9).
+// CheckInfeasible reports whether the row multipliers ray are a Farkas certificate: the least of
+// ray'(s - Ax) over sides and bounds is above 0 (by a relative 1e-9).
 func CheckInfeasible(p *Problem, ray []float64) bool {
 	if len(ray) != p.RowSlots() {
 		return false
@@ -242,8 +241,7 @@ func CheckInfeasible(p *Problem, ray []float64) bool {
 }
 
 // CheckUnbounded reports whether the direction ray, by column index, lowers the objective for ever:
-// c'ray < 0, and it meets no bound or side (to a relative 1e-9). With any feasible x it proves that
-// the problem is unbounded.
+// c'ray < 0, and it meets no bound or side (to a relative 1e-9).
 func CheckUnbounded(p *Problem, ray []float64) bool {
 	if len(ray) != p.ColSlots() {
 		return false
@@ -268,8 +266,8 @@ func CheckUnbounded(p *Problem, ray []float64) bool {
 	return gain < -rounding*(1e-300+scale)
 }
 
-// Grade computes a solution's objective, bound, residuals and gap from X and Y. Solvers call it
-// last. Without Y it keeps Bound.
+// Grade computes a solution's objective, bound, residuals and gap from X and Y. Without Y it keeps
+// Bound.
 func Grade(p *Problem, s *Solution) {
 	s.Objective = Objective(p, s.X)
 	s.PrimalResidual = PrimalResidual(p, s.X)

@@ -39,8 +39,7 @@ func ReducedCosts(p *Problem, y []float64) []float64 {
 	return d
 }
 
-// PrimalResidual returns the largest violation of a row or bound by x, relative to 1 + the size of
-// its side.
+// PrimalResidual returns the largest violation of a row or bound by x, relative to 1 + its side.
 func PrimalResidual(p *Problem, x []float64) float64 {
 	worst := 0.0
 	over := func(x, low, up float64) {

@@ -2,8 +2,7 @@ package lp
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember implements memory.Rememberer: the problem with its holes and storage places, so that
-// handles stay valid and later edits use the same places.
+// Remember implements memory.Rememberer, with holes and storage places, so that handles stay valid.
 func (p *Problem) Remember(m *memory.Codec) {
 	m.Fields(&p.Offset, &p.matrix, &p.cost, &p.low, &p.up, &p.integer, &p.colStamp, &p.freeCols, &p.rowStamp, &p.freeRows,
 		&p.cols, &p.rows, &p.nonzeros, &p.edits)

@@ -18,8 +18,7 @@ var Inf = math.Inf(1)
 // A Col is the handle of a column. The zero value is no column.
 type Col struct{ slot, stamp uint32 }
 
-// Index returns the column's index in Solution.X, in 0 to Problem.ColSlots()-1. It is constant;
-// after removal another column may take it.
+// Index returns the column's index in Solution.X. After removal another column may take it.
 func (c Col) Index() int { return int(c.slot) }
 
 // A Row is the handle of a row. The zero value is no row.
@@ -40,8 +39,8 @@ type ColEntry struct {
 	Value float64 // finite; 0 is ignored
 }
 
-// A Problem is a linear program. The zero value is empty. Solvers do not change it. It is not safe
-// for concurrent use with edits.
+// A Problem is a linear program. The zero value is empty. It is not safe for concurrent use with
+// edits.
 type Problem struct {
 	// Offset is added to the objective.
 	Offset float64
@@ -82,8 +81,8 @@ func (p *Problem) RowSlots() int { return len(p.side) }
 // Edits returns the number of edits; an unchanged problem has an equal number.
 func (p *Problem) Edits() uint64 { return p.edits }
 
-// AddRow adds the row low <= sum of the entries <= up. It costs the entries. Errors: a NaN, low >
-// up, an infeasible side, an infinite coefficient, a removed or repeated column.
+// AddRow adds the row low <= sum of the entries <= up, at the cost of the entries. Errors: a NaN,
+// an empty range, an infinite coefficient, a removed or repeated column.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -109,8 +108,8 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	return r, nil
 }
 
-// AddCol adds a column with low <= x <= up. It costs the entries. Errors: a NaN, low > up, an
-// infinite cost or coefficient, a removed or repeated row.
+// AddCol adds a column with low <= x <= up, at the cost of the entries. Errors: a NaN, an empty
+// range, an infinite cost or coefficient, a removed or repeated row.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)

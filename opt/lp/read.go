@@ -1,7 +1,6 @@
 package lp
 
-// A Column is a column for a solver. Its slices belong to the problem: read them only, until the
-// next edit.
+// A Column is a column for a solver. Its slices may only be read, until the next edit.
 type Column struct {
 	Cost, Low, Up float64
 	Integer       bool
@@ -57,7 +56,7 @@ func (p *Problem) Sides(i int) (low, up float64) {
 }
 
 // RowCols returns the ascending indices of the columns in row i, until the next edit. The first
-// call after an edit sorts the list, so concurrent calls are not safe.
+// call after an edit sorts, so it is not safe for concurrent use.
 func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))
 	return p.inRow[i].members

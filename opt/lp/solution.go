@@ -3,9 +3,8 @@ package lp
 import "context"
 
 // A Solver solves linear programs. Solve does not change p. State from earlier calls is only a
-// starting point: the result is within its stated gap. An ended context yields the best solution so
-// far with status Interrupted, and no error. Errors are for invalid input and for failures of the
-// solver.
+// starting point. An ended context yields the best solution so far with status Interrupted. Errors
+// are for invalid input and for failures of the solver.
 type Solver interface {
 	Solve(ctx context.Context, p *Problem) (*Solution, error)
 }
@@ -14,11 +13,11 @@ type Solver interface {
 type Status uint8
 
 const (
-	Optimal     Status = iota // within the solver's tolerances
-	Limited                   // best at an iteration limit
-	Interrupted               // best when the context ended
-	Infeasible                // no x is feasible; Ray proves it
-	Unbounded                 // the objective falls for ever; Ray proves it
+	Optimal     Status = iota
+	Limited            // best at an iteration limit
+	Interrupted        // best when the context ended
+	Infeasible         // no x is feasible; Ray proves it
+	Unbounded          // the objective falls for ever; Ray proves it
 )
 
 // String returns "optimal", "limited", "interrupted", "infeasible" or "unbounded".
@@ -28,16 +27,14 @@ func (s Status) String() string {
 
 // A Solution belongs to its caller. X and Y are by Col.Index and Row.Index; 0 in holes.
 type Solution struct {
-	Status    Status
-	X         []float64 // primal, by column index
-	Y         []float64 // dual, by row index; see the package comment; nil for integer programs
-	Objective float64   // of X, with the offset
-	Bound     float64   // proven lower bound of all feasible x
-	// PrimalResidual and DualResidual are as in the functions of these names.
+	Status                       Status
+	X                            []float64 // primal, by column index
+	Y                            []float64 // dual, by row index; see the package comment; nil for integer programs
+	Objective                    float64   // of X, with the offset
+	Bound                        float64   // proven lower bound of all feasible x
 	PrimalResidual, DualResidual float64
 	Gap                          float64 // |Objective - Bound| / (1 + |Objective|)
-	// Ray proves Infeasible (row multipliers, see CheckInfeasible) or Unbounded (a direction by
-	// column, see CheckUnbounded). It may be nil.
+	// Ray proves Infeasible (see CheckInfeasible) or Unbounded (see CheckUnbounded). It may be nil.
 	Ray        []float64
 	Iterations int // outer iterations
 	Sweeps     int // inner iterations: passes over the (active) columns

@@ -13,7 +13,7 @@ const blockSize = 1 << 16
 // memory nearly in order.
 type store struct {
 	blocks []block
-	at     []run       // by column slot
+	at     []run
 	free   [32][]place // runs of 1<<k places
 	used   int         // of the last block
 }

@@ -6,19 +6,18 @@ import (
 )
 
 // An annealer walks from union to union, by one element at a time. A union costs its elements, plus
-// lacking for each missing set. The more a step costs, and the longer the walk is, the less often
-// it is taken.
+// lacking for each missing set.
 //
 // Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 220, 1983.
 // The random numbers of SplitMix64 are the same in each call. Source: Steele, Lea, Flood, "Fast
 // splittable pseudorandom number generators", OOPSLA 2014.
 type annealer struct {
 	s       *searcher
-	in      []bool    // whether an element is in the union
-	sets    [][]int32 // sets of each element
-	open    []int32   // elements of each set outside the union
-	count   int       // sets within the union
-	cost    int64     // cost of the elements
+	in      []bool
+	sets    [][]int32
+	open    []int32 // elements of each set outside the union
+	count   int     // sets within the union
+	cost    int64
 	lacking int64
 	draws   uint64
 

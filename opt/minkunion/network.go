@@ -4,15 +4,15 @@ package minkunion
 // paid elements carry nothing.
 type network struct {
 	start   []int32 // first edge of each set; one more
-	element []int32 // by edge
-	set     []int32 // by edge
-	flow    []int64 // by edge
+	element []int32
+	set     []int32
+	flow    []int64
 	into    [][]int32
 
 	supply, excess []int64 // by set: what it can send, what it has not sent
-	room           []int64 // by element
-	barred         []bool  // by set
-	paid           []bool  // by element
+	room           []int64
+	barred         []bool
+	paid           []bool
 
 	far, reach []int32 // distance of sets and elements from a set with excess; -1: unreachable
 	at, from   []int32 // next edge to try, of sets and elements

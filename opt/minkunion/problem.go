@@ -32,7 +32,7 @@ type Solution struct {
 	Cost  int64
 	Bound int64
 	Nodes int
-	Steps int // visited edges
+	Steps int
 }
 
 // maxTotal bounds the sum of absolute costs, so that multiples stay below 2⁶².

@@ -21,7 +21,7 @@ type searcher struct {
 	rest        int64 // least L of parts that were not searched, in 1/unit
 	nodes       int
 	open        nodes
-	filed       int // number of filed nodes
+	filed       int
 }
 
 // A step is a paid element or a barred set.
@@ -30,9 +30,9 @@ type step struct {
 	paid  bool
 }
 
-// Solve returns the best answer within o's limits and a proven bound. It returns an error if p is
-// invalid. It visits a little more than o.MaxSteps edges, plus Pick times the number of sets. If a
-// quarter of the steps does not end the search, annealing gets half of them.
+// Solve returns the best answer within o's limits and a proven bound, or an error if p is invalid.
+// It visits about o.MaxSteps edges, plus Pick times the number of sets. If a quarter of the steps
+// does not end the search, annealing gets half of them.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ type greedy struct {
 	score  []float64
 	taken  []bool
 	have   []int // taken sets with the element, plus one if it is paid anyway
-	count  int   // taken sets
+	count  int
 	cost   int64
 }
 

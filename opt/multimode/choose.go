@@ -13,8 +13,8 @@ type chooser struct {
 	p       *Problem
 	solver  *mmkp.Solver
 	problem mmkp.Problem
-	counts  [][]count // by item and choice
-	idle    Point     // sum of all jobs' Idle
+	counts  [][]count
+	idle    Point // sum of all jobs' Idle
 	prices  []float64
 	solves  int
 }

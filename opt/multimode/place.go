@@ -12,9 +12,9 @@ type packing struct {
 	prices   []float64 // per unit and round
 	favoured int       // job placed first; -1: none
 	runs     []Run
-	free     [][]int // by resource and round
-	log      []step  // since the start of press or tidy
-	movers   []move  // scratch of makeRoom
+	free     [][]int
+	log      []step // since the start of press or tidy
+	movers   []move
 }
 
 type step struct {
@@ -30,16 +30,16 @@ func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 		k.free = append(k.free, slices.Repeat([]int{b}, p.Rounds))
 	}
 	line := k.line()
-	rest := k.first(line) // 1. jobs that run from the first round on
+	rest := k.first(line)
 	for _, i := range rest {
-		k.fit(i) // 2. jobs that follow others
+		k.fit(i)
 	}
 	k.advance(rest)
 	for _, i := range line {
-		k.press(i) // 3. jobs that lack rounds
+		k.press(i)
 	}
 	for _, i := range line {
-		k.tidy(i) // 4. jobs that stop and start
+		k.tidy(i)
 	}
 	k.fill()
 	return k.runs

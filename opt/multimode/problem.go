@@ -32,7 +32,7 @@ type Mode struct {
 
 // A Job uses at most one mode in a window.
 type Job struct {
-	Idle  Point   // without a round
+	Idle  Point
 	Modes []Mode  // none: it waits
 	Held  int     // present mode, whose After includes no start; -1: none
 	Again float64 // value lost by each start that After does not include; at least 0

@@ -33,7 +33,7 @@ func (o Options) Validate() error {
 
 // A Schedule is a plan. Bound >= optimum >= Value.
 type Schedule struct {
-	Runs  []Run // by job
+	Runs  []Run
 	Value float64
 	Bound float64
 	// Prices are the values of a unit of each resource in a round, in the last knapsack; zeros
@@ -56,18 +56,17 @@ type search struct {
 	p      *Problem
 	pick   *chooser
 	open   []interval // may have better plans than the best
-	cap    float64    // upper bound of all plans
+	cap    float64
 	best   Schedule
 	solved bool
-	picked []count // of the best plan
+	picked []count
 }
 
 // Solve plans a window. It returns the best plan found when the gap is met, after Options.Solves
-// knapsacks, or when ctx ends. In every plan no waiting job would gain by a round with room. Equal
-// problems have equal plans. It returns errors of both Validate. Each solve costs a knapsack of
-// jobs × modes × rounds choices, and a packing of at least jobs × rounds steps. If the gap is not
-// met and there are few modes in total, one more packing is tried for each mode. Source: Shockwave
-// §6.1, App. G.3, Eq. 11.
+// knapsacks, or when ctx ends. No waiting job would gain by a round with room. Equal problems have
+// equal plans. Each solve costs a knapsack of jobs × modes × rounds choices and a packing. If the
+// gap is not met and there are few modes, favour tries more packings. Source: Shockwave §6.1, App.
+// G.3, Eq. 11.
 func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err

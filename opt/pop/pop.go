@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Split assigns 0 to n-1 to k parts, each sorted. Without weights it is random, and sizes differ by
-// at most 1. With weights (finite, at least 0) the heaviest goes first, each to the lightest part,
-// the one with the fewest members in a tie; so parts differ by at most one weight. The seed only
-// orders equal weights. Equal arguments give equal parts. It costs n log n + n k, and panics if k <
-// 1 or n < 0.
+// Split assigns 0 to n-1 to k parts, each sorted. Without weights it is random, with sizes that
+// differ by at most 1. With weights (finite, at least 0) the heaviest goes first, each to the
+// lightest part, so that parts differ by at most one weight. Equal arguments give equal parts. It
+// costs n log n + n k, and panics if k < 1 or n < 0.
 //
 // Source: thesis §4.1 ("randomly partitioning the set of resources and requests"), §5.2.2.
 func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
@@ -58,8 +57,8 @@ func Least(load []float64, members func(part int) int) int {
 	return best
 }
 
-// Shuffled returns 0 to n-1 in a pseudorandom order: it sorts by a hash of the seed and the number,
-// which does not depend on n. Equal arguments give equal orders on every machine.
+// Shuffled returns 0 to n-1 in a pseudorandom order, sorted by a hash of the seed and the number.
+// Equal arguments give equal orders on every machine.
 func Shuffled(n int, seed uint64) []int {
 	order, key := make([]int, n), make([]uint64, n)
 	for i := range order {
@@ -86,7 +85,7 @@ type Piece struct {
 }
 
 // SplitClients returns the clients as pieces, in order: a client with a weight above the threshold
-// becomes ways equal pieces. A client gets what its pieces get. It panics if ways < 1.
+// becomes ways equal pieces. It panics if ways < 1.
 //
 // Source: thesis §5.2.2 ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {

@@ -16,17 +16,17 @@ import (
 // once.
 type Options struct{ Queues []ClusterQueue }
 
-// A Policy decides like Kueue and kube-scheduler. It stores admissions, so its plans depend on
-// earlier snapshots. It is not safe for concurrent use.
+// A Policy decides like Kueue and kube-scheduler. It stores admissions. It is not safe for
+// concurrent use.
 type Policy struct {
 	o        Options
 	admitted map[job.ID]admission
-	next     int // number of the next admission
+	next     int
 }
 
 type admission struct {
 	flavor int // below 0: its queue has no quotas
-	number int // order of admission
+	number int
 }
 
 func New(o Options) *Policy { return &Policy{o: o, admitted: make(map[job.ID]admission)} }

@@ -29,13 +29,13 @@ type Flavor struct {
 
 func (f *Flavor) has(t cluster.GPUType) bool { return f.Types == nil || slices.Contains(f.Types, t) }
 
-// ParseQueues parses the format of Format:
+// ParseQueues parses queues as Format writes them:
 //
 //	team-a@pool big=a100:24+16-8 small=t4|l4:16; team-b@pool big=a100:24; team-c! big=a100:16
 //
-// Semicolons separate queues. After a name, @ names the cohort and ! means StrictFIFO. A flavor
-// lists GPU types, or * for all, its quota, and how many GPUs may be borrowed (+) and lent (-); the
-// default is no limit. Its error joins all errors.
+// After a name, @ names the cohort and ! means StrictFIFO. A flavor lists GPU types, or * for all,
+// its quota, and how many GPUs may be borrowed (+) and lent (-); the default is no limit. Its error
+// joins all errors.
 func ParseQueues(text string) ([]ClusterQueue, error) {
 	var all []ClusterQueue
 	var errs []error

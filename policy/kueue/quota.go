@@ -6,7 +6,7 @@ import "math"
 type ledger struct {
 	queues []ClusterQueue
 	index  map[string]int
-	used   [][]int // by queue and flavor
+	used   [][]int
 }
 
 func newLedger(queues []ClusterQueue) *ledger {
@@ -26,10 +26,9 @@ func (f *Flavor) guaranteed() int {
 	return max(0, f.Nominal-f.Lend)
 }
 
-// available returns how many more GPUs a queue may use of a flavor. It may be negative.
-//
-// Each queue of a cohort puts its quota minus its guaranteed GPUs into a common store. Its jobs use
-// guaranteed GPUs first, then the store, up to its borrowing limit. Source: KEP-79.
+// available returns how many more GPUs a queue may use of a flavor; it may be negative. Each queue
+// of a cohort puts its quota minus its guaranteed GPUs into a common store. Its jobs use guaranteed
+// GPUs first, then the store, up to its borrowing limit. Source: KEP-79.
 func (l *ledger) available(q, k int) int {
 	queue := &l.queues[q]
 	f, used := &queue.Flavors[k], l.used[q][k]

@@ -79,11 +79,11 @@ func (n *nodes) later(at time.Duration) (time.Duration, bool) {
 }
 
 // earliest returns the earliest start of a want and its nodes, as the backfill scheduler finds it;
-// never if it is beyond the horizon. It tries now, and then each edge of a reservation. In a try,
-// only nodes that stay open while the job lasts count, and running jobs end in turn until enough is
-// free. If that is after the next edge, where more nodes may be open, or if the nodes are reserved
-// by then, it tries that later time. Each try is later than the one before, and edges are finite,
-// so it ends. Source: Slurm's sched/backfill, _attempt_backfill, TRY_LATER.
+// never beyond the horizon. It tries now, and then each edge of a reservation. In a try, only nodes
+// that stay open while the job lasts count, and running jobs end in turn until enough is free. If
+// that is after the next edge, or the nodes are reserved by then, it tries that later time. Each
+// try is later than the one before, and edges are finite, so it ends. Source: Slurm's
+// sched/backfill, _attempt_backfill, TRY_LATER.
 func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, []int) {
 	for at := time.Duration(0); at <= horizon; {
 		edge, more := n.later(at)
@@ -104,8 +104,7 @@ func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, 
 }
 
 // firstWindow is the time within which ends of running jobs count as simultaneous. It doubles for
-// each later group, so that the far future is examined more coarsely. Source: Slurm's
-// select/cons_tres, _will_run_test.
+// each later group. Source: Slurm's select/cons_tres, _will_run_test.
 const firstWindow = 30 * time.Second
 
 // willRun returns when enough nodes that are open from at on become free as jobs end, and these

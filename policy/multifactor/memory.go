@@ -15,8 +15,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.on)
 }
 
-// Remember implements memory.Rememberer. It includes the free resources, because CPUs that were
-// taken and given back are not exactly the same.
+// Remember implements memory.Rememberer, with the free resources, because sums of CPUs are rounded.
 func (n *nodes) Remember(m *memory.Codec) {
 	memory.Once(m, &n.cluster, (*cluster.Cluster).Remember)
 	if m.Fields(&n.began); n.cluster == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy decides like Slurm. It stores the time of the last backfill and the usage of users, so
-// its plans depend on earlier snapshots. It is not safe for concurrent use.
+// A Policy decides like Slurm. It stores the time of the last backfill and the usage of users. It
+// is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	filled  time.Time     // last backfill; zero: never
@@ -94,15 +94,15 @@ type round struct {
 	*grant.Round
 	now    time.Time
 	nodes  *nodes
-	closed []bool  // types on which nothing may start, because the placer must find nodes first
-	line   []place // by priority
+	closed []bool // types on which nothing may start, because the placer must find nodes first
+	line   []place
 }
 
 type place struct {
 	index    int
 	priority float64
-	limit    time.Duration // time limit
-	wants    []want        // none: it can never run
+	limit    time.Duration
+	wants    []want // none: it can never run
 	done     bool
 	starts   time.Duration // reserved start from now; 0: unknown
 }

@@ -42,7 +42,7 @@ type node struct {
 
 // A release is the return of a node's resources at a time limit.
 type release struct {
-	at   time.Duration // since nodes.began
+	at   time.Duration
 	node int
 	cluster.Resources
 }

@@ -27,8 +27,8 @@ type Weights struct {
 	// without PriorityFavorSmall.
 	JobSize float64
 	// FairShare is added in full to jobs of a user without usage, half to jobs of a user with an
-	// equal part of all usage, and so on: PriorityWeightFairshare, with equal shares and without
-	// accounts. Usage halves after HalfLife: PriorityDecayHalfLife.
+	// equal part of all usage, and so on: PriorityWeightFairshare. Usage halves after HalfLife:
+	// PriorityDecayHalfLife.
 	FairShare float64
 	HalfLife  time.Duration
 }

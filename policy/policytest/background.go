@@ -21,11 +21,11 @@ func drawOutcome(t *rapid.T) outcome {
 }
 
 type controller struct {
-	// again runs finished work a second time and uses that result, which differs only if the work
-	// is not a pure function.
+	// again runs finished work a second time, with the same result unless it is not a pure
+	// function.
 	again    bool
-	work     policy.Work // running; nil: none
-	computed any         // result of work finished since the last round
+	work     policy.Work
+	computed any
 }
 
 func (d *controller) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }

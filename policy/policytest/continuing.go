@@ -26,7 +26,7 @@ func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 		for i, j := range s.Jobs {
 			d := plan.Jobs[i]
 			if d.Placement == nil && d.Allocation == j.Allocation {
-				d.Placement = j.Placement // as a placer may
+				d.Placement = j.Placement
 			}
 			if j.Continues(&d) {
 				before[j] = plan.Jobs[i]

@@ -73,8 +73,8 @@ func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) 
 	}
 }
 
-// Feed gives nodes three CPUs and 62.5 GB for each GPU, and makes two of three jobs sensitive: they
-// need 1 to 12 CPUs per GPU, and half of them read uncached data from storage.
+// Feed gives nodes three CPUs and 62.5 GB for each GPU. Two of three jobs need 1 to 12 CPUs per
+// GPU, and half of these read uncached data.
 func (w *Crowd) Feed(b testing.TB) {
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for i := range nodes {
@@ -155,7 +155,7 @@ func (w *Crowd) Bench(b *testing.B, p policy.Policy) {
 		}
 		return plan
 	}
-	for range 10 { // until the jobs have grown
+	for range 10 {
 		w.next(round())
 	}
 	b.ReportAllocs()

@@ -15,8 +15,8 @@ import (
 // Epoch is the start time of all worlds.
 var Epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Clusters generates clusters of one to three GPU types with up to six nodes each. Most types have
-// nodes of one size, some mix sizes. Half of the types report CPUs and memory, sometimes unevenly.
+// Clusters generates clusters of one to three GPU types with up to six nodes each, some of mixed
+// sizes. Half of the types report CPUs and memory.
 func Clusters() *rapid.Generator[*cluster.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *cluster.Cluster {
 		sizes := rapid.SampledFrom([]int{4, 8, 2, 1, 6})

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// RunLean checks that a round of a thousand jobs, a tenth of them reporting, allocates little: at
-// most twice the size of its decisions plus 64 kB, and at most 100 times plus once per 20 jobs.
+// RunLean checks that a round of a thousand jobs, a tenth of them reporting, allocates at most
+// twice the size of its decisions plus 64 kB, at most 100 times plus once per 20 jobs.
 func RunLean(t *testing.T, p policy.Policy) {
 	w, rounds := NewCrowd(t, 7000), 0
 	var before, after runtime.MemStats
@@ -21,7 +21,7 @@ func RunLean(t *testing.T, p policy.Policy) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rounds++; rounds > 15 { // until jobs and slices have grown
+		if rounds++; rounds > 15 {
 			bytes, times = bytes+after.TotalAlloc-before.TotalAlloc, times+after.Mallocs-before.Mallocs
 		}
 		return plan

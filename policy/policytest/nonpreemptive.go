@@ -11,9 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// RunNonPreemptive checks a non-preemptive policy together with a placer: a running job keeps its
-// GPUs and nodes until it ends or one of its nodes is gone. Only a starting reservation may take
-// them.
+// RunNonPreemptive checks with a placer that a running job keeps its GPUs and nodes until it ends
+// or a node is gone. Only a starting reservation may take them.
 func RunNonPreemptive(t *testing.T, fresh func() (policy.Policy, placement.Placer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

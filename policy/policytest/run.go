@@ -67,8 +67,7 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	})
 }
 
-// RunMemoryless checks, in addition to Run, that plans depend on the last snapshot alone: a new
-// policy makes the same plan for copied rows.
+// RunMemoryless also checks that a new policy makes the same plan for copied rows.
 func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	Run(t, fresh)
@@ -124,7 +123,7 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 	for range rounds {
 		s := w.Snapshot()
 		its := *s
-		its.Computed = other.computed // the result of q's own work
+		its.Computed = other.computed
 		one, two := mustPlan(t, p, s), mustPlan(t, q, &its)
 		if a, b := describePlan(one), describePlan(two); a != b {
 			t.Fatalf("round %d: two policies made the same way plan\n%s\nand\n%s", s.Round, a, b)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Toy is a small world for worked examples: plans are applied without a placer, restarts are free, and
-// jobs run as their models predict.
+// A Toy is a small world for worked examples: restarts are free, and jobs run as their models
+// predict.
 type Toy struct {
 	Jobs   []*policy.Job // active, by submission
 	Length time.Duration // of a round; default 1 min
@@ -22,7 +22,7 @@ type Toy struct {
 	t        testing.TB
 	cluster  *cluster.Cluster
 	round    int
-	computed any // result of the last background work
+	computed any
 }
 
 // NewToy returns a world with one node of each of the GPU types a, b, c, ..., with these numbers of
@@ -41,8 +41,7 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
 }
 
-// Submit submits a rigid job that runs for alone on its requested GPUs, twice as long on half of
-// them, and equally fast on any type.
+// Submit submits a rigid job that runs for alone on its requested GPUs, on any type.
 func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
@@ -62,8 +61,8 @@ func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64
 	return j
 }
 
-// A Speedup is a perf.Model: progress per second by GPUs, starting at one GPU, for any type and
-// batch; without rates, the number of GPUs.
+// A Speedup is a perf.Model of progress per second by GPUs, from one GPU on; without rates, the
+// number of GPUs.
 type Speedup struct{ Rates []float64 }
 
 // Throughput implements perf.Model.

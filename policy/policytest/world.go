@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A World is a cluster and its jobs over rounds. Like a scheduler, it represents an unchanged job
-// by the same pointer.
+// A World is a cluster and its jobs over rounds. Like a scheduler, it keeps the pointer of an
+// unchanged job.
 type World struct {
 	cluster    *cluster.Cluster
 	all        *cluster.Cluster // with nodes that are down, not rented or not lent
@@ -23,7 +23,7 @@ type World struct {
 	loans      []cluster.Loan
 	jobs       []*policy.Job // by submission, then ID; replaced, never modified
 	round      int
-	born       int // number of jobs so far
+	born       int
 	controller controller
 	outcome    outcome // of background work before this round
 }
@@ -179,12 +179,11 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 
 // Advance applies a plan that passes policy.Check and advances by a minute: jobs report, end, are
 // profiled and arrive, nodes fail and are repaired. A job without a new placement keeps its nodes
-// if its allocation is unchanged, and waits if its CPUs and memory do not fit.
+// if its allocation is unchanged.
 //
-// Nodes are rented and returned a round later or more, but never under a job. Borrowed nodes come
-// with the next round, and reclaimed ones are taken when their time is over, even with jobs on
-// them. The result of background work is in the next snapshot, or in a later one, or is an error.
-// One work runs at a time.
+// Nodes are rented and returned a round later or more, but never under a job. Reclaimed nodes are
+// taken when their time is over, even with jobs on them. Background work ends in the next round or
+// later, or fails.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	w.outcome = outcome{}
 	if w.controller.busy(p) {
@@ -212,17 +211,17 @@ func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 // carryOut applies a plan's decisions. It uses no returned node.
 func (w *World) carryOut(p *policy.Plan) {
 	before := slices.Clone(w.jobs)
-	for i, j := range before { // 1. jobs that change return their GPUs
+	for i, j := range before {
 		if j.Holding() && !keeps(j, &p.Jobs[i], p.Return) {
 			w.jobs[i] = w.stop(j)
 		}
 	}
-	for i, j := range before { // 2. jobs in place get more or less
+	for i, j := range before {
 		if d := &p.Jobs[i]; w.jobs[i].Holding() && (d.Allocation != j.Allocation || d.Placement != nil && !d.Placement.Equal(j.Placement)) {
 			w.jobs[i] = w.change(j, d)
 		}
 	}
-	for i := range before { // 3. given placements
+	for i := range before {
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && d.Placement != nil {
 			w.start(i, d, d.Placement)
 		}
@@ -232,7 +231,7 @@ func (w *World) carryOut(p *policy.Plan) {
 		n, _ := w.cluster.Index(id)
 		free[n] = cluster.Resources{}
 	}
-	for i := range before { // 4. the others, on any nodes
+	for i := range before {
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && !d.Allocation.IsZero() {
 			if where := w.place(free, d.Allocation); where != nil {
 				w.start(i, d, where)

@@ -7,8 +7,8 @@ import (
 )
 
 // Demand returns the ideal demand of j: its GPUs, and the CPUs and memory of its fastest cell, on
-// the GPU type it holds, or else on its fastest. It returns GPUs alone if no type can run j.
-// Source: Synergy §3.2, "Job demand vector".
+// its present or else its fastest GPU type; GPUs alone if no type can run j. Source: Synergy §3.2,
+// "Job demand vector".
 func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	t, _ := home(s, j)
 	if t == nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A reservation is for a waiting job that does not fit: the GPU type on which it is estimated to
-// end first, and the time when enough GPUs are free there. Jobs behind it may start only if they do
-// not delay it. Reservations for more jobs than the head make it conservative backfilling. Source:
-// EASY §2 (Lifka 1995, backfilling with one reservation, for the head alone).
+// A reservation is for a waiting job that does not fit, on the GPU type on which it is estimated to
+// end first. Jobs behind it may start only if they do not delay it. More than one is conservative
+// backfilling. Source: EASY §2 (Lifka 1995, backfilling with one reservation, for the head alone).
 type reservation struct {
 	t     int
 	in    time.Duration // from now to its start

@@ -19,9 +19,8 @@ type Order func(s *policy.Snapshot, j *policy.Job) float64
 func HighestPriority(_ *policy.Snapshot, j *policy.Job) float64 { return -j.Priority }
 
 // ServiceLevel is the GPU time that a job has received, in levels: 0 below one GPU-hour, and one
-// more for each doubling. Levels keep equal jobs from taking turns and restarting. The restart time
-// of a running job is subtracted, because preempting it costs that much. Source: Tiresias §3.2.2
-// (discretised queues).
+// more for each doubling, so that equal jobs do not take turns. The restart time of a running job
+// is subtracted, as the price of preemption. Source: Tiresias §3.2.2 (discretised queues).
 func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
@@ -31,9 +30,9 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 }
 
 // RemainingTime returns a job's remaining time on its requested GPUs of its fastest type, and the
-// source of the estimate. Without a model or target a job is estimated to run as long again as it
-// has run, or as long as the mean of its class. The type is not the one it holds: otherwise a job on
-// slow GPUs would become shorter when preempted, and preempt others in turn.
+// source of the estimate. Without a model or target it is as long as the job has run, or its class'
+// mean. It is not on its present type: otherwise a job on slow GPUs would become shorter when
+// preempted, and preempt others in turn.
 func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Time(fastest(s, j))
@@ -55,7 +54,7 @@ func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 // after a and a+r+b. If it preempts the first, which then needs a start of q and repeats unsaved
 // work l, they end after r+b and r+b+q+a+l. The sum is less if r+b < a-q-l. So the key of a waiting
 // job is r+b, and of a running one a-q-l: two jobs never take turns. Seconds are rounded, so that
-// equal jobs are ordered by submission.
+// equal jobs go by submission.
 func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
 	left, _ := RemainingTime(s, j)
 	start := j.RestartOverhead.Seconds()

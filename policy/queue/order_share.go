@@ -10,10 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Unfairness is minus the finish-time fairness of a job: its age plus remaining time, divided by
-// the time it would take on a fair share of the cluster's GPUs. If the share is smaller than its
-// request, it gets all its GPUs for part of the time. Source: Synergy §2.2 (FTF), after Themis
-// §3.2.
+// Unfairness is minus the finish-time fairness of a job: its age plus remaining time, over its time
+// on a fair share of the cluster's GPUs. Source: Synergy §2.2 (FTF), after Themis §3.2.
 //
 // Deviation: fair shares are among the present jobs, because a snapshot does not contain earlier
 // numbers.
@@ -51,9 +49,9 @@ func Volume() Order {
 
 // DominantShare is dominant resource fairness: the largest share of the cluster's GPUs, CPUs or
 // memory that the job's user would have with the job, its earlier jobs and its jobs that cannot be
-// preempted, at their ideal demand. A job without a user counts as a separate user. It adds up demands
-// while it is called for the jobs of a snapshot in order: make one for each policy. Source: DRF
-// §4.1 (progressive filling), used as in Synergy §5.7.
+// preempted. A job without a user counts as a separate user. It adds up demands over the jobs of a
+// snapshot: make one for each policy. Source: DRF §4.1 (progressive filling), used as in Synergy
+// §5.7.
 func DominantShare() Order {
 	var known demands
 	var of *policy.Snapshot

@@ -16,9 +16,8 @@ type TiresiasOptions struct {
 	// Threshold is the GPU time after which a job moves to the second queue. Default 16 h (two
 	// queues as in Pollux's public code; Tiresias §3.2.3 has any number).
 	Threshold time.Duration
-	// Promote, if not 0, returns a job to the first queue, with its GPU time reset, after it has
-	// waited this many times as long as it ran. Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by
-	// default).
+	// Promote, if not 0, returns a job to the first queue after it has waited this many times as
+	// long as it ran. Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by default).
 	Promote float64
 }
 
@@ -37,9 +36,9 @@ func (o *TiresiasOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Tiresias returns least attained service first in two queues, with preemption and backfilling. Its
-// error joins all errors of o. Make one for each policy, because it stores promotions. Source:
-// Tiresias §3.2.3 (discretised 2D-LAS).
+// Tiresias returns least attained service first in two queues, with preemption and backfilling.
+// Make one for each policy, because it stores promotions. Source: Tiresias §3.2.3 (discretised
+// 2D-LAS).
 //
 // Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start,
 // because the earlier job here also started first, unless it did not fit.

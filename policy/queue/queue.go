@@ -20,33 +20,30 @@ type Options struct {
 	// Preempt lets jobs take the GPUs of running jobs behind them. Without it only reservations do.
 	Preempt bool
 	// Weighs states that Order accounts for the work that preemption loses. Without it running jobs
-	// without checkpoints keep their GPUs, because they might never end.
+	// without checkpoints keep their GPUs.
 	Weighs bool
-	// Moves lets a running job move to a faster GPU type if it is estimated to end sooner there,
-	// restart included. Without it a running job keeps its type.
+	// Moves lets a running job move to a faster GPU type if it is estimated to end sooner there.
 	Moves bool
-	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all behind it,
-	// even on types it cannot use. A large job may wait for ever.
+	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all others; with
+	// it a large job may wait for ever.
 	Backfill bool
-	// Reservations is the number of waiting jobs that do not fit and must not be delayed by jobs
-	// that pass them: 1 is EASY, more is conservative backfilling, 0 none. It needs Backfill, and
-	// is for queues without Preempt.
+	// Reservations is the number of waiting jobs that backfilling must not delay: 1 is EASY, more
+	// is conservative backfilling, 0 none. It is for queues without Preempt.
 	Reservations int
 	// Classes states that Order uses estimates for classes of jobs.
 	Classes bool
-	// Gate, if not nil, is called before each grant of allocation a to job i, in order. It may
-	// change a's CPUs and memory. If it returns false the job is passed over in this round. It
-	// cannot refuse pinned or reserved jobs nor, without Preempt, running ones.
-	Gate grant.Gate
-	// Memory is the state of Order between rounds. Nil: none.
+	// Gate, if not nil, is called before each grant of allocation a to job i. It may change a's
+	// CPUs and memory. If it returns false the job is passed over, unless it is pinned, reserved
+	// or, without Preempt, running.
+	Gate   grant.Gate
 	Memory memory.Rememberer
 }
 
 // FIFO returns first in, first out without preemption or backfilling.
 func FIFO() Options { return Options{} }
 
-// EASY returns first in, first out by priority, without preemption, with EASY backfilling: a job
-// passes others only if it does not delay the first.
+// EASY returns first in, first out by priority with EASY backfilling: a job passes others only if
+// it does not delay the first.
 func EASY() Options { return Options{Order: HighestPriority, Backfill: true, Reservations: 1} }
 
 // SRTF returns shortest remaining time first, which is optimal for mean JCT on one machine with
@@ -59,8 +56,8 @@ func SRTF() Options {
 // §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
-// A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It reuses
-// memory between rounds, so it is not safe for concurrent use.
+// A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It is not
+// safe for concurrent use.
 type Policy struct {
 	o     Options
 	line  []place
@@ -104,7 +101,7 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	q.lineUp(r)
 	q.serve(r)
 	if !q.o.Preempt {
-		r.stay(&q.rooms) // no running job moves for a starting one
+		r.stay(&q.rooms)
 	}
 	return r.Plan(), nil
 }

@@ -12,9 +12,9 @@ import (
 // differences between rounds.
 type rooms struct {
 	cluster *cluster.Cluster // nil: unknown
-	free    []int            // by node
-	held    []tenant         // in snapshot order
-	next    []tenant         // in this round
+	free    []int
+	held    []tenant
+	next    []tenant
 	came    []cluster.Placement
 }
 

@@ -19,10 +19,8 @@ type Tolerances struct {
 	Primal    float64 // of an optimum
 	Dual      float64 // of an optimum
 	Gap       float64 // of an optimum
-	// Unproven allows a bound of -Inf if a column has an infinite bound, because first-order duals
-	// leave reduced costs there that nothing holds.
-	Unproven bool
-	// Undecided allows lp.Limited for a problem without an optimum.
+	// Unproven allows a bound of -Inf if a column has an infinite bound, as from first-order duals.
+	Unproven  bool
 	Undecided bool
 }
 
@@ -143,7 +141,6 @@ func graded(t tb, p *lp.Problem, out *lp.Solution) {
 	if out.Y != nil && again.DualResidual > out.DualResidual+1e-12*(1+out.DualResidual) {
 		t.Errorf("dual residual %v, but that of Y is %v", out.DualResidual, again.DualResidual)
 	}
-	// A solver may report a better bound than its last duals prove.
 	if out.Y != nil && out.Bound < again.Bound-1e-9*(1+math.Abs(again.Bound)) {
 		t.Errorf("bound %v, but that of Y is %v", out.Bound, again.Bound)
 	}

@@ -96,7 +96,6 @@ func (s suite) honest(t *rapid.T) {
 	}
 	out := solve(t, s.fresh(), b.p)
 	consistent(t, b.p, out)
-	// The point meets the rows only within the solver's tolerance.
 	value := lp.Objective(b.p, point.X)
 	slack := 1e-6 + 100*s.tol.Primal*(1+math.Abs(value))
 	if out.Status == lp.Infeasible || boxed && out.Status == lp.Unbounded {

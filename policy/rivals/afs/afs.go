@@ -14,7 +14,7 @@ import (
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
 	// Steady keeps allocations until jobs or nodes come or go. Default true (AFS: at every churn
-	// event). Without it GPUs are divided in every round.
+	// event).
 	Steady bool
 }
 

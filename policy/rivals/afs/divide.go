@@ -11,7 +11,7 @@ import (
 type division struct {
 	s    *policy.Snapshot
 	r    *grant.Round
-	free []int // by type
+	free []int
 	all  []contender
 }
 
@@ -86,7 +86,7 @@ func (d *division) grow(c *contender) {
 	d.aim(c)
 	for i := range d.all {
 		if o := &d.all[i]; o.step > d.free[o.t] {
-			d.aim(o) // too few GPUs are left for its step
+			d.aim(o)
 		}
 	}
 }

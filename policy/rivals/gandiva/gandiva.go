@@ -15,8 +15,7 @@ import (
 type Options struct {
 	// Slice is the time for which jobs keep their GPUs; at least a round. Default 1 min (Gandiva
 	// §3.1, "about a minute").
-	Slice time.Duration
-	// Restarts is the least length of a slice, in mean restart times. Default 10.
+	Slice    time.Duration
 	Restarts float64
 	// Grow lets elastic jobs use GPUs that no other job can use. Default true (§3.3).
 	Grow bool
@@ -41,19 +40,19 @@ func (o *Options) Validate() error {
 type Policy struct {
 	o     Options
 	turns map[job.ID]*turn
-	line  []*turn   // in this round's order
+	line  []*turn
 	next  time.Time // end of the slices
 	round int
 }
 
 type turn struct {
 	id        job.ID
-	index     int       // in Snapshot.Jobs
+	index     int
 	runs      bool      // in the last round
 	since     time.Time // start of its run or wait
 	t         int       // GPU type in this round
 	gpus      int       // in this round; 0 if it waits
-	lastRound int       // with the job
+	lastRound int
 }
 
 // New returns a Policy. Its error joins all errors of o.

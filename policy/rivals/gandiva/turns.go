@@ -11,7 +11,7 @@ import (
 type round struct {
 	*grant.Round
 	s    *policy.Snapshot
-	free []int // GPUs by type
+	free []int
 }
 
 // meet lists undecided jobs in the order of the last round, newcomers last. A job that lost

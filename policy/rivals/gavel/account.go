@@ -11,10 +11,10 @@ import (
 
 // An account is the state of a job. Slices are by GPU type.
 type account struct {
-	row       *policy.Job // at the last read
-	index     int         // in Snapshot.Jobs
-	done      float64     // estimated progress; public rules: reported progress
-	lastRound int         // with the job
+	row       *policy.Job
+	index     int
+	done      float64 // estimated progress; public rules: reported progress
+	lastRound int
 
 	size []float64 // GPUs of its gang; 0: it cannot run there
 	rate []float64 // useful steps per second, at the efficiency of the initial batch size

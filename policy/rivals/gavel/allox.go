@@ -10,10 +10,10 @@ import (
 // delays these and itself.
 type slot struct{ t, machine, fromLast int }
 
-// allox matches jobs to places on machines so that the sum of completion times is least. The first
-// job on each machine runs until it is done. A machine is a GPU. A gang is in the order of one
-// machine, but uses all its GPUs while it runs. Only the first waiting jobs are matched: a fraction
-// Alpha, or as many as free GPUs if that is more. Source: AlloX, as in Gavel's public code.
+// allox matches jobs to places on machines (GPUs) so that the sum of completion times is least. The
+// first job on each machine runs until it is done. A gang is in the order of one machine, but uses
+// all its GPUs. Only the first waiting jobs are matched: a fraction Alpha, or as many as free GPUs
+// if that is more. Source: AlloX, as in Gavel's public code.
 //
 // Deviation: a gang's time counts once for each of its GPUs, because it delays as many machines;
 // AlloX has jobs of one GPU.
@@ -92,7 +92,7 @@ func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 // needs more keeps other jobs from starting on its type, or it never would. (Public code: it takes
 // turns with the others.)
 func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int) {
-	behind := make(map[slot]int) // by machine
+	behind := make(map[slot]int)
 	for _, c := range columns {
 		if c >= 0 {
 			at := slots[c]

@@ -2,14 +2,13 @@ package gavel
 
 import "math"
 
-// assign matches every row of cost to its own column so that the sum of costs is least. It
-// returns the column of each row, and the sum. A cost of +Inf forbids a pair. If no column is left
-// for a row, its column is -1; earlier rows are matched first. assign panics if there are more rows
-// than columns, on rows of different lengths, and on a cost of NaN or -Inf. It does not modify cost,
-// is deterministic, and costs rows² times columns.
+// assign matches every row of cost to its own column so that the sum of costs is least, and returns
+// the columns and the sum. A cost of +Inf forbids a pair. A row for which no column is left gets
+// -1; earlier rows are matched first. assign panics if there are more rows than columns, on ragged
+// rows, and on NaN or -Inf. It costs rows² times columns.
 //
-// Each row in turn is matched along the shortest path of reduced costs to a free column.
-// Source: Jonker and Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
+// Each row in turn is matched along the shortest path of reduced costs to a free column. Source:
+// Jonker and Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
 // assignment problems", Computing 38, 1987.
 func assign(cost [][]float64) (columns []int, total float64) {
 	columns = make([]int, len(cost))

@@ -47,10 +47,10 @@ func (p *Policy) isolated(a *account) float64 {
 	return rate / math.Max(1, time)
 }
 
-// ftf minimises the worst finish-time fairness ρ: the time that a job takes with its fractions,
-// divided by its time on its part of the cluster. At a given ρ a job needs the rate left / (ρ ·
-// isolated time − age). The least feasible ρ is where the level of this program crosses 1; false
-// position finds it. Source: Gavel §4.2, "Finish Time Fairness".
+// ftf minimises the worst finish-time fairness ρ: a job's time with its fractions, over its time on
+// its part of the cluster. At a given ρ a job needs the rate left / (ρ · isolated time − age). The
+// least feasible ρ is where the level of this program crosses 1; false position finds it. Source:
+// Gavel §4.2, "Finish Time Fairness".
 func (p *Policy) ftf(s *policy.Snapshot) {
 	low := p.aloneRho(s)
 	high, below := math.Max(1, 2*low), -1.0

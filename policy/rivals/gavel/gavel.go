@@ -13,8 +13,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy shares GPUs out in time. It stores the time due to every job and the time received. It
-// is not safe for concurrent use.
+// A Policy shares GPUs out in time. It is not safe for concurrent use.
 type Policy struct {
 	o           Options
 	accounts    map[job.ID]*account

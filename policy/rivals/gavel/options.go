@@ -35,22 +35,22 @@ const (
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
 	Objective Objective // default MaxMin
-	// Perf uses throughput by GPU type. Without it a job is assumed to be equally fast on all.
-	// Default true (§4.1, "heterogeneity-aware").
+	// Perf uses throughput by GPU type. Without it all types count as equally fast. Default true
+	// (§4.1, "heterogeneity-aware").
 	Perf bool
 	// Alpha of AlloX is the fraction of waiting jobs that are matched, first come first. Default
 	// 0.2 (Gavel's public code).
 	Alpha float64
 	Rules Rules // default Paper
-	// Turn is, under Paper, the least time for which a job keeps its GPUs, to the nearest round.
-	// Free GPUs are assigned at once. 0: a round. Default 6 min (Gavel §5, "6-minute rounds"). Jobs
-	// that take turns would make no progress in rounds shorter than a restart.
+	// Turn is, under Paper, the least time for which a job keeps its GPUs, to the nearest round. 0:
+	// a round. Default 6 min (Gavel §5, "6-minute rounds"). Jobs that take turns in rounds shorter
+	// than a restart would make no progress.
 	Turn time.Duration
 	// Reset is the least time between two solutions under PublicCode. Default 1920 s (Gavel's
 	// public code; Shockwave's has 1000 s).
 	Reset time.Duration
-	// Loss is, under PublicCode, the time of a round that a job loses, and is not charged for, if
-	// it did not run in the round before. Default 0 (Gavel's public code; Shockwave's has 20 s).
+	// Loss is, under PublicCode, the uncharged time that a job loses if it did not run in the round
+	// before. Default 0 (Gavel's public code; Shockwave's has 20 s).
 	Loss time.Duration
 	// Public solves programs like the public code (package lab/rules). PublicCode requires it.
 	Public Solver

@@ -10,17 +10,24 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// The rules of the public simulators of Gavel and of Shockwave, which has a copy of it, to replay
-// their runs. Source: Gavel simulator; Shockwave simulator.
+// The rules of the public simulators of Gavel and of Shockwave, to replay their runs. Source: Gavel
+// simulator; Shockwave simulator.
 //
 // Deviation: each of these differs from the paper, because the simulators do.
-//  - Fractions are recomputed only if jobs came or left and Reset has passed since a solution other than the first. Until then a new job waits, even if GPUs are free.
-//  - The priority is the fraction over the job's part of all time received on the type since the last solution; half a round counts as received. Ties go by the debt at the last solution, then by fraction.
-//  - A job is charged for the full steps of a round, without the time lost to a restart. Only a job that uses up its round loses that time.
-//  - Types are served in the cluster's order: a job runs on the first type with room.
-//  - Programs end where the public solver does (Options.Public): for maxmin and sum at an optimum, for the makespan at any point that meets a bisection to 5 %.
-//  - The progress in ftf is the decrease of remaining steps, even if a larger batch size caused it.
-//  - Equal shares of stride may exceed capacity; gangs matched by allox have a part of the time, and never count as running.
+//   - Fractions are recomputed only if jobs came or left and Reset has passed since a solution
+//     other than the first. Until then a new job waits.
+//   - The priority is the fraction over the job's part of all time received on the type since the
+//     last solution; half a round counts as received. Ties go by the debt at the last solution,
+//     then by fraction.
+//   - A job is charged for the full steps of a round, without the time lost to a restart. Only a
+//     job that uses up its round loses that time.
+//   - A job runs on the first type with room, in the cluster's order.
+//   - Programs end where the public solver does (Options.Public): for the makespan at any point
+//     that meets a bisection to 5 %.
+//   - The progress in ftf is the decrease of remaining steps, even if a larger batch size caused
+//     it.
+//   - Equal shares of stride may exceed capacity; gangs matched by allox have a part of the time,
+//     and never count as running.
 
 type publicRules struct{ *Policy }
 
@@ -33,8 +40,8 @@ func (p publicRules) settlePublic() {
 	}
 }
 
-// lossMargin is the largest unused part of a round, in seconds, at which a job still loses the time
-// of its restart. Source: Shockwave simulator.
+// lossMargin is the largest unused part of a round, in seconds, with which a job still loses
+// restart time. Source: Shockwave simulator.
 const lossMargin = 5
 
 // charge returns the seconds of a round's full steps on a type, without restart time. The first

@@ -9,8 +9,7 @@ import (
 // public is Options.Public of policies made by name.
 var public Solver
 
-// RegisterPublic enables the rules public-code with the solver of Gavel's public code. Call it
-// once, before making policies.
+// RegisterPublic enables the rules public-code. Call it once, before making policies.
 func RegisterPublic(s Solver) { public = s }
 
 func init() {

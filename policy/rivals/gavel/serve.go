@@ -11,8 +11,8 @@ import (
 type entry struct {
 	a     *account
 	t     int
-	keys  [3]float64 // larger comes first
-	spare bool       // nothing is owed there: it comes last
+	keys  [3]float64
+	spare bool // nothing is owed there: it comes last
 	holds bool
 }
 
@@ -41,9 +41,8 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	}
 }
 
-// line sorts pairs of job and type by the time owed at the end of the turn, or of a longer round,
-// if the job does not run. Next, GPUs owed to no job go to the jobs that are owed most elsewhere,
-// on their fastest type.
+// line sorts pairs of job and type by the time owed at the end of the turn, or of a longer round.
+// Next, GPUs owed to no job go to the jobs that are owed most elsewhere, on their fastest type.
 //
 // Deviation: priorities are the difference of time due and time received, not their ratio since the
 // last solution (Gavel §5), because solutions follow each change, and small fractions would never

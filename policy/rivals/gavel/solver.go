@@ -2,8 +2,7 @@ package gavel
 
 import "github.com/oxgang/oxgang/opt/barrier"
 
-// A Solver solves a program for the greatest level, or for the most gain. Its solution is not
-// feasible if it finds none.
+// A Solver solves a program for the greatest level, or for the most gain.
 type Solver func(g *barrier.Program, level bool) *barrier.Solution
 
 // best returns the fractions with the most gain, under PublicCode from Options.Public if that finds

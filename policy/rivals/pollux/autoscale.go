@@ -43,15 +43,15 @@ func (o *AutoscaleOptions) Validate() error {
 func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
 
 // An Autoscaler is Pollux on as many rented nodes as keep the cluster's efficiency near a target.
-// It is not safe for concurrent use. Make one with NewAutoscaler.
+// It is not safe for concurrent use.
 type Autoscaler struct {
 	o         AutoscaleOptions
 	pollux    *Policy
 	started   bool
 	wanted    int
-	size      int       // GPUs of the cluster of recent
-	recent    []float64 // efficiencies of the last rounds
-	evaluated int       // matrices in the search for a size
+	size      int
+	recent    []float64
+	evaluated int
 }
 
 // NewAutoscaler returns an Autoscaler. Its error joins all errors of o.
@@ -68,9 +68,9 @@ func (*Autoscaler) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. When the size changes, it takes the time of Policy.Plan again for
-// each size tried, about log2 of the possible sizes. It fails if ctx has ended at the start, or if
-// the offered node is invalid.
+// Plan implements policy.Policy. When the size changes, it takes the time of Policy.Plan for each
+// size tried, about log2 of the possible sizes. It fails if ctx has ended, or if the offered node
+// is invalid.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)

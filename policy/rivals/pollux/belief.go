@@ -17,7 +17,7 @@ type belief struct {
 	chosen    bool            // reference is the first type that it ran on
 	goodput   [][]float64     // by GPUs, then nodes; -1: not computed
 	blind     bool            // its speed is unknown: proportional to its GPUs
-	lastRound int             // with the job
+	lastRound int
 }
 
 func (b *belief) refresh(j *policy.Job, types []cluster.TypeInfo) {
@@ -65,9 +65,8 @@ func (b *belief) at(j *policy.Job, nodes, gpus int) float64 {
 	return *g
 }
 
-// goodput returns the estimated goodput of a configuration: samples per second at the efficiency of
-// B0 if batch sizes may change, or else samples per second. For a latency-bound job it is 1 if the
-// bound is met and 0 if not. Source: Pollux §4.1.
+// goodput returns the estimated goodput: samples per second at the efficiency of B0 if batch sizes
+// may change, or else samples per second; for a latency-bound job 1 or 0. Source: Pollux §4.1.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	a, replicas := cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType)
 	if replicas == 0 {
@@ -89,8 +88,7 @@ func goodput(j *policy.Job, c cluster.Configuration) float64 {
 }
 
 // reallocFactor returns (T − R·δ) / (T + δ), at least 0: the discount on the speedup of a job of
-// age T if its GPUs change, after R restarts that took δ each. It is 0 if T ≤ 0. Source: Pollux
-// §4.2.
+// age T if its GPUs change, after R restarts of δ each; 0 if T ≤ 0. Source: Pollux §4.2.
 func reallocFactor(age time.Duration, restarts int, delay time.Duration) float64 {
 	if age <= 0 {
 		return 0

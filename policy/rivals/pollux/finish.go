@@ -25,7 +25,7 @@ func (r *round) pin() {
 			d.Why = policy.Reason{Kind: policy.PinnedNonPreempt, Config: j.Allocation.Configuration}
 		}
 	}
-	for _, held := range []bool{true, false} { // running reservations first
+	for _, held := range []bool{true, false} {
 		for i, j := range r.s.Jobs {
 			if !j.Reservation.IsZero() && r.plan.Jobs[i].Why.Kind == policy.Unexplained && j.Holding() == held {
 				r.reserve(i)

@@ -85,8 +85,8 @@ type breeder struct {
 	p      *matrixProblem
 	d      draw
 	size   int
-	all    []candidate // survivors, the fittest first; then their children
-	spare  [][]int     // memory for reuse
+	all    []candidate
+	spare  [][]int
 	result bred
 }
 

@@ -13,7 +13,7 @@ type Options struct {
 	Population  int     // matrices; default 100 (public code)
 	Generations int     // per round; default 100 (public code)
 	Patience    int     // a search ends after this many generations without a better matrix; 0: never; default 20
-	Seed        uint64  // of the search; default 0
+	Seed        uint64
 }
 
 // DefaultOptions returns the published settings.

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux. It stores the speeds of jobs and the matrices of the last round, from which
-// the next search starts. It is not safe for concurrent use.
+// A Policy is Pollux. Each search starts from the matrices of the last round. It is not safe for
+// concurrent use.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief
@@ -32,7 +32,7 @@ func (*Policy) Traits() policy.Traits {
 }
 
 // Plan implements policy.Policy. Its time grows with population × generations × jobs × virtual
-// nodes. It fails only if ctx has ended at the start.
+// nodes. It fails only if ctx has ended.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)

@@ -60,7 +60,7 @@ func (f *rentedNodes) order() {
 		}
 		rented = append(rented, n.ID)
 		if fixed[n.ID] {
-			used[n.ID] += n.Capacity.GPUs // more than any other has
+			used[n.ID] += n.Capacity.GPUs
 			f.pinned++
 		}
 	}

@@ -115,8 +115,8 @@ func least(j *policy.Job, t cluster.GPUType) int {
 	return (max(1, j.Min(t)) + p - 1) / p * p
 }
 
-// most returns the most GPUs that a job may have: Growth times the most it ever had, capped by the
-// job's own limits and the smallest GPU type. Its least is always allowed. Source: Pollux §4.1.
+// most returns the most GPUs that a job may have: Growth times the most it ever had, capped by its
+// own limits and the smallest GPU type. Source: Pollux §4.1.
 func (r *round) most(j *policy.Job) int {
 	n := int(r.p.o.Growth * float64(max(j.Status.MaxGPUs, j.Allocation.GPUs)))
 	if j.Spec.MaxGPUs > 0 {

@@ -19,7 +19,7 @@ type parts struct {
 	node    map[cluster.NodeID]int
 	job     map[job.ID]int
 	next    map[job.ID]int // of this round, while jobs are dealt
-	rooms   []room         // by part
+	rooms   []room
 	whole   room
 	into    []int // by part: the part it is joined to in this round, or itself
 }

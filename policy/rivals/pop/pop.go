@@ -40,7 +40,7 @@ func (o *Options) Validate() error {
 // A Policy is POP.
 type Policy struct {
 	parts
-	inner    []policy.Policy    // by part
+	inner    []policy.Policy
 	clusters []*cluster.Cluster // last passed to each of inner
 	computed []any              // by part: results not yet passed on
 }
@@ -62,16 +62,15 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
-// Traits implements policy.Policy: the traits of the inner policy, but parts rent and borrow
-// nothing, and jobs may be dealt differently in every round.
+// Traits implements policy.Policy: the inner policy's, but parts do not rent or borrow, and jobs
+// may change parts in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
 	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false
 	return t
 }
 
-// Plan implements policy.Policy. It costs the plans of the parts, and jobs times parts. It returns
-// errors of the inner policy.
+// Plan implements policy.Policy. It costs the plans of the parts, and jobs times parts.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p.dealNodes(s.Cluster)
 	p.dealJobs(s)
@@ -159,7 +158,7 @@ func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 
 type prices struct {
 	types []cluster.TypeInfo
-	sum   []policy.TypePrice // prices times GPUs
+	sum   []policy.TypePrice
 	gpus  []float64
 }
 

@@ -30,7 +30,7 @@ type settings struct {
 	Options
 	policy string
 	others []registry.Entry
-	inner  []*innerSetting // settings of the others
+	inner  []*innerSetting
 }
 
 // An innerSetting is a setting of the inner policy; empty text: its default.

@@ -4,9 +4,9 @@ import "fmt"
 
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
-	// Filter is the fraction of jobs that bid in a round, above 0 and at most 1: those with the
-	// largest finish-time fairness. Less is fairer, more is more efficient. Default 0.2 (Themis: f,
-	// the fraction that does not bid, is 0.8).
+	// Filter is the fraction of jobs that bid, above 0 and at most 1: those with the largest
+	// finish-time fairness. Less is fairer, more is more efficient. Default 0.2 (Themis: f, the
+	// fraction that does not bid, is 0.8).
 	Filter float64
 	// Adaptive uses a filter of 1/3 or 2/3 instead of Filter. Default false.
 	Adaptive bool

@@ -15,7 +15,7 @@ func init() {
 
 type settings struct {
 	Options
-	filter string // a number or adaptive
+	filter string
 }
 
 func defaults() settings {

@@ -14,14 +14,14 @@ import (
 type round struct {
 	s          *policy.Snapshot
 	plan       *grant.Round
-	free       []int    // GPUs by type
+	free       []int
 	jobs       []bidder // worst treated first
 	contention float64  // requested GPUs over all GPUs, at least 1
 }
 
 type bidder struct {
 	*policy.Job
-	index  int // in Snapshot.Jobs
+	index  int
 	rho    float64
 	alone  float64 // remaining seconds on its requested GPUs
 	offers []offer

@@ -8,8 +8,8 @@ import (
 )
 
 // share gives the GPUs left by the auction among the first n jobs to the others: first to jobs n to
-// through, which passed the filter but did not fit, then by least remaining time, each its request.
-// Then jobs grow, worst treated first. Source: Themis §3.3.1, leftovers.
+// through, which passed the filter but did not fit, then by least remaining time. Then jobs grow,
+// worst treated first. Source: Themis §3.3.1, leftovers.
 func (r *round) share(n, through int) {
 	rest := make([]*bidder, 0, len(r.jobs))
 	for i := range r.jobs[n:] {

@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Themis. Its plans depend on the snapshot alone. It reuses memory between rounds, so
-// it is not safe for concurrent use.
+// A Policy is Themis. Its plans depend on the snapshot alone. It is not safe for concurrent use.
 type Policy struct {
 	o      Options
 	solver *mmkp.Solver
