@@ -153,7 +153,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 		c.nothing(j, d)
 		return
 	}
-	t, same := c.typeIndex(a.GPUType), *a == j.Allocation // an unchanged allocation was checked when granted
+	t, same := c.cluster.TypeIndex(a.GPUType), *a == j.Allocation // an unchanged allocation was checked when granted
 	if (t < 0 || !same || j.Phase == job.Profiling) && !c.amount(j, a, t) {
 		return
 	}
@@ -217,18 +217,9 @@ func (c *checker) hosts() {
 
 // makeRoom counts a reservation that others made room for, but that was evicted.
 func (c *checker) makeRoom(r *cluster.Configuration) {
-	if t := c.typeIndex(r.GPUType); t >= 0 {
+	if t := c.cluster.TypeIndex(r.GPUType); t >= 0 {
 		c.pinned[t] += r.GPUs
 	}
-}
-
-func (c *checker) typeIndex(t cluster.GPUType) int {
-	for i := range c.types {
-		if c.types[i].Type == t {
-			return i
-		}
-	}
-	return -1
 }
 
 // amount reports whether an empty cluster could grant a to j.
@@ -334,7 +325,7 @@ func (c *checker) reservations(s *Snapshot, p *Plan) {
 		if len(s.Rentals) > 0 && (d.Why.Kind == WaitNodes || d.Why.Kind == WaitBudget) {
 			continue
 		}
-		t := c.typeIndex(j.Reservation.GPUType)
+		t := c.cluster.TypeIndex(j.Reservation.GPUType)
 		if t >= 0 && c.pinned[t]+j.Reservation.GPUs <= c.types[t].GPUs-p.Returned(s.Cluster, j.Reservation.GPUType) {
 			c.fail(j, "allocated nothing, want its reservation %v", j.Reservation)
 		}

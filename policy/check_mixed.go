@@ -9,7 +9,7 @@ import (
 // could grant it.
 func (c *checker) second(j *Job, d *Decision, t int) bool {
 	k, before := &d.Allocation.Also, len(c.errs)
-	u := c.typeIndex(k.GPUType)
+	u := c.cluster.TypeIndex(k.GPUType)
 	switch {
 	case u < 0:
 		c.fail(j, "GPU type %q is not in the cluster", k.GPUType)

@@ -180,6 +180,16 @@ func (c *Cluster) Lends() bool { return c.lends }
 // Kept returns Types without the nodes on loan. Callers must not modify the slice.
 func (c *Cluster) Kept() []TypeInfo { return c.kept }
 
+// TypeIndex returns the position of a GPU type in Types; -1 if the cluster does not have it.
+func (c *Cluster) TypeIndex(t GPUType) int {
+	for i := range c.types {
+		if c.types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
 // Type returns the info of one GPU type, and whether the cluster has it.
 func (c *Cluster) Type(t GPUType) (TypeInfo, bool) {
 	for _, info := range c.types {

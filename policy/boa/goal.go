@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/opt/convex"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -113,7 +112,7 @@ func (w *widths) block(table, class, epoch int) int {
 		plan = &w.table.Fast
 	}
 	end, row := epoch+1, plan.Widths[class]
-	for end < len(row) && same(row[end], row[epoch]) {
+	for end < len(row) && row[end].Kind == row[epoch].Kind && row[end].Width == row[epoch].Width {
 		end++
 	}
 	return end
@@ -142,8 +141,6 @@ func (w *widths) undone(class, epoch int, progress float64) float64 {
 	size := w.table.Problem.Classes[class].Sizes[epoch]
 	return min(max(0, w.ends[class][epoch]-progress), size) / size
 }
-
-func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
 
 func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
 	for i := range offers {

@@ -70,7 +70,7 @@ func (r *Round) pin() {
 func (r *Round) reserve(i int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
-	t := r.typeIndex(want.GPUType)
+	t := r.Snapshot.Cluster.TypeIndex(want.GPUType)
 	switch {
 	case t < 0 || want.GPUs > r.Types[t].GPUs:
 		d.Why = policy.Reason{Kind: policy.Impossible, Config: want}
@@ -101,7 +101,7 @@ func (r *Round) passes(i int, a *cluster.Allocation) bool {
 // non-preemptive: a placer may have lent it those of other jobs.
 func (r *Round) keep(i int, why policy.Kind) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
-	t := r.typeIndex(j.Allocation.GPUType)
+	t := r.Snapshot.Cluster.TypeIndex(j.Allocation.GPUType)
 	if t < 0 || !r.take(t, j.Allocation.GPUs) {
 		return
 	}
@@ -187,15 +187,6 @@ func (r *Round) speeds(j *policy.Job, a *cluster.Allocation) (now, held float64)
 		return Goodput(j, *a) / slowest
 	}
 	return of(a), of(&j.Allocation)
-}
-
-func (r *Round) typeIndex(t cluster.GPUType) int {
-	for i := range r.Types {
-		if r.Types[i].Type == t {
-			return i
-		}
-	}
-	return -1
 }
 
 func (r *Round) take(t, n int) bool {

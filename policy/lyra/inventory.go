@@ -131,7 +131,7 @@ func (inv *inventory) split() (own, lent []int) {
 	}
 	for n, node := range inv.s.Cluster.Nodes() {
 		h := &inv.nodes[n]
-		h.loaned, h.t = node.Tenure == cluster.Loaned, inv.typeOf(node.GPUType)
+		h.loaned, h.t = node.Tenure == cluster.Loaned, inv.s.Cluster.TypeIndex(node.GPUType)
 		inv.lent[h.t] = inv.lent[h.t] && h.loaned
 	}
 	for t, is := range inv.lent {
@@ -142,15 +142,6 @@ func (inv *inventory) split() (own, lent []int) {
 		}
 	}
 	return own, lent
-}
-
-func (inv *inventory) typeOf(t cluster.GPUType) int {
-	for i := range inv.types {
-		if inv.types[i].Type == t {
-			return i
-		}
-	}
-	return none
 }
 
 func (inv *inventory) capacity(at pair) allocate.Capacity {

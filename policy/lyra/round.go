@@ -69,7 +69,7 @@ func (p *Policy) read(s *policy.Snapshot) *placer {
 
 // settle keeps a running job where it is, if its nodes are still there.
 func (d *demands) settle(t *tenant) {
-	at := d.typeOf(t.Allocation.GPUType)
+	at := d.s.Cluster.TypeIndex(t.Allocation.GPUType)
 	if at == none || len(t.Placement) == 0 || !d.room.Holds(t.Placement) {
 		return
 	}
@@ -97,7 +97,7 @@ func (d *demands) splitBase(t *tenant) {
 	case ok && known.on.Common(t.Placement) == known.on.GPUs():
 		t.base = known.on
 	default:
-		t.base = first(t.Placement, d.gpus(t, d.typeOf(t.Allocation.GPUType), t.least))
+		t.base = first(t.Placement, d.gpus(t, d.s.Cluster.TypeIndex(t.Allocation.GPUType), t.least))
 	}
 	t.flex = less(t.Placement, t.base)
 }

@@ -45,7 +45,7 @@ func (d *demands) setSpeeds(t *tenant, at int) {
 		d.policy.curves[key] = c
 	}
 	if c.seen = d.s.Round; len(c.rates) > 0 {
-		t.rates, t.top = c.rates, max(t.held, t.least+best(c.rates))
+		t.rates, t.top = c.rates, max(t.held, t.least+slices.Index(c.rates, slices.Max(c.rates)))
 	}
 }
 
@@ -65,8 +65,6 @@ func (d *demands) curve(t *tenant, at int) []float64 {
 	}
 	return rates
 }
-
-func best(rates []float64) int { return slices.Index(rates, slices.Max(rates)) }
 
 // speed returns the speed by workers, scaled so that the base demand is as fast as its workers; nil, meaning
 // linear, without a model. Source: Lyra §8, "a non-linear function of resources".

@@ -76,7 +76,7 @@ func (w *writer) allocation(t *tenant, where cluster.Placement) cluster.Allocati
 }
 
 func (w *writer) fill(p cluster.Placement, a *cluster.Allocation) cluster.Placement {
-	if info := &w.types[w.typeOf(a.GPUType)]; !info.Counts() || a.Mixed() {
+	if info := &w.types[w.s.Cluster.TypeIndex(a.GPUType)]; !info.Counts() || a.Mixed() {
 		return p
 	}
 	one := each(a)

@@ -87,7 +87,9 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	rest := n - len(free)
 	switch {
 	case rest == 0:
-		return w.proven(free), nil
+		a := w.answer(free)
+		a.Proven = true
+		return a, nil
 	case o.Rule == Exact:
 		return w.exact(free, rest, o.MaxSteps)
 	case o.Rule == Random:
@@ -138,12 +140,6 @@ func (w *serverSet) free(n int) []int {
 	}
 	slices.SortStableFunc(free, func(a, b int) int { return w.flexible[a] - w.flexible[b] })
 	return free[:min(n, len(free))]
-}
-
-func (w *serverSet) proven(free []int) *Answer {
-	a := w.answer(free)
-	a.Proven = true
-	return a
 }
 
 func (w *serverSet) random(n int, seed uint64) []int {

@@ -12,7 +12,6 @@ type serverSet struct {
 	ids        []job.ID
 	returnable []int   // servers that can go back
 	jobs       [][]int // by server: jobs with base workers
-	gpus       [][]int // by server: GPUs of these jobs
 	on         [][]int // by job: servers with base workers
 	flexible   []int   // by server: GPUs
 	used       []int   // by server: GPUs of base workers
@@ -21,8 +20,7 @@ type serverSet struct {
 
 func newServerSet(servers []Server) *serverSet {
 	n := len(servers)
-	w := &serverSet{servers: servers, jobs: make([][]int, n), flexible: make([]int, n)}
-	w.gpus, w.used = make([][]int, n), make([]int, n)
+	w := &serverSet{servers: servers, jobs: make([][]int, n), flexible: make([]int, n), used: make([]int, n)}
 	numbers, pinned := map[job.ID]int{}, map[job.ID]bool{}
 	for s, server := range servers {
 		for _, h := range server.Holdings {
@@ -51,7 +49,6 @@ func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 		w.total = append(w.total, 0)
 	}
 	w.jobs[s], w.on[j] = append(w.jobs[s], j), append(w.on[j], s)
-	w.gpus[s] = append(w.gpus[s], h.GPUs)
 	w.used[s] += h.GPUs
 	w.total[j] += h.GPUs
 }

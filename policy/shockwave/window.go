@@ -40,13 +40,13 @@ func (w *window) column(round int) int {
 
 // serve runs the jobs of this round of the window, then those that gain most.
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
-	at, types := p.window.column(s.Round), s.Cluster.Types()
+	at := p.window.column(s.Round)
 	for _, a := range p.active {
 		if at < 0 {
 			break
 		}
 		run := p.window.runs[a.row.ID]
-		kind := slices.IndexFunc(types, func(t cluster.TypeInfo) bool { return t.Type == run.GPUType })
+		kind := s.Cluster.TypeIndex(run.GPUType)
 		if run.In(at) && kind >= 0 {
 			r.Give(a.index, kind, run.GPUs)
 		}

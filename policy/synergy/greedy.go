@@ -32,7 +32,7 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 		g.owed = make([]cluster.Resources, len(p.cluster.Types()))
 		nodes.Reset()
 	}
-	kind := typeIndex(p.cluster.Types(), a.GPUType)
+	kind := p.cluster.TypeIndex(a.GPUType)
 	j, t := s.Jobs[i], &p.cluster.Types()[kind]
 	switch {
 	case !t.Counts():
@@ -75,7 +75,7 @@ func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
 }
 
 func each(a *cluster.Allocation) cluster.Resources {
-	return perGPU(cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory})
+	return cluster.Resources{GPUs: 1, CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
 }
 
 func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]hostalloc.Slot, bool) {
@@ -123,8 +123,4 @@ func (p *Policy) placeAdmitted(s *policy.Snapshot, plan *policy.Plan) {
 		}
 	}
 	p.greedy.of = nil
-}
-
-func perGPU(r cluster.Resources) cluster.Resources {
-	return cluster.Resources{GPUs: 1, CPUs: r.CPUs / float64(r.GPUs), Memory: r.Memory / int64(r.GPUs)}
 }

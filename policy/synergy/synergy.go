@@ -137,7 +137,7 @@ func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 	types := s.Cluster.Types()
 	for i, j := range s.Jobs {
 		a := &plan.Jobs[i].Allocation
-		kind := typeIndex(types, a.GPUType)
+		kind := s.Cluster.TypeIndex(a.GPUType)
 		if a.GPUs == 0 || kind < 0 || !types[kind].Counts() {
 			continue
 		}
@@ -153,15 +153,6 @@ func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 		p.tenants = append(p.tenants, t)
 	}
 	p.forget()
-}
-
-func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
-	for i := range types {
-		if types[i].Type == t {
-			return i
-		}
-	}
-	return -1
 }
 
 // grant writes the cells into the plan. Sums of bytes must be exact, and the program's are rounded: an excess

@@ -16,7 +16,7 @@ import (
 //
 // Ties go to the first node. The time is at most linear in the nodes of the type. Source: Synergy §4.2.
 func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
-	k := n.typeIndex(t)
+	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
 		return nil, false
 	}
@@ -40,7 +40,7 @@ func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([
 
 // One is step 2 of BestFit, and reports whether a node has room.
 func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
-	k := n.typeIndex(t)
+	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
 		return 0, false
 	}
@@ -51,7 +51,7 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 // Split is step 3 of BestFit, and reports whether the nodes have room. Nodes with most room come first; the
 // last is the best fit.
 func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
-	k := n.typeIndex(t)
+	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
 		return nil, false
 	}
@@ -92,7 +92,7 @@ func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 
 // Beyond reports whether gpus GPUs of a type, each with per, exceed every node, even idle.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
-	k := n.typeIndex(t)
+	k := n.cluster.TypeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)
 }
 

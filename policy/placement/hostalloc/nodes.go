@@ -40,7 +40,7 @@ func NewNodes(c *cluster.Cluster) *Nodes {
 	}
 	for i := range c.Nodes() {
 		node := &c.Nodes()[i]
-		k := n.typeIndex(node.GPUType)
+		k := n.cluster.TypeIndex(node.GPUType)
 		s := &n.shelves[k]
 		n.home[i] = k
 		s.nodes = append(s.nodes, i)
@@ -69,15 +69,6 @@ func (n *Nodes) Reset() {
 		n.free[i] = n.cluster.Nodes()[i].Capacity
 		n.enter(i)
 	}
-}
-
-func (n *Nodes) typeIndex(t cluster.GPUType) int {
-	for i, info := range n.cluster.Types() {
-		if info.Type == t {
-			return i
-		}
-	}
-	return -1
 }
 
 func (n *Nodes) setOf(i int) *set {
@@ -157,7 +148,7 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 // Reserve sets what BestFit, One and Split leave for each other free GPU of a node, until the next Reset.
 // Without it, the first jobs of a node could take the CPUs that its other GPUs need.
 func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
-	if k := n.typeIndex(t); k >= 0 {
+	if k := n.cluster.TypeIndex(t); k >= 0 {
 		n.shelves[k].keep = per
 	}
 }

@@ -11,7 +11,7 @@ import (
 // unchanged.
 func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	if st.cluster != s.Cluster {
-		st.adopt(s.Cluster)
+		st.cluster, st.nodes = s.Cluster, make([]node, len(s.Cluster.Nodes()))
 	}
 	st.matrices.begin(s.Cluster, len(s.Jobs))
 	st.Jobs = slices.Grow(st.Jobs[:0], len(s.Jobs))[:len(s.Jobs)]
@@ -19,7 +19,7 @@ func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {
 		d, row := &p.Jobs[i], &st.Jobs[i]
 		*row = Job{Slots: row.Slots[:0]}
-		k := slices.IndexFunc(types, func(t cluster.TypeInfo) bool { return t.Type == d.Allocation.GPUType })
+		k := s.Cluster.TypeIndex(d.Allocation.GPUType)
 		switch {
 		case d.Allocation.GPUs == 0 || k < 0:
 		case len(d.Placement) > 0:

@@ -50,10 +50,6 @@ type tenant struct {
 	wide      bool // the job is on several nodes
 }
 
-func (st *Settler) adopt(c *cluster.Cluster) {
-	st.cluster, st.nodes = c, make([]node, len(c.Nodes()))
-}
-
 // Settle chooses the cells of all jobs and returns the sum of their values.
 //
 //  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, the last

@@ -94,32 +94,27 @@ type rest struct {
 }
 
 func (pl *Placer) pendingBy(pending []int) []rest {
-	types := pl.s.Cluster.Types()
-	rests := make([]rest, len(types))
+	rests := make([]rest, len(pl.s.Cluster.Types()))
 	for k := range rests {
 		rests[k].modest = cluster.Resources{CPUs: math.Inf(1), Memory: math.MaxInt64}
 	}
 	for _, i := range pending {
 		gpus, t := pl.gpus(i)
-		r, d := &rests[typeIndex(types, t)], pl.demand(i)
+		r, d := &rests[pl.s.Cluster.TypeIndex(t)], pl.demand(i)
 		r.gpus += gpus
 		r.modest.CPUs, r.modest.Memory = min(r.modest.CPUs, d.CPUs), min(r.modest.Memory, d.Memory)
 	}
 	for n := range pl.s.Cluster.Nodes() {
-		rests[typeIndex(types, pl.s.Cluster.Nodes()[n].GPUType)].free += pl.wish.Free(n).GPUs
+		rests[pl.s.Cluster.TypeIndex(pl.s.Cluster.Nodes()[n].GPUType)].free += pl.wish.Free(n).GPUs
 	}
 	return rests
-}
-
-func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
-	return slices.IndexFunc(types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
 // reserve sets what each other free GPU keeps for a later job: the demand of the most modest pending one, or
 // proportionally less if there are more free GPUs than later jobs need.
 func (pl *Placer) reserve(rests []rest, i int) {
 	gpus, t := pl.gpus(i)
-	r := &rests[typeIndex(pl.s.Cluster.Types(), t)]
+	r := &rests[pl.s.Cluster.TypeIndex(t)]
 	r.gpus, r.free = r.gpus-gpus, r.free-gpus
 	keep := cluster.Resources{}
 	if r.gpus > 0 {

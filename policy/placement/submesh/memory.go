@@ -30,7 +30,7 @@ func (pl *Placer) locate() {
 		if c.state == none {
 			continue
 		}
-		c.pool = pl.poolOf(d.Allocation.GPUType)
+		c.pool = int32(pl.cluster.TypeIndex(d.Allocation.GPUType))
 		if c.state == moving {
 			continue
 		}
@@ -48,15 +48,6 @@ func (pl *Placer) locate() {
 			c.where = pl.lookUp(held)
 		}
 	}
-}
-
-func (pl *Placer) poolOf(t cluster.GPUType) int32 {
-	for i := range pl.cluster.Types() {
-		if pl.cluster.Types()[i].Type == t {
-			return int32(i)
-		}
-	}
-	return -1
 }
 
 // lookUp finds the nodes of a placement; nil if one has left the cluster.

@@ -24,17 +24,13 @@ func (pl *Placer) placePending() {
 		case p.class == whole && (pl.placeOnIdle(p) || !split && pl.makeRoom(p)):
 		case split: // waits until all others are placed
 			p.class, p.size, p.nodes = scatter, p.size*p.nodes, 1
-			pl.requeue(p)
+			pl.pending = append(pl.pending, p)
+			slices.SortFunc(pl.pending[pl.head:], byRank)
 		default:
 			pl.drop(p.job)
 		}
 	}
 	pl.restore()
-}
-
-func (pl *Placer) requeue(p piece) {
-	pl.pending = append(pl.pending, p)
-	slices.SortFunc(pl.pending[pl.head:], byRank)
 }
 
 func (pl *Placer) poolAt(p piece) *pool { return &pl.pools[pl.claims[p.job].pool] }
@@ -121,7 +117,7 @@ func (pl *Placer) restore() {
 	for _, i := range pl.back {
 		j, d, c := pl.s.Jobs[i], &pl.p.Jobs[i], &pl.claims[i]
 		refused := *d
-		c.pool, c.where = pl.poolOf(j.Allocation.GPUType), pl.lookUp(j.Placement)
+		c.pool, c.where = int32(pl.cluster.TypeIndex(j.Allocation.GPUType)), pl.lookUp(j.Placement)
 		if c.pool < 0 || j.Allocation.GPUs > refused.Why.Config.GPUs {
 			continue
 		}
